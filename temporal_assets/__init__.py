@@ -1,0 +1,21 @@
+"""Which sites, hubs, prefixes and patterns a crawler should watch, learned from access logs.
+
+Importing the package is cheap: nothing of Dagster, DuckDB or numba is loaded here.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from temporal_assets.notebook import Artifacts
+
+__version__ = "0.1.0"
+
+
+def open(state: str | os.PathLike[str] | None = None) -> Artifacts:  # noqa: A001 - reads well: temporal_assets.open()
+    """The published artifacts of a state folder (default: as the command line finds it)."""
+    from temporal_assets.notebook import Artifacts
+
+    return Artifacts(state)
