@@ -1,0 +1,237 @@
+"""Every threshold and path, typed, with its default and the reason for it.
+
+What belongs here: values a user may want to change. What does not: derived paths of
+artifacts (`storage`), algorithms (`core`), column names (`contracts`).
+
+Settings come, strongest first, from arguments, from environment variables
+(`TEMPORAL_ASSETS_LOGS__HOST=example.com`), from `settings.toml` in the state folder, and
+from the defaults below. Nothing is read at import: call `load_settings`.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+from pathlib import Path
+from typing import Any, Literal
+from zoneinfo import ZoneInfo
+
+import tomllib
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+STATE_VARIABLE = "TEMPORAL_ASSETS_STATE"
+DEFAULT_STATE = Path("temporal_state")
+SETTINGS_FILE = "settings.toml"
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class LogSource(_Section):
+    """Where one kind of access log lies and how to read it."""
+
+    path: str
+    """File, folder or glob. Folders are read recursively; rotated names sort numerically."""
+
+    format: str = "auto"
+    """A name from `temporal-assets ingest --help`, `auto` to detect it from the first lines,
+    or `regex:` followed by a pattern with named groups."""
+
+    host: str | None = None
+    """Host of the site, for formats whose lines do not carry one (combined, common)."""
+
+    scheme: Literal["http", "https"] = "https"
+    """Scheme of the site, for formats whose lines do not carry one. See `Cleaning.scheme`."""
+
+    timezone: str = "UTC"
+    """Zone of timestamps that carry no offset. W3C and CloudFront times are always UTC."""
+
+    address: str = "remote"
+    """`remote`, or `forwarded` (the first address of X-Forwarded-For where the format has it)."""
+
+    columns: dict[str, str] = Field(default_factory=dict)
+    """Our field name -> column or JSON path, for csv, tsv, parquet and jsonl."""
+
+    @field_validator("timezone")
+    @classmethod
+    def _known_zone(cls, value: str) -> str:
+        ZoneInfo(value)
+        return value
+
+
+class Reading(_Section):
+    """Bounds on what one line and one file may cost."""
+
+    max_line_bytes: int = Field(65_536, ge=1024)
+    """Longer lines are rejected. Servers cap request lines at 8 KiB (Apache) to 32 KiB; a line
+    holds a request, a referrer and an agent, so 64 KiB loses no genuine line."""
+
+    max_expansion: int = Field(1000, ge=10)
+    """Decompressed bytes per compressed byte before a file is refused as a bomb. Access logs
+    compress 5 to 40 times; gzip's own limit is 1032."""
+
+    max_reject_share: float = Field(0.2, ge=0, le=1)
+    """A day whose rejected lines exceed this share of its lines fails: more is a wrong format."""
+
+    earliest: dt.date = dt.date(1995, 1, 1)
+    """Older timestamps are rejected: no access log predates NCSA httpd's common log format."""
+
+    future_hours: float = Field(24.0, ge=0)
+    """Lines dated later than the file's modification time plus this are rejected: clocks drift
+    and zones are misread by hours, not by days."""
+
+    sample_lines: int = Field(3, ge=0, le=100)
+    """Samples kept per day, file and reason."""
+
+    block_mib: int = Field(16, ge=1, le=1024)
+    """Bytes handed to a worker at once. Larger blocks need more memory and save little."""
+
+    workers: int | None = Field(None, ge=1)
+    """Parsing threads; all cores when unset."""
+
+
+class Cleaning(_Section):
+    """What is kept of the log (design: cleaning), and how a URL becomes a page."""
+
+    methods: tuple[str, ...] = ("GET",)
+    statuses: tuple[int, ...] = (200, 206, 304)
+    """Pages that were really shown; 304 means shown from the browser's cache."""
+
+    static_resources: Literal["drop", "keep"] = "drop"
+    bots: Literal["drop", "keep"] = "drop"
+
+    bot_pages_per_minute: int = Field(60, ge=1)
+    """A client that opens more pages than this within one minute does not read them."""
+
+    bot_pages_without_referrer: int = Field(100, ge=1)
+    """A client with this many pages in a day and not one referrer follows no links: a script.
+    Applies only to formats that log referrers."""
+
+    scheme: Literal["https", "http", "keep"] = "https"
+    """One page reached over both schemes is one page: all URLs are stored under this scheme."""
+
+    drop_query_keys: tuple[str, ...] = ()
+    """Query keys dropped besides the built-in session and tracking keys (docs/canonical-urls.md)."""
+
+    keep_query_keys: tuple[str, ...] = ()
+    """Exceptions to the built-in list."""
+
+
+class Privacy(_Section):
+    client: Literal["address", "address+agent"] = "address"
+    """What identifies a visitor. The papers count users by address; adding the agent tells apart
+    people behind one address, and splits people with two browsers."""
+
+    mask_ipv4_bits: int = Field(0, ge=0, le=24)
+    mask_ipv6_bits: int = Field(0, ge=0, le=96)
+    """Bits of the address removed before the pseudonym is made (GoAccess's levels are 8/64,
+    16/80 and 24/96); 0 keeps visitors apart best."""
+
+    rotation_days: int = Field(0, ge=0)
+    """A new key every so many days; 0 keeps one key. A client counts anew after a rotation."""
+
+    min_clients: int = Field(5, ge=1)
+    """URLs opened by fewer clients are never published (design: safety)."""
+
+
+class Window(_Section):
+    days: int = Field(60, ge=1)
+    """TW 4.1 and NP 3 observe 60 days."""
+
+    min_days: int = Field(7, ge=1)
+    """A window with fewer days present is refused: a curve needs more than a weekend."""
+
+
+class Engine(_Section):
+    name: Literal["duckdb"] = "duckdb"
+    memory_limit: str = "1500MB"
+    """DuckDB may exceed its limit by about a seventh (measured); with the readers' blocks this
+    keeps a run under 3 GB."""
+
+    threads: int | None = Field(None, ge=1)
+
+
+class Orchestration(_Section):
+    first_day: dt.date | None = None
+    """First daily partition. Unset: the earliest day found in the logs."""
+
+    timezone: str = "UTC"
+    """Zone in which a day starts."""
+
+    hour: int = Field(3, ge=0, le=23)
+    """Hour of the daily schedule: logs of the day before have been rotated by then."""
+
+    days_per_run: int = Field(30, ge=1)
+    """Days one backfill run processes; a 60-day backfill is two runs instead of sixty."""
+
+    owner: str = "team:crawl"
+    """Owner shown in the UI: `team:name` or an e-mail address."""
+
+    @field_validator("timezone")
+    @classmethod
+    def _known_zone(cls, value: str) -> str:
+        ZoneInfo(value)
+        return value
+
+
+class Settings(BaseSettings):
+    """All settings of one installation. `state` is the one folder everything is kept in."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="TEMPORAL_ASSETS_", env_nested_delimiter="__", extra="forbid", frozen=True
+    )
+
+    state: Path = DEFAULT_STATE
+    storage: str | None = None
+    """fsspec URL of the artifacts; unset: `state/tables`."""
+
+    sources: tuple[LogSource, ...] = ()
+    reading: Reading = Reading()
+    cleaning: Cleaning = Cleaning()
+    privacy: Privacy = Privacy()
+    window: Window = Window()
+    engine: Engine = Engine()
+    orchestration: Orchestration = Orchestration()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        file = settings_cls.model_config.get("toml_file")
+        toml = (TomlConfigSettingsSource(settings_cls, file),) if file else ()
+        return (init_settings, env_settings, *toml)
+
+
+def state_folder(state: str | os.PathLike[str] | None = None) -> Path:
+    """The state folder: the argument, else $TEMPORAL_ASSETS_STATE, else `temporal_state`."""
+    return Path(state or os.environ.get(STATE_VARIABLE) or DEFAULT_STATE).absolute()
+
+
+def load_settings(state: str | os.PathLike[str] | None = None, **overrides: Any) -> Settings:
+    """Settings of a state folder. Raises `SettingsError` naming the file and the field."""
+    folder = state_folder(state)
+    file = folder / SETTINGS_FILE
+
+    class Loaded(Settings):
+        model_config = SettingsConfigDict(toml_file=file)
+
+    try:
+        return Loaded(state=folder, **overrides)
+    except (ValueError, tomllib.TOMLDecodeError) as error:
+        raise SettingsError(f"{file}: {error}") from error
+
+
+class SettingsError(ValueError):
+    """The settings cannot be used; the message says which and why."""
