@@ -1,0 +1,47 @@
+"""What every table promises: columns, types, meaning, and the rules its data must keep.
+
+One module per table. Everything that needs to know a table's shape derives it from here: the
+Parquet and SQL types, Dagster's column schema, the Great Expectations suite, the documentation.
+Not here: how a table is computed (`sql/`), stored (`storage`) or judged (`quality`).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from temporal_assets.contracts.page_views import PAGE_VIEWS
+from temporal_assets.contracts.rejects import REJECTS
+from temporal_assets.contracts.requests import REQUESTS
+from temporal_assets.contracts.rules import Drift, Rule, Severity
+from temporal_assets.contracts.table import ColumnSpec, Table, Type
+from temporal_assets.contracts.transits import TRANSITS
+
+TABLES: Final[tuple[Table, ...]] = (REQUESTS, REJECTS, PAGE_VIEWS, TRANSITS)
+"""All tables, in the order the data flows."""
+
+_BY_NAME: Final = {table.name: table for table in TABLES}
+
+
+def table(name: str) -> Table:
+    """The contract of a table, by the name of its asset."""
+    try:
+        return _BY_NAME[name]
+    except KeyError:
+        known = ", ".join(_BY_NAME)
+        raise KeyError(f"no contract for a table named {name!r}; there are: {known}") from None
+
+
+__all__ = [
+    "PAGE_VIEWS",
+    "REJECTS",
+    "REQUESTS",
+    "TABLES",
+    "TRANSITS",
+    "ColumnSpec",
+    "Drift",
+    "Rule",
+    "Severity",
+    "Table",
+    "Type",
+    "table",
+]

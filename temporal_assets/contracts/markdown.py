@@ -1,0 +1,81 @@
+"""The contracts as a page of documentation (docs/contracts.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from temporal_assets.contracts.rules import Drift, Rule, Severity
+from temporal_assets.contracts.table import ColumnSpec, Table
+
+_INTRODUCTION = """\
+# Tables and what they promise
+
+Written from `temporal_assets/contracts/` by `python -m temporal_assets.contracts.markdown`; a
+test keeps the two together. Every table is partitioned by day. **Blocking** checks are
+invariants: when one is broken, nothing downstream is built in that run. **Warning** checks say
+that somebody should look.
+"""
+
+
+def page(tables: Iterable[Table]) -> str:
+    """Documentation of all tables."""
+    return "\n".join([_INTRODUCTION, *(document(table) for table in tables)])
+
+
+def document(table: Table) -> str:
+    """Documentation of one table."""
+    key = f", unique by {_names(table.key)}" if table.key else ""
+    checks = [*map(_rule, table.rules), *map(_drift, table.drifts)]
+    return "\n".join(
+        [
+            f"## {table.name}",
+            "",
+            table.description,
+            "",
+            f"One row: {table.grain}{key}. Schema version {table.version}.",
+            "",
+            *_grid(("column", "type", "meaning"), [_column(column) for column in table.columns]),
+            "",
+            *_grid(("check", "kind", "expects", "protects", "when it fails"), checks),
+            "",
+        ]
+    )
+
+
+def _column(column: ColumnSpec) -> Sequence[str]:
+    null = ", may be NULL" if column.nullable else ""
+    return (f"`{column.name}`", f"{column.sql_type}{null}", column.description)
+
+
+def _rule(rule: Rule) -> Sequence[str]:
+    kind = "blocking" if rule.severity is Severity.ERROR else "warning"
+    if rule.offenders:
+        expects = "no such row"
+    elif rule.maximum_parameter:
+        expects = f"at most `{rule.maximum_parameter}`"
+    else:
+        expects = f"at least {rule.minimum:g}" if rule.minimum is not None else ""
+    return (f"`{rule.name}`", kind, expects, rule.protects, rule.remedy)
+
+
+def _drift(drift: Drift) -> Sequence[str]:
+    if drift.largest_factor:
+        expects = f"within {drift.largest_factor:g} times the median of the week before"
+    else:
+        expects = f"within {drift.largest_difference:g} of the median of the week before"
+    return (f"`{drift.name}`", "warning", expects, drift.protects, drift.remedy)
+
+
+def _names(names: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _grid(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    lines = [header, ["---"] * len(header), *rows]
+    return ["| " + " | ".join(line) + " |" for line in lines]
+
+
+if __name__ == "__main__":
+    from temporal_assets.contracts import TABLES
+
+    print(page(TABLES), end="")

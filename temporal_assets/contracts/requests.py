@@ -1,0 +1,95 @@
+"""The contract of `requests`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from temporal_assets.contracts.rules import (
+    Drift,
+    day_is_partition,
+    has_rows,
+    no_rows,
+    not_null,
+    rows_drift,
+)
+from temporal_assets.contracts.table import ColumnSpec, Table, Type
+
+_AUTHORITY: Final = "split_part(url, '/', 3)"
+"""Host and port of a canonical URL: it has neither credentials nor an empty path."""
+
+REQUESTS: Final = Table(
+    name="requests",
+    version=1,
+    description=(
+        "Page requests by people: what cleaning left of the logs (methods, statuses, static"
+        " resources, bots), with canonical URLs and pseudonymous clients. Repeated requests and"
+        " reloads are kept; `page_views` and `transits` count them once."
+    ),
+    grain="one request",
+    columns=(
+        ColumnSpec("day", Type.DATE, "Day of the request in the configured time zone."),
+        ColumnSpec("ts", Type.TIMESTAMP, "Time of the request, UTC."),
+        ColumnSpec("client", Type.BIGINT, "Pseudonym of the visitor: keyed HMAC of the address."),
+        ColumnSpec("url", Type.VARCHAR, "Canonical URL of the page that was opened."),
+        ColumnSpec(
+            "referrer",
+            Type.VARCHAR,
+            "Canonical URL of the page the visitor came from; NULL when none was sent or logged.",
+            nullable=True,
+        ),
+        ColumnSpec("site", Type.VARCHAR, "Host of `url`."),
+    ),
+    rules=(
+        not_null("requests", ("ts", "client", "url", "site")),
+        day_is_partition("requests"),
+        no_rows(
+            "ts_within_day",
+            "requests",
+            "ts < $from OR ts >= $until",
+            protects="A request counted in the wrong day shifts births and interest curves.",
+            remedy=(
+                "The time zone was changed after the day was built: materialise it again."
+                " If it stays, report it with the rows shown here."
+            ),
+        ),
+        no_rows(
+            "url_is_canonical",
+            "requests",
+            "NOT (starts_with(url, 'http://') OR starts_with(url, 'https://'))"
+            " OR contains(url, '#')",
+            protects="Two spellings of one page are two pages, each with half of the views.",
+            remedy="Canonicalisation is at fault: report it with the rows shown here.",
+        ),
+        no_rows(
+            "site_is_host",
+            "requests",
+            f"NOT ({_AUTHORITY} = site OR starts_with({_AUTHORITY}, concat(site, ':')))",
+            protects="Site scores would count pages under a foreign site.",
+            remedy="Canonicalisation is at fault: report it with the rows shown here.",
+        ),
+        has_rows("requests"),
+    ),
+    drifts=(
+        rows_drift("requests"),
+        Drift(
+            name="referrers_are_usual",
+            measure="count(referrer) / nullif(CAST(count(*) AS DOUBLE), 0)",
+            largest_difference=0.2,  # the share of visits with a referrer moves by a few per cent
+            protects="Transits, hubs and the behaviour graph are made of referrers.",
+            remedy=(
+                "Look for a changed log format, a new Referrer-Policy of the sites, or a proxy"
+                " that strips the header."
+            ),
+        ),
+        Drift(
+            name="clients_are_usual",
+            measure="count(DISTINCT client)",
+            largest_factor=3.0,  # as for rows
+            protects="Views are distinct clients: one proxy in front of all makes them one.",
+            remedy=(
+                'Look for a new proxy (set `address = "forwarded"`), a changed `privacy`'
+                " setting, or bots that are not on the list."
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,104 @@
+"""The shape of a contract. Not here: any particular table, and how rules are judged."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+
+import pyarrow as pa
+
+from temporal_assets.contracts.rules import Drift, Rule
+
+
+class Type(Enum):
+    """The few column types in use. The value is the SQL type, which DuckDB and Spark share."""
+
+    DATE = "DATE"
+    TIMESTAMP = "TIMESTAMP"
+    """UTC, microseconds, without a zone: the zone of a day is a setting, not data."""
+    BIGINT = "BIGINT"
+    DOUBLE = "DOUBLE"
+    BOOLEAN = "BOOLEAN"
+    VARCHAR = "VARCHAR"
+
+    @property
+    def arrow(self) -> pa.DataType:
+        """The type in memory and in Parquet."""
+        return _ARROW[self]
+
+
+_ARROW = {
+    Type.DATE: pa.date32(),
+    Type.TIMESTAMP: pa.timestamp("us"),
+    Type.BIGINT: pa.int64(),
+    Type.DOUBLE: pa.float64(),
+    Type.BOOLEAN: pa.bool_(),
+    Type.VARCHAR: pa.string(),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnSpec:
+    """One column."""
+
+    name: str
+    type: Type
+    description: str
+    nullable: bool = False
+    sources: tuple[str, ...] = ()
+    """Columns it is made from, as `table.column`."""
+
+    @property
+    def sql_type(self) -> str:
+        """The type to CAST to, in DuckDB and in Spark."""
+        return self.type.value
+
+
+@dataclass(frozen=True)
+class Table:
+    """The contract of one table; `name` is also the name of its asset and its view."""
+
+    name: str
+    version: int
+    """Raised when a column changes its name, type or meaning."""
+    description: str
+    grain: str
+    """What one row stands for."""
+    columns: tuple[ColumnSpec, ...]
+    key: tuple[str, ...] = ()
+    """Columns that together are unique within a day; empty where rows may repeat."""
+    rules: tuple[Rule, ...] = ()
+    """Judged on one day at a time."""
+    drifts: tuple[Drift, ...] = ()
+    """Measures of a day that are compared with the days before."""
+
+    def __post_init__(self) -> None:
+        names = [*self.column_names, *self.check_names]
+        twice = [name for name, times in Counter(names).items() if times > 1]
+        if twice:
+            raise ValueError(f"contract of {self.name}: these names are used twice: {twice}")
+        unknown = set(self.key) - set(self.column_names)
+        if unknown:
+            raise ValueError(f"contract of {self.name}: the key has no columns {sorted(unknown)}")
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """In the order they are stored."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def checks(self) -> tuple[Rule | Drift, ...]:
+        """All that is checked: rules, then drifts."""
+        return (*self.rules, *self.drifts)
+
+    @property
+    def check_names(self) -> tuple[str, ...]:
+        """Names of all that is checked, in the order of `checks`."""
+        return tuple(check.name for check in self.checks)
+
+    @cached_property
+    def arrow_schema(self) -> pa.Schema:
+        """Nullability is left to the rules: engines do not write it into Parquet alike."""
+        return pa.schema([pa.field(column.name, column.type.arrow) for column in self.columns])

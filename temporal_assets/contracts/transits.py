@@ -1,0 +1,77 @@
+"""The contract of `transits`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from temporal_assets.contracts.rules import (
+    Drift,
+    day_is_partition,
+    has_rows,
+    no_rows,
+    not_null,
+    rows_drift,
+    unique,
+)
+from temporal_assets.contracts.table import ColumnSpec, Table, Type
+
+_KEY: Final = ("day", "referrer", "target", "client")
+
+TRANSITS: Final = Table(
+    name="transits",
+    version=1,
+    description=(
+        "Who came to a page from where: the distinct (referrer, target, client) of the day"
+        " (BB 2). A page opened without a referrer is a transit from nowhere, because F_in counts"
+        " it; a reload of a page is none."
+    ),
+    grain="one referrer, target, client and day",
+    columns=(
+        ColumnSpec(
+            "day",
+            Type.DATE,
+            "Day of the transit in the configured time zone.",
+            sources=("requests.day",),
+        ),
+        ColumnSpec(
+            "referrer",
+            Type.VARCHAR,
+            "Canonical URL of the page the client came from; NULL when it came from nowhere.",
+            nullable=True,
+            sources=("requests.referrer",),
+        ),
+        ColumnSpec(
+            "target",
+            Type.VARCHAR,
+            "Canonical URL of the page the client opened.",
+            sources=("requests.url",),
+        ),
+        ColumnSpec(
+            "client", Type.BIGINT, "Pseudonym of the visitor.", sources=("requests.client",)
+        ),
+    ),
+    key=_KEY,
+    rules=(
+        not_null("transits", ("target", "client")),
+        day_is_partition("transits"),
+        unique("transits", _KEY),
+        no_rows(
+            "no_self_referrals",
+            "transits",
+            "referrer = target",
+            protects="A reload would make every page its own hub.",
+            remedy="The transformation is at fault: report it with the rows shown here.",
+        ),
+        has_rows("transits"),
+    ),
+    drifts=(
+        rows_drift("transits"),
+        Drift(
+            name="referred_share_is_usual",
+            measure="count(referrer) / nullif(CAST(count(*) AS DOUBLE), 0)",
+            largest_difference=0.2,  # as for the referrers of `requests`
+            protects="Hubs and the behaviour graph are made of transits with a referrer.",
+            remedy="See `referrers_are_usual` of `requests`.",
+        ),
+    ),
+)
