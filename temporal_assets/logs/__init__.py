@@ -1,0 +1,1 @@
+"""Reading access logs: streams, formats, cleaning, canonical URLs, pseudonyms."""

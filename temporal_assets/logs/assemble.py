@@ -1,0 +1,103 @@
+"""From the fields of a block's lines to `Records`.
+
+Here: what all formats share after their fields are known: which address counts, what a missing
+value is, local times, the last line of a broken file. Not here: finding fields (`tokenize`,
+`structured`, ...).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+from zoneinfo import ZoneInfo
+
+import numpy as np
+
+from temporal_assets.logs.kernels import MINUS, NEWLINE, kernel
+from temporal_assets.logs.layouts import Slot
+from temporal_assets.logs.records import Block, Bytes, Column, Offsets, Records, Reject
+from temporal_assets.logs.times import localise
+from temporal_assets.logs.tokenize import Fields, Lines
+from temporal_assets.settings import LogSource
+
+_UNKNOWN: Final = b"unknown"
+"""What Squid forwards for a client it hides."""
+
+
+def assemble(
+    fields: Fields, number: Offsets, text: Column, source: LogSource, escaped: bool
+) -> Records:
+    """Records of interpreted fields; `number` and `text` describe their lines."""
+    localise(fields.time, fields.naive, ZoneInfo(source.timezone))
+    return Records(
+        line=number,
+        text=text,
+        reason=fields.reason,
+        time=fields.time,
+        status=fields.status,
+        method=optional(fields, Slot.METHOD),
+        target=column(fields, Slot.TARGET),
+        host=optional(fields, Slot.HOST),
+        scheme=optional(fields, Slot.SCHEME),
+        referrer=optional(fields, Slot.REFERRER),
+        agent=optional(fields, Slot.AGENT),
+        address=_address(fields, source),
+        escaped=escaped,
+    )
+
+
+def line_text(block: Block, lines: Lines) -> Column:
+    """The lines themselves."""
+    return Column(block.data, lines.start, lines.stop)
+
+
+def reject_cut_line(fields: Fields, lines: Lines, block: Block) -> None:
+    """A last line without newline is a line if it parses; else the file ends within it."""
+    if not block.last or not len(lines) or block.data[-1] == NEWLINE:
+        return
+    if lines.stop[-1] == block.data.size and fields.reason[-1] not in (
+        Reject.NONE,
+        Reject.TOO_LONG,
+    ):
+        fields.reason[-1] = Reject.TRUNCATED
+
+
+def column(fields: Fields, slot: Slot) -> Column:
+    """A slot's column; without any value if the format lacks it."""
+    if not fields.used[slot]:
+        nothing = np.full(len(fields.reason), -1, np.int64)
+        return Column(fields.data, nothing, nothing)
+    return Column(fields.data, fields.start[slot], fields.stop[slot])
+
+
+def optional(fields: Fields, slot: Slot) -> Column | None:
+    """A slot's column, None if the format lacks it; `-` and empty are no value."""
+    if not fields.used[slot]:
+        return None
+    _drop_empty(fields.data, fields.start[slot], fields.stop[slot])
+    return column(fields, slot)
+
+
+def _address(fields: Fields, source: LogSource) -> Column:
+    remote = optional(fields, Slot.ADDRESS) or column(fields, Slot.ADDRESS)
+    if source.address != "forwarded":
+        return remote
+    forwarded = optional(fields, Slot.FORWARDED)
+    if forwarded is None:
+        return remote
+    known = forwarded.start >= 0
+    hidden = np.flatnonzero(known & (forwarded.stop - forwarded.start == len(_UNKNOWN)))
+    for i in hidden:
+        known[i] = forwarded.value(int(i)) != _UNKNOWN
+    return Column(
+        fields.data,
+        np.where(known, forwarded.start, remote.start),
+        np.where(known, forwarded.stop, remote.stop),
+    )
+
+
+@kernel
+def _drop_empty(data: Bytes, start: Offsets, stop: Offsets) -> None:
+    for i in range(start.size):
+        length = stop[i] - start[i]
+        if start[i] >= 0 and (length <= 0 or (length == 1 and data[start[i]] == MINUS)):
+            start[i] = stop[i] = -1

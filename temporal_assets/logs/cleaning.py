@@ -1,0 +1,406 @@
+"""From parsed lines to page requests: what is kept, and why the rest is not.
+
+Kept are page requests of people (design: cleaning), with canonical URLs and pseudonymous
+clients. Everything costly runs once per distinct value (`encode`). Lines that are not kept are
+counted: *rejected* if they are not well-formed records, *dropped* if they are, but no page view.
+
+Not here: reading bytes (`streams`, `formats`), and clients that betray themselves only by what
+they do over a whole day (`sql/behavioural_bots.sql`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Generic, TypeVar
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from temporal_assets.logs.agents import BotAgents
+from temporal_assets.logs.encode import Codes, concatenate, encode, encode_keys, from_values, to_arrow
+from temporal_assets.logs.pseudonyms import KeyRing, Pseudonymiser, first_forwarded
+from temporal_assets.logs.records import Column, Offsets, Records, Reject
+from temporal_assets.logs.redact import redact
+from temporal_assets.logs.tally import UNKNOWN_DAY, Tally
+from temporal_assets.logs.urls import (
+    UrlRules,
+    canonical_url,
+    decode_escapes,
+    is_static,
+    plain_targets,
+    plain_urls,
+    site_of,
+)
+from temporal_assets.settings import LogSource, Settings
+
+_CACHE_ENTRIES: Final = 500_000
+"""Values remembered per kind before a cache starts anew: about 100 MB of URLs."""
+
+_MICROSECONDS_PER_DAY: Final = 86_400_000_000
+_ZONE_STEP: Final = 900_000_000
+"""Offsets of time zones change at whole quarters of an hour (in microseconds)."""
+
+DROPS: Final = ("method", "status", "static", "bot_agent")
+"""Reasons of well-formed lines that are no page views, in the order they are looked for."""
+
+_FIRST_DROP: Final = 100
+"""Verdicts: 0 kept, below this a `Reject`, from this on an index into DROPS."""
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, slots=True)
+class Strings:
+    """Rows as codes into distinct strings; a negative code is no value."""
+
+    codes: Codes
+    values: pa.StringArray
+
+    def take(self, rows: NDArray[np.bool_]) -> Strings:
+        return Strings(self.codes[rows], self.values)
+
+    def to_arrow(self) -> pa.DictionaryArray:
+        mask = self.codes < 0
+        return pa.DictionaryArray.from_arrays(
+            pa.array(self.codes, mask=mask if mask.any() else None), self.values
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Cleaned:
+    """The page requests of one block, in the order of the log."""
+
+    day: NDArray[np.int32]
+    """Days since 1970-01-01 in the zone of the partitions."""
+    time: Offsets
+    """Microseconds since 1970-01-01T00:00:00Z."""
+    client: Offsets
+    url: Strings
+    referrer: Strings
+    site: Strings
+    tally: Tally
+    last_day: int
+    """Day of the last line with a readable time, or UNKNOWN_DAY."""
+    first_known_day: int
+    """Day of the first line with a readable time, or UNKNOWN_DAY."""
+
+
+class Memo(Generic[Value]):
+    """A bounded memory of a pure function of bytes.
+
+    When full it starts anew, so its memory stays bounded however hostile the log is. Threads
+    may share it: the worst that happens is that a value is computed twice.
+    """
+
+    def __init__(self, function: Callable[[bytes], Value]) -> None:
+        self._function = function
+        self._known: dict[bytes, Value] = {}
+
+    def __call__(self, key: bytes) -> Value:
+        try:
+            return self._known[key]
+        except KeyError:
+            if len(self._known) >= _CACHE_ENTRIES:
+                self._known = {}
+            return self._known.setdefault(key, self._function(key))
+
+
+class Cleaner:
+    """Cleans the blocks of one log source; threads may share it."""
+
+    def __init__(
+        self, source: LogSource, settings: Settings, keys: KeyRing, now: dt.datetime
+    ) -> None:
+        self.source = source
+        self.settings = settings
+        self.cleaning = settings.cleaning
+        self.rules = UrlRules.from_settings(settings.cleaning)
+        self.zone = ZoneInfo(settings.orchestration.timezone)
+        reading = settings.reading
+        self.earliest = _microseconds(dt.datetime.combine(reading.earliest, dt.time(), dt.UTC))
+        self.latest = _microseconds(now + dt.timedelta(hours=reading.future_hours))
+        self.canonical = Memo(self._canonical)
+        self.static = Memo(is_static)
+        self.bot = Memo(BotAgents().is_bot)
+        self.pseudonymiser = Pseudonymiser(keys, settings.privacy)
+
+    def clean(self, records: Records) -> Cleaned:
+        """The page requests among `records`, and the count of the rest."""
+        verdict = records.reason.astype(np.int16)
+        read = np.flatnonzero(verdict == Reject.NONE)
+        times = records.time[read]
+        verdict[read[times < self.earliest]] = Reject.ANCIENT
+        verdict[read[times > self.latest]] = Reject.FUTURE
+        days = self._days(records, np.flatnonzero(verdict == Reject.NONE))
+        rows = self._page_requests(records, verdict)
+        url, site, rows = self._urls(records, verdict, rows)
+        referrer = self._referrers(records, rows)
+        client = self._clients(records, rows, days[rows])
+        known = days[days != UNKNOWN_DAY]
+        return Cleaned(
+            day=days[rows],
+            time=records.time[rows],
+            client=client,
+            url=url,
+            referrer=referrer,
+            site=site,
+            tally=self._tally(records, verdict, days),
+            first_known_day=int(known[0]) if known.size else UNKNOWN_DAY,
+            last_day=int(known[-1]) if known.size else UNKNOWN_DAY,
+        )
+
+    # Which lines -----------------------------------------------------------------------------
+
+    def _page_requests(self, records: Records, verdict: NDArray[np.int16]) -> Offsets:
+        """Rows with a method, status, resource and agent of a page view."""
+        rows = np.flatnonzero(verdict == Reject.NONE)
+        if records.method is not None:
+            methods = {name.encode() for name in self.cleaning.methods}
+            keep = _flags(records.method, rows, lambda value: value in methods, missing=True)
+            rows = _sieve(verdict, rows, keep, "method")
+        status = records.status[rows]
+        keep = np.isin(status, np.array((0, *self.cleaning.statuses), np.int16))
+        rows = _sieve(verdict, rows, keep, "status")
+        if self.cleaning.static_resources == "drop":
+            keep = ~_flags(records.target, rows, self.static, missing=False)
+            rows = _sieve(verdict, rows, keep, "static")
+        if records.agent is not None and self.cleaning.bots == "drop":
+            keep = ~_flags(records.agent, rows, self.bot, missing=False)
+            rows = _sieve(verdict, rows, keep, "bot_agent")
+        return rows
+
+    def _days(self, records: Records, rows: Offsets) -> NDArray[np.int32]:
+        """Day of every line; lines without a time take that of the line before."""
+        local = records.time[rows]
+        if self.zone.key != "UTC":
+            steps, inverse = np.unique(local // _ZONE_STEP, return_inverse=True)
+            local = local + np.array([self._offset(int(s)) for s in steps], np.int64)[inverse]
+        days = np.full(len(records), UNKNOWN_DAY, np.int32)
+        days[rows] = local // _MICROSECONDS_PER_DAY
+        known = np.full(len(records), -1, np.int64)
+        known[rows] = rows
+        latest = np.maximum.accumulate(known)
+        return np.where(latest >= 0, days[latest], np.int32(UNKNOWN_DAY))
+
+    def _offset(self, step: int) -> int:
+        moment = dt.datetime.fromtimestamp(step * _ZONE_STEP // 1_000_000, dt.UTC)
+        offset = moment.astimezone(self.zone).utcoffset()
+        return int((offset or dt.timedelta()).total_seconds()) * 1_000_000
+
+    # Canonical URLs --------------------------------------------------------------------------
+
+    def _canonical(self, raw: bytes) -> bytes | None:
+        url = canonical_url(raw, self.rules)
+        return None if url is None else url.encode()
+
+    def _bases(self, records: Records, rows: Offsets) -> tuple[Codes, list[bytes | None]]:
+        """`scheme://host` of every row, where the line or the options name it."""
+        hosts, host_values = self._or_default(records.host, rows, self.source.host)
+        schemes, scheme_values = self._or_default(records.scheme, rows, self.source.scheme)
+        codes, keys = encode_keys(hosts.astype(np.int64) << 32 | schemes.astype(np.int64))
+        bases: list[bytes | None] = []
+        for key in keys.tolist():
+            host, scheme = host_values[key >> 32], scheme_values[key & 0xFFFFFFFF]
+            url = self.canonical(scheme.lower() + b"://" + host + b"/") if host else None
+            bases.append(url[:-1] if url else None)
+        return codes, bases
+
+    @staticmethod
+    def _or_default(
+        column: Column | None, rows: Offsets, default: str | None
+    ) -> tuple[Codes, list[bytes]]:
+        """Codes and values of a column; the last value is the default of rows without one."""
+        fallback = (default or "").encode()
+        if column is None:
+            return np.zeros(len(rows), np.int32), [fallback]
+        encoded = encode(column, rows)
+        values = [_value(encoded.distinct, i) or fallback for i in range(len(encoded.distinct))]
+        codes = np.where(encoded.codes < 0, np.int32(len(values)), encoded.codes)
+        return codes, [*values, fallback]
+
+    def _urls(
+        self, records: Records, verdict: NDArray[np.int16], rows: Offsets
+    ) -> tuple[Strings, Strings, Offsets]:
+        """Canonical URL and site of every row; rows without a valid one are rejected."""
+        base_of, bases = self._bases(records, rows)
+        target = encode(records.target, rows)
+        codes, keys = encode_keys(base_of.astype(np.int64) << 32 | target.codes.astype(np.int64))
+        base = (keys >> 32).astype(np.int32)
+        index = keys & 0xFFFFFFFF
+        distinct = Column(
+            target.distinct.data, target.distinct.start[index], target.distinct.stop[index]
+        )
+        has_base = np.array([value is not None for value in bases], np.bool_)[base]
+        plain = has_base & plain_targets(distinct.data, distinct.start, distinct.stop)
+        prefixes = from_values([value or b"" for value in bases])
+        careful: dict[int, bytes | None] = {}
+        for i in np.flatnonzero(~plain).tolist():
+            raw = _decoded(distinct, i, records.escaped)
+            if raw[:1] == b"/":
+                prefix = bases[base[i]]
+                careful[i] = None if prefix is None else self.canonical(prefix + raw)
+            else:
+                careful[i] = self.canonical(raw) if raw[:4].lower() == b"http" else None
+        position, values = _assemble(plain, prefixes, base, distinct, careful)
+        sites = [site_of(value.decode()) if value else None for value in bases]
+        site_position, site_values = _sites(plain, base, sites, careful)
+        found = position[codes]
+        slashed = distinct.data[np.minimum(distinct.start, distinct.data.size - 1)] == ord("/")
+        homeless = (~has_base & slashed)[codes]
+        verdict[rows[found < 0]] = Reject.BAD_URL
+        verdict[rows[(found < 0) & homeless]] = Reject.NO_HOST
+        kept = found >= 0
+        return (
+            Strings(found[kept], values),
+            Strings(site_position[codes][kept], site_values),
+            rows[kept],
+        )
+
+    def _referrers(self, records: Records, rows: Offsets) -> Strings:
+        """Canonical referrer of every row; what is no web page is no referrer."""
+        if records.referrer is None:
+            return Strings(np.full(len(rows), -1, np.int32), pa.array([], pa.string()))
+        encoded = encode(records.referrer, rows)
+        raw = encoded.distinct
+        kind = plain_urls(raw.data, raw.start, raw.stop)
+        plain = kind > 0
+        schemes = {"keep": (b"", b"http://", b"https://")}.get(
+            self.cleaning.scheme, (b"", *(self.cleaning.scheme.encode() + b"://",) * 2)
+        )
+        careful: dict[int, bytes | None] = {}
+        for i in np.flatnonzero(~plain).tolist():
+            value = _decoded(raw, i, records.escaped)
+            careful[i] = None if value in (b"", b"-") else self.canonical(value)
+        skip = np.where(kind == 1, len("http://"), len("https://"))
+        rest = Column(raw.data, raw.start + np.where(plain, skip, 0), raw.stop)
+        position, values = _assemble(
+            plain, from_values(list(schemes)), kind.astype(np.int32), rest, careful
+        )
+        missing = encoded.codes < 0
+        codes = np.where(missing, np.int32(-1), np.append(position, np.int32(-1))[encoded.codes])
+        return Strings(codes.astype(np.int32), values)
+
+    # Clients ---------------------------------------------------------------------------------
+
+    def _clients(self, records: Records, rows: Offsets, days: NDArray[np.int32]) -> Offsets:
+        """The pseudonym of every row's client, under the key of the row's day."""
+        address = encode(records.address, rows)
+        codes = address.codes.astype(np.int64) + 1
+        agents = None
+        if self.settings.privacy.client == "address+agent" and records.agent is not None:
+            agents = encode(records.agent, rows)
+            codes = codes << 32 | (agents.codes.astype(np.int64) + 1)
+        by_client, keys = encode_keys(codes)
+        periods = self.pseudonymiser.period(days)
+        pair, pairs = encode_keys(by_client.astype(np.int64) << 32 | periods.astype(np.int64))
+        made = np.empty(len(pairs), np.int64)
+        for i, key in enumerate(pairs.tolist()):
+            who = int(keys[key >> 32])
+            agent = _value(agents.distinct, (who & 0xFFFFFFFF) - 1) if agents else None
+            client = _value(address.distinct, (who >> 32 if agents else who) - 1)
+            if self.source.address == "forwarded":
+                client = first_forwarded(client)
+            made[i] = self.pseudonymiser.pseudonym(key & 0xFFFFFFFF, client, agent)
+        return made[pair]
+
+    # Counts ----------------------------------------------------------------------------------
+
+    def _tally(
+        self, records: Records, verdict: NDArray[np.int16], days: NDArray[np.int32]
+    ) -> Tally:
+        tally = Tally(self.settings.reading.sample_lines)
+        for day, lines in zip(*np.unique(days, return_counts=True), strict=True):
+            tally.saw(int(day), int(lines))
+        lost = np.flatnonzero(verdict)
+        keys = days[lost].astype(np.int64) << 16 | verdict[lost].astype(np.int64)
+        codes, distinct = encode_keys(keys)
+        counts = np.bincount(codes, minlength=len(distinct))
+        for code, key in enumerate(distinct.tolist()):
+            day, reason = key >> 16, key & 0xFFFF
+            if reason >= _FIRST_DROP:
+                tally.add(day, "dropped", DROPS[reason - _FIRST_DROP], int(counts[code]), [])
+                continue
+            first = lost[np.flatnonzero(codes == code)[: tally.samples_kept]]
+            samples = [(int(records.line[i]), self._sample(records, int(i))) for i in first]
+            tally.add(day, "rejected", Reject(reason).label, int(counts[code]), samples)
+        return tally
+
+    def _sample(self, records: Records, row: int) -> str:
+        known = [records.address.value(row) or b""] if records.reason[row] == 0 else []
+        return redact(records.text.value(row) or b"", [value for value in known if value])
+
+
+def _sieve(
+    verdict: NDArray[np.int16], rows: Offsets, keep: NDArray[np.bool_], reason: str
+) -> Offsets:
+    verdict[rows[~keep]] = _FIRST_DROP + DROPS.index(reason)
+    return rows[keep]
+
+
+def _flags(
+    column: Column, rows: Offsets, test: Callable[[bytes], bool], missing: bool
+) -> NDArray[np.bool_]:
+    """A predicate of each row's value, evaluated once per distinct value."""
+    encoded = encode(column, rows)
+    distinct = [test(_value(encoded.distinct, i)) for i in range(len(encoded.distinct))]
+    return np.array([*distinct, missing], np.bool_)[encoded.codes]
+
+
+def _value(column: Column, i: int) -> bytes:
+    """Value i; empty if i is negative (no value)."""
+    return (column.value(i) or b"") if i >= 0 else b""
+
+
+def _decoded(column: Column, i: int, escaped: bool) -> bytes:
+    raw = _value(column, i)
+    return decode_escapes(raw) if escaped and b"\\" in raw else raw
+
+
+def _assemble(
+    plain: NDArray[np.bool_],
+    prefixes: Column,
+    prefix_of: Codes,
+    rest: Column,
+    careful: dict[int, bytes | None],
+) -> tuple[Codes, pa.StringArray]:
+    """Strings of the distinct values: `prefix + rest` where plain, else from `careful`.
+
+    Returns the position of each distinct value in the array, -1 where it has none.
+    """
+    rows = np.flatnonzero(plain)
+    easy = concatenate(
+        prefixes, prefix_of[rows], Column(rest.data, rest.start[rows], rest.stop[rows])
+    )
+    valid = [(i, value) for i, value in careful.items() if value is not None]
+    position = np.full(len(plain), -1, np.int32)
+    position[rows] = np.arange(len(rows), dtype=np.int32)
+    for at, (i, _) in enumerate(valid, start=len(rows)):
+        position[i] = at
+    hard = pa.array([value.decode() for _, value in valid], pa.string())
+    return position, pa.concat_arrays([to_arrow(easy), hard])
+
+
+def _sites(
+    plain: NDArray[np.bool_],
+    base: Codes,
+    sites: list[str | None],
+    careful: dict[int, bytes | None],
+) -> tuple[Codes, pa.StringArray]:
+    """Site of the distinct URLs: of their base where plain, else of the URL itself."""
+    known: dict[str, int] = {}
+    of_base = np.array(
+        [-1 if site is None else known.setdefault(site, len(known)) for site in sites], np.int32
+    )
+    codes = np.where(plain, of_base[base], np.int32(-1))
+    for i, value in careful.items():
+        if value is not None:
+            codes[i] = known.setdefault(site_of(value.decode()), len(known))
+    return codes.astype(np.int32), pa.array(list(known), pa.string())
+
+
+def _microseconds(moment: dt.datetime) -> int:
+    return int(moment.timestamp()) * 1_000_000

@@ -1,0 +1,185 @@
+"""W3C extended logs: the header says, anywhere in the file, which field stands where.
+
+Here: IIS, CloudFront and other servers that write `#Fields:`. Not here: the loop over fields
+(`tokenize`).
+
+Times are UTC unless the header calls them local. A log with times but no dates takes the date of
+its last `#Date:`; servers that write such logs write a new header every day.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from temporal_assets.logs.assemble import assemble, column, line_text, reject_cut_line
+from temporal_assets.logs.layouts import SKIP, Kind, Layout, Slot
+from temporal_assets.logs.records import Block, Records, Reject
+from temporal_assets.logs.rewrite import (
+    decode_percent,
+    plus_to_space,
+    undo_percent_of_percent,
+    with_query,
+)
+from temporal_assets.logs.times import NO_DAY, parse_date
+from temporal_assets.logs.tokenize import Fields, Lines, check_lines, find_lines, split_lines
+from temporal_assets.settings import LogSource, Reading
+
+_SLOT_OF: Final = {
+    "date": Slot.DATE,
+    "date-local": Slot.DATE,
+    "time": Slot.TIME,
+    "time-local": Slot.TIME,
+    "c-ip": Slot.ADDRESS,
+    "cs-method": Slot.METHOD,
+    "cs-uri-stem": Slot.TARGET,
+    "cs-uri": Slot.TARGET,
+    "cs-uri-query": Slot.QUERY,
+    "cs-host": Slot.HOST,
+    "cs(host)": Slot.HOST,
+    # The name the visitor asked for, where cs(Host) is the distribution's own.
+    "x-host-header": Slot.HOST,
+    "cs-protocol": Slot.SCHEME,
+    "cs-uri-scheme": Slot.SCHEME,
+    "sc-status": Slot.STATUS,
+    "c-status": Slot.STATUS,
+    "cs(referer)": Slot.REFERRER,
+    "cs(referrer)": Slot.REFERRER,
+    "c-referrer": Slot.REFERRER,
+    "cs(user-agent)": Slot.AGENT,
+    "c-user-agent": Slot.AGENT,
+    "x-forwarded-for": Slot.FORWARDED,
+    "cs(x-forwarded-for)": Slot.FORWARDED,
+    "s-xff": Slot.FORWARDED,
+}
+
+_CLOUDFRONT: Final = "x-edge-location"
+"""The field that only CloudFront has."""
+
+_LOCAL: Final = "time-local"
+
+_ISO_DATE: Final = re.compile(rb"\d{4}-\d{2}-\d{2}")
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What the directives so far say about the lines that follow."""
+
+    fields: tuple[str, ...] = ()
+    """Lower-case names; empty before the first `#Fields:`."""
+    tabs: bool = False
+    """Whether the names, and so the fields, are separated by tabs."""
+    day: int = NO_DAY
+    """Days since 1970 of the last `#Date:`."""
+
+    @property
+    def cloudfront(self) -> bool:
+        return _CLOUDFRONT in self.fields
+
+    def layout(self) -> Layout | None:
+        """How lines are divided; None where no header or not enough of it is known."""
+        slots = tuple(int(_SLOT_OF.get(name, SKIP)) for name in self.fields)
+        if not {Slot.TIME, Slot.ADDRESS, Slot.TARGET} <= set(slots):
+            return None
+        tabs = self.tabs or self.cloudfront
+        return Layout(
+            kinds=(int(Kind.CSV),) * len(slots),
+            slots=slots,
+            required=len(slots),
+            separator=b"\t" if tabs else b" ",
+            collapse=not tabs,
+            exact=True,
+        )
+
+
+def header_of(head: bytes) -> Header:
+    """The header at the beginning of a text."""
+    header = Header()
+    for _, header in _headers(head, header):  # noqa: B007 - the last one is wanted
+        if header.fields:
+            break
+    return header
+
+
+def advance(block: Block, header: Header) -> Header:
+    """The header that holds after a block."""
+    for _, header in _headers(block.data.tobytes(), header):  # noqa: B007, B020 - the last one
+        pass
+    return header
+
+
+def parse(block: Block, header: Header, source: LogSource, reading: Reading) -> Records:
+    """Records of a block that begins under `header`."""
+    lines = find_lines(block, skip_directives=True)
+    parts = [(0, header), *_headers(block.data.tobytes(), header)]
+    layouts = [part.layout() for _, part in parts]
+    slots = {slot for layout in layouts if layout for slot in layout.slots}
+    fields = Fields.empty(block.data, len(lines), slots)
+    check_lines(fields, lines, reading.max_line_bytes)
+    bounds = [*np.searchsorted(lines.start, [at for at, _ in parts]).tolist(), len(lines)]
+    for i, (layout, (_, part)) in enumerate(zip(layouts, parts, strict=True)):
+        _parse_part(fields, lines, layout, part, bounds[i], bounds[i + 1])
+    reject_cut_line(fields, lines, block)
+    records = assemble(fields, lines.number, line_text(block, lines), source, escaped=False)
+    return _decoded(records, fields, any(part.cloudfront for _, part in parts))
+
+
+def _parse_part(
+    fields: Fields, lines: Lines, layout: Layout | None, header: Header, first: int, stop: int
+) -> None:
+    """The lines under one header."""
+    if layout is None:
+        reason = fields.reason[first:stop]
+        reason[reason == Reject.NONE] = Reject.NOT_THE_FORMAT
+        fields.start[:, first:stop] = fields.stop[:, first:stop] = -1
+        return
+    day = NO_DAY if layout.has(Slot.DATE) else header.day
+    split_lines(fields, lines, layout, first, stop, day)
+    if _LOCAL not in header.fields:
+        fields.naive[first:stop] = False
+
+
+def _decoded(records: Records, fields: Fields, cloudfront: bool) -> Records:
+    """With query joined and the server's own encoding undone."""
+    target, referrer, agent = records.target, records.referrer, records.agent
+    if fields.used[Slot.QUERY]:
+        target = with_query(target, column(fields, Slot.QUERY))
+    if cloudfront:
+        target = undo_percent_of_percent(target)
+        referrer = referrer and undo_percent_of_percent(referrer)
+        # Agents are encoded once or twice, depending on the age of the log.
+        agent = agent and decode_percent(decode_percent(agent))
+    else:
+        agent = agent and plus_to_space(agent)
+    return replace(records, target=target, referrer=referrer, agent=agent)
+
+
+def _headers(text: bytes, header: Header) -> Iterator[tuple[int, Header]]:
+    """(byte position, header from there on) for every directive that changes it."""
+    at = 0 if text.startswith(b"#") else text.find(b"\n#") + 1
+    while at or text.startswith(b"#"):
+        stop = text.find(b"\n", at)
+        line = text[at : stop if stop >= 0 else len(text)].strip()
+        changed = _changed(header, line)
+        if changed != header:
+            header = changed
+            yield at, header
+        at = text.find(b"\n#", at) + 1
+        if not at:
+            return
+
+
+def _changed(header: Header, line: bytes) -> Header:
+    name, _, value = line.partition(b":")
+    if name.lower() == b"#fields":
+        names = value.decode("latin-1").lower().split()
+        return replace(header, fields=tuple(names), tabs=b"\t" in value.strip())
+    found = _ISO_DATE.search(value) if name.lower() in (b"#date", b"#start-date") else None
+    if found:
+        digits = np.frombuffer(found[0], np.uint8)
+        return replace(header, day=parse_date(digits, 0, len(digits)))
+    return header

@@ -1,0 +1,280 @@
+"""The formats access logs come in, by name, and how a block of one is parsed.
+
+Here: the registry and the dispatch. Not here: recognising a format (`detect`), the loops
+(`tokenize`).
+
+Blocks may be parsed by parallel threads. What a block needs to know of those before it (the
+header of a W3C log or a table) is a small state that `advance` carries on in the file's order:
+
+    state = None
+    for block in stream:
+        pool.submit(parse, block, fmt, source, reading, state)
+        state = advance(block, fmt, state)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+from temporal_assets.logs import directives, patterns, structured, tables
+from temporal_assets.logs.assemble import assemble, line_text, reject_cut_line
+from temporal_assets.logs.columns import slots_of
+from temporal_assets.logs.layouts import COLUMN_NAMES, Layout, Slot, layout
+from temporal_assets.logs.records import Block, Records
+from temporal_assets.logs.structured import Path, dotted
+from temporal_assets.logs.tokenize import Fields, check_lines, find_lines, split_lines
+from temporal_assets.settings import LogSource, Reading
+
+State = directives.Header | tables.Names | None
+"""What the blocks before say about a block; None at the beginning of a file."""
+
+
+class Syntax(Enum):
+    """How lines of a format are read."""
+
+    DELIMITED = "delimited"
+    DIRECTIVES = "directives"
+    TABLE = "table"
+    JSON = "json"
+    REGEX = "regex"
+    PARQUET = "parquet"
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One way to write an access log."""
+
+    name: str
+    description: str
+    syntax: Syntax
+    has_host: bool | None = None
+    """Whether lines name the site; None: depends on the header or the columns."""
+    has_referrer: bool | None = None
+    """Whether lines tell where the visitor came from; None as above."""
+    layout: Layout | None = None
+    paths: Mapping[Slot, tuple[Path, ...]] | None = None
+    separator: bytes = b""
+    pattern: re.Pattern[bytes] | None = None
+
+
+def parse(
+    block: Block, fmt: Format, source: LogSource, reading: Reading, state: State = None
+) -> Records:
+    """Records of one block. Pure: safe in any thread. Parquet has no blocks, see `parquet.read`."""
+    if fmt.layout is not None:
+        return _parse_delimited(block, fmt.layout, source, reading)
+    if fmt.syntax is Syntax.DIRECTIVES:
+        header = state if isinstance(state, directives.Header) else directives.Header()
+        return directives.parse(block, header, source, reading)
+    if fmt.syntax is Syntax.TABLE:
+        names = state if isinstance(state, tuple) else None
+        return tables.parse(block, names, fmt.separator, source, reading)
+    if fmt.pattern is not None:
+        return patterns.parse(block, fmt.pattern, source, reading)
+    if fmt.syntax is Syntax.JSON:
+        certain = frozenset({Slot.REFERRER} if fmt.has_referrer else ())
+        paths = fmt.paths if fmt.paths is not None else _mapped_paths(source)
+        return structured.parse(block, paths, source, reading, certain)
+    raise ValueError(f"{fmt.name} is not read in blocks of lines")
+
+
+def advance(block: Block, fmt: Format, state: State) -> State:
+    """The state after a block. Cheap; to be called in the order of the file."""
+    if fmt.syntax is Syntax.DIRECTIVES:
+        header = state if isinstance(state, directives.Header) else directives.Header()
+        return directives.advance(block, header)
+    if fmt.syntax is Syntax.TABLE:
+        return tables.advance(block, state if isinstance(state, tuple) else None, fmt.separator)
+    return None
+
+
+def regex_format(pattern: str) -> Format:
+    """The format of `regex:` followed by a pattern. Raises `PatternError` or `ColumnsError`."""
+    compiled = patterns.compile_pattern(pattern)
+    slots = set(patterns.groups(compiled).values())
+    return Format(
+        name="regex",
+        description="your own pattern with named groups",
+        syntax=Syntax.REGEX,
+        has_host=Slot.HOST in slots,
+        has_referrer=Slot.REFERRER in slots,
+        pattern=compiled,
+    )
+
+
+def _parse_delimited(block: Block, form: Layout, source: LogSource, reading: Reading) -> Records:
+    lines = find_lines(block)
+    fields = Fields.empty(block.data, len(lines), set(form.slots))
+    check_lines(fields, lines, reading.max_line_bytes)
+    split_lines(fields, lines, form, 0, len(lines))
+    reject_cut_line(fields, lines, block)
+    return assemble(fields, lines.number, line_text(block, lines), source, form.escaped)
+
+
+def _mapped_paths(source: LogSource) -> Mapping[Slot, tuple[Path, ...]]:
+    """Paths of generic JSON lines: the user's, or keys named like our fields."""
+    if source.columns:
+        return {slot: (dotted(name),) for slot, name in slots_of(source.columns, None).items()}
+    paths: dict[Slot, tuple[Path, ...]] = {}
+    for name, slot in COLUMN_NAMES.items():
+        paths[slot] = (*paths.get(slot, ()), (name,))
+    return paths
+
+
+def _delimited(
+    name: str, description: str, notation: str, *, collapse: bool = False, escaped: bool = True
+) -> Format:
+    form = layout(notation, collapse=collapse, escaped=escaped)
+    return Format(
+        name=name,
+        description=description,
+        syntax=Syntax.DELIMITED,
+        has_host=form.has(Slot.HOST) or name in _ABSOLUTE,
+        has_referrer=form.has(Slot.REFERRER),
+        layout=form,
+    )
+
+
+def _json(
+    name: str, description: str, paths: dict[Slot, str] | None, has_referrer: bool | None = None
+) -> Format:
+    return Format(
+        name=name,
+        description=description,
+        syntax=Syntax.JSON,
+        has_host=None if paths is None or Slot.HOST not in paths else True,
+        has_referrer=has_referrer,
+        paths=None
+        if paths is None
+        else {
+            slot: tuple(dotted(path) for path in options.split()) for slot, options in paths.items()
+        },
+    )
+
+
+_ABSOLUTE: Final = ("alb", "elb", "squid")
+"""Formats whose targets are absolute URLs."""
+
+_TAIL: Final = '[time] "request" status -'
+_AGENT: Final = '"referrer" "agent" ? "forwarded"'
+
+_NGINX: Final = {
+    Slot.TIME: "time_iso8601 @timestamp timestamp time_local time msec date ts",
+    Slot.ADDRESS: "remote_addr client_ip clientip remote_ip ip client",
+    Slot.FORWARDED: "http_x_forwarded_for x_forwarded_for xff",
+    Slot.REQUEST: "request",
+    Slot.METHOD: "request_method method verb",
+    Slot.TARGET: "request_uri uri path url",
+    Slot.QUERY: "args query_string",
+    Slot.HOST: "host http_host server_name vhost domain",
+    Slot.SCHEME: "scheme",
+    Slot.STATUS: "status response status_code",
+    Slot.REFERRER: "http_referer http_referrer referrer referer",
+    Slot.AGENT: "http_user_agent user_agent agent",
+}
+_CADDY: Final = {
+    Slot.TIME: "ts",
+    Slot.ADDRESS: "request.client_ip request.remote_ip request.remote_addr",
+    Slot.FORWARDED: "request.headers.X-Forwarded-For.0",
+    Slot.METHOD: "request.method",
+    Slot.TARGET: "request.uri",
+    Slot.HOST: "request.host",
+    Slot.STATUS: "status",
+    Slot.REFERRER: "request.headers.Referer.0",
+    Slot.AGENT: "request.headers.User-Agent.0",
+}
+_TRAEFIK: Final = {
+    Slot.TIME: "StartUTC StartLocal time",
+    Slot.ADDRESS: "ClientHost ClientAddr",
+    Slot.FORWARDED: "request_X-Forwarded-For",
+    Slot.METHOD: "RequestMethod",
+    Slot.TARGET: "RequestPath",
+    Slot.HOST: "RequestHost",
+    Slot.SCHEME: "RequestScheme",
+    Slot.STATUS: "DownstreamStatus",
+    Slot.REFERRER: "request_Referer",
+    Slot.AGENT: "request_User-Agent",
+}
+
+_ALL: Final = (
+    _delimited(
+        "gandi",
+        "Gandi simple hosting: combined with host and duration",
+        f'host address - user [time] - - "request" status - {_AGENT}',
+    ),
+    _delimited(
+        "combined_vhost",
+        "Apache vhost_combined (`%v:%p` or `%v` first), nginx with $host first, Matomo's "
+        "common_complete",
+        f"host address - user {_TAIL} {_AGENT}",
+    ),
+    _delimited("ovh", "OVH: combined with the host second", f"address host user {_TAIL} {_AGENT}"),
+    _delimited(
+        "combined",
+        "Apache and nginx combined, NCSA extended, Icecast; trailing fields are ignored",
+        f"address - user {_TAIL} {_AGENT}",
+    ),
+    _delimited("common_vhost", "common with the host first", f"host address - user {_TAIL}"),
+    _delimited("common", "common log format: no referrer, no agent", f"address - user {_TAIL}"),
+    _delimited(
+        "s3",
+        "Amazon S3 server access log; the host is the Host header, else the bucket",
+        '- host [time] address - - - - "request" status - - - - - "referrer" "agent" '
+        "? - - - - - host",
+        escaped=False,
+    ),
+    _delimited(
+        "alb",
+        "AWS application load balancer: no referrer",
+        '- time - address - - - - status - - - "request" "agent" ?',
+    ),
+    _delimited(
+        "elb",
+        "AWS classic load balancer: no referrer",
+        'time - address - - - - status - - - "request" ? "agent"',
+    ),
+    _delimited(
+        "squid",
+        "Squid native: no referrer, no agent",
+        "time - address status - method target - - -",
+        collapse=True,
+        escaped=False,
+    ),
+    _delimited(
+        "haproxy",
+        "HAProxy HTTP log by syslog: no referrer, no agent",
+        '- - - - - address [time] - - - status - - - - - - ... "request"',
+        collapse=True,
+        escaped=False,
+    ),
+    Format("cloudfront", "Amazon CloudFront standard log", Syntax.DIRECTIVES),
+    Format("w3c", "W3C extended log with a #Fields: header", Syntax.DIRECTIVES),
+    Format("iis", "Microsoft IIS: W3C extended", Syntax.DIRECTIVES),
+    _json("caddy_json", "Caddy's JSON access log", _CADDY, has_referrer=True),
+    _json("traefik_json", "Traefik's JSON access log", _TRAEFIK),
+    _json("nginx_json", "nginx with a JSON log_format of the usual keys", _NGINX),
+    _json("jsonl", "JSON lines; `columns` maps our fields to dotted paths", None),
+    Format("csv", "comma-separated with a header line and `columns`", Syntax.TABLE, separator=b","),
+    Format("tsv", "tab-separated with a header line and `columns`", Syntax.TABLE, separator=b"\t"),
+    Format("parquet", "Parquet with `columns`", Syntax.PARQUET),
+)
+
+FORMATS: Final[Mapping[str, Format]] = {fmt.name: fmt for fmt in _ALL}
+"""By name; among the delimited ones, the more telling first, as detection tries them."""
+
+ALIASES: Final[Mapping[str, str]] = {
+    "apache": "combined",
+    "nginx": "combined",
+    "ncsa_extended": "combined",
+    "icecast2": "combined",
+    "common_complete": "combined_vhost",
+    "vhost_combined": "combined_vhost",
+    "w3c_extended": "w3c",
+    "amazon_cloudfront": "cloudfront",
+    "json": "jsonl",
+}
+"""Other names people know formats by."""

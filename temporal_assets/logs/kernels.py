@@ -1,0 +1,43 @@
+"""How loops over bytes are compiled.
+
+Here: the one decorator of the log reader's hot loops and the byte constants they share. Not here:
+the loops (`tokenize`, `times`, `rewrite`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, ParamSpec, TypeVar
+
+from numba import njit
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+NEWLINE: Final = 10
+RETURN: Final = 13
+TAB: Final = 9
+SPACE: Final = 32
+QUOTE: Final = 34
+HASH: Final = 35
+PERCENT: Final = 37
+PLUS: Final = 43
+COMMA: Final = 44
+MINUS: Final = 45
+DOT: Final = 46
+SLASH: Final = 47
+ZERO: Final = 48
+NINE: Final = 57
+COLON: Final = 58
+QUESTION: Final = 63
+OPEN: Final = 91
+BACKSLASH: Final = 92
+CLOSE: Final = 93
+
+
+def kernel(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile a loop: without the interpreter lock, so that threads read blocks in parallel, and
+    cached on disk, so that only the first run on a machine waits for the compiler.
+    """
+    compiled: Callable[P, R] = njit(nogil=True, cache=True)(function)
+    return compiled

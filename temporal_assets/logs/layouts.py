@@ -1,0 +1,122 @@
+"""How a delimited log line is divided, as data: which field stands where.
+
+Here: the fields a record is made of, and the notation layouts are written in. Not here: the loop
+that follows a layout (`tokenize`), and the list of known formats (`formats`).
+
+A layout is written as the line looks: `address - user [time] "request" status -`. A word is a
+field up to the separator, `-` one that is skipped; `[x]` and `"x"` are delimited as they look;
+`user` may hold spaces and ends before a `[`; `...` skips to the next quote. Fields after `?` may be missing. A field named twice takes the later value unless that is
+`-`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Slot(IntEnum):
+    """What a field means. The first eight are the columns users map."""
+
+    TIME = 0
+    ADDRESS = 1
+    METHOD = 2
+    TARGET = 3
+    HOST = 4
+    SCHEME = 5
+    STATUS = 6
+    REFERRER = 7
+    AGENT = 8
+    QUERY = 9
+    DATE = 10
+    """A date that stands apart from its time."""
+    REQUEST = 11
+    """`METHOD target protocol`."""
+    FORWARDED = 12
+    """X-Forwarded-For."""
+
+
+SLOTS: Final = len(Slot)
+
+COLUMN_NAMES: Final = {slot.name.lower(): slot for slot in Slot} | {"url": Slot.TARGET}
+"""Names users give columns, JSON paths and regex groups; `url` is an absolute target."""
+
+
+class Kind(IntEnum):
+    """How a field is delimited."""
+
+    WORD = 0
+    USER = 1
+    BRACKETED = 2
+    QUOTED = 3
+    TO_QUOTE = 4
+    CSV = 5
+    """Bare, or quoted with doubled quotes inside (RFC 4180)."""
+
+
+SKIP: Final = -1
+
+Codes = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """One way to divide a line."""
+
+    kinds: tuple[int, ...]
+    slots: tuple[int, ...]
+    required: int
+    """Fields a line must have; the others may be missing from the end."""
+    separator: bytes = b" "
+    collapse: bool = False
+    """Whether any run of blanks separates."""
+    exact: bool = False
+    """Whether surplus fields are an error."""
+    escaped: bool = False
+    """Whether a backslash protects the byte after it."""
+
+    def arrays(self) -> tuple[Codes, Codes]:
+        """Kinds and slots as the kernel takes them."""
+        return np.array(self.kinds, np.int64), np.array(self.slots, np.int64)
+
+    def has(self, slot: Slot) -> bool:
+        return slot in self.slots
+
+
+_DELIMITERS: Final = {'"': Kind.QUOTED, "[": Kind.BRACKETED}
+
+
+def layout(notation: str, *, collapse: bool = False, escaped: bool = False) -> Layout:
+    """The layout a notation describes (see the module)."""
+    kinds: list[int] = []
+    slots: list[int] = []
+    required: int | None = None
+    for word in notation.split():
+        if word == "?":
+            required = len(kinds)
+            continue
+        kinds.append(_kind(word))
+        slots.append(_slot(word.strip('[]"')))
+    return Layout(
+        kinds=tuple(kinds),
+        slots=tuple(slots),
+        required=len(kinds) if required is None else required,
+        collapse=collapse,
+        escaped=escaped,
+    )
+
+
+def _kind(word: str) -> Kind:
+    if word == "user":
+        return Kind.USER
+    if word == "...":
+        return Kind.TO_QUOTE
+    return _DELIMITERS.get(word[0], Kind.WORD)
+
+
+def _slot(name: str) -> int:
+    return SKIP if name in ("-", "user", "...") else Slot[name.upper()]

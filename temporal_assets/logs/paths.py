@@ -1,0 +1,106 @@
+"""Which files a path, folder or glob of the settings means, and in which order.
+
+Here: finding and sorting. Not here: opening them (`streams`).
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from pathlib import Path
+from typing import Final
+
+_PACKED: Final = re.compile(r"\.(gz|zst|zstd|bz2|xz|z)$", re.IGNORECASE)
+
+_NUMBERED: Final = re.compile(r"^(?P<base>.+)\.(?P<number>\d{1,4})$")
+"""`access.log.12`: the twelfth rotation. Longer numbers are dates."""
+
+_DATED: Final = re.compile(r"^(?P<base>.+?)[.\-_](?P<date>\d{4}-?\d{2}-?\d{2}\S*)$")
+
+_TEMPORARY: Final = (".tmp", ".temp", ".part", ".partial", ".filepart", ".crdownload", ".swp", "~")
+"""Endings of files that somebody is still writing or editing."""
+
+_DATED_FILE, _NUMBERED_FILE, _CURRENT_FILE = range(3)
+
+SortKey = tuple[object, ...]
+
+
+class NoSuchLogError(FileNotFoundError):
+    """Nothing lies where the settings say."""
+
+
+def expand(path: str) -> list[Path]:
+    """The log files a file, folder (recursively) or glob means, oldest first.
+
+    Rotated files sort by age: `access.log.10.gz`, `access.log.2.gz`, `access.log.1`,
+    `access.log`. Hidden and unfinished files are skipped unless named themselves. Raises
+    `NoSuchLogError` naming the path.
+    """
+    given = Path(path).expanduser()
+    if given.is_file():
+        return [given]
+    if given.is_dir():
+        found = _walk(given)
+    else:
+        found = []
+        for match in glob.glob(str(given), recursive=True):  # noqa: PTH207 - absolute patterns too
+            entry = Path(match)
+            found.extend(_walk(entry) if entry.is_dir() else [entry] * _is_log(entry))
+    if not found:
+        kind = "folder holds no log files" if given.is_dir() else "no such file, folder or glob"
+        raise NoSuchLogError(f"{path}: {kind}")
+    return sorted(set(found), key=sort_key)
+
+
+def sort_key(path: Path) -> SortKey:
+    """Folders by name, then the files of one log together, oldest first."""
+    folder = tuple(_natural(part) for part in path.parent.parts)
+    name = _PACKED.sub("", path.name)
+    if match := _NUMBERED.match(name):
+        # A higher number is an older file.
+        base, kind, age = (
+            match["base"],
+            _NUMBERED_FILE,
+            _natural(f"{10_000 - int(match['number'])}"),
+        )
+    elif match := _DATED.match(name):
+        base, kind, age = match["base"], _DATED_FILE, _natural(match["date"])
+    else:
+        base, kind, age = name, _CURRENT_FILE, _natural("")
+    return (folder, _natural(base), kind, age, path.name)
+
+
+def _natural(text: str) -> tuple[tuple[int, int, str], ...]:
+    """Digits compare as numbers: `a2` before `a10`."""
+    return tuple(
+        (0, int(part), "") if part.isdecimal() else (1, 0, part)
+        for part in re.split(r"(\d+)", text)
+        if part
+    )
+
+
+def _is_log(path: Path) -> bool:
+    name = path.name
+    # Pipes and sockets would block for ever, dangling links cannot be read.
+    return not name.startswith(".") and not name.lower().endswith(_TEMPORARY) and path.is_file()
+
+
+def _walk(folder: Path) -> list[Path]:
+    """Files below a folder; links are followed, each real folder is entered once."""
+    found: list[Path] = []
+    entered: set[tuple[int, int]] = set()
+
+    def fail(error: OSError) -> None:
+        raise error
+
+    for base, folders, files in os.walk(folder, followlinks=True, onerror=fail):
+        status = Path(base).stat()
+        identity = (status.st_dev, status.st_ino)
+        if identity in entered:
+            folders.clear()
+            continue
+        entered.add(identity)
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        found.extend(Path(base, name) for name in sorted(files) if _is_log(Path(base, name)))
+    return found

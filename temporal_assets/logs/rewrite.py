@@ -1,0 +1,154 @@
+"""Fields that cannot stay byte ranges of the block: joined, decoded or unquoted copies.
+
+Here: compiled copying, row by row into one fresh buffer. Not here: which format needs which
+(`directives`, `tables`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from temporal_assets.logs.kernels import MINUS, PERCENT, PLUS, QUESTION, QUOTE, SPACE, ZERO, kernel
+from temporal_assets.logs.records import Bytes, Column, Offsets
+
+
+def with_query(path: Column, query: Column) -> Column:
+    """`path?query` where there is a query (`-` and empty are none) and the path has none yet."""
+    return Column(
+        *_with_query(path.data, path.start, path.stop, query.data, query.start, query.stop)
+    )
+
+
+def plus_to_space(column: Column) -> Column:
+    """IIS writes blanks as `+`; values with blanks of their own were quoted instead."""
+    return Column(*_plus_to_space(column.data, column.start, column.stop))
+
+
+def undo_percent_of_percent(column: Column) -> Column:
+    """`%2520` becomes `%20`: CloudFront escapes the escapes of URLs. Others stay."""
+    return Column(*_decode_percent(column.data, column.start, column.stop, True))
+
+
+def decode_percent(column: Column) -> Column:
+    """All `%XX` as bytes, once."""
+    return Column(*_decode_percent(column.data, column.start, column.stop, False))
+
+
+def halve_quotes(column: Column) -> Column:
+    """RFC 4180: `""` inside quotes is one quote."""
+    return Column(*_halve_quotes(column.data, column.start, column.stop))
+
+
+@kernel
+def _copy(data: Bytes, start: int, stop: int, out: Bytes, to: int) -> int:
+    """Copy a range; where the next byte goes."""
+    for at in range(start, stop):
+        out[to] = data[at]
+        to += 1
+    return to
+
+
+@kernel
+def _room(start: Offsets, stop: Offsets) -> int:
+    total = 0
+    for i in range(start.size):
+        total += max(stop[i] - start[i], 0)
+    return total
+
+
+@kernel
+def _with_query(
+    data: Bytes, start: Offsets, stop: Offsets, other: Bytes, begin: Offsets, end: Offsets
+) -> tuple[Bytes, Offsets, Offsets]:
+    out = np.empty(_room(start, stop) + _room(begin, end) + start.size, np.uint8)
+    starts, stops = np.full(start.size, -1, np.int64), np.full(start.size, -1, np.int64)
+    to = 0
+    for i in range(start.size):
+        if start[i] < 0:
+            continue
+        starts[i] = to
+        to = _copy(data, start[i], stop[i], out, to)
+        length = end[i] - begin[i]
+        missing = begin[i] < 0 or length <= 0 or (length == 1 and other[begin[i]] == MINUS)
+        if not missing and not np.any(out[starts[i] : to] == QUESTION):
+            if other[begin[i]] != QUESTION:
+                out[to] = QUESTION
+                to += 1
+            to = _copy(other, begin[i], end[i], out, to)
+        stops[i] = to
+    return out[:to].copy(), starts, stops
+
+
+@kernel
+def _plus_to_space(data: Bytes, start: Offsets, stop: Offsets) -> tuple[Bytes, Offsets, Offsets]:
+    out = np.empty(_room(start, stop), np.uint8)
+    starts, stops = np.full(start.size, -1, np.int64), np.full(start.size, -1, np.int64)
+    to = 0
+    for i in range(start.size):
+        if start[i] < 0:
+            continue
+        starts[i] = to
+        to = _copy(data, start[i], stop[i], out, to)
+        stops[i] = to
+        value = out[starts[i] : to]
+        if not np.any(value == SPACE):
+            for at in range(value.size):
+                if value[at] == PLUS:
+                    value[at] = SPACE
+    return out, starts, stops
+
+
+@kernel
+def _hex(byte: int) -> int:
+    """Value of a hexadecimal digit, -1 for anything else."""
+    if ZERO <= byte <= ZERO + 9:
+        return np.int64(byte) - ZERO
+    letter = np.int64(byte) | 0x20
+    return letter - 87 if 97 <= letter <= 102 else -1
+
+
+@kernel
+def _decode_percent(
+    data: Bytes, start: Offsets, stop: Offsets, only_percent: bool
+) -> tuple[Bytes, Offsets, Offsets]:
+    out = np.empty(_room(start, stop), np.uint8)
+    starts, stops = np.full(start.size, -1, np.int64), np.full(start.size, -1, np.int64)
+    to = 0
+    for i in range(start.size):
+        if start[i] < 0:
+            continue
+        starts[i] = to
+        at = start[i]
+        while at < stop[i]:
+            byte = np.int64(data[at])
+            at += 1
+            if byte == PERCENT and at + 1 < stop[i]:
+                high, low = _hex(data[at]), _hex(data[at + 1])
+                value = high * 16 + low
+                escape = at + 3 < stop[i] and _hex(data[at + 2]) >= 0 and _hex(data[at + 3]) >= 0
+                if high >= 0 and low >= 0 and (not only_percent or (value == PERCENT and escape)):
+                    byte = value
+                    at += 2
+            out[to] = byte
+            to += 1
+        stops[i] = to
+    return out[:to].copy(), starts, stops
+
+
+@kernel
+def _halve_quotes(data: Bytes, start: Offsets, stop: Offsets) -> tuple[Bytes, Offsets, Offsets]:
+    out = np.empty(_room(start, stop), np.uint8)
+    starts, stops = np.full(start.size, -1, np.int64), np.full(start.size, -1, np.int64)
+    to = 0
+    for i in range(start.size):
+        if start[i] < 0:
+            continue
+        starts[i] = to
+        at = start[i]
+        while at < stop[i]:
+            out[to] = data[at]
+            to += 1
+            doubled = data[at] == QUOTE and at + 1 < stop[i] and data[at + 1] == QUOTE
+            at += 2 if doubled else 1
+        stops[i] = to
+    return out[:to].copy(), starts, stops

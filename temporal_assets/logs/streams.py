@@ -1,0 +1,404 @@
+"""From a path to blocks of whole lines, whatever the files are called or packed with.
+
+Here: finding files, decompression, bounded memory, the digest of what was read. Not here: what a
+line means (`formats`).
+"""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import lzma
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Final, Protocol
+
+import numpy as np
+import zstandard
+from blake3 import blake3
+from isal import igzip_lib
+
+from temporal_assets.logs.paths import expand
+from temporal_assets.logs.records import Block
+from temporal_assets.settings import Reading
+
+__all__ = ["LogStream", "expand", "head_digest", "open_stream", "peek"]
+
+_READ: Final = 1 << 20
+"""Bytes taken from a plain file, and given by a decompressor, at once."""
+
+_INPUT: Final = 16 << 10
+"""Compressed bytes given to a decompressor at once: what damage costs at most."""
+
+_ZSTD_INPUT: Final = 2048
+"""Bytes given to zstd at once: its output cannot be limited, and 4 bytes can become 128 KiB, so
+this keeps one step under 64 MiB. Honest logs lose nothing measurable."""
+
+_EXPANSION_SLACK: Final = 64 << 20
+"""Decompressed bytes that are never a bomb: a small file of equal lines expands enormously."""
+
+_HEAD: Final = 64 << 10
+"""Bytes looked at to recognise a format and to tell files apart: many lines of any log."""
+
+_DIGEST_BYTES: Final = 16
+"""128 bits: no two files collide by accident."""
+
+_MAGIC: Final = (
+    (b"\x1f\x8b\x08", "gzip"),
+    (b"\x28\xb5\x2f\xfd", "zstd"),
+    (b"BZh", "bzip2"),
+    (b"\xfd7zXZ\x00", "xz"),
+)
+_ZSTD_SKIPPABLE: Final = tuple(bytes([0x50 + n]) + b"\x2a\x4d\x18" for n in range(16))
+"""zstd files may begin with a frame of metadata (pzstd writes one)."""
+
+_ERRORS: Final = (lzma.LZMAError, igzip_lib.error, zstandard.ZstdError)
+
+_REFUSED: Final = (
+    (b"PK\x03\x04", "zip archives are not read: unpack the file"),
+    (b"7z\xbc\xaf\x27\x1c", "7z archives are not read: unpack the file"),
+    (b"\x04\x22\x4d\x18", "lz4 files are not read: unpack the file"),
+    (b"PAR1", "a Parquet file has no lines: read it with format `parquet`"),
+)
+
+_TEXT_BOMS: Final = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+
+
+class _BrokenArchiveError(Exception):
+    """What follows cannot be decompressed; the message says why."""
+
+
+class _Decompressor(Protocol):
+    """The interface that bz2, lzma and igzip share."""
+
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def needs_input(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes, max_length: int = -1) -> bytes: ...
+
+
+class _Zstd:
+    """One zstd frame behind the same interface."""
+
+    needs_input = True
+
+    def __init__(self) -> None:
+        self._frame = zstandard.ZstdDecompressor().decompressobj()
+
+    @property
+    def eof(self) -> bool:
+        return self._frame.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._frame.unused_data
+
+    def decompress(self, data: bytes, max_length: int = -1) -> bytes:  # noqa: ARG002
+        return self._frame.decompress(data)
+
+
+def _decompressor(kind: str) -> _Decompressor:
+    if kind == "gzip":
+        member: _Decompressor = igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP)
+        return member
+    if kind == "zstd":
+        return _Zstd()
+    if kind == "bzip2":
+        return bz2.BZ2Decompressor()
+    return lzma.LZMADecompressor(lzma.FORMAT_XZ)
+
+
+class _Fingerprint:
+    """The digest of all bytes, and of the beginnings that other files are known to have."""
+
+    def __init__(self, checkpoints: Sequence[int]) -> None:
+        self.size = 0
+        self.prefixes: dict[int, str] = {}
+        self._hash = blake3()
+        self._pending = sorted(set(checkpoints), reverse=True)
+
+    def update(self, chunk: bytes) -> None:
+        rest = memoryview(chunk)
+        while self._pending and self._pending[-1] <= self.size + len(rest):
+            checkpoint = self._pending.pop()
+            self._hash.update(rest[: checkpoint - self.size])
+            rest = rest[checkpoint - self.size :]
+            self.size = checkpoint
+            self.prefixes[checkpoint] = self.hex()
+        self._hash.update(rest)
+        self.size += len(rest)
+
+    def hex(self) -> str:
+        return self._hash.hexdigest(length=_DIGEST_BYTES)
+
+
+class LogStream:
+    """The blocks of one file. Iterate once; the attributes are final afterwards.
+
+    Memory is bounded by a block and a line whatever the file holds: of a line longer than
+    `reading.max_line_bytes` only the first part is passed on, long enough to be rejected.
+    """
+
+    def __init__(self, path: Path, reading: Reading, checkpoints: Sequence[int] = ()) -> None:
+        self.path = path
+        self.lines = 0
+        """Lines passed on so far, empty ones included."""
+        self.compressed_bytes = 0
+        """Bytes of the file read so far, for progress bars."""
+        self.problem: str | None = None
+        """Why reading ended early; what could be read was passed on."""
+        self._broken: str | None = None
+        self._reading = reading
+        self._fingerprint = _Fingerprint(checkpoints)
+        self._file: IO[bytes] = path.open("rb")
+        try:
+            self._texts = self._text()
+            self.head = self._first(_HEAD)
+            """The first 64 KiB of text or less, for detection."""
+        except BaseException:
+            self._file.close()
+            raise
+
+    @property
+    def digest(self) -> str:
+        """Digest of the decompressed bytes read, 32 hexadecimal digits."""
+        return self._fingerprint.hex()
+
+    @property
+    def size(self) -> int:
+        """Decompressed bytes read."""
+        return self._fingerprint.size
+
+    @property
+    def prefix_digests(self) -> dict[int, str]:
+        """Checkpoint -> digest of so many first bytes, for those the file reaches."""
+        return self._fingerprint.prefixes
+
+    def __enter__(self) -> LogStream:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._file.close()
+
+    def __iter__(self) -> Iterator[Block]:
+        """Blocks of about `reading.block_mib`, each but the last ending in a newline."""
+        limit = self._reading.block_mib << 20
+        lines = _LineBuffer(self._reading.max_line_bytes)
+        for text in self._texts:
+            if lines.size >= limit:
+                whole = lines.take_lines()
+                if whole:
+                    yield self._block(whole, last=False)
+            lines.add(text)
+        rest = lines.take_all()
+        whole_lines = self.lines + rest.count(b"\n")
+        if rest:
+            yield self._block(rest, last=True)
+        if self._broken:
+            self.problem = f"{self._broken} after line {whole_lines}"
+
+    def _block(self, data: bytes, last: bool) -> Block:
+        first = self.lines + 1
+        self.lines += data.count(b"\n") + (not data.endswith(b"\n"))
+        return Block(np.frombuffer(data, np.uint8), first, last)
+
+    def _first(self, size: int) -> bytes:
+        """Read the beginning and put it back."""
+        head = b""
+        for text in self._texts:
+            head += text
+            if len(head) >= size:
+                break
+        rest = self._texts
+        self._texts = _chain(head, rest)
+        return head[:size]
+
+    def _text(self) -> Iterator[bytes]:
+        """Decompressed chunks as UTF-8 or whatever single-byte encoding they are in."""
+        decoder: codecs.IncrementalDecoder | None = None
+        refused = False
+        start = True
+        for chunk in self._chunks():
+            text = chunk
+            if start:
+                decoder, text = _strip_mark(chunk)
+                self.problem = next(
+                    (why for magic, why in _REFUSED if chunk.startswith(magic)), None
+                )
+                refused = self.problem is not None
+                start = False
+            if decoder:
+                text = decoder.decode(text).encode()
+            if text and not refused:
+                yield text
+
+    def _chunks(self) -> Iterator[bytes]:
+        """Decompressed bytes, entered into the digest; the first chunk has 16 bytes or all."""
+        held = b""
+        try:
+            for chunk in self._raw():
+                self._fingerprint.update(chunk)
+                held += chunk
+                if len(held) >= 16:
+                    yield held
+                    held = b""
+        except _BrokenArchiveError as error:
+            if held:
+                yield held
+            self._broken = self.problem = str(error)
+            return
+        if held:
+            yield held
+
+    def _raw(self) -> Iterator[bytes]:
+        """Decompressed bytes as they come."""
+        first = self._read(_READ)
+        kind = next((kind for magic, kind in _MAGIC if first.startswith(magic)), None)
+        if first.startswith(_ZSTD_SKIPPABLE):
+            kind = "zstd"
+        if kind:
+            yield from self._decompressed(kind, first)
+            return
+        while first:
+            yield first
+            first = self._read(_READ)
+
+    def _read(self, size: int) -> bytes:
+        data = self._file.read(size)
+        self.compressed_bytes += len(data)
+        return data
+
+    def _decompressed(self, kind: str, data: bytes) -> Iterator[bytes]:
+        """All members of an archive; whatever precedes damage is delivered first."""
+        step = _ZSTD_INPUT if kind == "zstd" else _INPUT
+        given = made = members = 0
+        unpacker = _decompressor(kind)
+        inside = False
+        while True:
+            if unpacker.eof:
+                # Members may be padded with zeros to a tape's or disk's block size.
+                data = (unpacker.unused_data + data).lstrip(b"\0")
+                unpacker = _decompressor(kind)
+                inside = False
+                members += 1
+            if not data and unpacker.needs_input:
+                data = self._read(_READ)
+                if not data:
+                    break
+                continue
+            piece = b""
+            if unpacker.needs_input:
+                piece, data = data[:step], data[step:]
+            given += len(piece)
+            text = _decompress(unpacker, piece, kind, first_of_later=members > 0 and not inside)
+            inside = True
+            made += len(text)
+            if text:
+                yield text
+            if made > self._reading.max_expansion * given + _EXPANSION_SLACK:
+                raise _BrokenArchiveError(f"{kind} expands {made // given} times: refused")
+        if inside:
+            raise _BrokenArchiveError(f"truncated {kind}")
+
+
+def _decompress(unpacker: _Decompressor, piece: bytes, kind: str, first_of_later: bool) -> bytes:
+    try:
+        return unpacker.decompress(piece, _READ)
+    except (*_ERRORS, OSError, EOFError, ValueError) as error:
+        what = "trailing garbage in" if first_of_later else "damaged"
+        raise _BrokenArchiveError(f"{what} {kind}") from error
+
+
+def _strip_mark(chunk: bytes) -> tuple[codecs.IncrementalDecoder | None, bytes]:
+    """Without its byte order mark; with a decoder if it says UTF-16 (PowerShell redirects so)."""
+    if chunk.startswith(codecs.BOM_UTF8):
+        return None, chunk[len(codecs.BOM_UTF8) :]
+    for mark, encoding in _TEXT_BOMS:
+        if chunk.startswith(mark):
+            return codecs.getincrementaldecoder(encoding)("replace"), chunk[len(mark) :]
+    return None, chunk
+
+
+def _chain(head: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
+    if head:
+        yield head
+    yield from rest
+
+
+class _LineBuffer:
+    """Text waiting to be passed on; overlong lines are cut as they arrive."""
+
+    def __init__(self, max_line: int) -> None:
+        self.size = 0
+        self._max_line = max_line
+        self._parts: list[bytes] = []
+        self._tail = 0
+        """Bytes since the last newline."""
+        self._cutting = False
+        """Whether the line that is arriving is over its limit."""
+
+    def add(self, text: bytes) -> None:
+        if self._cutting:
+            newline = text.find(b"\n")
+            if newline < 0:
+                return
+            text = text[newline:]
+            self._cutting = False
+        newline = text.rfind(b"\n")
+        tail = len(text) - newline - 1 if newline >= 0 else self._tail + len(text)
+        # One byte over the limit is what makes the tokenizer reject the line.
+        surplus = tail - (self._max_line + 1)
+        if surplus > 0:
+            text = text[: len(text) - surplus]
+            tail -= surplus
+            self._cutting = True
+        self._tail = tail
+        self.size += len(text)
+        self._parts.append(text)
+
+    def take_lines(self) -> bytes:
+        """All whole lines; what follows stays."""
+        data = b"".join(self._parts)
+        cut = len(data) - self._tail
+        self._parts = [data[cut:]] if self._tail else []
+        self.size = self._tail
+        return data[:cut]
+
+    def take_all(self) -> bytes:
+        data = b"".join(self._parts)
+        self._parts = []
+        self.size = 0
+        return data
+
+
+def open_stream(path: Path, reading: Reading, checkpoints: Sequence[int] = ()) -> LogStream:
+    """A file's blocks, as a context manager.
+
+    `checkpoints` are byte lengths at which the digest of the beginning is wanted, to see whether
+    the file begins with one that is known.
+    """
+    return LogStream(path, reading, checkpoints)
+
+
+def peek(path: Path, reading: Reading | None = None) -> bytes:
+    """The first 64 KiB of a file's text, decompressed."""
+    with open_stream(path, reading or Reading()) as stream:
+        return stream.head
+
+
+def head_digest(path: Path, reading: Reading | None = None) -> str:
+    """Digest of the first line (64 KiB of it at most): a cheap hint that a file may be known."""
+    line = peek(path, reading).split(b"\n", 1)[0]
+    return str(blake3(line).hexdigest(length=_DIGEST_BYTES))

@@ -1,0 +1,78 @@
+"""CSV and TSV: a header line names the columns, the settings say what they mean.
+
+Here: RFC 4180 with one record per line (a line break inside quotes is a malformed line, since
+blocks are whole lines). Not here: the loop over fields (`tokenize`).
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from dataclasses import replace
+
+from temporal_assets.logs.assemble import assemble, column, line_text, reject_cut_line
+from temporal_assets.logs.columns import mapped, slots_of
+from temporal_assets.logs.layouts import SKIP, Kind, Layout, Slot
+from temporal_assets.logs.records import Block, Column, Records
+from temporal_assets.logs.rewrite import halve_quotes, with_query
+from temporal_assets.logs.tokenize import Fields, Lines, check_lines, find_lines, split_lines
+from temporal_assets.settings import LogSource, Reading
+
+Names = tuple[str, ...]
+
+
+def names_of(text: bytes, separator: bytes) -> Names:
+    """Column names in the first line that is not empty."""
+    for line in text.splitlines():
+        if line.strip():
+            row = next(csv.reader([line.decode("utf-8", "replace")], delimiter=separator.decode()))
+            return tuple(name.strip() for name in row)
+    return ()
+
+
+def advance(block: Block, names: Names | None, separator: bytes) -> Names | None:
+    """The column names after a block: those of the first line of the file."""
+    return names or names_of(block.data.tobytes(), separator) or None
+
+
+def parse(
+    block: Block, names: Names | None, separator: bytes, source: LogSource, reading: Reading
+) -> Records:
+    """Records of a block; without `names` its first line is the header."""
+    lines = find_lines(block)
+    if names is None:
+        names = names_of(block.data.tobytes(), separator)
+        lines = Lines(lines.number[1:], lines.start[1:], lines.stop[1:])
+    layout = _layout(names, separator, source.columns)
+    fields = Fields.empty(block.data, len(lines), set(layout.slots))
+    check_lines(fields, lines, reading.max_line_bytes)
+    split_lines(fields, lines, layout, 0, len(lines))
+    reject_cut_line(fields, lines, block)
+    records = assemble(fields, lines.number, line_text(block, lines), source, escaped=False)
+    target = records.target
+    if fields.used[Slot.QUERY]:
+        target = with_query(target, column(fields, Slot.QUERY))
+    if b'""' not in block.data.tobytes():
+        return replace(records, target=target)
+    return replace(
+        records,
+        target=halve_quotes(target),
+        referrer=_halved(records.referrer),
+        agent=_halved(records.agent),
+    )
+
+
+def _halved(values: Column | None) -> Column | None:
+    return None if values is None else halve_quotes(values)
+
+
+def _layout(names: Names, separator: bytes, columns: Mapping[str, str]) -> Layout:
+    wanted = mapped(columns, names)
+    slot_of = {name: slot for slot, name in slots_of(wanted, names).items()}
+    return Layout(
+        kinds=(int(Kind.CSV),) * len(names),
+        slots=tuple(int(slot_of.get(name, SKIP)) for name in names),
+        required=len(names),
+        separator=separator,
+        exact=True,
+    )

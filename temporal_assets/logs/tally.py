@@ -1,0 +1,78 @@
+"""Counting the lines that are not kept, with a few samples of each kind.
+
+A line without a readable time belongs to the day of the line before it (at the start of a file,
+to the day of the first line that has one), so that every line of a file is counted in some day.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+UNKNOWN_DAY = -1
+"""Stands for the day of lines before the first readable time."""
+
+
+@dataclass(slots=True)
+class Count:
+    """Lines of one day with one reason; samples are (line number, redacted text)."""
+
+    lines: int = 0
+    samples: list[tuple[int, str]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Tally:
+    """Lines read by day, and lines not kept by day, kind and reason."""
+
+    samples_kept: int
+    read: dict[int, int] = field(default_factory=dict)
+    """Day (days since 1970-01-01) -> lines read, kept or not."""
+    counts: dict[tuple[int, str, str], Count] = field(default_factory=dict)
+    """(day, `rejected` or `dropped`, reason) -> count."""
+
+    def saw(self, day: int, lines: int) -> None:
+        """Count lines that were read."""
+        self.read[day] = self.read.get(day, 0) + lines
+
+    def add(
+        self, day: int, kind: str, reason: str, lines: int, samples: list[tuple[int, str]]
+    ) -> None:
+        """Count lines that are not kept."""
+        count = self.counts.setdefault((day, kind, reason), Count())
+        count.lines += lines
+        count.samples.extend(samples[: self.samples_kept - len(count.samples)])
+
+    def merge(self, other: Tally, day_before: int) -> None:
+        """Add the tally of the block that follows; its unknown day is `day_before`."""
+        for day, lines in other.read.items():
+            self.saw(day_before if day == UNKNOWN_DAY else day, lines)
+        for (day, kind, reason), count in other.counts.items():
+            known = day_before if day == UNKNOWN_DAY else day
+            self.add(known, kind, reason, count.lines, count.samples)
+
+    def assign_unknown(self, day: int) -> None:
+        """Give the lines before the first readable time their day."""
+        if UNKNOWN_DAY in self.read:
+            self.saw(day, self.read.pop(UNKNOWN_DAY))
+        for key in [key for key in self.counts if key[0] == UNKNOWN_DAY]:
+            count = self.counts.pop(key)
+            late = self.counts.pop((day, *key[1:]), Count())
+            self.add(day, key[1], key[2], count.lines, count.samples)
+            self.add(day, key[1], key[2], late.lines, late.samples)
+
+    def total(self, kind: str) -> int:
+        """Lines of a kind over all days."""
+        return sum(count.lines for (_, k, _), count in self.counts.items() if k == kind)
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """As JSON-ready rows, in a fixed order."""
+        for (day, kind, reason), count in sorted(self.counts.items(), key=lambda item: item[0]):
+            yield {
+                "day": day,
+                "kind": kind,
+                "reason": reason,
+                "lines": count.lines,
+                "samples": count.samples,
+            }

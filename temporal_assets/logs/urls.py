@@ -1,0 +1,431 @@
+"""The canonical URL of a page: what makes two logged URLs the same page.
+
+Here: the rule itself, what a site and a static resource are, and kernels that recognise URLs
+which are canonical already. The rule is written down for users, with examples that are tested,
+in `docs/canonical-urls.md`. Not here: who calls it on what (`cleaning`).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from operator import itemgetter
+from typing import Final, Literal
+from urllib.parse import unquote_to_bytes
+
+import can_ada
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from temporal_assets.logs.records import Bytes, Offsets
+from temporal_assets.settings import Cleaning
+
+Scheme = Literal["https", "http", "keep"]
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# --------------------------------------------------------------------------- what is dropped
+
+SESSION_KEYS: Final = _names(
+    "phpsessid phpsessionid jsessionid aspsessionid* asp.net_sessionid sid session_id sessionid "
+    "cfid cftoken oscsid zenid xtcsid"
+)
+"""Name one visit, not one page. A trailing `*` stands for any continuation of the name."""
+
+TRACKING_KEYS: Final = _names(
+    "utm_* mtm_* pk_campaign pk_kwd pk_source pk_medium pk_content pk_cid piwik_campaign piwik_kwd "
+    "gclid gclsrc dclid gbraid wbraid gad_source gad_campaignid srsltid _ga _gl "
+    "fbclid fb_action_ids fb_action_types fb_source fb_ref igshid igsh "
+    "msclkid yclid ysclid _openstat twclid ttclid li_fat_id epik ref_src ref_url "
+    "mc_cid mc_eid mkt_tok _hsenc _hsmi __hssc __hstc __hsfp hsctatracking "
+    "vero_id oly_anon_id oly_enc_id"
+)
+"""Say how a visitor came (campaigns, advertisements, newsletters), not what the page is."""
+
+ADDRESS_KEYS: Final = _names("ip ipaddr ip_address client_ip clientip remote_addr user_ip")
+"""Hold the visitor's address, which must not be stored (docs/privacy.md)."""
+
+PATH_PARAMETERS: Final = frozenset(("jsessionid", "sid", "phpsessid"))
+"""Session keys that servers also write into the path, as `/page;jsessionid=1`."""
+
+_NUMBERED_KEY: Final = "sid"
+_RECORD_NUMBER: Final = re.compile(r"[0-9]{1,12}(?:(?:[/.-]|%2F)[0-9]{1,12})*", re.ASCII)
+"""`sid` is a session to forums but the number of a story to PHP-Nuke (`sid=1234`) and Slashdot
+(`sid=03/04/05/1234`); dropping it there would make one page of all their news. Tokens of
+sessions have letters in them."""
+
+# ------------------------------------------------------------------------------ static files
+
+STATIC_EXTENSIONS: Final = frozenset(
+    b"css js mjs map wasm json webmanifest "  # parts of a page
+    b"avif bmp cur gif heic ico jfif jpe jpeg jpg jxl png svg svgz tif tiff webp "  # images
+    b"eot otf ttf woff woff2 "  # fonts
+    b"aac aiff avi f4v flac flv m3u8 m4a m4s m4v mid midi mkv mov mp2 mp3 mp4 mpeg mpg oga ogg "
+    b"ogv opus ram rm swf ts wav weba webm wma wmv "  # sound and moving pictures
+    b"7z apk bin bz2 cab class deb dmg exe gz ipa iso jar msi rar rpm tar tgz torrent xz zip zst "
+    b"atom rss".split()  # downloads; feeds, which programs poll
+)
+"""Last extension of a path that is no page. Documents (pdf, doc, txt, csv, xml …) are pages:
+people read them and link to them."""
+
+_MACHINE_FILE: Final = re.compile(
+    rb"/(?:robots|ads|app-ads|humans|security)\.txt$"
+    rb"|/sitemap[^/]*\.xml$"
+    rb"|/(?:browserconfig|crossdomain|clientaccesspolicy)\.xml$"
+    rb"|^/\.well-known(?:/|$)"
+)
+"""Files that only programs ask for. Compressed sitemaps fall to their `.gz`."""
+
+_ORIGIN: Final = re.compile(rb"^[A-Za-z]+://[^/?#]*")
+_AFTER_PATH: Final = re.compile(rb"[?#;]")
+"""Path parameters (`/logo.png;jsessionid=1`) hide an extension as much as a query does."""
+
+# -------------------------------------------------------------------------------- characters
+
+_NON_ASCII: Final = re.compile(rb"[\x80-\xff]")
+_UNRESERVED: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+"""RFC 3986, 2.3: a percent escape of one of these means the character itself."""
+
+_TO_NORMALISE: Final = re.compile(r"%[0-9A-Fa-f]{2}|[%\[\]^|\\`{}]")
+"""Percent escapes, percent signs that begin none, and the characters that the WHATWG parser
+leaves alone although RFC 3986 wants them escaped."""
+
+
+def _normal_form(text: str) -> str:
+    if len(text) == 1:
+        return f"%{ord(text):02X}"
+    character = chr(int(text[1:], 16))
+    return character if character in _UNRESERVED else text.upper()
+
+
+_HEX: Final = "0123456789ABCDEFabcdef"
+_NORMAL: Final = {
+    text: _normal_form(text) for text in [*(f"%{a}{b}" for a in _HEX for b in _HEX), *r"%[]^|\`{}"]
+}
+"""Every match of `_TO_NORMALISE` -> what it becomes."""
+
+_PARTS: Final = re.compile(
+    r"(?P<scheme>https?)://"
+    r"(?:[^/?#@]*@)?"
+    r"(?P<host>[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*|\[[0-9a-f:]+\])\.?"
+    r"(?::(?P<port>[0-9]+))?"
+    r"(?P<path>/[^?#]*)"
+    r"(?:\?(?P<query>[^#]*))?"
+)
+"""An `href` of the WHATWG parser whose host can exist in the DNS (lengths: RFC 1035, 2.3.4)."""
+
+_MAX_HOST: Final = 253
+"""Characters of a host name without its final dot (RFC 1035: 255 bytes in its wire form)."""
+
+_DEFAULT_PORT: Final = {"http": "80", "https": "443"}
+_DOT_SEGMENT: Final = re.compile(r"/\.\.?(?:/|$)")
+
+
+def _normalise(text: str) -> str:
+    """Path or query with one spelling per escape (RFC 3986, 6.2.2)."""
+    return _TO_NORMALISE.sub(lambda match: _NORMAL[match[0]], text)
+
+
+# ----------------------------------------------------------------------------------- the rule
+
+
+def _any_key(keys: frozenset[str]) -> str:
+    """A regular expression for key names; `(?!)`, which matches nothing, if there are none."""
+    return f"(?:{'|'.join(map(_key_pattern, sorted(keys))) or '(?!)'})"
+
+
+def _key_pattern(key: str) -> str:
+    name = key.removesuffix("*")
+    # As the key looks when the WHATWG parser and `_normalise` are through with it.
+    query = can_ada.parse(f"https://host/?{name.replace('#', '%23')}").search
+    return re.escape(_normalise(query.removeprefix("?"))) + (".*" if key.endswith("*") else "")
+
+
+@dataclass(frozen=True, slots=True)
+class UrlRules:
+    """What users may choose about canonical URLs."""
+
+    scheme: Scheme = "https"
+    """The scheme all pages are stored under."""
+    dropped_keys: frozenset[str] = SESSION_KEYS | TRACKING_KEYS | ADDRESS_KEYS
+    """Query keys, any case. A trailing `*` stands for any continuation of the name."""
+    kept_keys: frozenset[str] = frozenset()
+    """Exceptions to `dropped_keys`, written in the same way."""
+
+    _dropped: re.Pattern[str] = field(init=False, repr=False, compare=False)
+    _parameters: re.Pattern[str] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        kept = _any_key(self.kept_keys)
+        dropped = f"(?!{kept}\\Z){_any_key(self.dropped_keys)}"
+        parameters = sorted(key for key in PATH_PARAMETERS if not re.fullmatch(kept, key))
+        object.__setattr__(self, "_dropped", re.compile(dropped, re.IGNORECASE | re.ASCII))
+        object.__setattr__(
+            self,
+            "_parameters",
+            re.compile(f";(?:{'|'.join(parameters) or '(?!)'})=[^;/]*", re.IGNORECASE | re.ASCII),
+        )
+
+    @classmethod
+    def from_settings(cls, cleaning: Cleaning) -> UrlRules:
+        """The built-in list with the user's additions and exceptions."""
+        return cls(
+            scheme=cleaning.scheme,
+            dropped_keys=SESSION_KEYS
+            | TRACKING_KEYS
+            | ADDRESS_KEYS
+            | frozenset(cleaning.drop_query_keys),
+            kept_keys=frozenset(cleaning.keep_query_keys),
+        )
+
+    def drops(self, key: str, value: str) -> bool:
+        """Whether a query field (in canonical escapes) does not belong to the page."""
+        if self._dropped.fullmatch(key) is None:
+            return False
+        return key.lower() != _NUMBERED_KEY or _RECORD_NUMBER.fullmatch(value) is None
+
+    def without_parameters(self, path: str) -> str:
+        """The path without session parameters."""
+        return self._parameters.sub("", path)
+
+
+DEFAULT: Final = UrlRules()
+
+
+def canonical_url(url: str | bytes, rules: UrlRules = DEFAULT) -> str | None:
+    """The canonical form of an absolute URL; None if it is no page on the web.
+
+    `url` is as logged, with the log's own escapes already decoded (`decode_escapes`). The
+    result is pure ASCII, and its own canonical form.
+    """
+    try:
+        href = can_ada.parse(_ascii(url)).href
+    except ValueError:
+        return None
+    parts = _PARTS.match(href)
+    if parts is None or len(parts["host"]) > _MAX_HOST:
+        return None
+    given, host, port, path, query = parts.group("scheme", "host", "port", "path", "query")
+    scheme = given if rules.scheme == "keep" else rules.scheme
+    # The parser has dropped the port that was the given scheme's default; one that is the new
+    # scheme's default must go as well, or a second pass would drop it.
+    if port is None or port == _DEFAULT_PORT[scheme]:
+        origin = f"{scheme}://{host}"
+    else:
+        origin = f"{scheme}://{host}:{port}"
+    path = _canonical_path(path, rules)
+    query = _canonical_query(query, rules) if query else ""
+    return f"{origin}{path}?{query}" if query else f"{origin}{path}"
+
+
+def site_of(url: str) -> str:
+    """The site of a canonical URL: its host, without the port; IPv6 addresses in brackets."""
+    host = url.split("/", 3)[2]
+    if host.endswith("]"):
+        return host
+    return host.rpartition(":")[0] if ":" in host else host
+
+
+def is_static(target: bytes) -> bool:
+    """Whether a request target is a resource or a file for programs, not a page.
+
+    Targets are judged as logged: origin or absolute form, with or without query.
+    """
+    logged = _ORIGIN.sub(b"", target, count=1)
+    path = unquote_to_bytes(_AFTER_PATH.split(logged, maxsplit=1)[0]).lower()
+    extension = path.rpartition(b"/")[2].rpartition(b".")[2]
+    return extension in STATIC_EXTENSIONS or _MACHINE_FILE.search(path) is not None
+
+
+def _ascii(url: str | bytes) -> str:
+    """The URL with every byte beyond ASCII percent-encoded.
+
+    This is what the WHATWG parser does to UTF-8 outside the host; inside the host it decodes
+    percent escapes itself. So bytes that are not UTF-8 survive in the path, and are refused in
+    the host.
+    """
+    raw = url if isinstance(url, bytes) else _bytes(url)
+    if raw.isascii():
+        return raw.decode("ascii")
+    return _NON_ASCII.sub(lambda match: b"%%%02X" % match[0][0], raw).decode("ascii")
+
+
+def _bytes(url: str) -> bytes:
+    try:
+        return url.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # a surrogate that stands for no byte
+        return url.encode("utf-8", "surrogatepass")
+
+
+def _canonical_path(path: str, rules: UrlRules) -> str:
+    path = _normalise(path)
+    if ";" in path:
+        path = rules.without_parameters(path)
+    # The parser has resolved dot segments, but `/..;sid=1/` has become one just now, and it
+    # overlooks those that follow a segment like `.git` (github.com/ada-url/ada/issues/935).
+    return _without_dots(path) if _DOT_SEGMENT.search(path) else path
+
+
+def _without_dots(path: str) -> str:
+    """The path with `.` and `..` resolved; empty segments count, as in a browser."""
+    *folders, last = path[1:].split("/")
+    kept: list[str] = []
+    for segment in [*folders, last]:
+        if segment == "..":
+            del kept[-1:]
+        elif segment != ".":
+            kept.append(segment)
+    return "/".join(["", *kept, *([""] if last in (".", "..") else [])])
+
+
+def _canonical_query(query: str, rules: UrlRules) -> str:
+    """The fields that belong to the page, sorted by key; repeated keys keep their order."""
+    fields = []
+    for text in _normalise(query).split("&"):
+        key, _, value = text.partition("=")
+        if text and not rules.drops(key, value):
+            fields.append((key, text))
+    fields.sort(key=itemgetter(0))
+    return "&".join([text for _, text in fields])
+
+
+# ------------------------------------------------------------------------- escapes of the log
+
+_LOG_ESCAPE: Final = re.compile(rb"\\(?:x([0-9A-Fa-f]{2})|([\"\\nrtbv]))")
+_LOG_CHARACTER: Final = {
+    b'"': b'"', b"\\": b"\\", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"b": b"\b", b"v": b"\v",
+}  # fmt: skip
+
+
+def decode_escapes(raw: bytes) -> bytes:
+    r"""Undo Apache's and nginx's escapes (`\"`, `\\`, `\n`, `\xHH` …); others stay as they are."""
+    if b"\\" not in raw:
+        return raw
+    return _LOG_ESCAPE.sub(_log_character, raw)
+
+
+def _log_character(match: re.Match[bytes]) -> bytes:
+    return bytes.fromhex(match[1].decode()) if match[1] else _LOG_CHARACTER[match[2]]
+
+
+# ---------------------------------------------------------------------------------- fast paths
+
+_PLAIN: Final = np.zeros(256, np.bool_)
+"""Bytes that neither the WHATWG parser nor the rule above ever changes in a path."""
+_PLAIN[np.frombuffer(b"".join(sorted(c.encode() for c in _UNRESERVED)), np.uint8)] = True
+_PLAIN[np.frombuffer(b"!$&'()*+,:=@/", np.uint8)] = True
+
+NOT_PLAIN: Final = 0
+PLAIN_HTTP: Final = 1
+PLAIN_HTTPS: Final = 2
+
+_HTTP: Final = np.frombuffer(b"http", np.uint8)
+_MAX_LABEL: Final = 63
+
+
+def plain_targets(data: Bytes, start: Offsets, stop: Offsets) -> NDArray[np.bool_]:
+    """Which request targets are paths that are canonical as they stand.
+
+    True for i means `canonical_url(origin + target) == origin + target` for every canonical
+    origin. False says nothing. Values are `data[start[i]:stop[i]]`; `start[i] < 0` is no value.
+    """
+    return _plain_targets(data, start, stop, _PLAIN)
+
+
+def plain_urls(data: Bytes, start: Offsets, stop: Offsets) -> NDArray[np.uint8]:
+    """Which absolute URLs are canonical as they stand, but for the scheme.
+
+    PLAIN_HTTP or PLAIN_HTTPS: `canonical_url(url)` is `url` under the scheme of the rules.
+    NOT_PLAIN says nothing.
+    """
+    return _plain_urls(data, start, stop, _PLAIN)
+
+
+@njit(nogil=True, cache=True)
+def _plain_path(data: Bytes, at: int, stop: int, plain: NDArray[np.bool_]) -> bool:
+    """Whether `data[at:stop]` is `/`, then plain bytes, without dot segments."""
+    if at >= stop or data[at] != 0x2F:
+        return False
+    dots = 0  # length of the segment so far if it has nothing but dots, else -1
+    for i in range(at + 1, stop):
+        byte = data[i]
+        if not plain[byte]:
+            return False
+        if byte == 0x2F:
+            if dots == 1 or dots == 2:
+                return False
+            dots = 0
+        elif byte == 0x2E and dots >= 0:
+            dots += 1
+        else:
+            dots = -1
+    return dots != 1 and dots != 2
+
+
+@njit(nogil=True, cache=True)
+def _plain_host(data: Bytes, at: int, stop: int) -> int:
+    """Where the host that begins at `at` ends; -1 unless it is surely canonical.
+
+    Labels of lower-case letters, digits and inner hyphens; the last one begins with a letter
+    (else it may be an IPv4 address); none is punycode, which the parser validates.
+    """
+    label = at
+    i = at
+    while i < stop and i - at <= _MAX_HOST:
+        byte = data[i]
+        if byte == 0x2E or byte == 0x2F:
+            if i == label or i - label > _MAX_LABEL or data[i - 1] == 0x2D or data[label] == 0x2D:
+                return -1
+            if (
+                i - label > 3
+                and data[label] == 0x78  # x
+                and data[label + 1] == 0x6E  # n
+                and data[label + 2] == 0x2D
+                and data[label + 3] == 0x2D
+            ):
+                return -1
+            if byte == 0x2F:
+                return i if 0x61 <= data[label] <= 0x7A else -1
+            label = i + 1
+        elif not (0x61 <= byte <= 0x7A or 0x30 <= byte <= 0x39 or byte == 0x2D):
+            return -1
+        i += 1
+    return -1
+
+
+@njit(nogil=True, cache=True)
+def _plain_targets(
+    data: Bytes, start: Offsets, stop: Offsets, plain: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    out = np.zeros(start.size, np.bool_)
+    for i in range(start.size):
+        out[i] = start[i] >= 0 and _plain_path(data, start[i], stop[i], plain)
+    return out
+
+
+@njit(nogil=True, cache=True)
+def _plain_urls(
+    data: Bytes, start: Offsets, stop: Offsets, plain: NDArray[np.bool_]
+) -> NDArray[np.uint8]:
+    out = np.zeros(start.size, np.uint8)
+    for i in range(start.size):
+        at = start[i]
+        if at < 0 or stop[i] - at < 8:
+            continue
+        if data[at] != 0x68 or data[at + 1] != 0x74 or data[at + 2] != 0x74 or data[at + 3] != 0x70:
+            continue
+        at += 4
+        kind = PLAIN_HTTP
+        if data[at] == 0x73:
+            kind = PLAIN_HTTPS
+            at += 1
+        if data[at] != 0x3A or data[at + 1] != 0x2F or data[at + 2] != 0x2F:
+            continue
+        path = _plain_host(data, at + 3, stop[i])
+        if path >= 0 and _plain_path(data, path, stop[i], plain):
+            out[i] = kind
+    return out
