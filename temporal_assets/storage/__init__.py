@@ -1,0 +1,1 @@
+"""Partitioned Parquet: atomic publish, manifests, windows, the landing zone, the catalogue."""

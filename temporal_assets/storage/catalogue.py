@@ -1,0 +1,51 @@
+"""The read-only catalogue: every asset as a SQL view of its own name.
+
+`catalogue.duckdb` is for people with a SQL prompt. It holds views over the Parquet files and is
+rebuilt whole, beside the old one, after every publish; nobody writes to it.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final
+
+import duckdb
+from filelock import FileLock
+
+from temporal_assets import contracts
+from temporal_assets.engines.duckdb import create_view
+from temporal_assets.storage.store import Store
+
+CATALOGUE: Final = "catalogue.duckdb"
+
+
+def fill(connection: duckdb.DuckDBPyConnection, store: Store) -> list[str]:
+    """Create a view for every asset; one without partitions is an empty view. Returns names."""
+    names = sorted(table.name for table in contracts.TABLES)
+    for name in names:
+        files = [path for day in store.days(name) for path in store.files(name, day)]
+        if files:
+            create_view(connection, name, files)
+            continue
+        columns = ", ".join(
+            f"CAST(NULL AS {c.sql_type}) AS {c.name}" for c in contracts.table(name).columns
+        )
+        connection.execute(f'CREATE VIEW "{name}" AS SELECT {columns} WHERE false')
+    return names
+
+
+def refresh(store: Store) -> Path:
+    """Rebuild `catalogue.duckdb` in the state folder and return its path."""
+    target = store.state / CATALOGUE
+    # Under a lock: of two rebuilds at once, the later must not be replaced by the earlier.
+    with FileLock(store.state / "locks" / "catalogue.lock"):
+        building = target.with_suffix(f".{os.getpid()}.tmp")
+        building.unlink(missing_ok=True)
+        try:
+            with duckdb.connect(str(building)) as connection:
+                fill(connection, store)
+            building.replace(target)
+        finally:
+            building.unlink(missing_ok=True)
+    return target

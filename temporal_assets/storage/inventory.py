@@ -1,0 +1,217 @@
+"""Which log files have been read, what they hold for each day, and which are still to be read.
+
+Here: the records the landing zone keeps and questions about them. Not here: reading (`landing`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+from temporal_assets.logs.streams import expand
+from temporal_assets.settings import LogSource, Settings
+from temporal_assets.storage.manifest import Input, digest_of
+from temporal_assets.storage.store import replace_text
+
+READER_VERSION: Final = 1
+"""Raised when reading or cleaning changes its results, so that files are read again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """A file as it was seen on disk; unchanged size and time mean unchanged content."""
+
+    path: str
+    size: int
+    mtime_ns: int
+
+    @classmethod
+    def of(cls, path: Path) -> Sighting:
+        stat = path.stat()
+        return cls(str(path.absolute()), stat.st_size, stat.st_mtime_ns)
+
+
+@dataclass(frozen=True, slots=True)
+class DayShare:
+    """What one file holds for one day."""
+
+    lines: int
+    """Lines read, kept or not."""
+    rows: int
+    """Page requests kept."""
+    segments: tuple[str, ...]
+    first: int
+    last: int
+    """Earliest and latest time of the rows, in microseconds since 1970-01-01T00:00:00Z."""
+    losses: tuple[dict[str, Any], ...]
+    """Lines not kept: kind, reason, lines, samples."""
+
+
+@dataclass(frozen=True, slots=True)
+class LandedFile:
+    """One log file, read or unreadable."""
+
+    id: str
+    serial: int
+    """Later readings have higher numbers."""
+    digest: str
+    options: str
+    size: int
+    """Decompressed bytes."""
+    head: str
+    """Digest of the first line: what a grown file shares with its beginning."""
+    lines: int
+    format: str
+    likely_format: str | None
+    """What the file looks like, where that is not the format it was read as."""
+    has_referrers: bool
+    sightings: tuple[Sighting, ...]
+    supersedes: tuple[str, ...] = ()
+    """Digests of contents this file begins with."""
+    days: dict[dt.date, DayShare] = field(default_factory=dict)
+    problem: str | None = None
+    """The file was read only in part (a truncated archive): what was lost."""
+    error: str | None = None
+    """The file could not be read at all: why, and what to do."""
+
+    @property
+    def name(self) -> str:
+        return Path(self.sightings[-1].path).name
+
+    def to_json(self) -> str:
+        fields = asdict(self)
+        fields["days"] = {day.isoformat(): share for day, share in fields["days"].items()}
+        return json.dumps(fields, indent=1, sort_keys=True)
+
+    @classmethod
+    def from_json(cls, text: str) -> LandedFile:
+        fields = json.loads(text)
+        fields["sightings"] = tuple(Sighting(**item) for item in fields["sightings"])
+        fields["supersedes"] = tuple(fields["supersedes"])
+        fields["days"] = {
+            dt.date.fromisoformat(day): DayShare(
+                **share
+                | {"segments": tuple(share["segments"]), "losses": tuple(share["losses"])}
+            )
+            for day, share in fields["days"].items()
+        }
+        return cls(**fields)
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A log file that has not been read as it is now."""
+
+    path: Path
+    source: LogSource
+    sighting: Sighting
+
+
+class Inventory:
+    """A snapshot of the landing zone."""
+
+    def __init__(self, folder: Path, files: Iterable[LandedFile]) -> None:
+        self.folder = folder
+        self.files = sorted(files, key=lambda file: file.id)
+
+    @classmethod
+    def load(cls, settings: Settings) -> Inventory:
+        """What has been landed in this state folder."""
+        folder = settings.state / "landing"
+        paths = sorted((folder / "files").glob("*.json"))
+        return cls(folder, [LandedFile.from_json(path.read_text("utf-8")) for path in paths])
+
+    @cached_property
+    def active(self) -> list[LandedFile]:
+        """Files that count: readable, and no newer reading of the same content exists."""
+        newest: dict[str, LandedFile] = {}
+        for file in self.files:
+            known = newest.get(file.digest)
+            if not file.error and (known is None or known.serial < file.serial):
+                newest[file.digest] = file
+        beginnings = {digest for file in newest.values() for digest in file.supersedes}
+        return [file for file in newest.values() if file.digest not in beginnings]
+
+    @property
+    def failed(self) -> list[LandedFile]:
+        """Files that could not be read."""
+        return [file for file in self.files if file.error]
+
+    @property
+    def superseded(self) -> list[LandedFile]:
+        """Readings that no longer count and may be removed."""
+        counted = {file.id for file in self.active}
+        return [file for file in self.files if not file.error and file.id not in counted]
+
+    def days(self) -> list[dt.date]:
+        """Days for which any file holds a line."""
+        return sorted({day for file in self.active for day in file.days})
+
+    def of_day(self, day: dt.date) -> list[LandedFile]:
+        """Files with lines of a day, in the order of their first request."""
+        files = [file for file in self.active if day in file.days]
+        return sorted(files, key=lambda file: (file.days[day].first, file.id))
+
+    def inputs(self, day: dt.date) -> tuple[Input, ...]:
+        """What the requests of a day are made from; changes when a late file arrives."""
+        return tuple(Input("log_file", file.id) for file in self.of_day(day))
+
+    def segments(self, file: LandedFile, day: dt.date) -> list[str]:
+        """Paths of the Parquet files that hold a day of a log file."""
+        return [str(self.folder / "segments" / file.id / s) for s in file.days[day].segments]
+
+    def pending(self, settings: Settings, settled: dt.timedelta = dt.timedelta()) -> list[Pending]:
+        """Files of the sources that are new or changed, oldest rotation first.
+
+        With `settled`, files modified more recently than that are left for later: a file that is
+        still being written would be read again and again.
+        """
+        known = {(s, file.options) for file in self.files for s in file.sightings}
+        limit = (dt.datetime.now(dt.UTC) - settled).timestamp() * 1e9
+        found: dict[Path, Pending] = {}
+        for source in settings.sources:
+            options = options_digest(source, settings)
+            for path in expand(source.path):
+                try:
+                    sighting = Sighting.of(path)
+                except FileNotFoundError:
+                    continue  # rotated away since it was listed
+                if (sighting, options) not in known and (
+                    not settled or sighting.mtime_ns <= limit
+                ):
+                    found.setdefault(path.absolute(), Pending(path, source, sighting))
+        return list(found.values())
+
+    @property
+    def next_serial(self) -> int:
+        """Number of the next reading."""
+        return 1 + max((file.serial for file in self.files), default=0)
+
+    def save(self, file: LandedFile) -> None:
+        """Make a reading visible."""
+        folder = self.folder / "files"
+        folder.mkdir(parents=True, exist_ok=True)
+        replace_text(folder / f"{file.id}.json", file.to_json())
+
+
+def options_digest(source: LogSource, settings: Settings) -> str:
+    """Identity of everything that changes what is read from a file, apart from its content."""
+    return digest_of(
+        {
+            "reader": READER_VERSION,
+            "source": source.model_dump(mode="json", exclude={"path"}),
+            "reading": settings.reading.model_dump(
+                mode="json", exclude={"workers", "max_reject_share", "block_mib"}
+            ),
+            "cleaning": settings.cleaning.model_dump(
+                mode="json", exclude={"bot_pages_per_minute", "bot_pages_without_referrer"}
+            ),
+            "privacy": settings.privacy.model_dump(mode="json", exclude={"min_clients"}),
+            "timezone": settings.orchestration.timezone,
+        }
+    )

@@ -1,0 +1,76 @@
+"""What one published partition consists of and was made from.
+
+A manifest is the pointer that makes a partition visible (see `store`). It holds nothing that
+differs between two identical builds: no clock, no host, no process.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """One Parquet file; its name carries the digest of its bytes."""
+
+    name: str
+    rows: int
+    bytes: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One thing a partition was made from: a landed log file or another partition."""
+
+    name: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """A partition of `asset` for `day`."""
+
+    asset: str
+    day: dt.date
+    files: tuple[DataFile, ...]
+    schema_version: int
+    inputs: tuple[Input, ...]
+    settings_digest: str
+    extra: dict[str, Any] = field(default_factory=dict)
+    """Facts about the content that are costly to recompute (rejects by reason, has_referrers)."""
+
+    @property
+    def rows(self) -> int:
+        return sum(file.rows for file in self.files)
+
+    @property
+    def bytes(self) -> int:
+        return sum(file.bytes for file in self.files)
+
+    @property
+    def digest(self) -> str:
+        """Identity of the content; equal data has an equal digest."""
+        return digest_of([file.digest for file in self.files])
+
+    def to_json(self) -> str:
+        fields = asdict(self) | {"day": self.day.isoformat()}
+        return json.dumps(fields, indent=1, sort_keys=True)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Manifest:
+        fields = json.loads(text)
+        fields["day"] = dt.date.fromisoformat(fields["day"])
+        fields["files"] = tuple(DataFile(**file) for file in fields["files"])
+        fields["inputs"] = tuple(Input(**item) for item in fields["inputs"])
+        return cls(**fields)
+
+
+def digest_of(value: Any) -> str:
+    """A short stable digest of anything JSON can hold."""
+    text = json.dumps(value, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

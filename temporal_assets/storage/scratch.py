@@ -1,0 +1,46 @@
+"""Folders for files that are not published yet, and their removal after a crash.
+
+Every user holds a lock on its folder for as long as it lives; the operating system releases
+the lock when the process dies, however it dies, so a folder whose lock can be taken is waste.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+_LOCK = "in-use.lock"
+
+
+@contextmanager
+def scratch_folder(parent: Path) -> Iterator[Path]:
+    """A fresh folder under `parent`, removed on exit; leftovers of dead processes go as well."""
+    parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(parent / "sweep.lock"):
+        _sweep(parent)
+        folder = Path(tempfile.mkdtemp(dir=parent))
+        lock = FileLock(folder / _LOCK)
+        lock.acquire()
+    try:
+        yield folder
+    finally:
+        lock.release()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _sweep(parent: Path) -> None:
+    for folder in parent.iterdir():
+        if not folder.is_dir():
+            continue
+        lock = FileLock(folder / _LOCK)
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            continue
+        lock.release()
+        shutil.rmtree(folder, ignore_errors=True)
