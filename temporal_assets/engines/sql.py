@@ -1,0 +1,100 @@
+"""The files in `sql/`: finding them, reading their header, filling in their parameters.
+
+Every file is one SELECT with a header that declares what it needs:
+
+    -- page_views: distinct clients per page and day
+    -- inputs: requests
+    -- parameters: day
+    -- output: page_views
+    -- grain: page, day
+
+Inputs are table names in the query; parameters are written `$name` and are filled with typed
+literals, because neither a view nor Spark takes bound values everywhere. A missing or surplus
+input or parameter is an error before anything runs.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+_HEADER = re.compile(r"^-- (inputs|parameters|output|grain):\s*(.*)$", re.MULTILINE)
+_PARAMETER = re.compile(r"\$([a-z_]+)")
+
+
+class SqlError(ValueError):
+    """A file in `sql/` and its caller disagree."""
+
+
+@dataclass(frozen=True, slots=True)
+class SqlFile:
+    """One transformation."""
+
+    name: str
+    text: str
+    inputs: frozenset[str]
+    parameters: frozenset[str]
+
+    def render(self, inputs: Iterable[str], parameters: Mapping[str, Any]) -> str:
+        """The query with literals for its parameters."""
+        _agree(self.name, "inputs", self.inputs, set(inputs))
+        _agree(self.name, "parameters", self.parameters, set(parameters))
+        body = "\n".join(line for line in self.text.splitlines() if not line.startswith("--"))
+        return _PARAMETER.sub(lambda m: literal(parameters[m.group(1)]), body)
+
+
+@cache
+def sql_file(name: str) -> SqlFile:
+    """Load `sql/<name>.sql` from the checkout or the installed package."""
+    text = (_folder() / f"{name}.sql").read_text(encoding="utf-8")
+    header = {key: _names(value) for key, value in _HEADER.findall(text)}
+    body = "\n".join(line for line in text.splitlines() if not line.startswith("--"))
+    used = frozenset(_PARAMETER.findall(body))
+    declared = header.get("parameters", frozenset())
+    _agree(name, "parameters in its header", declared, set(used))
+    return SqlFile(name, text, header.get("inputs", frozenset()), declared)
+
+
+def sql_names() -> list[str]:
+    """Names of all transformations, for tests that must cover each of them."""
+    return sorted(path.stem for path in _folder().glob("*.sql"))
+
+
+def literal(value: Any) -> str:
+    """A SQL literal that DuckDB and Spark read alike."""
+    match value:
+        case bool():
+            return "TRUE" if value else "FALSE"
+        case int():
+            return str(value)
+        case float():
+            return f"CAST({value!r} AS DOUBLE)"
+        case dt.datetime():
+            return f"TIMESTAMP '{value.isoformat(sep=' ')}'"
+        case dt.date():
+            return f"DATE '{value.isoformat()}'"
+        case str():
+            return "'" + value.replace("'", "''") + "'"
+    raise SqlError(f"no SQL literal for {type(value).__name__}")
+
+
+def _folder() -> Path:
+    installed = Path(str(files("temporal_assets") / "_sql"))
+    return installed if installed.is_dir() else Path(__file__).parents[2] / "sql"
+
+
+def _names(value: str) -> frozenset[str]:
+    return frozenset(name for name in re.split(r"[,\s]+", value) if name and name != "none")
+
+
+def _agree(name: str, what: str, declared: frozenset[str], given: set[str]) -> None:
+    if declared != given:
+        raise SqlError(
+            f"sql/{name}.sql declares {what} {sorted(declared)}, but gets {sorted(given)}"
+        )
