@@ -1,0 +1,332 @@
+"""What each daily asset does for one day: read, transform, publish.
+
+Plain functions over a store and an engine, so that Dagster's assets stay shells and everything
+can be used without Dagster. Each replaces exactly one partition and may be repeated.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from temporal_assets import contracts
+from temporal_assets.contracts import ColumnSpec, Table, Type
+from temporal_assets.engines.base import Engine
+from temporal_assets.settings import Settings
+from temporal_assets.storage.inventory import Inventory, LandedFile
+from temporal_assets.storage.manifest import Input, Manifest, digest_of
+from temporal_assets.storage.segments import SCHEMA
+from temporal_assets.storage.store import Store
+
+DERIVED: Final = ("page_views", "transits")
+"""Daily assets made from `requests` by one SQL file each."""
+
+ALL_FILES: Final = "(all files of the day)"
+"""Stands for the file where a reason shows only when the whole day is seen."""
+
+_NEVER: Final = 2**62
+"""A threshold no client reaches."""
+
+_BOTS: Final = Table(
+    name="behavioural_bots",
+    version=1,
+    description="Clients of a day that do not behave like readers; lives within one build.",
+    grain="client",
+    columns=(
+        ColumnSpec("client", Type.BIGINT, "Pseudonym of the visitor."),
+        ColumnSpec("reason", Type.VARCHAR, "`bot_rate` or `bot_no_referrer`."),
+        ColumnSpec("pages", Type.BIGINT, "Page requests of the day."),
+    ),
+)
+
+
+class NoLogs(LookupError):
+    """No log file holds lines of the day."""
+
+
+class TooManyRejects(ValueError):
+    """So many lines of a day are malformed that the logs were probably read as a wrong format."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Loss:
+    """Lines of one file, or of the whole day, that are not requests, for one reason."""
+
+    file: str
+    kind: str
+    reason: str
+    lines: int
+    samples: tuple[tuple[int, str], ...] = ()
+    """(line number, redacted text)"""
+
+
+@dataclass(frozen=True, slots=True)
+class DayResult:
+    """One published partition."""
+
+    manifest: Manifest
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class RequestsResult:
+    """The partitions made from a day's log lines."""
+
+    requests: DayResult
+    rejects: DayResult
+    lines: int
+    """Log lines of the day, kept or not."""
+    losses: tuple[tuple[str, str, int], ...]
+    """(kind, reason, lines) of those not kept."""
+    has_referrers: bool
+
+
+def build_requests(
+    store: Store, engine: Engine, settings: Settings, day: dt.date, inventory: Inventory
+) -> RequestsResult:
+    """Publish `rejects` and then `requests` of a day from its landed log files.
+
+    Raises `TooManyRejects` after `rejects` and before `requests` is published: the evidence is
+    there, and the requests of an earlier run stay.
+    """
+    started = time.monotonic()
+    files = inventory.of_day(day)
+    if not files:
+        _explain_missing(day, inventory)
+    inputs = inventory.inputs(day)
+    digest = requests_digest(settings)
+    losses = [
+        _Loss(file.name, row["kind"], row["reason"], row["lines"], tuple(map(tuple, row["samples"])))
+        for file in files
+        for row in file.days[day].losses
+    ]
+    with store.scratch() as scratch:
+        segments, duplicates = _segments(engine, inventory, files, day, scratch)
+        referrers = all(file.has_referrers for file in files)
+        bots = _behavioural_bots(engine, settings, segments, referrers, scratch)
+        losses += _losses_of_day(engine, bots, duplicates)
+        rejects = store.publish(
+            "rejects",
+            day,
+            [_write_rejects(day, losses, scratch)],
+            inputs=inputs,
+            settings_digest=digest,
+        )
+        rejected = DayResult(rejects, time.monotonic() - started)
+        lines = sum(file.days[day].lines for file in files)
+        _refuse_wrong_format(settings, day, files, losses, lines)
+        parts = engine.query(
+            "requests",
+            {"segments": segments, "behavioural_bots": bots},
+            {},
+            contracts.table("requests"),
+            scratch,
+        )
+        has_referrers = any(file.has_referrers for file in files)
+        summary = _by_reason(losses)
+        requests = store.publish(
+            "requests",
+            day,
+            parts,
+            inputs=inputs,
+            settings_digest=digest,
+            extra={"lines": lines, "has_referrers": has_referrers, "losses": summary},
+        )
+    return RequestsResult(
+        DayResult(requests, time.monotonic() - started),
+        rejected,
+        lines,
+        tuple(summary),
+        has_referrers,
+    )
+
+
+def build_derived(store: Store, engine: Engine, asset: str, day: dt.date) -> DayResult:
+    """Publish a day of `page_views` or `transits` from the day's `requests`."""
+    started = time.monotonic()
+    source = store.manifest("requests", day)
+    files = store.files("requests", day)
+    assert source is not None  # files() has just said so
+    with store.scratch() as scratch:
+        parts = engine.query(asset, {"requests": files}, {}, contracts.table(asset), scratch)
+        manifest = store.publish(
+            asset,
+            day,
+            parts,
+            inputs=[Input("requests", source.digest)],
+            settings_digest=digest_of({}),
+            extra={"has_referrers": source.extra["has_referrers"]},
+        )
+    return DayResult(manifest, time.monotonic() - started)
+
+
+def requests_digest(settings: Settings) -> str:
+    """Identity of the settings that `requests` depends on beyond what landing records."""
+    cleaning = settings.cleaning
+    return digest_of([cleaning.bots, cleaning.bot_pages_per_minute, cleaning.bot_pages_without_referrer])
+
+
+def stale(store: Store, inventory: Inventory, settings: Settings) -> dict[str, list[dt.date]]:
+    """Days of each daily asset that are missing or older than what they are made from."""
+    digest = requests_digest(settings)
+    late: dict[str, list[dt.date]] = {asset: [] for asset in ("requests", *DERIVED)}
+    for day in inventory.days():
+        source = store.manifest("requests", day)
+        fresh = (
+            source is not None
+            and source.inputs == inventory.inputs(day)
+            and source.settings_digest == digest
+        )
+        if not fresh:
+            late["requests"].append(day)
+        for asset in DERIVED:
+            made = store.manifest(asset, day)
+            current = source is not None and made is not None
+            if not (fresh and current and made.inputs == (Input("requests", source.digest),)):
+                late[asset].append(day)
+    return late
+
+
+# Parts of build_requests ---------------------------------------------------------------------
+
+
+def _segments(
+    engine: Engine, inventory: Inventory, files: Sequence[LandedFile], day: dt.date, scratch: Path
+) -> tuple[list[str], int]:
+    """Paths of the day's records in the order of the logs, and how many were duplicates.
+
+    Only files whose times overlap can share lines, so only they pay for the comparison.
+    """
+    if not any(file.days[day].rows for file in files):
+        empty = scratch / "empty.parquet"
+        pq.write_table(SCHEMA.empty_table(), empty, store_schema=False)
+        return [str(empty)], 0
+    paths: list[str] = []
+    duplicates = 0
+    for n, group in enumerate(_overlapping(files, day)):
+        own = [path for file in group for path in inventory.segments(file, day)]
+        if len(group) == 1:
+            paths += own
+            continue
+        folder = scratch / f"distinct-{n}"
+        folder.mkdir()
+        merged = engine.query(
+            "distinct_segments", {"segments": own}, {}, contracts.table("requests"), folder
+        )
+        before = sum(file.days[day].rows for file in group)
+        duplicates += before - sum(pq.read_metadata(path).num_rows for path in merged)
+        paths += [str(path) for path in merged]
+    return paths, duplicates
+
+
+def _overlapping(files: Sequence[LandedFile], day: dt.date) -> Iterator[list[LandedFile]]:
+    """Files grouped so that only files of one group overlap in time; empty ones are left out."""
+    group: list[LandedFile] = []
+    last = 0
+    for file in files:
+        share = file.days[day]
+        if not share.rows:
+            continue
+        # Overlapping logs of different sites share no line, but may share the group.
+        if group and share.first > last:
+            yield group
+            group = []
+        last = max(last, share.last) if group else share.last
+        group.append(file)
+    if group:
+        yield group
+
+
+def _behavioural_bots(
+    engine: Engine, settings: Settings, segments: list[str], referrers: bool, scratch: Path
+) -> list[str]:
+    cleaning = settings.cleaning
+    keep = cleaning.bots == "keep"
+    parameters = {
+        "pages_per_minute": _NEVER if keep else cleaning.bot_pages_per_minute,
+        # Formats without referrers say nothing about who follows links.
+        "pages_without_referrer": (
+            _NEVER if keep or not referrers else cleaning.bot_pages_without_referrer
+        ),
+    }
+    folder = scratch / "bots"
+    folder.mkdir()
+    found = engine.query(
+        "behavioural_bots", {"segments": segments}, parameters, _BOTS, folder
+    )
+    return [str(path) for path in found]
+
+
+def _losses_of_day(engine: Engine, bots: list[str], duplicates: int) -> list[_Loss]:
+    """What only shows when all files of the day are seen together."""
+    found = engine.rows(
+        "SELECT reason, CAST(sum(pages) AS BIGINT) AS pages FROM bots GROUP BY reason ORDER BY reason",
+        {"bots": bots},
+    )
+    losses = [_Loss(ALL_FILES, "dropped", row["reason"], row["pages"]) for row in found]
+    if duplicates:
+        losses.append(_Loss(ALL_FILES, "dropped", "duplicate_in_other_file", duplicates))
+    return losses
+
+
+def _write_rejects(day: dt.date, losses: Sequence[_Loss], scratch: Path) -> Path:
+    ordered = sorted(losses, key=lambda loss: (loss.file, loss.kind, loss.reason, loss.lines))
+    rows = [
+        {
+            "day": day,
+            "file": loss.file,
+            "kind": loss.kind,
+            "reason": loss.reason,
+            "lines": loss.lines,
+            "sample_line": loss.samples[0][0] if loss.samples else None,
+            "sample": "\n".join(f"{line}: {text}" for line, text in loss.samples) or None,
+        }
+        for loss in ordered
+    ]
+    path = scratch / "rejects.parquet"
+    schema = contracts.table("rejects").arrow_schema
+    pq.write_table(pa.Table.from_pylist(rows, schema), path, compression="zstd", store_schema=False)
+    return path
+
+
+def _by_reason(losses: Sequence[_Loss]) -> list[tuple[str, str, int]]:
+    total: dict[tuple[str, str], int] = {}
+    for loss in losses:
+        key = (loss.kind, loss.reason)
+        total[key] = total.get(key, 0) + loss.lines
+    return [(kind, reason, lines) for (kind, reason), lines in sorted(total.items())]
+
+
+def _refuse_wrong_format(
+    settings: Settings, day: dt.date, files: Sequence[LandedFile], losses: Sequence[_Loss], lines: int
+) -> None:
+    rejected = sum(loss.lines for loss in losses if loss.kind == "rejected")
+    limit = settings.reading.max_reject_share
+    if rejected <= limit * lines:
+        return
+    worst = max((loss for loss in losses if loss.kind == "rejected"), key=lambda loss: loss.lines)
+    file = next(file for file in files if file.name == worst.file)
+    line, text = worst.samples[0] if worst.samples else (1, "")
+    hint = f" The file looks like `{file.likely_format}`." if file.likely_format else ""
+    raise TooManyRejects(
+        f"{day}: {rejected:,} of {lines:,} log lines ({rejected / lines:.0%}) cannot be read, more "
+        f"than reading.max_reject_share = {limit:.0%} allows. Most are in {worst.file}, read as "
+        f"`{file.format}`: {worst.reason}, for example line {line}: {text!r}.{hint} State the "
+        "format of the source, or raise the limit; what was published before is unchanged."
+    )
+
+
+def _explain_missing(day: dt.date, inventory: Inventory) -> None:
+    """A day without log lines is an error outside the logs' span and an empty day within it."""
+    days = inventory.days()
+    if days and days[0] < day < days[-1]:
+        return
+    span = f"the logs read so far span {days[0]} to {days[-1]}" if days else "no logs were read yet"
+    raise NoLogs(f"no log file holds lines of {day}: {span}")

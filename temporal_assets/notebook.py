@@ -1,0 +1,61 @@
+"""Reading artifacts without Dagster: `temporal_assets.open(state).read("page_views", day)`."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from temporal_assets import contracts
+from temporal_assets.engines.duckdb import connect
+from temporal_assets.settings import load_settings
+from temporal_assets.storage import catalogue
+from temporal_assets.storage.store import Store
+
+Day = dt.date | str
+
+
+class Artifacts:
+    """The published artifacts of one state folder. Reading never changes anything."""
+
+    def __init__(self, state: str | os.PathLike[str] | None = None) -> None:
+        self.settings = load_settings(state)
+        self.store = Store.open(self.settings)
+
+    def assets(self) -> list[str]:
+        """Names that `read` takes."""
+        return sorted(table.name for table in contracts.TABLES)
+
+    def days(self, asset: str) -> list[dt.date]:
+        """Days published for an asset, ascending."""
+        return self.store.days(asset)
+
+    def read(
+        self,
+        asset: str,
+        day: Day | Sequence[Day] | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> pa.Table:
+        """An asset as an Arrow table: one day, several, or all that are published.
+
+        `.to_pandas()` on the result gives a data frame.
+        """
+        if day is None:
+            days = self.store.days(asset)
+        elif isinstance(day, str | dt.date):
+            days = [_day(day)]
+        else:
+            days = [_day(one) for one in day]
+        return self.store.read(asset, days, columns)
+
+    def query(self, sql: str) -> pa.Table:
+        """The result of a SQL query over all assets."""
+        with connect(self.settings) as connection:
+            catalogue.fill(connection, self.store)
+            return connection.sql(sql).to_arrow_table()
+
+
+def _day(value: Day) -> dt.date:
+    return value if isinstance(value, dt.date) else dt.date.fromisoformat(value)
