@@ -1,0 +1,97 @@
+"""How large a demo corpus is and from which seed it grows.
+
+What belongs here: what a user may choose, with named sizes. What does not: what the modelled
+web looks like (`sites`) and how interest in a page behaves (`interest`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from temporal_assets.settings import LogSource
+
+DEFAULT_FIRST_DAY: Final = dt.date(2025, 3, 3)
+"""A Monday, so that weeks are whole, and 27 days before Central Europe puts its clocks forward:
+the window of a default corpus holds a day of 23 local hours."""
+
+_PAGES_PER_SITE: Final = 40
+"""Fewer pages than this cannot fill the sections of a site."""
+
+
+@dataclass(frozen=True, slots=True)
+class DemoOptions:
+    """Size and seed of a corpus. Equal options give equal bytes, whatever `workers` is."""
+
+    seed: int = 1
+    first_day: dt.date = DEFAULT_FIRST_DAY
+    days: int = 60
+    """Days of the window; TW 4.1 and NP 3 observe 60."""
+    sites: int = 15
+    pages: int = 6_000
+    """Pages that exist at the end of the window, viewed or not, hubs not counted."""
+    requests: int = 400_000
+    """Log lines over the whole window, of every kind; met within a few percent."""
+    clients: int = 40_000
+    """Addresses that readers come from."""
+    daily_truth: bool = True
+    """Whether to write the true daily views and transits; they are as large as the log."""
+    mirror: bool = True
+    """Whether to write the pages' HTML and links."""
+    workers: int | None = None
+    """Threads; all cores when unset."""
+
+    def __post_init__(self) -> None:
+        for name in ("days", "sites", "pages", "requests", "clients"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1")
+        if self.seed < 0:
+            raise ValueError("seed must not be negative")
+        if self.pages < self.sites * _PAGES_PER_SITE:
+            raise ValueError(
+                f"{self.sites} sites need at least {self.sites * _PAGES_PER_SITE} pages"
+            )
+
+    @classmethod
+    def preset(cls, name: str, **changes: Any) -> DemoOptions:
+        """The named size, with some of its values changed."""
+        if name not in PRESETS:
+            raise ValueError(f"no demo size {name!r}; there are {', '.join(PRESETS)}")
+        return replace(PRESETS[name], **changes)
+
+
+PRESETS: Final[dict[str, DemoOptions]] = {
+    "small": DemoOptions(),
+    "medium": DemoOptions(sites=120, pages=300_000, requests=12_000_000, clients=1_000_000),
+    # TW 4.1 counts 75,112,357 pages; ten million requests a day for 60 days.
+    "paper": DemoOptions(
+        sites=2_000,
+        pages=75_000_000,
+        requests=600_000_000,
+        clients=8_000_000,
+        daily_truth=False,
+        mirror=False,
+    ),
+}
+"""small: a minute's demo. medium: enough pages for stable rates. paper: the size of TW and NP."""
+
+
+@dataclass(frozen=True, slots=True)
+class DemoSummary:
+    """What `generate` wrote."""
+
+    folder: Path
+    sources: tuple[LogSource, ...]
+    """Settings that make the pipeline read the logs."""
+    days: tuple[dt.date, ...]
+    """Days (UTC) of the window; every one has requests."""
+    lines: int
+    """Log lines of every kind, headers not counted."""
+    counts: dict[str, int]
+    """Log lines by kind: page, static, method, status, bot, script, malformed."""
+    pages: int
+    """Pages in the truth, hubs included."""
+    truth: dict[str, Path]
+    """Name -> file of the truth, the annotated sample, the baseline and the mirror."""

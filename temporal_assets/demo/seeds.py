@@ -1,0 +1,16 @@
+"""One independent stream of random numbers per purpose, so that order and workers do not matter.
+
+What belongs here: nothing else.
+"""
+
+from __future__ import annotations
+
+import zlib
+
+import numpy as np
+
+
+def generator(seed: int, purpose: str, *keys: int) -> np.random.Generator:
+    """The stream of a purpose (`"visits"`) and its keys (site, day), all non-negative."""
+    words = (seed, zlib.crc32(purpose.encode()), *keys)
+    return np.random.Generator(np.random.SFC64(np.random.SeedSequence(words)))

@@ -1,0 +1,308 @@
+"""The modelled web: which sites there are, their sections, and what kind of pages they hold.
+
+What belongs here: hosts, sections, their shares and hubs. What does not: single pages (`pages`),
+their URLs (`urls`) and how interest in them behaves (`interest`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum, StrEnum
+from typing import Final
+
+import numpy as np
+
+from temporal_assets.demo.options import DemoOptions
+from temporal_assets.demo.seeds import generator
+
+
+class SiteKind(StrEnum):
+    """What a site is for."""
+
+    PORTAL = "portal"
+    MIXED = "mixed"
+    """News and lasting pages on one host: cars, property (TW 4.2, NP 1)."""
+    FORUM = "forum"
+    REFERENCE = "reference"
+    SHOP = "shop"
+    EVENT = "event"
+    """Appears and disappears within the window, as doha2006.sohu.com did (NP 1)."""
+
+
+class PageKind(IntEnum):
+    """What a page is; decides how interest in it behaves."""
+
+    HUB = 0
+    NEWS = 1
+    FEATURE = 2
+    """Opens with a burst, yet lasts: a campaign, a test, a long read. Not news."""
+    EVERGREEN = 3
+    """Older than the window; interest hardly changes within it."""
+    FRESH = 4
+    """Lasting page that appeared within the window."""
+    THREAD = 5
+    """Discussion: a lively first weeks, then visits by search."""
+
+
+class Style(IntEnum):
+    """How a section's URLs look."""
+
+    DATED = 0
+    """/news/2025/03/14/10012.html"""
+    SERIAL = 1
+    """/china/20250314/10012.shtml"""
+    PROGRAM = 2
+    """/news.php?id=10012"""
+    SLUG = 3
+    """/guides/Winter-Tyres-10012.html"""
+    THREAD = 4
+    """/thread.php?id=10012&page=2"""
+    ITEM = 5
+    """/item.aspx?cat=7&id=10012"""
+    UNICODE = 6
+    """/wiki/%E5%9F%8E%E5%B8%82_10012"""
+
+    @property
+    def is_program(self) -> bool:
+        return self in (Style.PROGRAM, Style.THREAD, Style.ITEM)
+
+
+Mix = dict[PageKind, float]
+
+_NEWS: Final[Mix] = {PageKind.NEWS: 0.996, PageKind.FEATURE: 0.003, PageKind.EVERGREEN: 0.001}
+"""NP table 1: news folders hold 2,322 news pages and 4 others."""
+
+_LASTING: Final[Mix] = {
+    PageKind.EVERGREEN: 0.675,
+    PageKind.FRESH: 0.21,
+    PageKind.FEATURE: 0.11,
+    PageKind.NEWS: 0.005,
+}
+"""NP table 1: the other folders hold 699 lasting pages and 15 news pages; the features make the
+concentration of lasting pages 1.86 on average, with 8.1 % of them at 3 or more (NP 4.1)."""
+
+NEWS_POPULARITY: Final = 0.58
+"""Views of a news page relative to a lasting one: its readers turn to the next. With the sizes of
+the sections this makes 14 % of the reliable pages temporal (TW 4.2: 135,939 of 975,151)."""
+
+_TALK: Final[Mix] = {PageKind.THREAD: 1.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A folder or program of a site."""
+
+    prefix: str
+    """`/news/` or `/news.php`."""
+    style: Style
+    share: float
+    """Of the site's pages."""
+    mix: Mix
+    speed: float = 0.0
+    """Added to mu of news: finance gets through users faster than far-away events (TW 5.2)."""
+    hub: str | None = None
+    """Path of the index page; the prefix itself for folders."""
+
+    @property
+    def hub_path(self) -> str:
+        return self.hub or self.prefix
+
+    @property
+    def is_news(self) -> bool:
+        return self.mix.get(PageKind.NEWS, 0.0) > 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Blueprint:
+    """What sites of one kind and topic look like."""
+
+    kind: SiteKind
+    label: str
+    """First part of the host."""
+    sections: tuple[Section, ...]
+    front_share: float
+    """Of arrivals by hub, those by the front page; the rest come by section indexes. NP 6.2: most
+    news of finance.sina.com.cn is linked from /stock/, not from the home page."""
+    weekend: float
+    """Traffic of a day of the weekend relative to a weekday."""
+    hot_list: str | None = None
+    """A program that lists the newest pages of all sections (NP 4.2: /excl/msnhot.php)."""
+
+
+def _folder(name: str, style: Style, share: float, mix: Mix, speed: float = 0.0) -> Section:
+    return Section(f"/{name}/", style, share, mix, speed)
+
+
+def _program(name: str, style: Style, share: float, mix: Mix, hub: str) -> Section:
+    return Section(f"/{name}", style, share, mix, hub=hub)
+
+
+BLUEPRINTS: Final = (
+    Blueprint(
+        SiteKind.PORTAL,
+        "news",
+        (
+            _folder("news", Style.DATED, 0.28, _NEWS),
+            _folder("china", Style.SERIAL, 0.16, _NEWS, 0.1),
+            _folder("world", Style.DATED, 0.12, _NEWS, 0.35),
+            _folder("finance/stock", Style.SERIAL, 0.12, _NEWS, -0.4),
+            _program("news.php", Style.PROGRAM, 0.08, _NEWS, "/list.php?cat=news"),
+            _folder("topics", Style.SLUG, 0.24, _LASTING),
+        ),
+        front_share=0.35,
+        weekend=0.75,
+        hot_list="/excl/hot.php",
+    ),
+    Blueprint(
+        SiteKind.MIXED,
+        "cars",
+        (
+            _folder("news", Style.DATED, 0.13, _NEWS),
+            _folder("models", Style.SLUG, 0.42, _LASTING),
+            _folder("care", Style.SLUG, 0.20, _LASTING),
+            _program("dealer.aspx", Style.ITEM, 0.25, _LASTING, "/dealers/"),
+        ),
+        front_share=0.30,
+        weekend=1.15,
+    ),
+    Blueprint(
+        SiteKind.MIXED,
+        "homes",
+        (
+            _folder("news", Style.SERIAL, 0.16, _NEWS),
+            _folder("msgview", Style.DATED, 0.06, _NEWS, 0.1),
+            _folder("msn", Style.SERIAL, 0.04, _NEWS, -0.2),
+            _folder("decoration", Style.SLUG, 0.44, _LASTING),
+            _program("house.php", Style.PROGRAM, 0.30, _LASTING, "/houses/"),
+        ),
+        front_share=0.20,
+        weekend=1.10,
+        hot_list="/excl/msnhot.php",
+    ),
+    Blueprint(
+        SiteKind.FORUM,
+        "bbs",
+        (
+            _program("thread.php", Style.THREAD, 0.80, _TALK, "/forum.php?fid=1"),
+            _program("member.php", Style.PROGRAM, 0.20, _LASTING, "/members/"),
+        ),
+        front_share=0.25,
+        weekend=1.05,
+    ),
+    Blueprint(
+        SiteKind.REFERENCE,
+        "wiki",
+        (
+            _folder("wiki", Style.UNICODE, 0.75, _LASTING),
+            _folder("Guides", Style.SLUG, 0.25, _LASTING),
+        ),
+        front_share=0.50,
+        weekend=0.90,
+    ),
+    Blueprint(
+        SiteKind.SHOP,
+        "shop",
+        (
+            _program("item.aspx", Style.ITEM, 0.70, _LASTING, "/catalogue/"),
+            _folder("Advice", Style.SLUG, 0.26, _LASTING),
+            _folder("press", Style.DATED, 0.04, _NEWS, 0.2),
+        ),
+        front_share=0.40,
+        weekend=1.20,
+    ),
+    Blueprint(
+        SiteKind.EVENT,
+        "games",
+        (
+            _folder("results", Style.SERIAL, 0.45, _NEWS, -0.3),
+            _folder("stories", Style.DATED, 0.35, _NEWS, 0.1),
+            _folder("athletes", Style.SLUG, 0.20, {PageKind.FRESH: 1.0}),
+        ),
+        front_share=0.40,
+        weekend=1.30,
+    ),
+)
+
+_LABELS: Final = tuple(blueprint.label for blueprint in BLUEPRINTS)
+
+_ORDER: Final = (
+    *("wiki", "bbs", "news", "homes", "shop", "cars", "wiki"),
+    *("games", "bbs", "shop", "cars", "news", "wiki", "homes", "bbs"),
+)
+"""Kinds of the sites in order of size; repeats. One site in fifteen reports an event."""
+
+_NAMES: Final = (
+    *("harbour", "sierra", "juniper", "xn--mnchen-3ya", "lantern", "meridian", "orchard"),
+    *("granite", "willow", "cobalt", "ember", "quill", "saffron", "tundra", "velvet"),
+)
+"""Second-level names; one is international (punycode of a German city)."""
+
+_SIZE_EXPONENT: Final = 0.7
+"""Pages and views of the k-th site fall like k to this power: a few large sites, many small."""
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One host."""
+
+    index: int
+    host: str
+    blueprint: Blueprint = field(repr=False)
+    pages: int
+    traffic: float
+    """Share of the corpus' views, in [0, 1]."""
+    opens: int
+    closes: int
+    """First day with visitors and first day without, as days since the window's first."""
+
+    @property
+    def kind(self) -> SiteKind:
+        return self.blueprint.kind
+
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        return self.blueprint.sections
+
+    @property
+    def origin(self) -> str:
+        return f"https://{self.host}"
+
+
+def make_sites(options: DemoOptions) -> tuple[Site, ...]:
+    """The sites of a corpus, the largest first."""
+    weights = np.arange(1, options.sites + 1, dtype=np.float64) ** -_SIZE_EXPONENT
+    weights /= weights.sum()
+    blueprints = [_blueprint(index) for index in range(options.sites)]
+    traffic = weights * np.array([_popularity(blueprint) for blueprint in blueprints])
+    traffic /= traffic.sum()
+    pages = np.maximum(np.floor(weights * options.pages).astype(np.int64), 20)
+    pages[0] += options.pages - pages.sum()
+    return tuple(
+        _make_site(options, index, int(pages[index]), float(traffic[index]))
+        for index in range(options.sites)
+    )
+
+
+def _blueprint(index: int) -> Blueprint:
+    return BLUEPRINTS[_LABELS.index(_ORDER[index % len(_ORDER)])]
+
+
+def _popularity(blueprint: Blueprint) -> float:
+    """Views per page relative to a site of lasting pages only."""
+    news = sum(part.share * part.mix.get(PageKind.NEWS, 0.0) for part in blueprint.sections)
+    return 1 - (1 - NEWS_POPULARITY) * news
+
+
+def _make_site(options: DemoOptions, index: int, pages: int, traffic: float) -> Site:
+    name = _NAMES[index % len(_NAMES)]
+    series = index // len(_NAMES)
+    blueprint = _blueprint(index)
+    host = f"{blueprint.label}.{name}{series or ''}.example"
+    opens, closes = 0, options.days
+    if blueprint.kind is SiteKind.EVENT:
+        # The Asian Games lasted 15 days; with what leads up to them, three weeks of 60 days.
+        rng = generator(options.seed, "event", index)
+        length = max(1, round(options.days * 0.35))
+        opens = int(rng.integers(options.days // 6, max(options.days // 3, options.days // 6 + 1)))
+        closes = min(opens + length, options.days)
+    return Site(index, host, blueprint, pages, traffic, opens, closes)

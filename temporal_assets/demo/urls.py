@@ -1,0 +1,196 @@
+"""URLs of a site's pages, in bulk and in the same order as the page table.
+
+What belongs here: canonical URLs, other spellings of the same page, static resources and missing
+pages. What does not: query keys that trackers add (`formats`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import quote
+
+import numpy as np
+from numpy.typing import NDArray
+
+from temporal_assets.demo.options import DemoOptions
+from temporal_assets.demo.pages import PageTable
+from temporal_assets.demo.ragged import Int32s, Int64s, Ragged, compose, find, integers, join, pack
+from temporal_assets.demo.ragged import stack as over_one_array
+from temporal_assets.demo.seeds import generator
+from temporal_assets.demo.sites import Section, Site, Style
+
+_FIRST_NUMBER: Final = 10_000
+_NUMBER_STEP: Final = 7
+"""Numbers of consecutive pages of a section differ by 1 to 13, as where drafts are deleted."""
+
+_NEW_THREAD: Final = 0.6
+"""Probability that a page opens a thread rather than continues the one before it."""
+
+_OLDEST: Final = 1_000
+"""Days before the window for which dated folders are prepared."""
+
+_ADJECTIVES: Final = (
+    *("Winter", "Small", "Quiet", "Modern", "Used", "Simple", "Garden", "City", "Family"),
+    *("Budget", "Solar", "Classic", "Electric", "Heavy", "Light", "Open", "Second-Hand"),
+)
+_NOUNS: Final = (
+    *("Tyres", "Kitchens", "Engines", "Loans", "Roofs", "Trails", "Lamps", "Routers", "Bikes"),
+    *("Gardens", "Recipes", "Windows", "Cameras", "Boats", "Tools", "Heating", "Floors"),
+)
+_WORDS: Final = ("城市", "历史", "Straße", "Größe", "Экономика", "Москва", "España", "São_Paulo", "東京")
+
+STATIC: Final = (
+    *("/static/site.css", "/static/site.js?v=31", "/img/logo.png", "/favicon.ico"),
+    *("/img/Header.JPG", "/fonts/text.woff2", "/static/print.css?v=4", "/img/icons.svg"),
+)
+"""Resources that pages load."""
+
+_MISSING: Final = ("/old/index.html", "/news/archive.html", "/wp-login.php", "/admin/", "/a.php?id=0")
+"""Targets that get 404."""
+
+
+@dataclass(frozen=True, slots=True)
+class SiteUrls:
+    """Absolute URLs: first the page table's rows, then other spellings, resources, missing."""
+
+    table: Ragged
+    origin: int
+    """Bytes before the path: `https://host`."""
+    query: Int32s
+    """Position of `?` in each URL; the URL's size where there is none."""
+    spelling: Int32s
+    """Row of another spelling of each page: keys swapped, bytes unescaped; else its own row."""
+    static: int
+    """Row of the first resource."""
+    missing: int
+    """Row of the first missing page."""
+
+
+def make_urls(options: DemoOptions, pages: PageTable, raw_escapes: bool) -> SiteUrls:
+    """The URLs of a site; non-ASCII bytes of other spellings as `\\xe4` if `raw_escapes`."""
+    site = pages.site
+    canonical = page_urls(options, pages)
+    others, spelling = _spellings(options, pages, len(canonical), raw_escapes)
+    extra = pack([(site.origin + path).encode() for path in (*STATIC, *_MISSING)])
+    table = join(canonical, others, extra)
+    static = len(canonical) + len(others)
+    return SiteUrls(
+        table, len(site.origin), find(table, b"?"), spelling, static, static + len(STATIC)
+    )
+
+
+def page_urls(options: DemoOptions, pages: PageTable) -> Ragged:
+    """Canonical URL of every row of the page table."""
+    site = pages.site
+    tables = [pack([(site.origin + path).encode() for path in hub_paths(site)])]
+    for index, section in enumerate(site.sections):
+        rows = np.flatnonzero(pages.section[pages.hubs :] == index) + pages.hubs
+        tables.append(_section_urls(options, pages, section, index, rows, section.style))
+    return join(*tables)
+
+
+def hub_paths(site: Site) -> list[str]:
+    """Paths of the hubs in the order of the page table's first rows."""
+    paths = ["/", *(section.hub_path for section in site.sections)]
+    return [*paths, site.blueprint.hot_list] if site.blueprint.hot_list else paths
+
+
+def _section_urls(
+    options: DemoOptions,
+    pages: PageTable,
+    section: Section,
+    index: int,
+    rows: Int64s,
+    style: Style,
+    words: tuple[bytes, ...] = tuple(quote(word).encode() for word in _WORDS),
+) -> Ragged:
+    start = (pages.site.origin + section.prefix).encode()
+    rng = generator(options.seed, "urls", pages.site.index, index)
+    order = np.arange(len(rows))
+    number = _FIRST_NUMBER + order * _NUMBER_STEP + rng.integers(0, _NUMBER_STEP, len(rows))
+    birth = np.floor(pages.birth[rows]).astype(np.int64)
+    columns: list[Ragged]
+    if style is Style.DATED:
+        columns, glue = [_dates(options, "%Y/%m/%d", birth), integers(number)], [b"", b"/", b".html"]
+    elif style is Style.SERIAL:
+        columns, glue = [_dates(options, "%Y%m%d", birth), integers(number)], [b"", b"/", b".shtml"]
+    elif style is Style.PROGRAM:
+        columns, glue = [integers(number)], [b"?id=", b""]
+    elif style is Style.SLUG:
+        columns = [_pick(_ADJECTIVES, rng, len(rows)), _pick(_NOUNS, rng, len(rows))]
+        columns, glue = [*columns, integers(number)], [b"", b"-", b"-", b".html"]
+    elif style is Style.THREAD:
+        thread, page = _threads(rng, number)
+        columns, glue = [integers(thread), integers(page)], [b"?id=", b"&page=", b""]
+    elif style is Style.ITEM:
+        columns = [integers(rng.integers(1, 25, len(rows))), integers(number)]
+        glue = [b"?cat=", b"&id=", b""]
+    else:
+        chosen = pack(words).take(rng.integers(0, len(words), len(rows)))
+        columns, glue = [chosen, integers(number)], [b"", b"_", b""]
+    shared = over_one_array(*columns)
+    return compose(shared[0].data, shared, [start + glue[0], *glue[1:]])
+
+
+def _dates(options: DemoOptions, form: str, day: Int64s) -> Ragged:
+    first = options.first_day - dt.timedelta(_OLDEST)
+    days = [first + dt.timedelta(i) for i in range(_OLDEST + options.days + 1)]
+    return pack([day.strftime(form).encode() for day in days]).take(day + _OLDEST)
+
+
+def _pick(words: tuple[str, ...], rng: np.random.Generator, count: int) -> Ragged:
+    return pack([word.encode() for word in words]).take(rng.integers(0, len(words), count))
+
+
+def _threads(rng: np.random.Generator, number: Int64s) -> tuple[Int64s, Int64s]:
+    """Thread number and page of the thread, for consecutive pages."""
+    order = np.arange(len(number))
+    opens = rng.random(len(number)) < _NEW_THREAD
+    opens[:1] = True
+    first = np.maximum.accumulate(np.where(opens, order, 0))
+    return number[first], order - first + 1
+
+
+def _spellings(
+    options: DemoOptions, pages: PageTable, first: int, raw_escapes: bool
+) -> tuple[Ragged, Int32s]:
+    """Other spellings of pages, and the row of each page's spelling (its own if it has none)."""
+    spelling = np.arange(len(pages), dtype=np.int32)
+    tables = [pack([])]
+    for index, section in enumerate(pages.site.sections):
+        if section.style not in (Style.THREAD, Style.ITEM, Style.UNICODE):
+            continue
+        rows = np.flatnonzero(pages.section[pages.hubs :] == index) + pages.hubs
+        if section.style is Style.UNICODE:
+            words = tuple(_unescaped(word, raw_escapes) for word in _WORDS)
+            args = (options, pages, section, index, rows, section.style, words)
+            tables.append(_section_urls(*args))
+        else:
+            same = _section_urls(options, pages, section, index, rows, section.style)
+            tables.append(_swap_keys(same))
+        spelling[rows] = first + sum(map(len, tables[:-1])) + np.arange(len(rows))
+    return join(*tables), spelling
+
+
+def _unescaped(word: str, raw_escapes: bool) -> bytes:
+    """The bytes of a word as a server logs them that does not escape (or escapes as Apache)."""
+    raw = word.encode()
+    if not raw_escapes:
+        return raw
+    return b"".join(b"\\x%02x" % byte if byte > 126 else bytes([byte]) for byte in raw)
+
+
+def _swap_keys(urls: Ragged) -> Ragged:
+    """`path?b=..&a=..` of `path?a=..&b=..`."""
+    question, ampersand = find(urls, b"?"), find(urls, b"&")
+    path = Ragged(urls.data, urls.start, question + np.int32(1))
+    key = Ragged(urls.data, urls.start + question + 1, ampersand - question - np.int32(1))
+    rest = Ragged(urls.data, urls.start + ampersand + 1, urls.size - ampersand - np.int32(1))
+    return compose(urls.data, [path, rest, key], [b"", b"", b"&", b""])
+
+
+def section_names(site: Site) -> NDArray[np.str_]:
+    """Prefix of each section, and `/` last, so that index -1 is the whole site."""
+    return np.array([*(section.prefix for section in site.sections), "/"])
