@@ -1,0 +1,110 @@
+"""Findings as Dagster's asset check results. Metadata is capped: it lives in the event log."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from typing import Any, Final
+
+import dagster as dg
+
+from temporal_assets.contracts import Drift, Rule, Severity
+from temporal_assets.quality.evaluate import Finding, Status
+from temporal_assets.quality.inspect import MAX_SAMPLES
+from temporal_assets.reports.text import shown
+
+MAX_DAYS_LISTED: Final = 31
+"""Days with a finding that one result lists: a month, the size of one backfill run."""
+
+_HIDDEN: Final = frozenset({"client"})
+"""Columns kept out of samples: who visited what is nobody's business in the UI."""
+
+
+def to_check_result(
+    asset: str, check: Rule | Drift, findings: Mapping[dt.date, Finding]
+) -> dg.AssetCheckResult:
+    """One result for all days of a run: it passes when every day does."""
+    troubled = {day: finding for day, finding in findings.items() if not finding.passed}
+    return dg.AssetCheckResult(
+        asset_key=asset,
+        check_name=check.name,
+        passed=not troubled,
+        severity=_severity(check, findings),
+        description=_description(check, troubled),
+        metadata=_metadata(findings, troubled),
+    )
+
+
+def _severity(check: Rule | Drift, findings: Mapping[dt.date, Finding]) -> dg.AssetCheckSeverity:
+    failed = any(finding.status is Status.FAILED for finding in findings.values())
+    severity = check.severity if isinstance(check, Rule) else Severity.WARN
+    if failed or severity is Severity.ERROR:
+        return dg.AssetCheckSeverity.ERROR
+    return dg.AssetCheckSeverity.WARN
+
+
+def _description(check: Rule | Drift, troubled: Mapping[dt.date, Finding]) -> str | None:
+    if not troubled:
+        return None
+    if all(finding.status is Status.FAILED for finding in troubled.values()):
+        return "The check itself could not be done; this says nothing about the data."
+    return f"{check.protects} {check.remedy}"
+
+
+def _metadata(
+    findings: Mapping[dt.date, Finding], troubled: Mapping[dt.date, Finding]
+) -> dict[str, Any]:
+    metadata: dict[str, Any] = {"days": len(findings)}
+    if len(findings) == 1:
+        (finding,) = findings.values()
+        metadata |= _numbers(finding)
+    elif troubled:
+        metadata |= {"days_not_passed": len(troubled), "not_passed": _table_of_days(troubled)}
+    samples = [row for finding in troubled.values() for row in finding.samples]
+    if samples:
+        metadata["samples"] = _table(samples[:MAX_SAMPLES])
+    return metadata
+
+
+def _numbers(finding: Finding) -> dict[str, Any]:
+    expected = finding.expected
+    numbers = {
+        "value": expected.value,
+        "minimum": expected.minimum,
+        "maximum": expected.maximum,
+        "note": finding.note and dg.MetadataValue.text(shown(finding.note)),
+    }
+    return {name: number for name, number in numbers.items() if number not in (None, "")}
+
+
+def _table_of_days(findings: Mapping[dt.date, Finding]) -> dg.TableMetadataValue:
+    first = sorted(findings)[:MAX_DAYS_LISTED]
+    return _table([{"day": day.isoformat(), **_row(findings[day])} for day in first])
+
+
+def _row(finding: Finding) -> dict[str, Any]:
+    expected = finding.expected
+    return {
+        "status": finding.status.value,
+        "value": expected.value,
+        "minimum": expected.minimum,
+        "maximum": expected.maximum,
+        "note": finding.note,
+    }
+
+
+def _table(rows: list[Mapping[str, Any]] | list[dict[str, Any]]) -> dg.TableMetadataValue:
+    # Cells of a table are shown as plain text, not as Markdown.
+    cells = [
+        {name: _cell(value) for name, value in row.items() if name not in _HIDDEN} for row in rows
+    ]
+    columns = [dg.TableColumn(name, type="string") for name in cells[0]]
+    return dg.MetadataValue.table(
+        [dg.TableRecord(record) for record in cells], schema=dg.TableSchema(columns=columns)
+    )
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    return f"{value:g}" if isinstance(value, float) else shown(str(value))

@@ -1,0 +1,94 @@
+"""One day of one table: measure, compare, and fetch rows that break a rule."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Final
+
+from temporal_assets.contracts import Drift, Rule, Table
+from temporal_assets.engines.base import Engine, Inputs
+from temporal_assets.quality.evaluate import (
+    Finding,
+    Measured,
+    Status,
+    evaluate_drifts,
+    evaluate_outcomes,
+    evaluate_rules,
+)
+from temporal_assets.quality.expectations import judge
+from temporal_assets.quality.measure import measure, offenders, parameters
+from temporal_assets.settings import Settings
+from temporal_assets.storage.store import Store
+
+HISTORY_DAYS: Final = 7
+"""Days before that a drift compares with: one of each weekday."""
+
+MAX_SAMPLES: Final = 20
+"""Rows shown per broken rule: enough to see what they share, small enough for an event log."""
+
+
+class Inspector:
+    """Judges published partitions. Remembers numbers of a day, which the days after it need."""
+
+    def __init__(self, store: Store, engine: Engine, settings: Settings) -> None:
+        self.store = store
+        self.engine = engine
+        self.settings = settings
+        self._known: dict[tuple[str, str, tuple[str, ...]], Measured] = {}
+
+    def inspect(
+        self, table: Table, day: dt.date, names: Collection[str] | None = None
+    ) -> tuple[Finding, ...]:
+        """Findings of the checks called `names` (all by default) for a published day."""
+        rules = [rule for rule in table.rules if names is None or rule.name in names]
+        drifts = [drift for drift in table.drifts if names is None or drift.name in names]
+        values = parameters(day, self.settings)
+        inputs = self._inputs(table, rules, day)
+        expected = (
+            *evaluate_rules(rules, measure(self.engine, table, rules, inputs, values), values),
+            *evaluate_drifts(
+                drifts, self._drifts(table, drifts, day), self._history(table, drifts, day)
+            ),
+        )
+        outcomes = judge(f"{table.name} {day}", expected)
+        by_name = {rule.name: rule for rule in rules}
+        return tuple(
+            self._with_samples(finding, by_name.get(finding.expected.name), inputs, day)
+            for finding in evaluate_outcomes(expected, outcomes)
+        )
+
+    def _inputs(self, table: Table, rules: Sequence[Rule], day: dt.date) -> Inputs:
+        names = {table.name, *(name for rule in rules for name in rule.reads)}
+        return {name: self.store.files(name, day) for name in sorted(names)}
+
+    def _history(self, table: Table, drifts: Sequence[Drift], day: dt.date) -> list[Measured]:
+        if not drifts:
+            return []
+        before = [day - dt.timedelta(days=back) for back in range(1, HISTORY_DAYS + 1)]
+        return [
+            self._drifts(table, drifts, other)
+            for other in before
+            if self.store.manifest(table.name, other) is not None
+        ]
+
+    def _drifts(self, table: Table, drifts: Sequence[Drift], day: dt.date) -> Measured:
+        if not drifts:
+            return {}
+        manifest = self.store.manifest(table.name, day)
+        digest = manifest.digest if manifest else ""
+        key = (table.name, digest, tuple(drift.name for drift in drifts))
+        if key not in self._known:
+            inputs = self._inputs(table, (), day)
+            values = parameters(day, self.settings)
+            self._known[key] = measure(self.engine, table, drifts, inputs, values)
+        return self._known[key]
+
+    def _with_samples(
+        self, finding: Finding, rule: Rule | None, inputs: Inputs, day: dt.date
+    ) -> Finding:
+        if rule is None or finding.status is not Status.BROKEN:
+            return finding
+        values = parameters(day, self.settings)
+        return replace(finding, samples=offenders(self.engine, rule, inputs, values, MAX_SAMPLES))

@@ -1,0 +1,1 @@
+"""What people look at: plots, tables, text made safe to show, the HTML report."""
