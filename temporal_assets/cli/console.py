@@ -1,0 +1,121 @@
+"""What commands say, and where: results on standard output, everything else on standard error.
+
+Names, URLs and samples come from log lines, which strangers write: `plain` makes them harmless
+on a terminal, and they are never read as markup.
+"""
+
+from __future__ import annotations
+
+import sys
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import IO, Any, Final
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+_WIDE: Final = 200
+"""Columns where there is no terminal to ask: a pipe or a file cuts nothing off."""
+
+_HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
+"""Unicode categories that move the cursor, turn the direction of text or cannot be shown."""
+
+
+def plain(value: Any) -> str:
+    """Text in which control and invisible characters are written as escapes."""
+    text = "" if value is None else str(value)
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_escape(c) if unicodedata.category(c) in _HIDDEN else c for c in text)
+
+
+def say(message: str) -> None:
+    """A line for the person at the keyboard."""
+    _messages().print(Text(_lines(message)), soft_wrap=True)
+
+
+def warn(message: str) -> None:
+    """Something that is not as it should be, but does not stop the command."""
+    _messages().print(Text("warning: ", style="yellow") + Text(_lines(message)), soft_wrap=True)
+
+
+def fail(message: str) -> None:
+    """Why the command cannot do what was asked."""
+    _messages().print(Text("error: ", style="bold red") + Text(_lines(message)), soft_wrap=True)
+
+
+def write(text: str) -> None:
+    """Machine-readable output, as it is."""
+    sys.stdout.write(text if text.endswith("\n") else text + "\n")
+
+
+def write_json(value: Any) -> None:
+    """A JSON document; days and times in ISO 8601."""
+    import orjson
+
+    write(orjson.dumps(value, option=orjson.OPT_INDENT_2, default=str).decode())
+
+
+def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """A table of results; numbers are grouped in thousands and stand on the right."""
+    body = [list(row) for row in rows]
+    table = Table(title=Text(plain(title), style="bold") if title else None, title_justify="left")
+    for index, name in enumerate(columns):
+        numeric = any(_is_number(row[index]) for row in body)
+        table.add_column(Text(plain(name)), justify="right" if numeric else "left", overflow="fold")
+    for row in body:
+        table.add_row(*(Text(_cell(value)) for value in row))
+    _results().print(table)
+
+
+@contextmanager
+def progress_bar(what: str, total: float | None) -> Iterator[Progress]:
+    """A bar on standard error with one task; nothing at all where that is no terminal."""
+    console = _messages()
+    bar = Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=console,
+        disable=not console.is_terminal,
+    )
+    with bar:
+        bar.add_task(what, total=total)
+        yield bar
+
+
+def _results() -> Console:
+    return _console(sys.stdout)
+
+
+def _messages() -> Console:
+    return _console(sys.stderr)
+
+
+def _console(stream: IO[str]) -> Console:
+    # Made anew each time: the streams are replaced in tests, and a terminal may be resized.
+    return Console(
+        file=stream, highlight=False, emoji=False, width=None if stream.isatty() else _WIDE
+    )
+
+
+def _lines(message: str) -> str:
+    return "\n".join(plain(line) for line in message.splitlines())
+
+
+def _escape(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return plain(value)
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"

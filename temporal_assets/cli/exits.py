@@ -1,0 +1,82 @@
+"""How commands end: exit codes, and which errors are answers rather than faults of the program.
+
+    0    done; also when there was nothing to do
+    1    the data or an operation failed: a file is unreadable, a day failed, a check is broken
+    2    the command was called wrongly
+    130  interrupted with Ctrl-C
+
+An expected error is shown as one sentence that says what to do. Anything else keeps its
+traceback: it is a fault of ours and worth a report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Final, ParamSpec
+
+import typer
+
+from temporal_assets.cli import console
+
+FAILED: Final = 1
+USAGE: Final = 2
+INTERRUPTED: Final = 130
+
+Parameters = ParamSpec("Parameters")
+
+
+class CommandError(Exception):
+    """The command cannot go on; the message says why and what to do."""
+
+    def __init__(self, message: str, code: int = FAILED) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def command(body: Callable[Parameters, None]) -> Callable[Parameters, None]:
+    """Turn expected errors and Ctrl-C into a message and an exit code."""
+
+    @wraps(body)
+    def run(*args: Parameters.args, **kwargs: Parameters.kwargs) -> None:
+        try:
+            body(*args, **kwargs)
+        except BrokenPipeError:
+            raise  # the reader of our output has left; typer ends quietly
+        except CommandError as error:
+            console.fail(str(error))
+            raise typer.Exit(error.code) from None
+        except Exception as error:
+            if not isinstance(error, _expected()):
+                raise
+            console.fail(_sentence(error))
+            raise typer.Exit(FAILED) from None
+        except BaseException as error:
+            if not _is_interruption(error):
+                raise
+            console.say("\nStopped. What is published is whole; the same command goes on from here.")
+            raise typer.Exit(INTERRUPTED) from None
+
+    return run
+
+
+def _expected() -> tuple[type[Exception], ...]:
+    # Imported only now: --help must not wait for the engine.
+    from filelock import Timeout
+
+    from temporal_assets.daily import NoLogs, TooManyRejects
+    from temporal_assets.settings import SettingsError
+    from temporal_assets.storage.store import MissingPartition
+
+    return (MissingPartition, NoLogs, OSError, SettingsError, Timeout, TooManyRejects)
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error)
+
+
+def _is_interruption(error: BaseException) -> bool:
+    # Dagster turns Ctrl-C into an exception of its own while it runs a step.
+    return isinstance(error, KeyboardInterrupt) or "Interrupted" in type(error).__name__
