@@ -1,0 +1,47 @@
+"""Fixtures that more than one folder of tests needs.
+
+A test never sees the settings, the state or the Dagster home of the person who runs it.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+SHARED_DATA_VARIABLE = "TEMPORAL_ASSETS_SHARED_DATA"
+
+
+@pytest.fixture(autouse=True)
+def _own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Defaults are defaults: no variable of the caller changes what a test sees."""
+    for name in list(os.environ):
+        if name == "DAGSTER_HOME" or (
+            name.startswith("TEMPORAL_ASSETS_") and name != SHARED_DATA_VARIABLE
+        ):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("GX_ANALYTICS_ENABLED", "false")
+    monkeypatch.setenv("DAGSTER_DISABLE_TELEMETRY", "yes")
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """The checkout: where pyproject.toml, README.md and sql/ lie."""
+    return Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="session")
+def shared_data(repository: Path) -> Path:
+    """Real public logs beside the checkout; a test that needs them skips where they are absent."""
+    named = os.environ.get(SHARED_DATA_VARIABLE)
+    folder = Path(named) if named else repository.parent / "shared" / "data"
+    if not folder.is_dir():
+        pytest.skip(f"no shared data in {folder}; set {SHARED_DATA_VARIABLE}")
+    return folder
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Path:
+    """A state folder that does not exist yet, as a new user has it."""
+    return tmp_path / "temporal_state"

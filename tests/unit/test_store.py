@@ -1,0 +1,165 @@
+"""Partitions are seen whole or not at all."""
+
+from __future__ import annotations
+
+import datetime as dt
+import multiprocessing
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from temporal_assets import contracts
+from temporal_assets.storage.manifest import Input, Manifest
+from temporal_assets.storage.scratch import scratch_folder
+from temporal_assets.storage.store import MissingPartition, Store
+
+DAY = dt.date(2026, 1, 31)
+
+
+def views(day: dt.date, **pages: int) -> pa.Table:
+    rows = [
+        {"day": day, "site": "a.example", "url": f"https://a.example/{page}", "views": n}
+        for page, n in pages.items()
+    ]
+    return pa.Table.from_pylist(rows, contracts.table("page_views").arrow_schema)
+
+
+def publish(store: Store, day: dt.date, table: pa.Table) -> Manifest:
+    with store.scratch() as scratch:
+        path = scratch / "data.parquet"
+        pq.write_table(table, path)
+        return store.publish(
+            "page_views", day, [path], inputs=[Input("requests", "d1")], settings_digest="s"
+        )
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "tables", tmp_path)
+
+
+def test_what_is_published_is_read_back(store: Store) -> None:
+    manifest = publish(store, DAY, views(DAY, x=3, y=1))
+    assert store.read("page_views", DAY).to_pylist() == views(DAY, x=3, y=1).to_pylist()
+    assert store.manifest("page_views", DAY) == manifest
+    assert (manifest.rows, manifest.inputs) == (2, (Input("requests", "d1"),))
+    assert store.days("page_views") == [DAY]
+    assert store.assets() == ["page_views"]
+
+
+def test_publishing_the_same_content_again_changes_no_byte(store: Store, tmp_path: Path) -> None:
+    publish(store, DAY, views(DAY, x=3))
+    before = tree(tmp_path / "tables")
+    publish(store, DAY, views(DAY, x=3))
+    assert tree(tmp_path / "tables") == before
+
+
+def test_publishing_replaces_the_day_and_keeps_one_generation_for_readers(store: Store) -> None:
+    publish(store, DAY, views(DAY, x=1))
+    (first,) = store.files("page_views", DAY)
+    publish(store, DAY, views(DAY, x=2))
+    assert store.read("page_views", DAY)["views"].to_pylist() == [2]
+    assert pq.read_table(first)["views"].to_pylist() == [1]
+    publish(store, DAY, views(DAY, x=3))
+    assert not Path(first).exists()
+    assert len(list(Path(first).parent.glob("part-*.parquet"))) == 2
+
+
+def test_a_failing_publish_leaves_the_old_partition(store: Store) -> None:
+    publish(store, DAY, views(DAY, x=1))
+    with pytest.raises(FileNotFoundError), store.scratch() as scratch:
+        store.publish(
+            "page_views", DAY, [scratch / "absent.parquet"], inputs=[], settings_digest="s"
+        )
+    assert store.read("page_views", DAY)["views"].to_pylist() == [1]
+
+
+def test_an_empty_partition_is_explicit(store: Store) -> None:
+    publish(store, DAY, views(DAY))
+    assert store.read("page_views", DAY).num_rows == 0
+    assert store.read("page_views", DAY).schema.names == ["day", "site", "url", "views"]
+    assert store.days("page_views") == [DAY]
+
+
+def test_a_missing_partition_is_an_error_that_says_what_to_do(store: Store) -> None:
+    with pytest.raises(MissingPartition, match="page_views has no partition for 2026-01-31"):
+        store.read("page_views", DAY)
+
+
+def test_a_window_lists_what_is_there_and_what_is_not(store: Store) -> None:
+    for back in (0, 2):
+        publish(store, DAY - dt.timedelta(days=back), views(DAY - dt.timedelta(days=back), x=1))
+    window = store.window("page_views", DAY, days=4, min_days=2)
+    assert window.present == (dt.date(2026, 1, 29), DAY)
+    assert window.missing == (dt.date(2026, 1, 28), dt.date(2026, 1, 30))
+    assert len(window.files) == 2
+
+
+def test_a_window_with_too_few_days_is_refused(store: Store) -> None:
+    publish(store, DAY, views(DAY, x=1))
+    with pytest.raises(MissingPartition, match="1 of the 60 days up to 2026-01-31"):
+        store.window("page_views", DAY, days=60, min_days=7)
+
+
+def test_several_days_are_read_in_the_order_given(store: Store) -> None:
+    before = DAY - dt.timedelta(days=1)
+    publish(store, DAY, views(DAY, x=1))
+    publish(store, before, views(before, y=2))
+    assert store.read("page_views", [DAY, before], ["views"])["views"].to_pylist() == [1, 2]
+    assert store.read("page_views", []).num_rows == 0
+
+
+def test_a_bucket_serves_where_a_folder_did(tmp_path: Path) -> None:
+    store = Store("memory://bucket/tables", tmp_path)
+    publish(store, DAY, views(DAY, x=1))
+    publish(store, DAY, views(DAY, x=2))
+    assert store.read("page_views", DAY)["views"].to_pylist() == [2]
+    assert store.days("page_views") == [DAY]
+    assert store.files("page_views", DAY)[0].startswith("memory://")
+
+
+def _publish_many(root: Path, worker: int) -> None:
+    store = Store(root / "tables", root)
+    for turn in range(10):
+        publish(store, DAY, views(DAY, **{f"w{worker}": turn + 1}))
+        publish(store, DAY + dt.timedelta(days=worker), views(DAY, x=worker))
+
+
+def test_two_writers_of_one_day_leave_one_whole_partition(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    workers = [context.Process(target=_publish_many, args=(tmp_path, n)) for n in (1, 2)]
+    for worker in workers:
+        worker.start()
+    store = Store(tmp_path / "tables", tmp_path)
+    seen = 0
+    while any(worker.is_alive() for worker in workers):
+        if store.manifest("page_views", DAY):
+            assert store.read("page_views", DAY).num_rows == 1
+            seen += 1
+    for worker in workers:
+        worker.join()
+        assert worker.exitcode == 0
+    assert seen
+    assert store.read("page_views", DAY)["views"].to_pylist() == [10]
+    assert store.days("page_views") == [DAY + dt.timedelta(days=n) for n in range(3)]
+
+
+def test_scratch_of_the_dead_is_swept_and_of_the_living_is_not(tmp_path: Path) -> None:
+    (tmp_path / "dead").mkdir()
+    (tmp_path / "dead" / "half.parquet").write_bytes(b"PAR1")
+    with scratch_folder(tmp_path) as first:
+        assert not (tmp_path / "dead").exists()
+        with scratch_folder(tmp_path) as second:
+            assert first.is_dir()
+            assert second != first
+    assert not first.exists()
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
