@@ -60,9 +60,7 @@ class BotAgents:
         if b" " not in agent:  # IIS writes `+` for blanks, CloudFront `%20`
             agent = agent.replace(b"+", b" ").replace(b"%20", b" ")
         lower = agent.lower()
-        return bool(
-            _LIBRARIES.match(lower) or _WORDS.search(lower) or self._robots.search(agent)
-        )
+        return bool(_LIBRARIES.match(lower) or _WORDS.search(lower) or self._robots.search(agent))
 
 
 def combined(patterns: Iterable[str]) -> str:

@@ -1,0 +1,231 @@
+r"""Samples of rejected lines that are safe to store.
+
+A line nobody could parse may hold an address, a name or a password anywhere, in any notation.
+So nothing here knows formats: what looks like something private is replaced by a word in
+brackets, rather too much than too little. Not here: which lines are sampled (`cleaning`,
+`tally`).
+
+Everything is looked for twice: in the line as it is, and in the line with its escapes decoded
+(`%3A`, `%253A`, `\x3a`, `\u003a`, `\"`). Every pattern is linear in what it looks at, which is
+bounded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Final
+
+SAMPLE_CHARACTERS: Final = 500
+"""Length of a sample: enough to see what is wrong with a line."""
+
+_SCANNED: Final = 8192
+"""Bytes of a line that are looked at."""
+
+_MARGIN: Final = 512
+"""Bytes dropped at the end of a line that is longer: an address or a name that the cut goes
+through would not be recognised. Longer than both, with escapes."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class _Span:
+    start: int
+    stop: int
+    word: str
+
+
+def redact(line: bytes, known: Sequence[bytes] = ()) -> str:
+    """Printable text of a line, at most SAMPLE_CHARACTERS long, without anything private.
+
+    `known` are values that are private whatever they look like: the client's address field.
+    """
+    raw = line[:_SCANNED]
+    spans = [*_private(raw, known)]
+    escapes = [*_ESCAPE.finditer(raw)]
+    if escapes:
+        decoded, origin = _decoded(raw, escapes)
+        spans += [
+            _Span(origin[span.start], origin[span.stop], span.word)
+            for span in _private(decoded, known)
+        ]
+    end = len(raw) - _MARGIN if len(line) > _SCANNED else len(raw)
+    text = "".join(_pieces(raw[:end], sorted(spans)))
+    if len(text) > SAMPLE_CHARACTERS or end < len(line):
+        return text[: SAMPLE_CHARACTERS - 1] + "…"
+    return text
+
+
+def _pieces(raw: bytes, spans: Iterable[_Span]) -> Iterator[str]:
+    """Printable text between the spans, and one word for spans that touch or overlap."""
+    at = 0
+    for span in spans:
+        if span.start >= len(raw):
+            break
+        if span.start > at or at == 0:
+            yield _printable(raw[at : span.start])
+            yield f"[{span.word}]"
+        at = max(at, span.stop)
+    yield _printable(raw[at:])
+
+
+def _printable(raw: bytes) -> str:
+    text = raw.decode("utf-8", "surrogateescape")
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else _escaped(ord(c)) for c in text)
+
+
+def _escaped(code: int) -> str:
+    if 0xDC80 <= code <= 0xDCFF:  # a byte that is no UTF-8
+        return f"\\x{code - 0xDC00:02x}"
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+# --------------------------------------------------------------------------------- escapes
+
+_ESCAPE: Final = re.compile(
+    rb"%(?:25)*([0-9A-Fa-f]{2})|(?<!\\)\\++(?:x([0-9A-Fa-f]{2})|u00([0-9A-Fa-f]{2})|([^\\]))"
+)
+"""Percent escapes, encoded any number of times; backslash escapes of servers and of JSON."""
+
+
+def _decoded(raw: bytes, escapes: Iterable[re.Match[bytes]]) -> tuple[bytes, list[int]]:
+    """The line without escapes, and where in `raw` each of its bytes (and its end) begins."""
+    out = bytearray()
+    widths: list[int] = []
+    at = 0
+    for match in escapes:
+        out += raw[at : match.start()]
+        widths += [1] * (match.start() - at)
+        code = match[1] or match[2] or match[3]
+        out += bytes.fromhex(code.decode()) if code else match[4]
+        widths.append(match.end() - match.start())
+        at = match.end()
+    out += raw[at:]
+    widths += [1] * (len(raw) - at)
+    return bytes(out), [*accumulate(widths, initial=0)]
+
+
+# ------------------------------------------------------------------------- what is private
+
+
+def _private(text: bytes, known: Sequence[bytes]) -> Iterator[_Span]:
+    yield from _clients(text)
+    yield from _known(text, known)
+    yield from _addresses(text)
+    yield from _spans(_USER_INFO, text, "credentials")
+    yield from _spans(_EMAIL, text, "email")
+    yield from _spans(_COOKIES, text, "cookie")
+    yield from _values(text)
+
+
+def _spans(pattern: re.Pattern[bytes], text: bytes, word: str) -> Iterator[_Span]:
+    return (_Span(*match.span(), word) for match in pattern.finditer(text))
+
+
+_HEAD: Final = re.compile(rb'[^\["{]{1,1024}(?=\[)')
+_HEAD_FIELDS: Final = 6
+_FIELD: Final = re.compile(rb"[^\s-]\S*|-\S+")
+_FIRST_NAME: Final = re.compile(rb"[\w-]+(?:\.[\w-]+)+(?=\s|\Z)")
+
+
+def _clients(text: bytes) -> Iterator[_Span]:
+    """The fields before the time of a common log line; else a host name that begins the line.
+
+    They are the client (by its name, if the server looks names up) and the user who is logged
+    in; with them goes the virtual host.
+    """
+    head = _HEAD.match(text)
+    fields = [*_FIELD.finditer(head[0])] if head else []
+    if 0 < len(fields) <= _HEAD_FIELDS:
+        yield from (_Span(*field.span(), "client") for field in fields)
+        return
+    name = _FIRST_NAME.match(text)
+    if name:
+        yield _Span(*name.span(), "client")
+
+
+_SHORT: Final = 4
+
+
+def _known(text: bytes, known: Sequence[bytes]) -> Iterator[_Span]:
+    """Every occurrence of the known values, and of the members of lists among them."""
+    for value in {part for whole in known for part in (whole, *re.split(rb"[\s,]+", whole))}:
+        if value in (b"", b"-"):
+            continue
+        pattern = re.escape(value)
+        if len(value) < _SHORT:  # client 7 is not every 7 of the line
+            pattern = rb"(?<!\w)" + pattern + rb"(?!\w)"
+        yield from _spans(re.compile(pattern, re.IGNORECASE), text, "client")
+
+
+_IPV4: Final = re.compile(
+    rb"(?<![0-9])[0-9]++(?:\.[0-9]{1,3}+){2}\.[0-9]++(?:\.[0-9]++)*+"
+    rb"|(?<![0-9])[0-9]++(?:-[0-9]{1,3}+){2}-[0-9]++(?:[.-][0-9]++)*+"
+)
+"""Digits may touch the outer numbers, but not the inner ones: `Chrome/99.0.4844.51` is none.
+With hyphens addresses stand in names of hosts (`ip-192-0-2-1.example.net`)."""
+
+_IPV6_LIKE: Final = re.compile(rb"[0-9A-Fa-f:]{3,}+")
+_HEX_DIGIT: Final = re.compile(rb"[0-9A-Fa-f]")
+_IPV6_COLONS: Final = 6
+"""An address without `::` has 7 colons, or 6 before an IPv4 address; times have up to 3."""
+
+_CUT_ADDRESS: Final = re.compile(
+    rb"(?<![0-9.])[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{0,3}\Z"
+    rb"|(?<![0-9A-Fa-f:])(?!\d{4}:\d\d:\d\d:)(?:[0-9A-Fa-f]{1,4}:){3,7}[0-9A-Fa-f]{0,4}\Z"
+)
+"""What a cut in the file leaves of an address at the end of its last line; not a time."""
+
+
+def _addresses(text: bytes) -> Iterator[_Span]:
+    yield from _spans(_IPV4, text, "address")
+    for match in _IPV6_LIKE.finditer(text):
+        colons = match[0].count(b":")
+        if colons >= _IPV6_COLONS or (b"::" in match[0] and _HEX_DIGIT.search(match[0])):
+            yield _Span(*match.span(), "address")
+    yield from _spans(_CUT_ADDRESS, text, "address")
+
+
+_USER_INFO: Final = re.compile(rb"(?<=://)[^/?#\s\"<>\\]*@")
+"""`user:password@` of a URL; a password may have an `@` of its own."""
+
+_LOCAL_PART: Final = rb"\w.!#$%&'*+/=?^`{|}~\x80-\xff-"
+_EMAIL: Final = re.compile(
+    rb"(?<![" + _LOCAL_PART + rb"])[" + _LOCAL_PART + rb"]++@[\w.\x80-\xff-]+"
+)
+
+_PAIR: Final = rb"[\w.!$*~%-]++=[^;\"\s]*+"
+_COOKIES: Final = re.compile(
+    rb"(?<![\w.!$*~%=-])" + _PAIR + rb"(?:;(?:[ +]|%20)*+" + _PAIR + rb")++" + rb"|(?<=\")" + _PAIR
+)
+"""Several `name=value` after one another, or one alone in quotes: no other field is like that."""
+
+_NAME: Final = re.compile(rb"(?<![\w.-])([\w.-]++)(?:\[\w*+\])*+[\"']?\s*+[:=]\s*+\[?\s*+")
+_PRIVATE_NAME: Final = re.compile(
+    rb"pass(?!enger)|pwd|secret|token|auth|credential|cookie|sess|\bs?id\b|[sug]uid|userid|user_id"
+    rb"|jwt|bearer|signature|\bsig\b|api.?key|access.?key|\bkey\b|\bpin\b|\botp\b|csrf|xsrf"
+    rb"|user(?!.?agent)|login|account|mail|phone|\btel\b|(?:first|last|sur|full)_?name"
+    rb"|addr|\bip\b|(?:client|user|remote|real|source|forwarded)_?(?:ip|host|for)|_ip\b",
+    re.IGNORECASE,
+)
+"""Keys whose values are nobody's business, in queries, headers and JSON."""
+
+_QUOTED: Final = re.compile(rb"\"(?:[^\"\\]|\\.)*+|'[^']*+", re.DOTALL)
+_BARE: Final = re.compile(rb"(?:(?:bearer|basic|digest)[\s+]++)?[^&;,\s\"'<>)}\]]*+", re.IGNORECASE)
+
+
+def _values(text: bytes) -> Iterator[_Span]:
+    """Values of keys that are private by their name."""
+    done = 0
+    for match in _NAME.finditer(text):
+        at = match.end()
+        if at < done or _PRIVATE_NAME.search(match[1]) is None:
+            continue
+        value = _QUOTED.match(text, at) or _BARE.match(text, at)
+        if value and value.end() > at:
+            start = at + 1 if text[at : at + 1] in (b'"', b"'") else at
+            done = value.end()
+            yield _Span(start, done, "secret")
