@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -103,7 +103,9 @@ def build_requests(
     inputs = inventory.inputs(day)
     digest = requests_digest(settings)
     losses = [
-        _Loss(file.name, row["kind"], row["reason"], row["lines"], tuple(map(tuple, row["samples"])))
+        _Loss(
+            file.name, row["kind"], row["reason"], row["lines"], tuple(map(tuple, row["samples"]))
+        )
         for file in files
         for row in file.days[day].losses
     ]
@@ -151,9 +153,8 @@ def build_requests(
 def build_derived(store: Store, engine: Engine, asset: str, day: dt.date) -> DayResult:
     """Publish a day of `page_views` or `transits` from the day's `requests`."""
     started = time.monotonic()
-    source = store.manifest("requests", day)
+    source = store.require("requests", day)
     files = store.files("requests", day)
-    assert source is not None  # files() has just said so
     with store.scratch() as scratch:
         parts = engine.query(asset, {"requests": files}, {}, contracts.table(asset), scratch)
         manifest = store.publish(
@@ -170,7 +171,9 @@ def build_derived(store: Store, engine: Engine, asset: str, day: dt.date) -> Day
 def requests_digest(settings: Settings) -> str:
     """Identity of the settings that `requests` depends on beyond what landing records."""
     cleaning = settings.cleaning
-    return digest_of([cleaning.bots, cleaning.bot_pages_per_minute, cleaning.bot_pages_without_referrer])
+    return digest_of(
+        [cleaning.bots, cleaning.bot_pages_per_minute, cleaning.bot_pages_without_referrer]
+    )
 
 
 def stale(store: Store, inventory: Inventory, settings: Settings) -> dict[str, list[dt.date]]:
@@ -188,8 +191,8 @@ def stale(store: Store, inventory: Inventory, settings: Settings) -> dict[str, l
             late["requests"].append(day)
         for asset in DERIVED:
             made = store.manifest(asset, day)
-            current = source is not None and made is not None
-            if not (fresh and current and made.inputs == (Input("requests", source.digest),)):
+            wanted = (Input("requests", source.digest),) if fresh and source else None
+            if made is None or made.inputs != wanted:
                 late[asset].append(day)
     return late
 
@@ -258,16 +261,15 @@ def _behavioural_bots(
     }
     folder = scratch / "bots"
     folder.mkdir()
-    found = engine.query(
-        "behavioural_bots", {"segments": segments}, parameters, _BOTS, folder
-    )
+    found = engine.query("behavioural_bots", {"segments": segments}, parameters, _BOTS, folder)
     return [str(path) for path in found]
 
 
 def _losses_of_day(engine: Engine, bots: list[str], duplicates: int) -> list[_Loss]:
     """What only shows when all files of the day are seen together."""
     found = engine.rows(
-        "SELECT reason, CAST(sum(pages) AS BIGINT) AS pages FROM bots GROUP BY reason ORDER BY reason",
+        "SELECT reason, CAST(sum(pages) AS BIGINT) AS pages FROM bots "
+        "GROUP BY reason ORDER BY reason",
         {"bots": bots},
     )
     losses = [_Loss(ALL_FILES, "dropped", row["reason"], row["pages"]) for row in found]
@@ -305,7 +307,11 @@ def _by_reason(losses: Sequence[_Loss]) -> list[tuple[str, str, int]]:
 
 
 def _refuse_wrong_format(
-    settings: Settings, day: dt.date, files: Sequence[LandedFile], losses: Sequence[_Loss], lines: int
+    settings: Settings,
+    day: dt.date,
+    files: Sequence[LandedFile],
+    losses: Sequence[_Loss],
+    lines: int,
 ) -> None:
     rejected = sum(loss.lines for loss in losses if loss.kind == "rejected")
     limit = settings.reading.max_reject_share

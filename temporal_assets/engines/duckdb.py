@@ -39,7 +39,8 @@ class DuckDBEngine:
         with self._connect(inputs) as connection:
             connection.execute(
                 f"COPY (SELECT {columns} FROM ({text})) TO {literal(str(target))} "  # noqa: S608
-                f"(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {ROW_GROUP_ROWS})"
+                f"(FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, "
+                f"ROW_GROUP_SIZE {ROW_GROUP_ROWS})"
             )
         return [target]
 
@@ -63,7 +64,7 @@ def connect(settings: Settings) -> Iterator[duckdb.DuckDBPyConnection]:
     """An in-memory connection within the limits of the settings, in UTC."""
     engine = settings.engine
     with scratch_folder(settings.state / "tmp") as spill:
-        config = {
+        config: dict[str, str | bool | int | float | list[str]] = {
             "memory_limit": engine.memory_limit,
             "threads": str(engine.threads or os.cpu_count() or 1),
             "temp_directory": str(spill),

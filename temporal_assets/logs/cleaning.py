@@ -21,7 +21,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from temporal_assets.logs.agents import BotAgents
-from temporal_assets.logs.encode import Codes, concatenate, encode, encode_keys, from_values, to_arrow
+from temporal_assets.logs.encode import (
+    Codes,
+    concatenate,
+    encode,
+    encode_keys,
+    from_values,
+    to_arrow,
+)
 from temporal_assets.logs.pseudonyms import KeyRing, Pseudonymiser, first_forwarded
 from temporal_assets.logs.records import Column, Offsets, Records, Reject
 from temporal_assets.logs.redact import redact
@@ -61,9 +68,11 @@ class Strings:
     values: pa.StringArray
 
     def take(self, rows: NDArray[np.bool_]) -> Strings:
+        """The chosen rows."""
         return Strings(self.codes[rows], self.values)
 
     def to_arrow(self) -> pa.DictionaryArray:
+        """As a dictionary array; no value is NULL."""
         mask = self.codes < 0
         return pa.DictionaryArray.from_arrays(
             pa.array(self.codes, mask=mask if mask.any() else None), self.values
@@ -101,6 +110,7 @@ class Memo(Generic[Value]):
         self._known: dict[bytes, Value] = {}
 
     def __call__(self, key: bytes) -> Value:
+        """The function of `key`."""
         try:
             return self._known[key]
         except KeyError:
@@ -301,7 +311,7 @@ class Cleaner:
         for i, key in enumerate(pairs.tolist()):
             who = int(keys[key >> 32])
             agent = _value(agents.distinct, (who & 0xFFFFFFFF) - 1) if agents else None
-            client = _value(address.distinct, (who >> 32 if agents else who) - 1)
+            client: bytes | None = _value(address.distinct, (who >> 32 if agents else who) - 1)
             if self.source.address == "forwarded":
                 client = first_forwarded(client)
             made[i] = self.pseudonymiser.pseudonym(key & 0xFFFFFFFF, client, agent)

@@ -39,6 +39,7 @@ class Reject(IntEnum):
 
     @property
     def label(self) -> str:
+        """The reason as users see it."""
         return self.name.lower()
 
 

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import shutil
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
-from temporal_assets.logs.streams import expand
+from temporal_assets.logs.paths import NoSuchLogError, expand
 from temporal_assets.settings import LogSource, Settings
 from temporal_assets.storage.manifest import Input, digest_of
 from temporal_assets.storage.store import replace_text
@@ -32,6 +33,7 @@ class Sighting:
 
     @classmethod
     def of(cls, path: Path) -> Sighting:
+        """The file as it is now."""
         stat = path.stat()
         return cls(str(path.absolute()), stat.st_size, stat.st_mtime_ns)
 
@@ -81,22 +83,24 @@ class LandedFile:
 
     @property
     def name(self) -> str:
-        return Path(self.sightings[-1].path).name
+        """Folder and name where the content was first seen: enough to find it, on any machine."""
+        return "/".join(Path(self.sightings[0].path).parts[-2:])
 
     def to_json(self) -> str:
+        """The text of the record."""
         fields = asdict(self)
         fields["days"] = {day.isoformat(): share for day, share in fields["days"].items()}
         return json.dumps(fields, indent=1, sort_keys=True)
 
     @classmethod
     def from_json(cls, text: str) -> LandedFile:
+        """The file of such a text."""
         fields = json.loads(text)
         fields["sightings"] = tuple(Sighting(**item) for item in fields["sightings"])
         fields["supersedes"] = tuple(fields["supersedes"])
         fields["days"] = {
             dt.date.fromisoformat(day): DayShare(
-                **share
-                | {"segments": tuple(share["segments"]), "losses": tuple(share["losses"])}
+                **share | {"segments": tuple(share["segments"]), "losses": tuple(share["losses"])}
             )
             for day, share in fields["days"].items()
         }
@@ -110,6 +114,8 @@ class Pending:
     path: Path
     source: LogSource
     sighting: Sighting
+    options: str
+    """See `options_digest`."""
 
 
 class Inventory:
@@ -163,7 +169,7 @@ class Inventory:
 
     def segments(self, file: LandedFile, day: dt.date) -> list[str]:
         """Paths of the Parquet files that hold a day of a log file."""
-        return [str(self.folder / "segments" / file.id / s) for s in file.days[day].segments]
+        return [str(self.segment_folder(file) / s) for s in file.days[day].segments]
 
     def pending(self, settings: Settings, settled: dt.timedelta = dt.timedelta()) -> list[Pending]:
         """Files of the sources that are new or changed, oldest rotation first.
@@ -176,16 +182,36 @@ class Inventory:
         found: dict[Path, Pending] = {}
         for source in settings.sources:
             options = options_digest(source, settings)
-            for path in expand(source.path):
+            for path in _paths(source):
                 try:
                     sighting = Sighting.of(path)
                 except FileNotFoundError:
                     continue  # rotated away since it was listed
-                if (sighting, options) not in known and (
-                    not settled or sighting.mtime_ns <= limit
-                ):
-                    found.setdefault(path.absolute(), Pending(path, source, sighting))
+                if (sighting, options) not in known and (not settled or sighting.mtime_ns <= limit):
+                    found.setdefault(path.absolute(), Pending(path, source, sighting, options))
         return list(found.values())
+
+    def missing_sources(self, settings: Settings) -> list[str]:
+        """What is wrong with sources of the settings that lead to no file."""
+        messages = []
+        for source in settings.sources:
+            try:
+                expand(source.path)
+            except NoSuchLogError as error:
+                messages.append(str(error))
+        return messages
+
+    def find(self, file_id: str) -> LandedFile | None:
+        """The file of this id."""
+        return next((file for file in self.files if file.id == file_id), None)
+
+    def segment_folder(self, file: LandedFile) -> Path:
+        """Where the segments of a file lie."""
+        return self.folder / "segments" / file.id
+
+    def saved_at(self, file: LandedFile) -> float:
+        """When a reading became visible, in seconds since 1970-01-01T00:00:00Z."""
+        return self._record(file).stat().st_mtime
 
     @property
     def next_serial(self) -> int:
@@ -194,9 +220,30 @@ class Inventory:
 
     def save(self, file: LandedFile) -> None:
         """Make a reading visible."""
-        folder = self.folder / "files"
-        folder.mkdir(parents=True, exist_ok=True)
-        replace_text(folder / f"{file.id}.json", file.to_json())
+        record = self._record(file)
+        record.parent.mkdir(parents=True, exist_ok=True)
+        replace_text(record, file.to_json())
+        self._set([*(other for other in self.files if other.id != file.id), file])
+
+    def remove(self, file: LandedFile) -> None:
+        """Forget a reading; the record goes first, so that none points to missing segments."""
+        self._record(file).unlink(missing_ok=True)
+        shutil.rmtree(self.segment_folder(file), ignore_errors=True)
+        self._set([other for other in self.files if other.id != file.id])
+
+    def _set(self, files: list[LandedFile]) -> None:
+        self.files = sorted(files, key=lambda file: file.id)
+        self.__dict__.pop("active", None)
+
+    def _record(self, file: LandedFile) -> Path:
+        return self.folder / "files" / f"{file.id}.json"
+
+
+def _paths(source: LogSource) -> list[Path]:
+    try:
+        return expand(source.path)
+    except NoSuchLogError:
+        return []  # one source that is away must not keep the others from being read
 
 
 def options_digest(source: LogSource, settings: Settings) -> str:

@@ -46,10 +46,12 @@ class Manifest:
 
     @property
     def rows(self) -> int:
+        """Rows of all files."""
         return sum(file.rows for file in self.files)
 
     @property
-    def bytes(self) -> int:
+    def size(self) -> int:
+        """Bytes of all files."""
         return sum(file.bytes for file in self.files)
 
     @property
@@ -58,11 +60,13 @@ class Manifest:
         return digest_of([file.digest for file in self.files])
 
     def to_json(self) -> str:
+        """The text of the manifest file."""
         fields = asdict(self) | {"day": self.day.isoformat()}
         return json.dumps(fields, indent=1, sort_keys=True)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Manifest:
+        """The manifest of such a text."""
         fields = json.loads(text)
         fields["day"] = dt.date.fromisoformat(fields["day"])
         fields["files"] = tuple(DataFile(**file) for file in fields["files"])

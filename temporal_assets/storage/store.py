@@ -84,13 +84,18 @@ class Store:
 
     def files(self, asset: str, day: dt.date) -> list[str]:
         """Paths of the Parquet files of a partition, for an engine to read."""
+        manifest = self.require(asset, day)
+        return [self._url(self._join(asset, day, file.name)) for file in manifest.files]
+
+    def require(self, asset: str, day: dt.date) -> Manifest:
+        """What is published for a day; `MissingPartition` if nothing is."""
         manifest = self.manifest(asset, day)
         if manifest is None:
             raise MissingPartition(
                 f"{asset} has no partition for {day}: materialise it first "
                 f"(temporal-assets materialize {asset} --day {day})"
             )
-        return [self._url(self._join(asset, day, file.name)) for file in manifest.files]
+        return manifest
 
     def window(self, asset: str, day: dt.date, days: int, min_days: int) -> Window:
         """The `days` days that end with `day`; too few present is an error, never silence."""
@@ -202,7 +207,7 @@ class Store:
             parts.append(f"{_PREFIX}{day.isoformat()}")
         if name is not None:
             parts.append(name)
-        return posixpath.join(*parts)
+        return str(posixpath.join(*parts))
 
     def _ls(self, path: str) -> list[str]:
         try:
@@ -218,7 +223,7 @@ class Store:
 
 
 def replace_text(path: Path, text: str) -> None:
-    """Write a small local file so that a reader sees the old text or the new, even after a crash."""
+    """Write a small local file; readers see the old text or the new, even after a crash."""
     # The name is unique to the process: two writers must not share a temporary file.
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     with temporary.open("w", encoding="utf-8") as file:
