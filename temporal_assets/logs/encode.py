@@ -244,6 +244,6 @@ def _encode_keys(keys: Offsets, seed: np.uint64) -> tuple[Codes, Offsets]:
 
 
 @njit(nogil=True, cache=True)
-def _slot(key: int, seed: np.uint64, size: int) -> int:
+def _slot(key: int, seed: np.uint64, size: int) -> np.int64:
     value = (np.uint64(key) ^ seed) * _MULTIPLIER
-    return int((value ^ (value >> np.uint64(32))) & np.uint64(size - 1))
+    return np.int64((value ^ (value >> np.uint64(32))) & np.uint64(size - 1))
