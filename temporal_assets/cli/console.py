@@ -13,7 +13,15 @@ from contextlib import contextmanager
 from typing import IO, Any, Final
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
 from rich.table import Table
 from rich.text import Text
 
@@ -71,21 +79,33 @@ def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]
     _results().print(table)
 
 
+class Bar:
+    """A progress bar with one task. Safe to call from several threads."""
+
+    def __init__(self, progress: Progress, task: TaskID) -> None:
+        self._progress = progress
+        self._task = task
+
+    def at(self, completed: float, total: float | None = None) -> None:
+        """So much is done, of a total that may have become known."""
+        self._progress.update(self._task, completed=completed, total=total)
+
+
 @contextmanager
-def progress_bar(what: str, total: float | None) -> Iterator[Progress]:
-    """A bar on standard error with one task; nothing at all where that is no terminal."""
+def progress_bar(what: str, total: float | None, *, in_bytes: bool = False) -> Iterator[Bar]:
+    """A bar on standard error; nothing at all where that is no terminal."""
     console = _messages()
-    bar = Progress(
+    progress = Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
-        MofNCompleteColumn(),
+        DownloadColumn() if in_bytes else MofNCompleteColumn(),
         TimeElapsedColumn(),
         console=console,
+        transient=True,
         disable=not console.is_terminal,
     )
-    with bar:
-        bar.add_task(what, total=total)
-        yield bar
+    with progress:
+        yield Bar(progress, progress.add_task(what, total=total))
 
 
 def _results() -> Console:

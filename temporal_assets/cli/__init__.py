@@ -1,0 +1,23 @@
+"""The command line: one module per command, thin over what the rest of the package does.
+
+Importing a command costs next to nothing, so that `--help` and a mistyped option answer at
+once: what needs Dagster, DuckDB or numba is imported inside the command that uses it.
+"""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Entry point of `temporal-assets` and of `python -m temporal_assets`."""
+    try:
+        for stream in (sys.stdout, sys.stderr):
+            # A terminal that cannot show a character gets its escape rather than a traceback.
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+        from temporal_assets.cli.app import app
+
+        app()
+    except KeyboardInterrupt:
+        # Between the commands' own handling: while modules load, or while the process ends.
+        raise SystemExit(130) from None

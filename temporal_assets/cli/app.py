@@ -1,0 +1,47 @@
+"""The commands by name, and what belongs to none of them. Not here: what a command does."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from temporal_assets import __version__
+from temporal_assets.cli import console, demo, doctor, ingest, materialize, query, status, ui
+
+app = typer.Typer(
+    name="temporal-assets",
+    help="Learn from access logs what a crawler should watch.",
+    epilog="Exit codes: 0 done, 1 failed, 2 called wrongly, 130 interrupted.",
+    no_args_is_help=True,
+    add_completion=False,
+    # A traceback with local variables would show log lines, and addresses with them.
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+for name, body in (
+    ("demo", demo.run),
+    ("ingest", ingest.run),
+    ("materialize", materialize.run),
+    ("status", status.run),
+    ("query", query.run),
+    ("ui", ui.run),
+    ("doctor", doctor.run),
+):
+    app.command(name)(body)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        console.write(f"temporal-assets {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Show the version.", is_eager=True, callback=_show_version),
+    ] = False,
+) -> None:
+    """Learn from access logs what a crawler should watch."""

@@ -1,0 +1,94 @@
+"""`temporal-assets demo`: a corpus with known truth, through the whole pipeline.
+
+Here: the command. Not here: the corpus (the package `demo`), what is shown of it (`summary`).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from temporal_assets.cli import console
+from temporal_assets.cli.building import build, outcome_report, show_outcome
+from temporal_assets.cli.exits import FAILED, USAGE, CommandError, command
+from temporal_assets.cli.landing import land, show_troubles
+from temporal_assets.cli.options import Json, State, settings_of
+from temporal_assets.cli.summary import show_summary, summarize
+
+if TYPE_CHECKING:
+    from temporal_assets.demo.options import DemoOptions
+    from temporal_assets.settings import Settings
+
+
+@command
+def run(
+    folder: Annotated[
+        Path | None,
+        typer.Argument(
+            help="Where the corpus goes; the folder `demo` of the state folder by default.",
+            show_default=False,
+        ),
+    ] = None,
+    state: State = None,
+    size: Annotated[
+        str, typer.Option(help="small (a minute), medium (12 million lines) or paper (600).")
+    ] = "small",
+    seed: Annotated[int, typer.Option(min=0, help="Equal seeds give equal logs.")] = 1,
+    days: Annotated[
+        int | None, typer.Option(min=1, help="Days of the corpus.", show_default=False)
+    ] = None,
+    requests: Annotated[
+        int | None, typer.Option(min=1, help="Log lines in all.", show_default=False)
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Write a demo corpus, read it, build every day, and show what came out."""
+    from temporal_assets.cli.sources import add_sources
+    from temporal_assets.demo.generate import generate
+    from temporal_assets.storage.inventory import Inventory
+
+    options = _options(size, seed, days, requests)
+    settings = settings_of(state)
+    target = (folder or settings.state / "demo").absolute()
+    _refuse_mixing(settings, target)
+    settings.state.mkdir(parents=True, exist_ok=True)
+    console.say(f"Writing {options.days} days of access logs to {target}")
+    with console.progress_bar("Writing logs", options.days) as bar:
+        corpus = generate(options, target, bar.at)
+    settings = add_sources(settings, corpus.sources)
+    console.say(f"Reading {corpus.lines:,} log lines")
+    landing = land(settings)
+    show_troubles(landing)
+    built = Inventory.load(settings).days()
+    outcome = build(settings, built)
+    summary = summarize(settings)
+    if as_json:
+        console.write_json({**outcome_report(built, outcome), "summary": summary})
+    else:
+        show_outcome(built, outcome)
+        show_summary(settings, summary, corpus.truth)
+    if landing.failed or not outcome.ok:
+        raise typer.Exit(FAILED)
+
+
+def _options(size: str, seed: int, days: int | None, requests: int | None) -> DemoOptions:
+    from temporal_assets.demo.options import DemoOptions
+
+    given: dict[str, Any] = {"seed": seed, "days": days, "requests": requests}
+    try:
+        return DemoOptions.preset(size, **{k: v for k, v in given.items() if v is not None})
+    except ValueError as error:
+        raise CommandError(str(error), USAGE) from None
+
+
+def _refuse_mixing(settings: Settings, target: Path) -> None:
+    """Invented visitors must not end up among real ones."""
+    real = [source.path for source in settings.sources if not Path(source.path).is_relative_to(target)]
+    if real:
+        raise CommandError(
+            f"{settings.state} has log sources of its own ({real[0]}), and the demo would be mixed "
+            "with them: give the demo a state folder with --state",
+            USAGE,
+        )

@@ -1,0 +1,216 @@
+"""`temporal-assets doctor`: whether this machine, installation and state folder can work.
+
+Each check is a function that returns one finding; a check that raises is a finding, too.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import typer
+
+from temporal_assets import __version__
+from temporal_assets.cli import console
+from temporal_assets.cli.exits import FAILED, command
+from temporal_assets.cli.options import Json, State
+
+if TYPE_CHECKING:
+    from temporal_assets.settings import Settings
+
+OK: Final = "ok"
+WARNING: Final = "warning"
+BROKEN: Final = "broken"
+
+_PACKAGES: Final = ("dagster", "duckdb", "great-expectations", "numba", "pyarrow")
+_PYTHON: Final = ((3, 11), (3, 13))
+"""Oldest and newest version that the tests run on."""
+
+_LOW_DISK: Final = 1 << 30
+"""Bytes free below which even a day of a middling site may not fit."""
+
+_SCARCE_DISK: Final = 10 << 30
+"""Bytes free below which a backfill of large logs may spill more than there is."""
+
+_UNITS: Final = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The outcome of one check."""
+
+    check: str
+    status: str
+    detail: str
+
+
+@command
+def run(state: State = None, as_json: Json = False) -> None:
+    """Check Python, packages, the state folder, keys, disk, engine and settings."""
+    findings = list(_findings(state))
+    if as_json:
+        console.write_json(
+            [{"check": f.check, "status": f.status, "detail": f.detail} for f in findings]
+        )
+    else:
+        console.show_table(
+            f"temporal-assets {__version__}",
+            ("check", "status", "detail"),
+            [(f.check, f.status, f.detail) for f in findings],
+        )
+    if any(finding.status == BROKEN for finding in findings):
+        raise typer.Exit(FAILED)
+
+
+def _findings(state: Path | None) -> Iterator[Finding]:
+    yield _guarded("python", _python)
+    yield _guarded("packages", _packages)
+    yield _guarded("sql files", _sql_files)
+    try:
+        from temporal_assets.settings import load_settings
+
+        settings = load_settings(state)
+    except ValueError as error:
+        yield Finding("settings", BROKEN, str(error))
+        return
+    yield _guarded("settings", lambda: _sources(settings))
+    yield _guarded("state folder", lambda: _state_folder(settings.state))
+    yield _guarded("keys", lambda: _keys(settings.state / "secrets"))
+    yield _guarded("disk", lambda: _disk(settings.state))
+    yield _guarded("engine", lambda: _engine(settings))
+    yield _guarded("dagster home", lambda: _dagster_home(settings))
+
+
+def _guarded(name: str, check: Callable[[], tuple[str, str]]) -> Finding:
+    try:
+        return Finding(name, *check())
+    except Exception as error:
+        return Finding(name, BROKEN, f"{type(error).__name__}: {error}")
+
+
+def _python() -> tuple[str, str]:
+    oldest, newest = _PYTHON
+    detail = f"{platform.python_version()} at {sys.executable}"
+    if oldest <= sys.version_info[:2] <= newest:
+        return OK, detail
+    return BROKEN, f"{detail}; {oldest[0]}.{oldest[1]} to {newest[0]}.{newest[1]} is needed"
+
+
+def _packages() -> tuple[str, str]:
+    found, missing = [], []
+    for name in _PACKAGES:
+        try:
+            found.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            missing.append(name)
+    if missing:
+        return BROKEN, f"not installed: {', '.join(missing)}"
+    return OK, ", ".join(found)
+
+
+def _sql_files() -> tuple[str, str]:
+    from temporal_assets.engines.sql import sql_file, sql_names
+
+    names = [sql_file(name).name for name in sql_names()]
+    return (OK, f"{len(names)} transformations") if names else (BROKEN, "none were installed")
+
+
+def _sources(settings: Settings) -> tuple[str, str]:
+    from temporal_assets.logs.paths import NoSuchLogError, expand
+
+    count, gone = 0, []
+    for source in settings.sources:
+        try:
+            count += len(expand(source.path))
+        except NoSuchLogError as error:
+            gone.append(str(error))
+    if gone:
+        return WARNING, "; ".join(gone)
+    return OK, f"{len(settings.sources)} sources, {count} log files"
+
+
+def _state_folder(state: Path) -> tuple[str, str]:
+    place = _existing(state)
+    if not os.access(place, os.W_OK | os.X_OK):
+        return BROKEN, f"{place} cannot be written"
+    if not state.is_dir():
+        return OK, f"{state} will be created"
+    return OK, f"{state} can be written"
+
+
+def _keys(secrets: Path) -> tuple[str, str]:
+    if not secrets.is_dir():
+        return OK, "made when the first log is read"
+    files = [path for path in secrets.iterdir() if path.is_file()]
+    exposed = [
+        path.name for path in files if stat.S_IMODE(path.stat().st_mode) & (stat.S_IRWXG | stat.S_IRWXO)
+    ]
+    if exposed:
+        return BROKEN, (
+            f"others can read {', '.join(sorted(exposed))} in {secrets}: who has a key can find "
+            "the addresses behind pseudonyms; chmod 600 them"
+        )
+    return OK, f"{len(files)} files, readable by their owner only"
+
+
+def _disk(state: Path) -> tuple[str, str]:
+    free = shutil.disk_usage(_existing(state)).free
+    detail = f"{free / (1 << 30):.1f} GiB free at {_existing(state)}"
+    if free < _LOW_DISK:
+        return BROKEN, detail
+    return (WARNING if free < _SCARCE_DISK else OK), detail
+
+
+def _engine(settings: Settings) -> tuple[str, str]:
+    import duckdb
+
+    wanted = settings.engine
+    options = {
+        "memory_limit": wanted.memory_limit,
+        "threads": str(wanted.threads or os.cpu_count() or 1),
+    }
+    with duckdb.connect(":memory:", config=options) as connection:
+        query = "SELECT current_setting('memory_limit'), current_setting('threads')"
+        row = connection.execute(query).fetchone()
+    limit, threads = row or ("", 0)
+    machine = _machine_memory()
+    detail = f"DuckDB, {limit} and {threads} threads of {machine / (1 << 30):.1f} GiB"
+    number, unit = str(limit).split(" ")
+    if float(number) * _UNITS.get(unit, 1) > machine:
+        return WARNING, f"{detail}: engine.memory_limit is more than there is"
+    return OK, detail
+
+
+def _dagster_home(settings: Settings) -> tuple[str, str]:
+    if not settings.state.is_dir():
+        return OK, "made with the state folder"
+    import dagster as dg
+
+    from temporal_assets.operate import prepare_home
+
+    home = prepare_home(settings)
+    with dg.DagsterInstance.from_config(str(home)):
+        return OK, str(home)
+
+
+def _existing(path: Path) -> Path:
+    """The path, or the nearest folder above it that exists."""
+    return next(place for place in (path, *path.parents) if place.exists())
+
+
+def _machine_memory() -> int:
+    """Bytes this process may use: of the machine, or of its container if that is less."""
+    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    try:
+        limit = Path("/sys/fs/cgroup/memory.max").read_text("ascii").strip()
+    except OSError:
+        return machine
+    return min(machine, int(limit)) if limit.isdigit() else machine

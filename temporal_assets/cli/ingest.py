@@ -1,0 +1,153 @@
+"""`temporal-assets ingest`: name log files once, and read them.
+
+Here: the command. Not here: `settings.toml` (`sources`), reading (`storage.landing`), and what
+is made of the lines (`materialize`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from temporal_assets.cli import console
+from temporal_assets.cli.exits import FAILED, USAGE, CommandError, command
+from temporal_assets.cli.landing import file_report, land, show_landing
+from temporal_assets.cli.options import Json, State, invocation, settings_of
+
+if TYPE_CHECKING:
+    from temporal_assets.settings import LogSource
+
+FORMAT_NAMES: Final = (
+    "combined, combined_vhost, common, common_vhost, gandi, ovh, nginx_json, caddy_json, "
+    "traefik_json, w3c, iis, cloudfront, alb, elb, s3, squid, haproxy, jsonl, csv, tsv, parquet"
+)
+"""Written out, because the formats themselves take a second to load; a test compares the two."""
+
+
+@command
+def run(
+    paths: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="PATH...",
+            help="Log files, folders (read recursively) or quoted globs; gzip, zstd, bzip2 and xz "
+            "are unpacked while reading.",
+            show_default=False,
+        ),
+    ],
+    state: State = None,
+    log_format: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            help=f"auto (from the first lines), {FORMAT_NAMES}, or regex:PATTERN with named "
+            "groups.",
+        ),
+    ] = "auto",
+    host: Annotated[
+        str | None,
+        typer.Option(help="Host of the site, where lines do not name it.", show_default=False),
+    ] = None,
+    scheme: Annotated[
+        str, typer.Option(help="https or http, where lines do not say it.")
+    ] = "https",
+    timezone: Annotated[
+        str, typer.Option(help="Zone of times without an offset, such as Europe/Berlin.")
+    ] = "UTC",
+    address: Annotated[
+        str,
+        typer.Option(
+            help="Who the visitor is: remote, or forwarded (first of X-Forwarded-For)."
+        ),
+    ] = "remote",
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FIELD=COLUMN",
+            help="Where csv, tsv, parquet and jsonl keep our fields time, address, url, "
+            "referrer, status, method, agent; repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Add log files to the sources in settings.toml and read them.
+
+    Naming a path again changes how it is read. What was read before is not read again.
+    """
+    from temporal_assets.cli.sources import add_sources
+
+    settings = settings_of(state)
+    options = {
+        "format": log_format,
+        "host": host,
+        "scheme": scheme,
+        "timezone": timezone,
+        "address": address,
+        "columns": _columns(column or []),
+    }
+    sources = [_source(path, options) for path in paths]
+    settings = add_sources(settings, sources)
+    report = land(settings)
+    if as_json:
+        console.write_json(
+            {
+                "state": str(settings.state),
+                "files": [file_report(file) for file in (*report.landed, *report.failed)],
+                "unchanged": report.unchanged,
+                "days": report.days,
+            }
+        )
+    else:
+        show_landing(report)
+        _say_what_next(settings.state, report.days)
+    if report.failed:
+        raise typer.Exit(FAILED)
+
+
+def _say_what_next(state: Path, days: list[dt.date]) -> None:
+    if days:
+        console.say(f"Next: {invocation('materialize', state)}")
+    else:
+        console.say(f"Nothing new to build. What is there: {invocation('status', state)}")
+
+
+def _columns(pairs: list[str]) -> dict[str, str]:
+    columns = {}
+    for pair in pairs:
+        field, equals, name = pair.partition("=")
+        if not (field and equals and name):
+            raise CommandError(f"--column {pair}: write FIELD=COLUMN, like url=request_url", USAGE)
+        columns[field] = name
+    return columns
+
+
+def _source(path: str, options: dict[str, Any]) -> LogSource:
+    """A source that can be read as far as can be told without opening a file."""
+    from pydantic import ValidationError
+
+    from temporal_assets.logs.columns import slots_of
+    from temporal_assets.logs.detect import resolve
+    from temporal_assets.logs.paths import NoSuchLogError, expand
+    from temporal_assets.settings import LogSource
+
+    try:
+        # Absolute: the settings are used from other folders than this one.
+        source = LogSource(path=str(Path(path).expanduser().absolute()), **options)
+        expand(source.path)
+        resolve(source, b"")
+        if source.columns:
+            slots_of(source.columns, None)
+    except NoSuchLogError as error:
+        raise CommandError(str(error), USAGE) from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(str(part) for part in first["loc"])
+        raise CommandError(f"--{name} {first['input']}: {first['msg']}", USAGE) from None
+    except ValueError as error:
+        raise CommandError(str(error), USAGE) from None
+    return source
+

@@ -1,0 +1,148 @@
+"""Reading new log files with a progress bar, and showing what they held.
+
+Here: what `ingest`, `demo` and `materialize` share of it. Not here: reading (`storage.landing`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from temporal_assets.cli import console
+from temporal_assets.cli.days import ranges
+
+if TYPE_CHECKING:
+    from temporal_assets.settings import Settings
+    from temporal_assets.storage.inventory import LandedFile
+    from temporal_assets.storage.landing import LandingReport
+
+_FILES_SHOWN: Final = 40
+"""Rows of one table that a person reads; `--json` lists every file."""
+
+_SAMPLES_SHOWN: Final = 3
+"""Malformed lines shown; all that were kept are in `rejects`."""
+
+
+def land(settings: Settings) -> LandingReport:
+    """Read every new or changed log file of the sources."""
+    from temporal_assets.storage.inventory import Inventory
+    from temporal_assets.storage.landing import refresh
+
+    pending = Inventory.load(settings).pending(settings)
+    read: dict[Path, int] = {}
+    total = sum(item.sighting.size for item in pending)
+    with console.progress_bar("Reading logs", total, in_bytes=True) as bar:
+
+        def advance(path: Path, done: int, _size: int) -> None:
+            read[path] = done
+            bar.at(sum(read.copy().values()), total)
+
+        return refresh(settings, advance)
+
+
+def file_report(file: LandedFile) -> dict[str, Any]:
+    """What is known of one file, for JSON."""
+    return {
+        "file": file.sightings[-1].path,
+        "format": file.format,
+        "lines": file.lines,
+        "kept": kept(file),
+        "dropped": losses(file, "dropped"),
+        "rejected": losses(file, "rejected"),
+        "days": sorted(file.days),
+        "has_referrers": file.has_referrers,
+        "problem": file.problem,
+        "error": file.error,
+    }
+
+
+def kept(file: LandedFile) -> int:
+    """Page requests of a file."""
+    return sum(share.rows for share in file.days.values())
+
+
+def losses(file: LandedFile, kind: str) -> dict[str, int]:
+    """Lines of a file that were dropped or rejected, by reason, most first."""
+    total: Counter[str] = Counter()
+    for share in file.days.values():
+        for loss in share.losses:
+            if loss["kind"] == kind:
+                total[loss["reason"]] += loss["lines"]
+    return dict(total.most_common())
+
+
+def show_landing(report: LandingReport) -> None:
+    """A row for each file that was read, then what needs attention."""
+    files = report.landed
+    if files:
+        shown = files[:_FILES_SHOWN]
+        console.show_table(
+            "Log files read",
+            ("file", "format", "lines", "kept", "dropped", "rejected", "days"),
+            [_row(file) for file in shown],
+        )
+        if len(files) > len(shown):
+            console.say(f"and {len(files) - len(shown)} more files")
+        lines, rows = sum(file.lines for file in files), sum(map(kept, files))
+        console.say(
+            f"{len(files)} files, {lines:,} lines, {rows:,} page requests kept; "
+            f"{report.unchanged} files were known already"
+        )
+    else:
+        console.say(f"No new log files; {report.unchanged} files were known already")
+    show_troubles(report)
+
+
+def show_troubles(report: LandingReport) -> None:
+    """What is wrong with the files that were read or could not be read."""
+    for file in report.landed:
+        if file.problem:
+            console.warn(f"{file.name}: {file.problem}")
+        _warn_of_format(file)
+    without = [file for file in report.landed if not file.has_referrers]
+    if without:
+        formats = ", ".join(sorted({file.format for file in without}))
+        console.warn(
+            f"{len(without)} files have a format without referrers ({formats}): their visits "
+            "count as views, but nothing is known of the links that led there, so hubs and the "
+            "behaviour graph will not see them"
+        )
+    for file in report.failed:
+        console.fail(f"{file.sightings[-1].path}: {file.error}")
+
+
+def _warn_of_format(file: LandedFile) -> None:
+    rejected = sum(losses(file, "rejected").values())
+    if not rejected or rejected * 10 < file.lines:
+        return
+    likely = f" It looks like `{file.likely_format}`." if file.likely_format else ""
+    console.warn(
+        f"{file.name}: {rejected:,} of {file.lines:,} lines cannot be read as `{file.format}`."
+        f"{likely} For example:"
+    )
+    samples = [
+        sample
+        for share in file.days.values()
+        for loss in share.losses
+        if loss["kind"] == "rejected"
+        for sample in loss["samples"]
+    ]
+    for line, text in samples[:_SAMPLES_SHOWN]:
+        console.say(f"    line {line}: {text}")
+
+
+def _row(file: LandedFile) -> tuple[Any, ...]:
+    return (
+        file.name,
+        file.format,
+        file.lines,
+        kept(file),
+        _by_reason(losses(file, "dropped")),
+        _by_reason(losses(file, "rejected")),
+        ranges(sorted(file.days), limit=3),
+    )
+
+
+def _by_reason(reasons: dict[str, int]) -> str:
+    return ", ".join(f"{reason} {lines:,}" for reason, lines in reasons.items())

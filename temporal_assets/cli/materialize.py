@@ -1,0 +1,124 @@
+"""`temporal-assets materialize`: build assets for days, by default those missing or stale.
+
+Here: which days, and showing the outcome. Not here: running (`operate`), computing (`daily`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from temporal_assets.cli import console
+from temporal_assets.cli.building import build, outcome_report, show_outcome
+from temporal_assets.cli.days import parse_day, ranges, span
+from temporal_assets.cli.exits import FAILED, USAGE, CommandError, command
+from temporal_assets.cli.landing import land, show_landing, show_troubles
+from temporal_assets.cli.options import Json, State, existing_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from temporal_assets.settings import Settings
+    from temporal_assets.storage.inventory import Inventory
+
+
+@command
+def run(
+    assets: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[ASSET]...",
+            help="requests, page_views or transits; all of them when none is named.",
+            show_default=False,
+        ),
+    ] = None,
+    state: State = None,
+    day: Annotated[
+        list[dt.date] | None,
+        typer.Option(
+            "--day", parser=parse_day, metavar="DAY", help="A day like 2026-01-31; repeatable."
+        ),
+    ] = None,
+    first: Annotated[
+        dt.date | None,
+        typer.Option("--from", parser=parse_day, metavar="DAY", help="The first of several days."),
+    ] = None,
+    last: Annotated[
+        dt.date | None,
+        typer.Option("--to", parser=parse_day, metavar="DAY", help="The last of several days."),
+    ] = None,
+    missing: Annotated[
+        bool, typer.Option("--missing", help="Days that are missing or stale (the default).")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Read new log files, then build assets day by day.
+
+    A day that is built again is replaced whole; one that fails keeps what it was.
+    """
+    from temporal_assets.storage.inventory import Inventory
+
+    if sum((bool(day), bool(first or last), missing)) > 1:
+        raise CommandError("--day, --from/--to and --missing exclude each other", USAGE)
+    wanted = _assets(assets or [])
+    settings = existing_settings(state)
+    report = land(settings)
+    if report.landed and not as_json:
+        show_landing(report)
+    else:
+        show_troubles(report)
+    inventory = Inventory.load(settings)
+    if day:
+        days = sorted(set(day))
+    elif first or last:
+        days = _between(inventory, first, last)
+    else:
+        days = _late(settings, inventory, wanted)
+    outcome = build(settings, days, wanted) if days else None
+    if as_json:
+        console.write_json(outcome_report(days, outcome))
+    elif outcome is None:
+        console.say("Nothing to build: every day of the logs is there and up to date.")
+    else:
+        show_outcome(days, outcome)
+    if report.failed or (outcome is not None and not outcome.ok):
+        raise typer.Exit(FAILED)
+
+
+def _assets(names: list[str]) -> Sequence[str]:
+    from temporal_assets.daily import DERIVED
+
+    known = ("requests", *DERIVED)
+    # One build publishes both; to ask for the second is to ask for it.
+    chosen = ["requests" if name == "rejects" else name for name in names]
+    unknown = [name for name in chosen if name not in known]
+    if unknown:
+        raise CommandError(
+            f"no asset {', '.join(map(repr, unknown))}; there are {', '.join(known)}", USAGE
+        )
+    return tuple(name for name in known if name in chosen)
+
+
+def _between(
+    inventory: Inventory, first: dt.date | None, last: dt.date | None
+) -> list[dt.date]:
+    days = inventory.days()
+    if not days:
+        raise CommandError("no logs were read yet: temporal-assets ingest PATH")
+    wanted = span(first or days[0], last or days[-1])
+    chosen = [day for day in wanted if days[0] <= day <= days[-1]]
+    if not chosen:
+        raise CommandError(
+            f"no log holds a day of {ranges(wanted)}; the logs span {days[0]}..{days[-1]}"
+        )
+    return chosen
+
+
+def _late(settings: Settings, inventory: Inventory, assets: Sequence[str]) -> list[dt.date]:
+    from temporal_assets.daily import stale
+    from temporal_assets.storage.store import Store
+
+    late: dict[str, Any] = stale(Store.open(settings), inventory, settings)
+    return sorted({day for asset in assets or late for day in late[asset]})

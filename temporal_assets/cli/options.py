@@ -1,0 +1,51 @@
+"""Options that several commands share, and the settings behind them."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from temporal_assets.cli.exits import CommandError
+
+if TYPE_CHECKING:
+    from temporal_assets.settings import Settings
+
+State = Annotated[
+    Path | None,
+    typer.Option(
+        "--state",
+        help="The folder everything is kept in "
+        "(else $TEMPORAL_ASSETS_STATE, else ./temporal_state).",
+        show_default=False,
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Write the result as JSON.")]
+
+
+def settings_of(state: Path | None) -> Settings:
+    """The settings of a state folder, which need not exist yet."""
+    from temporal_assets.settings import load_settings
+
+    return load_settings(state)
+
+
+def existing_settings(state: Path | None) -> Settings:
+    """The settings of a state folder that must exist: a mistyped name is not an empty one."""
+    settings = settings_of(state)
+    if not settings.state.is_dir():
+        raise CommandError(
+            f"there is no state folder {settings.state}: name one with --state, or begin with "
+            "`temporal-assets ingest PATH` or `temporal-assets demo`"
+        )
+    return settings
+
+
+def invocation(arguments: str, state: Path) -> str:
+    """A command to copy that works on this state folder from this working folder."""
+    from temporal_assets.settings import state_folder
+
+    option = "" if state == state_folder() else f" --state {shlex.quote(str(state))}"
+    return f"temporal-assets {arguments}{option}"

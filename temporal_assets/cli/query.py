@@ -1,0 +1,141 @@
+"""`temporal-assets query`: SQL over the published artifacts, for people and for pipes.
+
+Here: what is accepted and how results are written. Not here: running it (`notebook`).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from temporal_assets.cli import console
+from temporal_assets.cli.exits import FAILED, USAGE, CommandError, command
+from temporal_assets.cli.options import Json, State, existing_settings
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_ROWS_SHOWN: Final = 100
+"""Rows of a table that a person reads; `--csv` and `--json` write all."""
+
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+"""What makes a spreadsheet take a cell for a formula."""
+
+
+@command
+def run(
+    sql: Annotated[
+        str | None,
+        typer.Argument(metavar="SQL", help="One SELECT statement.", show_default=False),
+    ] = None,
+    state: State = None,
+    file: Annotated[
+        str | None,
+        typer.Option("-f", "--file", help="Read the statement from a file; - is standard input."),
+    ] = None,
+    as_json: Json = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Write the result as CSV.")] = False,
+) -> None:
+    """Query the artifacts with SQL: every asset is a view of its own name.
+
+    For example: temporal-assets query "SELECT site, sum(views) AS views FROM page_views
+    GROUP BY site ORDER BY views DESC". Nothing can be changed this way.
+    """
+    if as_json and as_csv:
+        raise CommandError("--json and --csv exclude each other", USAGE)
+    text = _statement(sql, file)
+    result = _result(text, state)
+    if as_json:
+        console.write_json([dict(row) for row in _rows(result)])
+    elif as_csv:
+        _write_csv(result)
+    else:
+        _show(result)
+
+
+def _statement(sql: str | None, file: str | None) -> str:
+    if (sql is None) == (file is None):
+        raise CommandError("give the SQL as an argument, or with -f FILE", USAGE)
+    if sql is not None:
+        return sql
+    return sys.stdin.read() if file == "-" else Path(str(file)).read_text("utf-8")
+
+
+def _result(sql: str, state: Path | None) -> pa.Table:
+    import duckdb
+
+    from temporal_assets.notebook import Artifacts
+
+    settings = existing_settings(state)
+    try:
+        _refuse_changes(sql)
+        return Artifacts(settings.state).query(sql)
+    except (duckdb.ProgrammingError, duckdb.DataError, duckdb.NotSupportedError) as error:
+        raise CommandError(str(error), USAGE) from None
+    except duckdb.Error as error:
+        raise CommandError(str(error), FAILED) from None
+
+
+def _refuse_changes(sql: str) -> None:
+    import duckdb
+
+    statements = duckdb.extract_statements(sql)
+    if len(statements) != 1:
+        raise CommandError(f"one SQL statement is wanted, these are {len(statements)}", USAGE)
+    kind = statements[0].type
+    # Not EXPLAIN either: EXPLAIN ANALYZE runs what it explains, a COPY to a file for instance.
+    if kind != duckdb.StatementType.SELECT:
+        raise CommandError(
+            f"only SELECT (also DESCRIBE, SUMMARIZE, SHOW) is allowed here, not {kind.name}", USAGE
+        )
+
+
+def _rows(result: pa.Table) -> Iterator[dict[str, Any]]:
+    """Rows with values that JSON has: whole sums are numbers although SQL makes them decimals."""
+    from decimal import Decimal
+
+    for batch in result.to_batches():
+        for row in batch.to_pylist():
+            yield {
+                name: int(value) if isinstance(value, Decimal) and value == int(value) else value
+                for name, value in row.items()
+            }
+
+
+def _show(result: pa.Table) -> None:
+    rows = [tuple(row.values()) for row in _rows(result.slice(0, _ROWS_SHOWN))]
+    console.show_table("", result.column_names, rows)
+    if result.num_rows > _ROWS_SHOWN:
+        console.say(
+            f"{_ROWS_SHOWN} of {result.num_rows:,} rows; --csv and --json write all of them"
+        )
+
+
+def _write_csv(result: pa.Table) -> None:
+    for chunk in _csv_chunks(result):
+        sys.stdout.write(chunk)
+
+
+def _csv_chunks(result: pa.Table) -> Iterator[str]:
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(_cell(name) for name in result.column_names)
+    for count, row in enumerate(_rows(result), 1):
+        writer.writerow(_cell(value) for value in row.values())
+        if count % 10_000 == 0:
+            yield buffer.getvalue()
+            buffer.seek(0)
+            buffer.truncate()
+    yield buffer.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, str) and value.startswith(_FORMULA):
+        return f"'{value}"
+    return value

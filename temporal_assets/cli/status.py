@@ -1,0 +1,133 @@
+"""`temporal-assets status`: what is there, what is missing or out of date, what went wrong.
+
+Here: gathering and showing. It reads manifests and records only, never the data itself.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from temporal_assets.cli import console
+from temporal_assets.cli.checks import check_report, show_checks
+from temporal_assets.cli.days import gaps, ranges
+from temporal_assets.cli.exits import command
+from temporal_assets.cli.options import Json, State, existing_settings, invocation
+
+if TYPE_CHECKING:
+    import datetime as dt
+
+    from temporal_assets.settings import Settings
+    from temporal_assets.storage.inventory import Inventory
+    from temporal_assets.storage.store import Store
+
+
+@command
+def run(state: State = None, as_json: Json = False) -> None:
+    """Show what is there per asset, what is missing or stale, and the last checks."""
+    from temporal_assets import contracts
+    from temporal_assets.daily import stale
+    from temporal_assets.operate import last_checks
+    from temporal_assets.storage.inventory import Inventory
+    from temporal_assets.storage.store import Store
+
+    settings = existing_settings(state)
+    store, inventory = Store.open(settings), Inventory.load(settings)
+    late = stale(store, inventory, settings)
+    assets = {
+        table.name: _asset(store, table.name, late.get(table.name, []))
+        for table in contracts.TABLES
+    }
+    logs = _logs(inventory, settings)
+    checks = last_checks(settings)
+    if as_json:
+        report = {
+            "state": str(settings.state),
+            "log_files": logs,
+            "assets": assets,
+            "checks": [check_report(check) for check in checks],
+        }
+        console.write_json(report)
+        return
+    console.say(f"State folder {settings.state}")
+    build = invocation("materialize", settings.state)
+    _show_logs(logs, build)
+    _show_assets(assets, build)
+    show_checks(checks)
+
+
+def _asset(store: Store, name: str, late: list[dt.date]) -> dict[str, Any]:
+    days = store.days(name)
+    manifests = [manifest for day in days if (manifest := store.manifest(name, day))]
+    published = set(days)
+    absent = [day for day in late if day not in published]
+    return {
+        "days": len(days),
+        "first": days[0] if days else None,
+        "last": days[-1] if days else None,
+        "rows": sum(manifest.rows for manifest in manifests),
+        "bytes": sum(manifest.bytes for manifest in manifests),
+        "missing": sorted({*gaps(days), *absent}),
+        "stale": [day for day in late if day in published],
+    }
+
+
+def _logs(inventory: Inventory, settings: Settings) -> dict[str, Any]:
+    from temporal_assets.logs.paths import NoSuchLogError
+
+    days = inventory.days()
+    report: dict[str, Any] = {
+        "read": len(inventory.active),
+        "lines": sum(file.lines for file in inventory.active),
+        "first": days[0] if days else None,
+        "last": days[-1] if days else None,
+        "unreadable": [
+            {"file": file.sightings[-1].path, "error": file.error} for file in inventory.failed
+        ],
+        "partial": [
+            {"file": file.sightings[-1].path, "problem": file.problem}
+            for file in inventory.active
+            if file.problem
+        ],
+        "new": None,
+        "source_error": None,
+    }
+    try:
+        report["new"] = len(inventory.pending(settings))
+    except NoSuchLogError as error:
+        report["source_error"] = str(error)
+    return report
+
+
+def _show_logs(logs: dict[str, Any], build: str) -> None:
+    span = f" of {logs['first']}..{logs['last']}" if logs["first"] else ""
+    console.say(f"{logs['read']} log files read, {logs['lines']:,} lines{span}")
+    if logs["new"]:
+        console.say(f"{logs['new']} log files are new or changed: {build}")
+    if logs["source_error"]:
+        console.warn(logs["source_error"])
+    for file in logs["partial"]:
+        console.warn(f"{file['file']}: {file['problem']}")
+    for file in logs["unreadable"]:
+        console.fail(f"{file['file']}: {file['error']}")
+
+
+def _show_assets(assets: dict[str, dict[str, Any]], build: str) -> None:
+    console.show_table(
+        "Assets",
+        ("asset", "days", "from", "to", "rows", "MiB", "missing", "stale"),
+        [
+            (
+                name,
+                asset["days"],
+                asset["first"],
+                asset["last"],
+                asset["rows"],
+                round(asset["bytes"] / (1 << 20), 2),
+                ranges(asset["missing"], limit=3),
+                ranges(asset["stale"], limit=3),
+            )
+            for name, asset in assets.items()
+        ],
+    )
+    if any(asset["missing"] or asset["stale"] for asset in assets.values()):
+        console.say(f"Build what is missing or stale: {build}")
