@@ -10,14 +10,16 @@ import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
 import numpy as np
 from numpy.typing import NDArray
 
 from temporal_assets.demo.noise import GARBAGE_KINDS
+from temporal_assets.demo.options import DemoOptions
 from temporal_assets.demo.people import AGENTS
-from temporal_assets.demo.ragged import Int8s, Int64s, Ragged, compose, pack, stack
+from temporal_assets.demo.ragged import Int64s, Ragged, compose, pack, stack
 from temporal_assets.demo.requests import (
     GARBAGE,
     METHODS,
@@ -28,9 +30,7 @@ from temporal_assets.demo.requests import (
     Requests,
 )
 from temporal_assets.demo.sites import Site
-from temporal_assets.demo.urls import SiteUrls
-
-FORMATS: Final = ("combined", "combined_vhost", "nginx_json", "w3c")
+from temporal_assets.demo.urls import Escape, SiteUrls
 
 _DECORATIONS: Final = (
     "",
@@ -44,17 +44,36 @@ _DECORATIONS: Final = (
     "utm_medium=cpc&utm_source=search",
 )
 _LEADS: Final = (b"", b"?", b"&")
-"""A tracking key stands alone in W3C's query field, or opens or continues a query."""
+"""A tracking key stands alone in a query field, or opens or continues a query."""
+_ALONE, _OPENS, _CONTINUES = range(3)
+
+_GARBAGE: Final = (
+    b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\xa7\xff\x90",
+    b"\0\0\0\0\0\0\0\0\0\0\0\0",
+    b"[1042.551] worker[77]: segfault at 0 ip 00007f1c error 4 in libc.so",
+    b'Safari/537.36" "-',
+    b"GET / HTTP/1.1",
+    b"\xff\xfe<?php echo 1; ?>",
+)
+"""TLS spoken to a port without it, a block of a crashed disk, a kernel message, the end of
+another line, half a request, an attack: no line of any format."""
+assert len(_GARBAGE) == GARBAGE_KINDS  # noqa: S101 - two modules name one number
 
 _SIZES: Final = 4_096
-_REDIRECT: Final = STATUSES.index(b"301")
+_NO_BODY: Final = tuple(STATUSES.index(status) for status in (b"304", b"301"))
 _CLOCKS: Final = [b"%02d:%02d:%02d" % (s // 3600, s // 60 % 60, s % 60) for s in range(86_400)]
+_EPOCH_STEP: Final = 100_000
+"""Seconds since 1970 are written in two pieces, the latter of five digits."""
 
-_W3C_HEADER: Final = (
-    "#Software: Microsoft Internet Information Services 10.0\r\n#Version: 1.0\r\n"
-    "#Date: {day} 00:00:00\r\n#Fields: date time s-ip cs-method cs-uri-stem cs-uri-query s-port "
-    "cs-username c-ip cs(User-Agent) cs(Referer) cs-host sc-status sc-substatus sc-win32-status "
-    "sc-bytes time-taken\r\n"
+_VERSION_HEADER: Final = "#Version: 1.0\n#Fields: {fields}\n"
+_W3C_FIELDS: Final = (
+    "date time s-ip cs-method cs-uri-stem cs-uri-query s-port cs-username c-ip cs(User-Agent) "
+    "cs(Referer) cs-host sc-status sc-substatus sc-win32-status sc-bytes time-taken"
+)
+_CLOUDFRONT_FIELDS: Final = (
+    "date time x-edge-location sc-bytes c-ip cs-method cs(Host) cs-uri-stem sc-status "
+    "cs(Referer) cs(User-Agent) cs-uri-query cs(Cookie) x-edge-result-type x-edge-request-id "
+    "x-host-header cs-protocol cs-bytes time-taken"
 )
 
 
@@ -65,11 +84,14 @@ class Layout:
     columns: tuple[str, ...]
     glue: tuple[bytes, ...]
     """One more than columns."""
-    date: str
-    zone: str
-    """`strftime` of the date; `%z` or `%:z` of the zone, empty where there is none."""
-    nothing: bytes
+    date: str = ""
+    """`strftime` of the date."""
+    zone: str = ""
+    """`%z` or `%:z`; empty where times are UTC."""
+    nothing: bytes = b"-"
     """What stands for a missing referrer."""
+    splits_query: bool = False
+    """Whether the query is a field of its own."""
 
     @property
     def target_at(self) -> int:
@@ -79,14 +101,12 @@ class Layout:
 
 _COMMON: Final = ("address", "date", "clock", "zone", "method", "target", "decoration")
 _REST: Final = ("status", "size", "referrer", "agent")
-_QUOTED: Final = (b' - - [', b":", b" ", b'] "', b" ", b"", b' HTTP/1.1" ', b" ", b' "', b'" "')
+_QUOTED: Final = (b" - - [", b":", b" ", b'] "', b" ", b"", b' HTTP/1.1" ', b" ", b' "', b'" "')
 
 LAYOUTS: Final = {
-    "combined": Layout(
-        (*_COMMON, *_REST), (b"", *_QUOTED, b'"\n'), "%d/%b/%Y", "%z", b"-"
-    ),
+    "combined": Layout((*_COMMON, *_REST), (b"", *_QUOTED, b'"\n'), "%d/%b/%Y", "%z"),
     "combined_vhost": Layout(
-        ("host", *_COMMON, *_REST), (b"", b" ", *_QUOTED, b'"\n'), "%d/%b/%Y", "%z", b"-"
+        ("host", *_COMMON, *_REST), (b"", b" ", *_QUOTED, b'"\n'), "%d/%b/%Y", "%z"
     ),
     "nginx_json": Layout(
         ("date", "clock", "zone", "host", "address", "method", "target", "decoration", *_REST),
@@ -96,7 +116,7 @@ LAYOUTS: Final = {
             b',"body_bytes_sent":', b',"http_referer":"', b'","http_user_agent":"',
             b'","scheme":"https"}\n',
         ),
-        "%Y-%m-%d", "%:z", b"",
+        "%Y-%m-%d", "%:z", nothing=b"",
     ),
     "w3c": Layout(
         (
@@ -107,70 +127,227 @@ LAYOUTS: Final = {
             b"", b" ", b" 192.0.2.250 ", b" ", b" ", b"", b" 443 - ", b" ", b" ", b" ", b" ",
             b" 0 0 ", b" 15\r\n",
         ),
-        "%Y-%m-%d", "", b"-",
+        "%Y-%m-%d", splits_query=True,
+    ),
+    "cloudfront": Layout(
+        (
+            "date", "clock", "size", "address", "method", "target", "status", "referrer",
+            "agent", "query", "decoration", "host",
+        ),
+        (
+            b"", b"\t", b"\tFRA56-P4\t", b"\t", b"\t", b"\td111111abcdef8.cloudfront.net\t",
+            b"\t", b"\t", b"\t", b"\t", b"", b"\t-\tHit\tSOX4xwn4XV6Q4rgb7XiVGOHms_BGlTAC4KyHma==\t",
+            b"\thttps\t311\t0.015\n",
+        ),
+        "%Y-%m-%d", splits_query=True,
+    ),
+    "caddy_json": Layout(
+        (
+            "epoch", "seconds", "milliseconds", "address", "method", "host", "target",
+            "decoration", "agent", "referrer_opens", "referrer", "referrer_closes",
+            "size", "status",
+        ),
+        (
+            b'{"level":"info","ts":', b"", b".",
+            b',"logger":"http.log.access.log0","msg":"handled request","request":{"remote_ip":"',
+            b'","proto":"HTTP/2.0","method":"', b'","host":"', b'","uri":"', b"",
+            b'","headers":{"User-Agent":["', b'"]', b"", b"",
+            b'}},"bytes_read":0,"user_id":"","duration":0.002,"size":', b',"status":', b"}\n",
+        ),
+        nothing=b"",
     ),
 }  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """Where the requests of a group of sites stand in the writer's tables."""
-
-    requests: Requests
-    site: NDArray[np.int16]
-    """Position of each request's site in the group."""
+"""By the names under which `temporal_assets.logs.formats` reads them."""
 
 
 class Writer:
-    """Writes the requests of a group of sites in one format."""
+    """Writes the requests of a group of sites in one format. Threads may share it."""
 
     def __init__(
         self,
         name: str,
         zone: str,
-        first_day: dt.date,
-        days: int,
+        options: DemoOptions,
         addresses: Ragged,
-        everyone: Sequence[Site],
+        externals: Sequence[bytes],
         sites: Sequence[Site],
         urls: Sequence[SiteUrls],
     ) -> None:
-        self.layout = LAYOUTS[name]
         self.name = name
-        self.zone = ZoneInfo(zone)
-        self.first_day = first_day
-        self.externals = 1 + len(SEARCHES) + len(everyone)
-        external = [self.layout.nothing, *(url.encode() for url in SEARCHES)]
-        external += [f"{site.origin}/".encode() for site in everyone]
+        self.layout = LAYOUTS[name]
+        self._externals = len(externals)
         self._origin = np.array([table.origin for table in urls], np.int64)
-        self._query = np.concatenate([table.query for table in urls])
         self._first_row = np.cumsum([0, *(len(table.table) for table in urls)])
-        self._tables = dict(
-            zip(
-                _TABLES,
-                stack(
-                    addresses,
-                    pack(external),
-                    pack([self._agent(agent) for agent in AGENTS]),
-                    pack(self._hosts(sites)),
-                    pack(METHODS),
-                    pack(STATUSES),
-                    pack([b"%d" % (700 + 7_919 * i % 60_000) for i in range(_SIZES)]),
-                    pack(_CLOCKS),
-                    pack(self._dates(days)),
-                    pack(_zones(self.layout.zone)),
-                    pack([lead + d.encode() if d else b"" for d in _DECORATIONS for lead in _LEADS]),
-                    pack([b"", b"-"]),
-                    pack([row for day in range(days) for row in self._garbage(day)]),
-                    *(table.table for table in urls),
-                ),
-                strict=False,
-            )
+        self._query = np.concatenate([table.query for table in urls])
+        self._midnight = int(
+            dt.datetime.combine(options.first_day, dt.time(), dt.UTC).timestamp()
+        )  # fmt: skip
+        self._hour_offset = self._offsets(zone if self.layout.zone else "UTC", options.days)
+        offsets, self._zone_row = np.unique(self._hour_offset, return_inverse=True)
+        first_epoch = self._midnight // _EPOCH_STEP
+        last_epoch = (self._midnight + options.days * 86_400) // _EPOCH_STEP
+        dates = [options.first_day + dt.timedelta(day) for day in range(-1, options.days + 1)]
+        decorations = [lead + d.encode() if d else b"" for d in _DECORATIONS for lead in _LEADS]
+        made = {
+            "address": addresses,
+            "agent": pack([_agent(name, agent) for agent in AGENTS]),
+            "host": pack([site.host.encode() for site in sites]),
+            "method": pack(METHODS),
+            "status": pack(STATUSES),
+            "size": pack([b"0", *(b"%d" % (700 + 7_919 * i % 60_000) for i in range(_SIZES))]),
+            "clock": pack(_CLOCKS),
+            "date": pack([date.strftime(self.layout.date).encode() for date in dates]),
+            "zone": pack([_zone(self.layout.zone, int(offset)) for offset in offsets]),
+            "epoch": pack([b"%d" % value for value in range(first_epoch, last_epoch + 1)]),
+            "seconds": pack([b"%05d" % value for value in range(_EPOCH_STEP)]),
+            "milliseconds": pack([b"%03d" % value for value in range(1_000)]),
+            "decoration": pack(decorations),
+            "no_query": pack([b"", b"-"]),
+            "referrer_opens": pack([b"", b',"Referer":["']),
+            "referrer_closes": pack([b"", b'"]']),
+            "garbage": pack(_GARBAGE),
+            "external": pack([self.layout.nothing, *externals[1:]]),
+        }
+        stacked = stack(*made.values(), *(table.table for table in urls))
+        self._data = stacked[0].data
+        self._tables = dict(zip(made, stacked, strict=False))
+        # Referrers that are no pages of the group, then its URLs: rows as `Requests.referrer`.
+        pages = stacked[len(made) - 1 :]
+        self._urls = Ragged(
+            self._data,
+            np.concatenate([table.start for table in pages]),
+            np.concatenate([table.size for table in pages]),
         )
-        stacked = stack(
-            *(self._tables[key] for key in ()), 
-        ) if False else None
 
     def header(self, day: dt.date) -> bytes:
         """What a file begins with; nothing in most formats."""
-        return _W3C_HEADER.format(day=day).encode() if self.name == "w3c" else b""
+        if self.name == "w3c":
+            software = "#Software: Microsoft Internet Information Services 10.0\n"
+            header = software + f"#Date: {day} 00:00:00\n" + _VERSION_HEADER
+            return header.format(fields=_W3C_FIELDS).replace("\n", "\r\n").encode()
+        if self.name == "cloudfront":
+            return _VERSION_HEADER.format(fields=_CLOUDFRONT_FIELDS).encode()
+        return b""
+
+    def lines(self, day: int, requests: Requests, site: NDArray[np.int16]) -> bytes:
+        """The lines of a day's requests, in order of time.
+
+        `site` is the position of each request's site in the group.
+        """
+        order = np.argsort(requests.time, kind="stable")
+        requests, site = requests.take(order), site[order]
+        found = self._times(day, requests)
+        found |= self._targets(requests, site)
+        found |= self._referrers(requests, site)
+        found["address"] = self._tables["address"].take(requests.client)
+        found["host"] = self._tables["host"].take(site)
+        found["size"] = self._tables["size"].take(_size_rows(requests))
+        for name in ("agent", "method", "status"):
+            found[name] = self._tables[name].take(getattr(requests, name))
+        columns = [found[name] for name in self.layout.columns]
+        last = np.full(len(requests), len(columns) - 1, np.int8)
+        last[requests.flaw == TRUNCATED] = self.layout.target_at
+        spoilt = np.flatnonzero(requests.flaw >= GARBAGE)
+        last[spoilt] = 0
+        garbage = self._tables["garbage"].take(requests.flaw[spoilt] - GARBAGE)
+        # Fresh arrays from `take`: no other column shares them.
+        columns[0].start[spoilt], columns[0].size[spoilt] = garbage.start, garbage.size
+        return compose(self._data, columns, self.layout.glue, last).data.tobytes()
+
+    def _times(self, day: int, requests: Requests) -> dict[str, Ragged]:
+        second = requests.time // 1_000
+        hour = day * 24 + second // 3_600
+        local = second + self._hour_offset[hour]
+        since_1970 = self._midnight + day * 86_400 + second.astype(np.int64)
+        epoch = since_1970 // _EPOCH_STEP - self._midnight // _EPOCH_STEP
+        rows = {
+            "date": day + 1 + local // 86_400,
+            "clock": local % 86_400,
+            "zone": self._zone_row[hour],
+            "epoch": epoch,
+            "seconds": since_1970 % _EPOCH_STEP,
+            "milliseconds": requests.time % 1_000,
+        }
+        return {
+            name: self._tables[name].take(row)
+            for name, row in rows.items()
+            if name in self.layout.columns
+        }
+
+    def _targets(self, requests: Requests, site: NDArray[np.int16]) -> dict[str, Ragged]:
+        """What was requested, without its origin: path, query and tracking keys."""
+        page = self._first_row[site] + requests.row
+        row, origin = self._externals + page, self._origin[site]
+        start = self._urls.start[row] + origin
+        size = self._urls.size[row]
+        question = self._query[page]
+        has_query = question < size
+        if not self.layout.splits_query:
+            lead = np.where(has_query, _CONTINUES, _OPENS)
+            target = Ragged(self._data, start, (size - origin).astype(np.int32))
+            return {"target": target, "decoration": self._decorations(requests, lead)}
+        lead = np.where(has_query, _CONTINUES, _ALONE)
+        empty = self._tables["no_query"].take((requests.decoration == 0).astype(np.int64))
+        query_start = np.where(has_query, self._urls.start[row] + question + 1, empty.start)
+        query_size = np.where(has_query, size - question - 1, empty.size)
+        return {
+            "target": Ragged(self._data, start, (question - origin).astype(np.int32)),
+            "query": Ragged(self._data, query_start, query_size.astype(np.int32)),
+            "decoration": self._decorations(requests, lead),
+        }
+
+    def _decorations(self, requests: Requests, lead: Int64s) -> Ragged:
+        row = requests.decoration.astype(np.int64) * len(_LEADS) + lead
+        return self._tables["decoration"].take(row)
+
+    def _referrers(self, requests: Requests, site: NDArray[np.int16]) -> dict[str, Ragged]:
+        inside = requests.referrer >= self._externals
+        row = requests.referrer + np.where(inside, self._first_row[site], 0)
+        named = (requests.referrer != NO_REFERRER).astype(np.int64)
+        return {
+            "referrer": self._urls.take(row),
+            "referrer_opens": self._tables["referrer_opens"].take(named),
+            "referrer_closes": self._tables["referrer_closes"].take(named),
+        }
+
+    def _offsets(self, zone: str, days: int) -> Int64s:
+        """Offset from UTC in seconds of every hour of the window."""
+        known = ZoneInfo(zone)
+        hours = (
+            dt.datetime.fromtimestamp(self._midnight + hour * 3_600, known)
+            for hour in range(days * 24)
+        )
+        return np.array([int((h.utcoffset() or dt.timedelta()).total_seconds()) for h in hours])
+
+
+def external_referrers(everyone: Sequence[Site]) -> list[bytes]:
+    """Referrers that are no pages of the site itself: none, search engines, front pages."""
+    return [b"", *(url.encode() for url in SEARCHES), *(f"{s.origin}/".encode() for s in everyone)]
+
+
+def escape_of(name: str) -> Escape:
+    """How servers of a format write bytes beyond ASCII that a browser did not escape."""
+    if name in ("combined", "combined_vhost"):
+        return Escape.BACKSLASH
+    return Escape.PERCENT if name == "cloudfront" else Escape.NONE
+
+
+def _size_rows(requests: Requests) -> Int64s:
+    """A page always has the same size; answers without a body have none."""
+    rows = 1 + requests.row.astype(np.int64) * 31 % _SIZES
+    rows[np.isin(requests.status, _NO_BODY)] = 0
+    return rows
+
+
+def _agent(name: str, agent: str) -> bytes:
+    if name == "cloudfront":
+        return quote(agent, safe="()/;:,+").encode()
+    if name == "w3c":
+        return agent.replace(" ", "+").encode()
+    return agent.replace('"', '\\"').encode()
+
+
+def _zone(form: str, offset: int) -> bytes:
+    sign, minutes = "-" if offset < 0 else "+", abs(offset) // 60
+    colon = ":" if form == "%:z" else ""
+    return f"{sign}{minutes // 60:02d}{colon}{minutes % 60:02d}".encode() if form else b""

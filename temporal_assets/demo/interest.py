@@ -79,7 +79,7 @@ def draw_births(
 def draw_curves(
     kind: PageKind, speed: float, count: int, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    """mu and sigma of `count` pages."""
+    """Parameters mu and sigma of `count` pages."""
     median, spread, low, high = CURVES[kind]
     mu = rng.normal(math.log(median) + speed, spread, count)
     return mu.astype(np.float32), rng.uniform(low, high, count).astype(np.float32)

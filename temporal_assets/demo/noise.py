@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from temporal_assets.demo.people import ROBOTS, READER_AGENTS, ROBOT_AGENTS, SCRIPTS, agents_of
+from temporal_assets.demo.people import READER_AGENTS, ROBOT_AGENTS, ROBOTS, SCRIPTS, agents_of
 from temporal_assets.demo.requests import (
     DAY_MS,
     GARBAGE,
@@ -38,6 +38,11 @@ _MALFORMED: Final = 0.002
 _SCRIPT_LINES: Final = 0.01
 """Lines of scripts per page request of a reader, over many days; on a single one there are none
 or hundreds."""
+
+LINES_PER_REQUEST: Final = (
+    1 + _RESOURCES + _ERRORS + _METHODS + _ROBOT_LINES + _MALFORMED + _SCRIPT_LINES
+)
+"""Lines of all kinds per page request of a reader, in the mean."""
 
 GARBAGE_KINDS: Final = 6
 """Rows of the garbage table (`formats`)."""
@@ -125,9 +130,7 @@ def _robots(world: SiteWorld, rng: np.random.Generator, readers: int, day: int) 
     )
 
 
-def _scripts(
-    world: SiteWorld, rng: np.random.Generator, readers: int, day: int
-) -> list[Requests]:
+def _scripts(world: SiteWorld, rng: np.random.Generator, readers: int, day: int) -> list[Requests]:
     """Scripts with the agent of a browser: one kind is too fast, the other never has a referrer.
 
     Both exceed the defaults of `settings.Cleaning` by a wide margin, and stay within hours in

@@ -21,6 +21,13 @@ _PAGES_PER_SITE: Final = 40
 """Fewer pages than this cannot fill the sections of a site."""
 
 
+_MOST_CLIENTS: Final = 1 << 24
+"""Addresses of 10.0.0.0/8, where more than 131,072 readers come from."""
+
+_MOST_LINES_PER_CLIENT: Final = 50
+"""Lines a day. Beyond, the busiest readers would come near what cleaning takes for robots."""
+
+
 @dataclass(frozen=True, slots=True)
 class DemoOptions:
     """Size and seed of a corpus. Equal options give equal bytes, whatever `workers` is."""
@@ -49,6 +56,15 @@ class DemoOptions:
                 raise ValueError(f"{name} must be at least 1")
         if self.seed < 0:
             raise ValueError("seed must not be negative")
+        if self.workers is not None and self.workers < 1:
+            raise ValueError("workers must be at least 1")
+        if self.clients > _MOST_CLIENTS:
+            raise ValueError(f"clients must be at most {_MOST_CLIENTS:,}")
+        if self.requests > self.days * self.clients * _MOST_LINES_PER_CLIENT:
+            raise ValueError(
+                f"{self.clients:,} clients make at most {_MOST_LINES_PER_CLIENT} requests a day "
+                "each, or they would look like robots: raise clients or days, or lower requests"
+            )
         if self.pages < self.sites * _PAGES_PER_SITE:
             raise ValueError(
                 f"{self.sites} sites need at least {self.sites * _PAGES_PER_SITE} pages"

@@ -68,7 +68,9 @@ def make_pages(options: DemoOptions, site: Site, views: float) -> PageTable:
     counts[0] += site.pages - counts.sum()
     for index, section in enumerate(site.sections):
         columns.append(_section_rows(site, index, section, int(counts[index]), rng))
-    section_of, kind, birth, mu, sigma = (np.concatenate(parts) for parts in zip(*columns))
+    section_of, kind, birth, mu, sigma = (
+        np.concatenate(parts) for parts in zip(*columns, strict=True)
+    )
     amplitude = amplitudes(kind, birth, mu, sigma, options.days, rng)
     table = PageTable(
         site, hubs, 1 + len(site.sections) if site.blueprint.hot_list else FRONT,
@@ -110,7 +112,7 @@ def _section_rows(
         birth = draw_births(kind, number, site, rng).astype(np.float32)
         mu, sigma = draw_curves(kind, section.speed, number, rng)
         parts.append((np.full(number, kind, np.int8), birth, mu, sigma))
-    kind_of, birth, mu, sigma = (np.concatenate(column) for column in zip(*parts))
+    kind_of, birth, mu, sigma = (np.concatenate(column) for column in zip(*parts, strict=True))
     order = np.argsort(birth, kind="stable")[:count]
     return (
         np.full(len(order), index, np.int16),

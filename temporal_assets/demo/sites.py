@@ -64,6 +64,7 @@ class Style(IntEnum):
 
     @property
     def is_program(self) -> bool:
+        """Whether pages differ in their query only."""
         return self in (Style.PROGRAM, Style.THREAD, Style.ITEM)
 
 
@@ -105,10 +106,12 @@ class Section:
 
     @property
     def hub_path(self) -> str:
+        """Path of the page that lists the section's newest pages."""
         return self.hub or self.prefix
 
     @property
     def is_news(self) -> bool:
+        """Whether most pages are news."""
         return self.mix.get(PageKind.NEWS, 0.0) > 0.5
 
 
@@ -241,6 +244,10 @@ _SIZE_EXPONENT: Final = 0.7
 """Pages and views of the k-th site fall like k to this power: a few large sites, many small."""
 
 
+SMALLEST_SITE: Final = 20
+"""Pages every site has at least."""
+
+
 @dataclass(frozen=True, slots=True)
 class Site:
     """One host."""
@@ -257,26 +264,29 @@ class Site:
 
     @property
     def kind(self) -> SiteKind:
+        """What the site is for."""
         return self.blueprint.kind
 
     @property
     def sections(self) -> tuple[Section, ...]:
+        """Its folders and programs."""
         return self.blueprint.sections
 
     @property
     def origin(self) -> str:
+        """Scheme and host."""
         return f"https://{self.host}"
 
 
 def make_sites(options: DemoOptions) -> tuple[Site, ...]:
     """The sites of a corpus, the largest first."""
     weights = np.arange(1, options.sites + 1, dtype=np.float64) ** -_SIZE_EXPONENT
-    weights /= weights.sum()
-    blueprints = [_blueprint(index) for index in range(options.sites)]
-    traffic = weights * np.array([_popularity(blueprint) for blueprint in blueprints])
-    traffic /= traffic.sum()
-    pages = np.maximum(np.floor(weights * options.pages).astype(np.int64), 20)
+    spare = options.pages - options.sites * SMALLEST_SITE
+    pages = SMALLEST_SITE + np.floor(weights / weights.sum() * spare).astype(np.int64)
     pages[0] += options.pages - pages.sum()
+    blueprints = [_blueprint(index) for index in range(options.sites)]
+    traffic = pages * np.array([_popularity(blueprint) for blueprint in blueprints])
+    traffic /= traffic.sum()
     return tuple(
         _make_site(options, index, int(pages[index]), float(traffic[index]))
         for index in range(options.sites)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass
+from enum import Enum
 from typing import Final
 from urllib.parse import quote
 
 import numpy as np
-from numpy.typing import NDArray
 
 from temporal_assets.demo.options import DemoOptions
 from temporal_assets.demo.pages import PageTable
@@ -39,7 +39,17 @@ _NOUNS: Final = (
     *("Tyres", "Kitchens", "Engines", "Loans", "Roofs", "Trails", "Lamps", "Routers", "Bikes"),
     *("Gardens", "Recipes", "Windows", "Cameras", "Boats", "Tools", "Heating", "Floors"),
 )
-_WORDS: Final = ("城市", "历史", "Straße", "Größe", "Экономика", "Москва", "España", "São_Paulo", "東京")
+_WORDS: Final = (
+    "城市",
+    "历史",
+    "Straße",
+    "Größe",
+    "Экономика",
+    "Москва",
+    "España",
+    "São_Paulo",
+    "東京",
+)
 
 STATIC: Final = (
     *("/static/site.css", "/static/site.js?v=31", "/img/logo.png", "/favicon.ico"),
@@ -47,8 +57,23 @@ STATIC: Final = (
 )
 """Resources that pages load."""
 
-_MISSING: Final = ("/old/index.html", "/news/archive.html", "/wp-login.php", "/admin/", "/a.php?id=0")
+_MISSING: Final = (
+    *("/old/index.html", "/news/archive.html", "/wp-login.php", "/admin/", "/a.php?id=0"),
+)
 """Targets that get 404."""
+
+
+_CANONICAL_WORDS: Final = tuple(quote(word).encode() for word in _WORDS)
+
+
+class Escape(Enum):
+    """How a server logs bytes beyond ASCII that the browser sent as they are."""
+
+    NONE = "none"
+    BACKSLASH = "backslash"
+    r"""As Apache does: `\xe4`."""
+    PERCENT = "percent"
+    """As proxies do, in lower case: `%e4`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +93,11 @@ class SiteUrls:
     """Row of the first missing page."""
 
 
-def make_urls(options: DemoOptions, pages: PageTable, raw_escapes: bool) -> SiteUrls:
-    """The URLs of a site; non-ASCII bytes of other spellings as `\\xe4` if `raw_escapes`."""
+def make_urls(options: DemoOptions, pages: PageTable, escape: Escape) -> SiteUrls:
+    """The URLs of a site; `escape` decides how bytes beyond ASCII are spelt otherwise."""
     site = pages.site
     canonical = page_urls(options, pages)
-    others, spelling = _spellings(options, pages, len(canonical), raw_escapes)
+    others, spelling = _spellings(options, pages, len(canonical), escape)
     extra = pack([(site.origin + path).encode() for path in (*STATIC, *_MISSING)])
     table = join(canonical, others, extra)
     static = len(canonical) + len(others)
@@ -104,7 +129,7 @@ def _section_urls(
     index: int,
     rows: Int64s,
     style: Style,
-    words: tuple[bytes, ...] = tuple(quote(word).encode() for word in _WORDS),
+    words: tuple[bytes, ...] = _CANONICAL_WORDS,
 ) -> Ragged:
     start = (pages.site.origin + section.prefix).encode()
     rng = generator(options.seed, "urls", pages.site.index, index)
@@ -113,9 +138,11 @@ def _section_urls(
     birth = np.floor(pages.birth[rows]).astype(np.int64)
     columns: list[Ragged]
     if style is Style.DATED:
-        columns, glue = [_dates(options, "%Y/%m/%d", birth), integers(number)], [b"", b"/", b".html"]
+        columns = [_dates(options, "%Y/%m/%d", birth), integers(number)]
+        glue = [b"", b"/", b".html"]
     elif style is Style.SERIAL:
-        columns, glue = [_dates(options, "%Y%m%d", birth), integers(number)], [b"", b"/", b".shtml"]
+        columns = [_dates(options, "%Y%m%d", birth), integers(number)]
+        glue = [b"", b"/", b".shtml"]
     elif style is Style.PROGRAM:
         columns, glue = [integers(number)], [b"?id=", b""]
     elif style is Style.SLUG:
@@ -154,7 +181,7 @@ def _threads(rng: np.random.Generator, number: Int64s) -> tuple[Int64s, Int64s]:
 
 
 def _spellings(
-    options: DemoOptions, pages: PageTable, first: int, raw_escapes: bool
+    options: DemoOptions, pages: PageTable, first: int, escape: Escape
 ) -> tuple[Ragged, Int32s]:
     """Other spellings of pages, and the row of each page's spelling (its own if it has none)."""
     spelling = np.arange(len(pages), dtype=np.int32)
@@ -164,7 +191,7 @@ def _spellings(
             continue
         rows = np.flatnonzero(pages.section[pages.hubs :] == index) + pages.hubs
         if section.style is Style.UNICODE:
-            words = tuple(_unescaped(word, raw_escapes) for word in _WORDS)
+            words = tuple(_respelt(word, escape) for word in _WORDS)
             args = (options, pages, section, index, rows, section.style, words)
             tables.append(_section_urls(*args))
         else:
@@ -174,12 +201,12 @@ def _spellings(
     return join(*tables), spelling
 
 
-def _unescaped(word: str, raw_escapes: bool) -> bytes:
-    """The bytes of a word as a server logs them that does not escape (or escapes as Apache)."""
+def _respelt(word: str, escape: Escape) -> bytes:
     raw = word.encode()
-    if not raw_escapes:
+    if escape is Escape.NONE:
         return raw
-    return b"".join(b"\\x%02x" % byte if byte > 126 else bytes([byte]) for byte in raw)
+    form = b"\\x%02x" if escape is Escape.BACKSLASH else b"%%%02x"
+    return b"".join(form % byte if byte > 126 else bytes([byte]) for byte in raw)
 
 
 def _swap_keys(urls: Ragged) -> Ragged:
@@ -189,8 +216,3 @@ def _swap_keys(urls: Ragged) -> Ragged:
     key = Ragged(urls.data, urls.start + question + 1, ampersand - question - np.int32(1))
     rest = Ragged(urls.data, urls.start + ampersand + 1, urls.size - ampersand - np.int32(1))
     return compose(urls.data, [path, rest, key], [b"", b"", b"&", b""])
-
-
-def section_names(site: Site) -> NDArray[np.str_]:
-    """Prefix of each section, and `/` last, so that index -1 is the whole site."""
-    return np.array([*(section.prefix for section in site.sections), "/"])

@@ -25,7 +25,7 @@ from temporal_assets.demo.requests import (
     make_requests,
 )
 from temporal_assets.demo.seeds import generator
-from temporal_assets.demo.sites import PageKind
+from temporal_assets.demo.sites import PageKind, Site
 from temporal_assets.demo.urls import SiteUrls
 
 _VIEWS_PER_SESSION: Final = 2.2
@@ -159,9 +159,7 @@ def _arrivals(
     """Referrer of every view, and the hub it came from (-1 if from none)."""
     pages, site = world.pages, world.pages.site
     age = np.maximum(day + 0.5 - pages.birth[row], 0)
-    lasting = np.isin(pages.kind[row], (PageKind.EVERGREEN, PageKind.FRESH))
-    by_hub = _OLD_BY_HUB + np.where(lasting, 0, _NEW_BY_HUB * np.exp(-age / _DAYS_ON_HUB))
-    draw = rng.random(len(row)) - by_hub
+    draw = rng.random(len(row)) - share_by_hub(pages.kind[row], age)
     hub = _hub_of(world, rng, row)
     neighbour = row + rng.choice(RELATED, len(row))
     inside = np.clip(neighbour, pages.hubs, len(pages) - 1)
@@ -180,6 +178,19 @@ def _arrivals(
     conditions = (draw < 0, draw < steps[0], draw < steps[1], draw < steps[2])
     referrer = np.select(conditions, choices, NO_REFERRER)
     return referrer.astype(np.int32), np.where(draw < 0, hub, -1).astype(np.int32)
+
+
+def share_by_hub(kind: NDArray[np.int8], age: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Share of a page's readers who come by a hub, by the page's age in days."""
+    lasting = (kind == PageKind.EVERGREEN) | (kind == PageKind.FRESH)
+    return _OLD_BY_HUB + np.where(lasting, 0, _NEW_BY_HUB * np.exp(-age / _DAYS_ON_HUB))
+
+
+def requests_per_view(site: Site, by_hub: float) -> float:
+    """Page requests of readers for every view of a page, if `by_hub` of the views come by hubs."""
+    blueprint = site.blueprint
+    front = blueprint.front_share + (0 if blueprint.hot_list else _HOT_SHARE)
+    return (1 + by_hub * (1 + _HUB_FROM_FRONT * (1 - front))) * (1 + _RELOADS)
 
 
 def _hub_of(
@@ -240,7 +251,7 @@ def _finish(rng: np.random.Generator, readers: Requests) -> Requests:
     tracked = rng.integers(1, DECORATIONS, count, np.int8)
     return make_requests(
         count,
-        time=readers.time,
+        time=np.minimum(readers.time, DAY_MS - 1),
         client=readers.client,
         row=readers.row,
         referrer=readers.referrer,

@@ -1,0 +1,244 @@
+"""Generating a corpus: group of sites by group, day by day, with bounded memory.
+
+What belongs here: the order of work and the folder. What does not: how anything in it looks.
+
+In memory are the pages of one group of sites and, for every worker, the requests of one day.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime as dt
+import json
+import os
+import shutil
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from temporal_assets.demo import mirror, truth
+from temporal_assets.demo.files import LOGS, LogGroup, make_groups, source_of, write_log
+from temporal_assets.demo.formats import Writer, escape_of, external_referrers
+from temporal_assets.demo.lists import annotate, baseline, write_annotated
+from temporal_assets.demo.noise import noise_requests
+from temporal_assets.demo.options import DemoOptions, DemoSummary
+from temporal_assets.demo.pages import make_pages
+from temporal_assets.demo.people import addresses
+from temporal_assets.demo.ragged import Ragged, pack
+from temporal_assets.demo.requests import Category, join_requests
+from temporal_assets.demo.scale import views_of_corpus
+from temporal_assets.demo.sites import make_sites
+from temporal_assets.demo.urls import make_urls
+from temporal_assets.demo.visits import SiteWorld, page_requests, respelled
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is being made, how much of it is done, and how much there will be."""
+
+MARKER: Final = "demo.json"
+"""Names the options of a corpus; a folder that has it may be replaced."""
+_TRUTH: Final = "truth"
+_MIRROR: Final = "mirror"
+_ANNOTATED: Final = "annotated.csv"
+_BASELINE: Final = "baseline.txt"
+
+
+@dataclass(frozen=True, slots=True)
+class _Day:
+    """What became of one day of one group."""
+
+    counts: Counter[str]
+    truth: truth.DayTruth | None
+
+
+def generate(options: DemoOptions, folder: Path, progress: Progress | None = None) -> DemoSummary:
+    """Write a corpus into `folder`; an earlier corpus there is replaced.
+
+    Raises FileExistsError if the folder holds something else.
+    """
+    report = progress or _silent
+    _prepare(options, folder)
+    sites = make_sites(options)
+    groups = make_groups(sites)
+    report("pages", 0, len(sites))
+    views = views_of_corpus(options, sites)
+    externals = external_referrers(sites)
+    everyone = addresses(options.clients)
+    counts: Counter[str] = Counter({category.name.lower(): 0 for category in Category})
+    annotated: list[tuple[str, str]] = []
+    workers = options.workers or os.cpu_count() or 1
+    with _Tables(folder, options) as tables, ThreadPoolExecutor(workers) as pool:
+        done = pages = 0
+        for group in groups:
+            worlds = [
+                _world(options, group, i, views, len(externals)) for i in range(len(group.sites))
+            ]
+            for world in worlds:
+                pages += len(world.pages)
+                annotated += _describe(options, world, tables)
+            done += len(worlds)
+            report("pages", done, len(sites))
+            writer = Writer(
+                group.style.format, group.style.zone, options, everyone, externals,
+                group.sites, [world.urls for world in worlds],
+            )  # fmt: skip
+            for day in _days(
+                options, folder, group, worlds, writer, pack(externals), pool, workers
+            ):
+                counts += day.counts
+                if day.truth is not None:
+                    tables.append("views", day.truth.views)
+                    tables.append("transits", day.truth.transits)
+                report("requests", min(counts.total(), options.requests), options.requests)
+        tables.append("sites", truth.site_rows(options, sites))
+        if options.daily_truth:
+            tables.append("clients", truth.client_rows(options))
+        files = dict(tables.paths)
+    report("requests", options.requests, options.requests)
+    write_annotated(folder / _ANNOTATED, annotated)
+    (folder / _BASELINE).write_text("\n".join([*baseline(options, sites), ""]), encoding="utf-8")
+    return DemoSummary(
+        folder=folder,
+        sources=tuple(source_of(group, folder) for group in groups),
+        days=tuple(options.first_day + dt.timedelta(day) for day in range(options.days)),
+        lines=counts.total(),
+        counts={category.name.lower(): counts[category.name.lower()] for category in Category},
+        pages=pages,
+        truth=files | {"annotated": folder / _ANNOTATED, "baseline": folder / _BASELINE},
+    )
+
+
+def _silent(_stage: str, _done: int, _total: int) -> None:
+    return
+
+
+def _prepare(options: DemoOptions, folder: Path) -> None:
+    """Make room: an earlier corpus goes, anything else stays and is an error."""
+    ours = (LOGS, _TRUTH, _MIRROR, _ANNOTATED, _BASELINE)
+    found = [folder / name for name in ours if (folder / name).exists()]
+    if found and not (folder / MARKER).exists():
+        raise FileExistsError(f"{found[0]} exists and is no part of a demo corpus")
+    for path in found:
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    folder.mkdir(parents=True, exist_ok=True)
+    # Workers do not change a byte of the corpus, this file included.
+    chosen = dataclasses.asdict(dataclasses.replace(options, workers=None))
+    text = json.dumps(chosen, default=str, indent=2)
+    (folder / MARKER).write_text(f"{text}\n", encoding="utf-8")
+
+
+def _world(
+    options: DemoOptions, group: LogGroup, i: int, views: float, externals: int
+) -> SiteWorld:
+    site = group.sites[i]
+    pages = make_pages(options, site, views * site.traffic)
+    urls = make_urls(options, pages, escape_of(group.style.format))
+    return SiteWorld(options, pages, urls, views * site.traffic, externals)
+
+
+def _describe(options: DemoOptions, world: SiteWorld, tables: _Tables) -> list[tuple[str, str]]:
+    """Write what is true of a site's pages; the pages that were annotated."""
+    rows = truth.page_rows(world.pages, world.urls.table)
+    tables.append("pages", rows)
+    tables.append("sections", truth.section_rows(world.pages))
+    tables.append("hubs", truth.hub_rows(world.pages))
+    if options.mirror:
+        copy = mirror.mirror_site(options, world.pages, world.urls.table)
+        tables.append("mirror_pages", copy.pages)
+        tables.append("mirror_links", copy.links)
+    return annotate(options, world.pages.site, rows)
+
+
+def _days(
+    options: DemoOptions,
+    folder: Path,
+    group: LogGroup,
+    worlds: Sequence[SiteWorld],
+    writer: Writer,
+    externals: Ragged,
+    pool: ThreadPoolExecutor,
+    workers: int,
+) -> Iterator[_Day]:
+    """All days of a group in order; at most two days per worker are in the making."""
+    pending: deque[Future[_Day]] = deque()
+    for day in range(options.days):
+        pending.append(pool.submit(_day, options, folder, group, worlds, writer, externals, day))
+        if len(pending) > 2 * workers:
+            yield pending.popleft().result()
+    while pending:
+        yield pending.popleft().result()
+
+
+def _day(
+    options: DemoOptions,
+    folder: Path,
+    group: LogGroup,
+    worlds: Sequence[SiteWorld],
+    writer: Writer,
+    externals: Ragged,
+    day: int,
+) -> _Day:
+    """Write the log of a group and day."""
+    date = options.first_day + dt.timedelta(day)
+    readers = [page_requests(world, day) for world in worlds]
+    per_site = [
+        join_requests([respelled(world, found, day), *noise_requests(world, found, day)])
+        for world, found in zip(worlds, readers, strict=True)
+    ]
+    requests = join_requests(per_site)
+    site = np.repeat(np.arange(len(worlds), dtype=np.int16), [len(part) for part in per_site])
+    if len(requests):
+        content = writer.header(date) + writer.lines(day, requests, site)
+        write_log(group.file(folder, date), content)
+    found = np.bincount(requests.category, minlength=len(Category)).tolist()
+    counts = Counter(
+        dict(zip((category.name.lower() for category in Category), found, strict=True))
+    )
+    known = truth.day_truth(date, worlds, readers, externals) if options.daily_truth else None
+    return _Day(counts, known)
+
+
+class _Tables:
+    """The Parquet files of truth and mirror, each written in pieces as they come."""
+
+    def __init__(self, folder: Path, options: DemoOptions) -> None:
+        described = folder / _TRUTH
+        schemas: dict[str, tuple[Path, pa.Schema]] = {
+            "pages": (described / "pages.parquet", truth.PAGES),
+            "sites": (described / "sites.parquet", truth.SITES),
+            "sections": (described / "sections.parquet", truth.SECTIONS),
+            "hubs": (described / "hubs.parquet", truth.HUBS),
+        }
+        if options.daily_truth:
+            schemas["views"] = (described / "views.parquet", truth.VIEWS)
+            schemas["transits"] = (described / "transits.parquet", truth.TRANSITS)
+            schemas["clients"] = (described / "clients.parquet", truth.CLIENTS)
+        if options.mirror:
+            schemas["mirror_pages"] = (folder / _MIRROR / "pages.parquet", mirror.PAGES)
+            schemas["mirror_links"] = (folder / _MIRROR / "links.parquet", mirror.LINKS)
+        self.paths = {name: path for name, (path, _) in schemas.items()}
+        self._schemas = schemas
+        self._stack = ExitStack()
+        self._writers: dict[str, Any] = {}
+
+    def __enter__(self) -> _Tables:
+        for name, (path, schema) in self._schemas.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            writer = pq.ParquetWriter(path, schema, compression="zstd", store_schema=False)
+            self._writers[name] = self._stack.enter_context(writer)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stack.close()
+
+    def append(self, name: str, rows: pa.Table) -> None:
+        """Add rows to a table."""
+        if len(rows):
+            self._writers[name].write_table(rows)

@@ -1,0 +1,120 @@
+"""Which log files there are: which sites share a log, its format, zone, compression and place.
+
+What belongs here: naming, grouping, compressing and writing files. What does not: their lines
+(`formats`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import zstandard
+from isal import igzip
+
+from temporal_assets.demo.sites import Site
+from temporal_assets.settings import LogSource
+
+LOGS: Final = "logs"
+"""Folder of the log files within that of the corpus."""
+
+_GROUP_PAGES: Final = 1_000_000
+"""Pages whose URLs are held in memory at once, unless a single site has more."""
+
+_SINGLE_SITES: Final = 30
+"""Of the largest sites so many may have a log of their own; every such log is one source."""
+
+_FASTEST: Final = 1
+"""Level of compression: a log is written once and read once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How servers of one kind keep their log."""
+
+    format: str
+    zone: str
+    suffix: str
+
+
+STYLES: Final = (
+    Style("combined", "Europe/Berlin", ".gz"),
+    Style("combined_vhost", "America/New_York", ""),
+    Style("nginx_json", "Asia/Shanghai", ".zst"),
+    Style("w3c", "UTC", ""),
+    Style("cloudfront", "UTC", ".gz"),
+    Style("caddy_json", "UTC", ""),
+)
+"""Styles of the sites, in turn. Two zones change their clocks within a default window."""
+
+_BY_SITE: Final = STYLES[0]
+"""Lines of this style do not name the site: every site needs a log of its own."""
+_SHARED: Final = STYLES[1]
+
+
+@dataclass(frozen=True, slots=True)
+class LogGroup:
+    """Sites that share a log, one file a day (UTC; stamps are in the server's zone)."""
+
+    style: Style
+    number: int
+    """Of the group among those of its style."""
+    sites: tuple[Site, ...]
+
+    @property
+    def name(self) -> str:
+        """The host of the only site, or that of the server the sites share."""
+        return self.sites[0].host if self.style is _BY_SITE else f"server{self.number:02d}"
+
+    def file(self, corpus: Path, day: dt.date) -> Path:
+        """Path of a day's log."""
+        name = f"access-{day}.log{self.style.suffix}"
+        return self.folder(corpus) / name
+
+    def folder(self, corpus: Path) -> Path:
+        """Folder of the log's files."""
+        return corpus / LOGS / self.style.format / self.name
+
+
+def make_groups(sites: Sequence[Site]) -> list[LogGroup]:
+    """Every site in exactly one group."""
+    groups: list[LogGroup] = []
+    for style in STYLES:
+        members: list[Site] = []
+        number = 0
+        for site in sites:
+            if style_of(site) is not style:
+                continue
+            full = sum(other.pages for other in members) + site.pages > _GROUP_PAGES
+            if members and (full or style is _BY_SITE):
+                groups.append(LogGroup(style, number, tuple(members)))
+                members, number = [], number + 1
+            members.append(site)
+        if members:
+            groups.append(LogGroup(style, number, tuple(members)))
+    return groups
+
+
+def style_of(site: Site) -> Style:
+    """How the servers of a site keep their log."""
+    style = STYLES[site.index % len(STYLES)]
+    return _SHARED if style is _BY_SITE and site.index >= _SINGLE_SITES else style
+
+
+def source_of(group: LogGroup, corpus: Path) -> LogSource:
+    """Settings with which the pipeline reads the log of a group."""
+    host = group.sites[0].host if group.style is _BY_SITE else None
+    return LogSource(path=str(group.folder(corpus)), format=group.style.format, host=host)
+
+
+def write_log(path: Path, content: bytes) -> None:
+    """Write a file, compressed as its name says; equal content gives equal bytes."""
+    if path.suffix == ".gz":
+        content = igzip.compress(content, compresslevel=_FASTEST, mtime=0)
+    elif path.suffix == ".zst":
+        content = zstandard.ZstdCompressor(level=_FASTEST).compress(content)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
