@@ -13,7 +13,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, Generic, TypeVar
+from typing import Final
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -21,6 +21,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from temporal_assets.logs.agents import BotAgents
+from temporal_assets.logs.clients import Clients
 from temporal_assets.logs.encode import (
     Codes,
     concatenate,
@@ -28,8 +29,10 @@ from temporal_assets.logs.encode import (
     encode_keys,
     from_values,
     to_arrow,
+    to_list,
 )
-from temporal_assets.logs.pseudonyms import KeyRing, Pseudonymiser, first_forwarded
+from temporal_assets.logs.memo import Memo
+from temporal_assets.logs.pseudonyms import KeyRing
 from temporal_assets.logs.records import Column, Offsets, Records, Reject
 from temporal_assets.logs.redact import redact
 from temporal_assets.logs.tally import UNKNOWN_DAY, Tally
@@ -44,9 +47,6 @@ from temporal_assets.logs.urls import (
 )
 from temporal_assets.settings import LogSource, Settings
 
-_CACHE_ENTRIES: Final = 500_000
-"""Values remembered per kind before a cache starts anew: about 100 MB of URLs."""
-
 _MICROSECONDS_PER_DAY: Final = 86_400_000_000
 _ZONE_STEP: Final = 900_000_000
 """Offsets of time zones change at whole quarters of an hour (in microseconds)."""
@@ -56,8 +56,6 @@ DROPS: Final = ("method", "status", "static", "bot_agent")
 
 _FIRST_DROP: Final = 100
 """Verdicts: 0 kept, below this a `Reject`, from this on an index into DROPS."""
-
-Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,27 +96,6 @@ class Cleaned:
     """Day of the first line with a readable time, or UNKNOWN_DAY."""
 
 
-class Memo(Generic[Value]):
-    """A bounded memory of a pure function of bytes.
-
-    When full it starts anew, so its memory stays bounded however hostile the log is. Threads
-    may share it: the worst that happens is that a value is computed twice.
-    """
-
-    def __init__(self, function: Callable[[bytes], Value]) -> None:
-        self._function = function
-        self._known: dict[bytes, Value] = {}
-
-    def __call__(self, key: bytes) -> Value:
-        """The function of `key`."""
-        try:
-            return self._known[key]
-        except KeyError:
-            if len(self._known) >= _CACHE_ENTRIES:
-                self._known = {}
-            return self._known.setdefault(key, self._function(key))
-
-
 class Cleaner:
     """Cleans the blocks of one log source; threads may share it."""
 
@@ -136,7 +113,7 @@ class Cleaner:
         self.canonical = Memo(self._canonical)
         self.static = Memo(is_static)
         self.bot = Memo(BotAgents().is_bot)
-        self.pseudonymiser = Pseudonymiser(keys, settings.privacy)
+        self.clients = Clients(keys, source, settings.privacy)
 
     def clean(self, records: Records) -> Cleaned:
         """The page requests among `records`, and the count of the rest."""
@@ -149,7 +126,7 @@ class Cleaner:
         rows = self._page_requests(records, verdict)
         url, site, rows = self._urls(records, verdict, rows)
         referrer = self._referrers(records, rows)
-        client = self._clients(records, rows, days[rows])
+        client = self.clients.of_rows(records, rows, days[rows])
         known = days[days != UNKNOWN_DAY]
         return Cleaned(
             day=days[rows],
@@ -228,7 +205,7 @@ class Cleaner:
         if column is None:
             return np.zeros(len(rows), np.int32), [fallback]
         encoded = encode(column, rows)
-        values = [_value(encoded.distinct, i) or fallback for i in range(len(encoded.distinct))]
+        values = [value or fallback for value in to_list(encoded.distinct)]
         codes = np.where(encoded.codes < 0, np.int32(len(values)), encoded.codes)
         return codes, [*values, fallback]
 
@@ -294,29 +271,6 @@ class Cleaner:
         codes = np.where(missing, np.int32(-1), np.append(position, np.int32(-1))[encoded.codes])
         return Strings(codes.astype(np.int32), values)
 
-    # Clients ---------------------------------------------------------------------------------
-
-    def _clients(self, records: Records, rows: Offsets, days: NDArray[np.int32]) -> Offsets:
-        """The pseudonym of every row's client, under the key of the row's day."""
-        address = encode(records.address, rows)
-        codes = address.codes.astype(np.int64) + 1
-        agents = None
-        if self.settings.privacy.client == "address+agent" and records.agent is not None:
-            agents = encode(records.agent, rows)
-            codes = codes << 32 | (agents.codes.astype(np.int64) + 1)
-        by_client, keys = encode_keys(codes)
-        periods = self.pseudonymiser.period(days)
-        pair, pairs = encode_keys(by_client.astype(np.int64) << 32 | periods.astype(np.int64))
-        made = np.empty(len(pairs), np.int64)
-        for i, key in enumerate(pairs.tolist()):
-            who = int(keys[key >> 32])
-            agent = _value(agents.distinct, (who & 0xFFFFFFFF) - 1) if agents else None
-            client: bytes | None = _value(address.distinct, (who >> 32 if agents else who) - 1)
-            if self.source.address == "forwarded":
-                client = first_forwarded(client)
-            made[i] = self.pseudonymiser.pseudonym(key & 0xFFFFFFFF, client, agent)
-        return made[pair]
-
     # Counts ----------------------------------------------------------------------------------
 
     def _tally(
@@ -356,7 +310,7 @@ def _flags(
 ) -> NDArray[np.bool_]:
     """A predicate of each row's value, evaluated once per distinct value."""
     encoded = encode(column, rows)
-    distinct = [test(_value(encoded.distinct, i)) for i in range(len(encoded.distinct))]
+    distinct = [test(value) for value in to_list(encoded.distinct)]
     return np.array([*distinct, missing], np.bool_)[encoded.codes]
 
 

@@ -52,6 +52,26 @@ def encode_keys(keys: Offsets) -> tuple[Codes, Offsets]:
     return codes, distinct
 
 
+def take(column: Column, index: Offsets) -> Column:
+    """Values by number; a negative number is no value."""
+    known = index >= 0
+    if not known.any():
+        return Column(
+            column.data, np.full(len(index), -1, np.int64), np.full(len(index), -1, np.int64)
+        )
+    safe = np.where(known, index, 0)
+    return Column(
+        column.data, np.where(known, column.start[safe], -1), np.where(known, column.stop[safe], -1)
+    )
+
+
+def to_list(column: Column) -> list[bytes]:
+    """The values as Python bytes, empty where there is none."""
+    data, offsets = _compact(column.data, column.start, column.stop)
+    blob, ends = data.tobytes(), offsets.tolist()
+    return [blob[ends[i] : ends[i + 1]] for i in range(len(column))]
+
+
 def concatenate(prefix: Column, prefix_of: Codes, rest: Column) -> Column:
     """Value i of the result is `prefix[prefix_of[i]]` followed by `rest[i]`."""
     data, start, stop = _concatenate(
