@@ -20,14 +20,17 @@ _WORDS: Final = re.compile(
     rb"|crawl|spider|slurp|scrap(?:er|ing|y)|harvest|fetcher|archiver|indexer|validator"
     rb"|link.?check|site.?check|preview|monitor(?:ing|/)|uptime|nagios|healthcheck|health check"
     rb"|headless|phantomjs|selenium|webdriver|httrack|sqlmap|nmap|httpclient|http-client"
-    rb"|http_request|libwww|libcurl|winhttp|webkit2png|feed(?:parser|reader|burner|demon)"
+    rb"|http_request|libwww(?!-fm)|libcurl|winhttp|webkit2png|feed(?:parser|reader|burner|demon)"
+    rb"|\+https?://"  # where to complain; the URLs in browsers' agents have no plus
 )
-"""Words, in lower case, that no browser has in its agent."""
+"""Words, in lower case, that no browser has in its agent. (Lynx is built on libwww-FM.)"""
 
 _LIBRARIES: Final = re.compile(
     rb"java[/\d]|python|curl|wget|perl|lwp|php|ruby|go |go-|okhttp|node|axios|got |got/|undici"
     rb"|deno/|bun/|apache-|jakarta|dart|rust|reqwest|guzzle|faraday|snoopy|lua|erlang|hackney"
     rb"|powershell|elb-health|kube-probe|pycurl|aria2|axel|w3c_|rss|feed|masscan|nessus|nikto"
+    rb"|git/|fetch |fasthttp|grequests|reactornetty|tornado"
+    rb"|(?!mozilla|opera).*https?://"  # neither a browser's beginning nor a browser's content
     rb"|mozilla/\d\.\d(?: \(compatible;?\))?$"
 )
 """Beginnings of agents, in lower case: libraries and tools name themselves first. A browser says

@@ -125,8 +125,11 @@ def _spans(pattern: re.Pattern[bytes], text: bytes, word: str) -> Iterator[_Span
     return (_Span(*match.span(), word) for match in pattern.finditer(text))
 
 
-_HEAD: Final = re.compile(rb'[^\["{]{1,1024}(?=\[)')
+_HEAD: Final = re.compile(rb'(?!\d{4}[-/])[^\["{]{1,1024}(?=\[)')
 _HEAD_FIELDS: Final = 6
+"""Common log lines have 3 fields before the time, 4 with the virtual host, and somebody's own
+may have more; a line that begins with a date is another kind of log."""
+
 _FIELD: Final = re.compile(rb"[^\s-]\S*|-\S+")
 _FIRST_NAME: Final = re.compile(rb"[\w-]+(?:\.[\w-]+)+(?=\s|\Z)")
 
@@ -174,7 +177,7 @@ _IPV6_COLONS: Final = 6
 """An address without `::` has 7 colons, or 6 before an IPv4 address; times have up to 3."""
 
 _CUT_ADDRESS: Final = re.compile(
-    rb"(?<![0-9.])[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{0,3}\Z"
+    rb"(?<![0-9.])(?:[0-9]{1,3}\.){2}[0-9]{0,3}\.?\Z"
     rb"|(?<![0-9A-Fa-f:])(?!\d{4}:\d\d:\d\d:)(?:[0-9A-Fa-f]{1,4}:){3,7}[0-9A-Fa-f]{0,4}\Z"
 )
 """What a cut in the file leaves of an address at the end of its last line; not a time."""

@@ -162,7 +162,8 @@ class UrlRules:
     def __post_init__(self) -> None:
         kept = _any_key(self.kept_keys)
         dropped = f"(?!{kept}\\Z){_any_key(self.dropped_keys)}"
-        parameters = sorted(key for key in PATH_PARAMETERS if not re.fullmatch(kept, key))
+        exception = re.compile(kept, re.IGNORECASE | re.ASCII)
+        parameters = sorted(key for key in PATH_PARAMETERS if not exception.fullmatch(key))
         object.__setattr__(self, "_dropped", re.compile(dropped, re.IGNORECASE | re.ASCII))
         object.__setattr__(
             self,
@@ -237,8 +238,10 @@ def is_static(target: bytes) -> bool:
     """
     logged = _ORIGIN.sub(b"", target, count=1)
     path = unquote_to_bytes(_AFTER_PATH.split(logged, maxsplit=1)[0]).lower()
-    extension = path.rpartition(b"/")[2].rpartition(b".")[2]
-    return extension in STATIC_EXTENSIONS or _MACHINE_FILE.search(path) is not None
+    _, dot, extension = path.rpartition(b"/")[2].rpartition(b".")
+    if dot and extension in STATIC_EXTENSIONS:  # `/map` and `/rss` are pages
+        return True
+    return _MACHINE_FILE.search(path) is not None
 
 
 def _ascii(url: str | bytes) -> str:
