@@ -9,6 +9,13 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# No deadline: the first call of a compiled loop takes seconds. On a build machine the examples
+# are the same every time, so that a failure is the change's fault.
+settings.register_profile("here", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "here")
 
 SHARED_DATA_VARIABLE = "TEMPORAL_ASSETS_SHARED_DATA"
 

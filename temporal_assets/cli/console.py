@@ -86,9 +86,12 @@ class Bar:
         self._progress = progress
         self._task = task
 
-    def at(self, completed: float, total: float | None = None) -> None:
-        """So much is done, of a total that may have become known."""
-        self._progress.update(self._task, completed=completed, total=total)
+    def at(self, completed: float, total: float | None = None, what: str | None = None) -> None:
+        """So much is done, of a total that may have become known, of something else perhaps."""
+        description = None if what is None else plain(what)
+        self._progress.update(
+            self._task, completed=completed, total=total, description=description
+        )
 
 
 @contextmanager

@@ -5,6 +5,8 @@ Here: the command. Not here: the corpus (the package `demo`), what is shown of i
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -46,17 +48,20 @@ def run(
 ) -> None:
     """Write a demo corpus, read it, build every day, and show what came out."""
     from temporal_assets.cli.sources import add_sources
-    from temporal_assets.demo.generate import generate
+    from temporal_assets.demo import generate
     from temporal_assets.storage.inventory import Inventory
 
     options = _options(size, seed, days, requests)
     settings = settings_of(state)
     target = (folder or settings.state / "demo").absolute()
     _refuse_mixing(settings, target)
+    _refuse_another_demo(settings, target, options)
     settings.state.mkdir(parents=True, exist_ok=True)
     console.say(f"Writing {options.days} days of access logs to {target}")
-    with console.progress_bar("Writing logs", options.days) as bar:
-        corpus = generate(options, target, bar.at)
+    with console.progress_bar("Writing", None) as bar:
+        corpus = generate(
+            options, target, lambda what, done, total: bar.at(done, total, f"Writing {what}")
+        )
     settings = add_sources(settings, corpus.sources)
     console.say(f"Reading {corpus.lines:,} log lines")
     landing = land(settings)
@@ -90,5 +95,22 @@ def _refuse_mixing(settings: Settings, target: Path) -> None:
         raise CommandError(
             f"{settings.state} has log sources of its own ({real[0]}), and the demo would be mixed "
             "with them: give the demo a state folder with --state",
+            USAGE,
+        )
+
+
+def _refuse_another_demo(settings: Settings, target: Path, options: DemoOptions) -> None:
+    """What was read of a first demo would stay among the requests of a second."""
+    from temporal_assets.demo.corpus import MARKER
+    from temporal_assets.storage.inventory import Inventory
+
+    marker = target / MARKER
+    if not marker.exists() or not Inventory.load(settings).files:
+        return
+    asked = json.loads(json.dumps(asdict(replace(options, workers=None)), default=str))
+    if json.loads(marker.read_text("utf-8")) != asked:
+        raise CommandError(
+            f"{settings.state} holds a demo with other options: give this one a state folder of "
+            "its own with --state, or delete the old one",
             USAGE,
         )

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 _HEADER: Final = """\
 # Settings of this state folder: what differs from the defaults (docs/settings.md).
 # `temporal-assets ingest` adds sources and leaves everything else as it is.
-
 """
 
 
@@ -77,7 +76,7 @@ def _put(listed: AoT, entry: dict[str, Any]) -> None:
 
 def _table(entry: dict[str, Any]) -> Table:
     table = tomlkit.table()
+    table.trivia.indent = "\n"  # a blank line before it
     for key, value in entry.items():
         table[key] = value
-    table.add(tomlkit.nl())
     return table

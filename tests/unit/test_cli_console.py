@@ -1,0 +1,63 @@
+"""What commands write is harmless on a terminal, whatever log lines hold."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from temporal_assets.cli import console
+
+
+def test_controls_are_written_as_escapes() -> None:
+    assert console.plain("a\x1b[31mb\x07\u202ec\n") == "a\\x1b[31mb\\x07\\u202ec\\n"
+
+
+def test_text_of_other_scripts_stays() -> None:
+    assert console.plain("https://例え.example/ключ") == "https://例え.example/ключ"
+
+
+def test_nothing_is_empty() -> None:
+    assert console.plain(None) == ""
+
+
+@given(st.text())
+def test_no_control_or_invisible_character_survives(text: str) -> None:
+    shown = console.plain(text)
+    assert not {unicodedata.category(c) for c in shown} & {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
+
+
+def test_markup_in_a_table_is_text(capsys: pytest.CaptureFixture[str]) -> None:
+    console.show_table("[bold]T[/bold]", ["[red]c"], [["[link=http://x]y[/link] :smile: \x1b]8;;"]])
+    shown = capsys.readouterr().out
+    assert "[bold]T[/bold]" in shown
+    assert "[red]c" in shown
+    assert "[link=http://x]y[/link] :smile: \\x1b]8;;" in shown
+    assert "\x1b" not in shown
+
+
+def test_markup_in_a_message_is_text(capsys: pytest.CaptureFixture[str]) -> None:
+    console.fail("[bold]x[/bold]\x1b[2J\nsecond")
+    assert capsys.readouterr().err == "error: [bold]x[/bold]\\x1b[2J\nsecond\n"
+
+
+def test_numbers_are_grouped_and_nothing_is_cut_in_a_pipe(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    long = "https://a.example/" + "x" * 150
+    console.show_table("", ["url", "views", "share"], [[long, 1234567, 0.5], ["b", 2, 1 / 3]])
+    shown = capsys.readouterr().out
+    assert long in shown
+    assert "1,234,567" in shown
+    assert "0.333333" in shown
+
+
+def test_a_progress_bar_is_silent_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
+    with console.progress_bar("Reading", 10) as bar:
+        bar.at(5)
+        bar.at(10, 20, "more")
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err == ""
