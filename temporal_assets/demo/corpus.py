@@ -44,6 +44,9 @@ Progress = Callable[[str, int, int], None]
 
 MARKER: Final = "demo.json"
 """Names the options of a corpus; a folder that has it may be replaced."""
+_ROW_GROUP: Final = 100_000
+"""Rows of a Parquet file written at once; thousands of small groups would be slow to read."""
+
 _TRUTH: Final = "truth"
 _MIRROR: Final = "mirror"
 _ANNOTATED: Final = "annotated.csv"
@@ -70,6 +73,7 @@ def generate(options: DemoOptions, folder: Path, progress: Progress | None = Non
     report("pages", 0, len(sites))
     views = views_of_corpus(options, sites)
     externals = external_referrers(sites)
+    external_urls = pack(externals)
     everyone = addresses(options.clients)
     counts: Counter[str] = Counter({category.name.lower(): 0 for category in Category})
     annotated: list[tuple[str, str]] = []
@@ -85,13 +89,12 @@ def generate(options: DemoOptions, folder: Path, progress: Progress | None = Non
                 annotated += _describe(options, world, tables)
             done += len(worlds)
             report("pages", done, len(sites))
+            referrers = [truth.referrer_urls(world, external_urls) for world in worlds]
             writer = Writer(
                 group.style.format, group.style.zone, options, everyone, externals,
                 group.sites, [world.urls for world in worlds],
             )  # fmt: skip
-            for day in _days(
-                options, folder, group, worlds, writer, pack(externals), pool, workers
-            ):
+            for day in _days(options, folder, group, worlds, writer, referrers, pool, workers):
                 counts += day.counts
                 if day.truth is not None:
                     tables.append("views", day.truth.views)
@@ -162,14 +165,14 @@ def _days(
     group: LogGroup,
     worlds: Sequence[SiteWorld],
     writer: Writer,
-    externals: Ragged,
+    referrers: Sequence[Ragged],
     pool: ThreadPoolExecutor,
     workers: int,
 ) -> Iterator[_Day]:
     """All days of a group in order; at most two days per worker are in the making."""
     pending: deque[Future[_Day]] = deque()
     for day in range(options.days):
-        pending.append(pool.submit(_day, options, folder, group, worlds, writer, externals, day))
+        pending.append(pool.submit(_day, options, folder, group, worlds, writer, referrers, day))
         if len(pending) > 2 * workers:
             yield pending.popleft().result()
     while pending:
@@ -182,7 +185,7 @@ def _day(
     group: LogGroup,
     worlds: Sequence[SiteWorld],
     writer: Writer,
-    externals: Ragged,
+    referrers: Sequence[Ragged],
     day: int,
 ) -> _Day:
     """Write the log of a group and day."""
@@ -201,7 +204,7 @@ def _day(
     counts = Counter(
         dict(zip((category.name.lower() for category in Category), found, strict=True))
     )
-    known = truth.day_truth(date, worlds, readers, externals) if options.daily_truth else None
+    known = truth.day_truth(date, worlds, readers, referrers) if options.daily_truth else None
     return _Day(counts, known)
 
 
@@ -227,6 +230,7 @@ class _Tables:
         self._schemas = schemas
         self._stack = ExitStack()
         self._writers: dict[str, Any] = {}
+        self._waiting: dict[str, list[pa.Table]] = {name: [] for name in schemas}
 
     def __enter__(self) -> _Tables:
         for name, (path, schema) in self._schemas.items():
@@ -236,9 +240,17 @@ class _Tables:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._stack.close()
+        with self._stack:
+            for name in self._waiting:
+                self._flush(name)
 
     def append(self, name: str, rows: pa.Table) -> None:
         """Add rows to a table."""
-        if len(rows):
-            self._writers[name].write_table(rows)
+        self._waiting[name].append(rows)
+        if sum(map(len, self._waiting[name])) >= _ROW_GROUP:
+            self._flush(name)
+
+    def _flush(self, name: str) -> None:
+        if any(map(len, self._waiting[name])):
+            self._writers[name].write_table(pa.concat_tables(self._waiting[name]))
+        self._waiting[name] = []

@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 from urllib.parse import quote
 from zoneinfo import ZoneInfo
@@ -61,7 +62,6 @@ assert len(_GARBAGE) == GARBAGE_KINDS  # noqa: S101 - two modules name one numbe
 
 _SIZES: Final = 4_096
 _NO_BODY: Final = tuple(STATUSES.index(status) for status in (b"304", b"301"))
-_CLOCKS: Final = [b"%02d:%02d:%02d" % (s // 3600, s // 60 % 60, s % 60) for s in range(86_400)]
 _EPOCH_STEP: Final = 100_000
 """Seconds since 1970 are written in two pieces, the latter of five digits."""
 
@@ -136,7 +136,7 @@ LAYOUTS: Final = {
         ),
         (
             b"", b"\t", b"\tFRA56-P4\t", b"\t", b"\t", b"\td111111abcdef8.cloudfront.net\t",
-            b"\t", b"\t", b"\t", b"\t", b"", b"\t-\tHit\tSOX4xwn4XV6Q4rgb7XiVGOHms_BGlTAC4KyHma==\t",
+            b"\t", b"\t", b"\t", b"\t", b"", b"\t-\tHit\tSOX4xwn4XV6Q4rgb7XiVGOHms==\t",
             b"\thttps\t311\t0.015\n",
         ),
         "%Y-%m-%d", splits_query=True,
@@ -195,11 +195,11 @@ class Writer:
             "method": pack(METHODS),
             "status": pack(STATUSES),
             "size": pack([b"0", *(b"%d" % (700 + 7_919 * i % 60_000) for i in range(_SIZES))]),
-            "clock": pack(_CLOCKS),
+            "clock": _clocks(),
             "date": pack([date.strftime(self.layout.date).encode() for date in dates]),
             "zone": pack([_zone(self.layout.zone, int(offset)) for offset in offsets]),
             "epoch": pack([b"%d" % value for value in range(first_epoch, last_epoch + 1)]),
-            "seconds": pack([b"%05d" % value for value in range(_EPOCH_STEP)]),
+            "seconds": _seconds(),
             "milliseconds": pack([b"%03d" % value for value in range(1_000)]),
             "decoration": pack(decorations),
             "no_query": pack([b"", b"-"]),
@@ -330,6 +330,18 @@ def escape_of(name: str) -> Escape:
     if name in ("combined", "combined_vhost"):
         return Escape.BACKSLASH
     return Escape.PERCENT if name == "cloudfront" else Escape.NONE
+
+
+@cache
+def _clocks() -> Ragged:
+    """Every second of a day."""
+    return pack([b"%02d:%02d:%02d" % (s // 3600, s // 60 % 60, s % 60) for s in range(86_400)])
+
+
+@cache
+def _seconds() -> Ragged:
+    """The last five digits of the seconds since 1970."""
+    return pack([b"%05d" % value for value in range(_EPOCH_STEP)])
 
 
 def _size_rows(requests: Requests) -> Int64s:

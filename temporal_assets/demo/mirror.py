@@ -50,9 +50,9 @@ _ARTICLE: Final = (
 )
 _GUIDE: Final = (
     b'<div id="guide"><h1>',
-    b'</h1><div class="toc"><a href="#a">Use</a><a href="#b">Care</a></div><section id="a"><h2>No. ',
+    b'</h1><p class="toc">Use, care</p><section id="a"><h2>No. ',
     b"</h2><p>",
-    b'</p></section><section id="b"><h2>Care</h2><p>Keep it dry.</p></section></div><ul class="see">',
+    b'</p></section><section id="b"><p>Keep it dry.</p></section></div><ul class="see">',
 )
 _THREAD: Final = (
     b'<table class="thread"><caption>',

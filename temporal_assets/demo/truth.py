@@ -13,6 +13,7 @@ from typing import Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from temporal_assets.demo.files import style_of
@@ -176,16 +177,25 @@ def client_rows(options: DemoOptions) -> pa.Table:
     return pa.Table.from_arrays([pa.array(np.arange(options.clients)), known], schema=CLIENTS)
 
 
+def referrer_urls(world: SiteWorld, externals: Ragged) -> Ragged:
+    """URL of every referrer code: those of other sites, then the site's own pages."""
+    return join(externals, world.urls.table.take(np.arange(len(world.pages))))
+
+
 def day_truth(
-    day: dt.date, worlds: Sequence[SiteWorld], readers: Sequence[Requests], externals: Ragged
+    day: dt.date,
+    worlds: Sequence[SiteWorld],
+    readers: Sequence[Requests],
+    referrers: Sequence[Ragged],
 ) -> DayTruth:
-    """Distinct clients of every page, and distinct steps between pages, of some sites."""
+    """Distinct clients of every page, and distinct steps between pages, of some sites.
+
+    `referrers` has the URL of every referrer code of each site (`referrer_urls`).
+    """
     views, transits = [], []
-    for world, requests in zip(worlds, readers, strict=True):
-        pages = world.pages
-        named = join(externals, world.urls.table.take(np.arange(len(pages))))
-        views.append(_views(day, pages.site.host, named, len(externals), requests))
-        transits.append(_transits(day, named, len(externals), requests))
+    for world, requests, named in zip(worlds, readers, referrers, strict=True):
+        views.append(_views(day, world.pages.site.host, named, world.externals, requests))
+        transits.append(_transits(day, named, world.externals, requests))
     return DayTruth(pa.concat_tables(views), pa.concat_tables(transits))
 
 
@@ -207,7 +217,7 @@ def _transits(day: dt.date, named: Ragged, externals: int, requests: Requests) -
     sources = named.take(referrer).to_arrow()
     columns = [
         pa.repeat(pa.scalar(day), len(row)),
-        pa.array(sources.to_numpy(zero_copy_only=False), pa.string(), mask=referrer == NO_REFERRER),
+        pc.if_else(pa.array(referrer != NO_REFERRER), sources, pa.scalar(None, pa.string())),
         named.take(externals + row).to_arrow(),
         pa.array(client, pa.int64()),
     ]
