@@ -93,11 +93,11 @@ def _plain_ipv4(data: Bytes, start: Offsets, stop: Offsets) -> NDArray[np.bool_]
         parts, digits, number = 1, 0, 0
         good = start[n] >= 0
         for i in range(start[n], stop[n]):
-            byte = data[i]
+            byte = int(data[i])
             if byte == DOT and digits:
                 parts, digits, number = parts + 1, 0, 0
                 continue
-            digit = np.int64(byte) - ZERO
+            digit = byte - ZERO
             good &= 0 <= digit <= 9 and not (digits and number == 0)
             digits += 1
             number = number * 10 + digit

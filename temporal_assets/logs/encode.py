@@ -56,9 +56,8 @@ def take(column: Column, index: Offsets) -> Column:
     """Values by number; a negative number is no value."""
     known = index >= 0
     if not known.any():
-        return Column(
-            column.data, np.full(len(index), -1, np.int64), np.full(len(index), -1, np.int64)
-        )
+        nothing = np.full(len(index), -1, np.int64)
+        return Column(column.data, nothing, nothing)
     safe = np.where(known, index, 0)
     return Column(
         column.data, np.where(known, column.start[safe], -1), np.where(known, column.stop[safe], -1)
