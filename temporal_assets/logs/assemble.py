@@ -51,14 +51,22 @@ def line_text(block: Block, lines: Lines) -> Column:
 
 
 def reject_cut_line(fields: Fields, lines: Lines, block: Block) -> None:
-    """A last line without newline is a line if it parses; else the file ends within it."""
+    """A last line without newline is a line if it parses; else the file ends within it.
+
+    In a broken archive it is never a line: what is left of it may parse and still be wrong.
+    """
     if not block.last or not len(lines) or block.data[-1] == NEWLINE:
         return
-    if lines.stop[-1] == block.data.size and fields.reason[-1] not in (
-        Reject.NONE,
-        Reject.TOO_LONG,
-    ):
+    if lines.number[-1] < last_number(block) or fields.reason[-1] == Reject.TOO_LONG:
+        return
+    if block.cut or fields.reason[-1] == Reject.NOT_THE_FORMAT:
         fields.reason[-1] = Reject.TRUNCATED
+
+
+def last_number(block: Block) -> int:
+    """Number of the block's last line."""
+    newlines = int(np.count_nonzero(block.data == NEWLINE))
+    return block.first_line + newlines - int(block.data[-1] == NEWLINE)
 
 
 def column(fields: Fields, slot: Slot) -> Column:

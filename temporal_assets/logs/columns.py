@@ -5,9 +5,14 @@ Here: checking it, with errors that say what there is. Not here: reading the col
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping
+from typing import Final
 
 from temporal_assets.logs.layouts import COLUMN_NAMES, Slot
+
+_NAME: Final = re.compile(r"[^\W\d][\w .:()\[\]/@-]{0,63}")
+"""What a column may be called. Fields of a record (addresses, times) begin otherwise."""
 
 
 class ColumnsError(ValueError):
@@ -30,7 +35,7 @@ def slots_of(columns: Mapping[str, str], present: Collection[str] | None) -> dic
         missing = sorted(set(columns.values()) - set(present))
         if missing:
             raise ColumnsError(
-                f"columns: the log has no {', '.join(missing)}; it has {', '.join(present)}"
+                f"columns: the log has no {', '.join(missing)}; {_what_there_is(present)}"
             )
     slots = {COLUMN_NAMES[name]: column for name, column in columns.items()}
     require(slots)
@@ -44,3 +49,10 @@ def require(slots: Collection[Slot]) -> None:
         lacking.append("target (or url, or request)")
     if lacking:
         raise ColumnsError(f"columns: nothing is named for {', '.join(lacking)}")
+
+
+def _what_there_is(present: Collection[str]) -> str:
+    """The columns, unless they are the fields of a first record: those are nobody's business."""
+    if present and all(_NAME.fullmatch(name) for name in present):
+        return f"it has {', '.join(present)}"
+    return "its first line does not look like column names: add a line that names them"

@@ -6,16 +6,24 @@ Here: detection and its messages. Not here: the formats (`formats`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import Final
 
 import numpy as np
 
-from temporal_assets.logs import directives, tables
+from temporal_assets.logs import directives, streams, tables
 from temporal_assets.logs.columns import ColumnsError, mapped, slots_of
-from temporal_assets.logs.formats import ALIASES, FORMATS, Format, Syntax, parse, regex_format
-from temporal_assets.logs.layouts import Slot
-from temporal_assets.logs.records import Block, Column, Offsets, Records, Reject
+from temporal_assets.logs.formats import (
+    ALIASES,
+    FORMATS,
+    Format,
+    Syntax,
+    parse,
+    regex_format,
+)
+from temporal_assets.logs.layouts import Kind, Slot
+from temporal_assets.logs.records import Block, Column, Records, Reject
+from temporal_assets.logs.times import DAY
 from temporal_assets.settings import LogSource, Reading
 
 _REGEX: Final = "regex:"
@@ -37,10 +45,17 @@ _UNREADABLE: Final = (
 )
 """Lines that speak against a format; a bad request or status can stand in a line of any."""
 
+_EPOCH: Final = 20 * 365 * DAY
+"""No log is older than 1990: a smaller number is a counter, not a time."""
+
 _ADDRESS: Final = re.compile(rb"[0-9]{1,3}(\.[0-9x]{1,3}){3}|[0-9A-Fa-f]*:[0-9A-Fa-f:.%]*:.*|-")
-_HOST: Final = re.compile(
-    rb"(?=.*[A-Za-z])([A-Za-z0-9_-]+\.)+[A-Za-z0-9-]+(:\d+)?|localhost(:\d+)?"
-)
+_NAME: Final = re.compile(rb"(?=.*[A-Za-z])[A-Za-z0-9_.-]+(:\d+)?")
+"""A host by name: whatever an address is not."""
+_DOTTED: Final = re.compile(rb"(?=.*[A-Za-z])([A-Za-z0-9_-]+\.)+[A-Za-z0-9-]+(:\d+)?")
+"""A host by full name: whatever a user of `identd` is not."""
+
+_MAPPED: Final = ("caddy_json", "traefik_json", "nginx_json", "jsonl")
+"""JSON formats, the more telling first."""
 
 
 class UnknownFormatError(ValueError):
@@ -50,25 +65,13 @@ class UnknownFormatError(ValueError):
 def resolve(source: LogSource, head: bytes) -> Format:
     """The format of a source whose file begins with `head`.
 
-    Raises `UnknownFormatError`, `PatternError` or `ColumnsError`.
+    Without a head only what the settings say is checked. Raises `UnknownFormatError`,
+    `PatternError` or `ColumnsError`.
     """
-    if source.format.startswith(_REGEX):
-        return regex_format(source.format[len(_REGEX) :])
-    if source.format != "auto":
-        name = ALIASES.get(source.format, source.format)
-        if name not in FORMATS:
-            raise UnknownFormatError(
-                f"format {source.format!r} is not known; known are "
-                f"{', '.join((*FORMATS, *ALIASES))}, regex:PATTERN and auto"
-            )
-        return FORMATS[name]
-    found = _detect(source, head)
+    found = _named(source) or _detect(source, head)
     if found is None:
-        raise UnknownFormatError(
-            f"no known format fits: lines look like `{shape(_first_line(head))}` (letters are a, "
-            f"digits 9). Tried {', '.join(fmt.name for fmt in _candidates())}. Name the format, or "
-            "describe it with regex: and named groups (docs/log-formats.md)"
-        )
+        raise UnknownFormatError(f"{_why_unknown(source, head)}. {_ADVICE}")
+    _check_columns(found, source, head)
     return found
 
 
@@ -88,49 +91,82 @@ def shape(line: bytes) -> str:
     return text if len(text) <= _SHAPE_LENGTH else text[:_SHAPE_LENGTH] + "…"
 
 
+# Named formats -------------------------------------------------------------------------------
+
+
+def _named(source: LogSource) -> Format | None:
+    """The format the settings name; None if it is to be detected."""
+    if source.format.startswith(_REGEX):
+        return regex_format(source.format[len(_REGEX) :])
+    name = source.format.lower()
+    if name == "auto":
+        return None
+    name = ALIASES.get(name, name)
+    if name not in FORMATS:
+        raise UnknownFormatError(
+            f"format {source.format!r} is not known; known are "
+            f"{', '.join((*FORMATS, *ALIASES))}, regex:PATTERN and auto"
+        )
+    return FORMATS[name]
+
+
+def _check_columns(fmt: Format, source: LogSource, head: bytes) -> None:
+    """Raise early what every block would raise late: columns that are not there."""
+    if fmt.syntax is Syntax.TABLE and head.strip():
+        names = tables.names_of(head, fmt.separator)
+        slots_of(mapped(source.columns, names), names)
+    elif fmt.name == "jsonl" and source.columns:
+        slots_of(source.columns, None)
+    elif fmt.syntax is Syntax.DIRECTIVES:
+        header = directives.header_of(head)
+        if header.fields and header.missing():
+            raise ColumnsError(f"#Fields: of the log lacks {', '.join(header.missing())}")
+
+
+# Detection -----------------------------------------------------------------------------------
+
+
 def _detect(source: LogSource, head: bytes) -> Format | None:
-    sample = _sample(head)
     if head.startswith(b"PAR1"):
         return FORMATS["parquet"]
-    if not sample.strip():
+    if not head.strip():
         # An empty log has any format; nothing will be read from it.
         return FORMATS["combined"]
+    if streams.refusal(head):
+        return None
+    sample = _sample(head)
     header = directives.header_of(sample)
     if header.fields:
         return FORMATS["cloudfront" if header.cloudfront else "w3c"]
-    if sample.lstrip().startswith(b"{"):
-        return _json_format(source, sample)
-    delimited = (fmt for fmt in _candidates() if fmt.syntax is Syntax.DELIMITED)
-    for fmt in delimited:
-        if _fits(fmt, source, sample):
-            return fmt
-    return _table(source, sample)
-
-
-def _candidates() -> Iterator[Format]:
-    return (fmt for fmt in FORMATS.values() if fmt.name != "iis")
+    lines = _without_comments(sample)
+    return _json_format(source, lines) or _delimited(source, lines) or _table(source, sample)
 
 
 def _sample(head: bytes) -> bytes:
     """The first lines that are not empty, whole unless there is only one."""
-    lines = [line for line in head.splitlines(keepends=True) if line.strip()]
-    if len(lines) > 1 and not lines[-1].endswith((b"\n", b"\r")):
+    lines = [line for line in head.split(b"\n") if line.strip()]
+    if len(lines) > 1 and not head.endswith(b"\n"):
         lines.pop()
-    return b"".join(lines[:_LINES])
+    return b"".join(line + b"\n" for line in lines[:_LINES])
 
 
-def _first_line(head: bytes) -> bytes:
-    lines = _sample(head).splitlines()
-    return lines[0] if lines else b""
+def _without_comments(sample: bytes) -> bytes:
+    """The lines that do not begin with `#`, unless all do."""
+    lines = sample.splitlines(keepends=True)
+    return b"".join(line for line in lines if not line.startswith(b"#")) or sample
 
 
 def _json_format(source: LogSource, sample: bytes) -> Format | None:
+    if not any(line.lstrip().startswith(b"{") for line in sample.split(b"\n")):
+        return None
     if source.columns:
         return FORMATS["jsonl"]
-    for name in ("caddy_json", "traefik_json", "nginx_json", "jsonl"):
-        if _fits(FORMATS[name], source, sample):
-            return FORMATS[name]
-    return None
+    return _first_that_fits((FORMATS[name] for name in _MAPPED), source, sample)
+
+
+def _delimited(source: LogSource, sample: bytes) -> Format | None:
+    candidates = (fmt for fmt in FORMATS.values() if fmt.syntax is Syntax.DELIMITED)
+    return _first_that_fits(candidates, source, sample)
 
 
 def _table(source: LogSource, sample: bytes) -> Format | None:
@@ -145,26 +181,69 @@ def _table(source: LogSource, sample: bytes) -> Format | None:
     return None
 
 
+def _first_that_fits(
+    candidates: Iterable[Format], source: LogSource, sample: bytes
+) -> Format | None:
+    return next((fmt for fmt in candidates if _fits(fmt, source, sample)), None)
+
+
 def _fits(fmt: Format, source: LogSource, sample: bytes) -> bool:
-    """Whether most lines have the format and their addresses and hosts look like such."""
+    """Whether most lines have the format and their fields look like what they should be."""
     block = Block(np.frombuffer(sample, np.uint8), 1, last=True)
     records = parse(block, fmt, LogSource(path=source.path), _READING)
     rows = np.flatnonzero(~np.isin(records.reason, _UNREADABLE))
-    if 2 * len(rows) <= len(records):
-        return False
-    if fmt.layout is None or not fmt.layout.has(Slot.HOST):
-        return True
-    return _plausible(records, rows)
+    good = sum(_is_plausible(fmt, records, int(row)) for row in rows)
+    return 2 * good > len(records)
 
 
-def _plausible(records: Records, rows: Offsets) -> bool:
+def _is_plausible(fmt: Format, records: Records, row: int) -> bool:
     """Formats that differ only in where host and address stand are told apart by these."""
-    host = records.host
-    if host is None:
+    address = records.address.value(row)
+    if not address or records.time[row] < _EPOCH:
         return False
-    good = sum(_matches(_ADDRESS, records.address, i) and _matches(_HOST, host, i) for i in rows)
-    return 2 * good > len(rows)
+    if fmt.layout is None or fmt.name in _ANY_ADDRESS:
+        return True
+    if fmt.name == "squid":
+        # Nothing but words: only whole records tell it from other tables.
+        return bool(records.reason[row] == Reject.NONE)
+    if not _ADDRESS.fullmatch(address):
+        return False
+    if Kind.USER not in fmt.layout.kinds or not fmt.layout.has(Slot.HOST):
+        return True
+    host = (_DOTTED if fmt.name == "ovh" else _NAME).fullmatch(_value(records.host, row))
+    return host is not None
 
 
-def _matches(pattern: re.Pattern[bytes], values: Column, i: int) -> bool:
-    return pattern.fullmatch(values.value(int(i)) or b"") is not None
+_ANY_ADDRESS: Final = ("combined", "common")
+"""Told by their brackets and quotes; servers may write client names or pseudonyms."""
+
+
+def _value(values: Column | None, row: int) -> bytes:
+    return (values.value(row) if values else None) or b""
+
+
+# Messages ------------------------------------------------------------------------------------
+
+_ADVICE: Final = (
+    "Name the format, or describe the lines with `regex:` and named groups (docs/log-formats.md)"
+)
+
+
+def _why_unknown(source: LogSource, head: bytes) -> str:
+    """What detection saw and tried."""
+    refused = streams.refusal(head)
+    if refused:
+        return refused
+    first = _without_comments(_sample(head)).split(b"\n")[0].rstrip()
+    what = f"no known format fits: lines look like `{shape(first)}` (letters are a, digits 9)"
+    tried = ", ".join(FORMATS)
+    if 4 * head.count(0) > len(head):
+        return f"{what}; the file holds NUL bytes: it is binary, or UTF-16 without a mark"
+    if first.startswith(b"{"):
+        return (
+            f"{what}; JSON lines need a time, an address and a target under names that are known "
+            f"({', '.join(_MAPPED[:-1])}) or given by `columns`"
+        )
+    if not source.columns and (first.count(b"\t") > 2 or first.count(b",") > 2):
+        return f"{what}; tried {tried}; a table needs `columns` that say what its columns mean"
+    return f"{what}; tried {tried}"

@@ -10,7 +10,7 @@ its last `#Date:`; servers that write such logs write a new header every day.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -24,6 +24,7 @@ from temporal_assets.logs.rewrite import (
     plus_to_space,
     undo_percent_of_percent,
     with_query,
+    with_scheme,
 )
 from temporal_assets.logs.times import NO_DAY, parse_date
 from temporal_assets.logs.tokenize import Fields, Lines, check_lines, find_lines, split_lines
@@ -60,7 +61,17 @@ _SLOT_OF: Final = {
 _CLOUDFRONT: Final = "x-edge-location"
 """The field that only CloudFront has."""
 
+_URI: Final = "cs-uri"
+"""A whole URL; Incapsula leaves its scheme away."""
+
 _LOCAL: Final = "time-local"
+
+_NEEDED: Final = {
+    Slot.TIME: "time",
+    Slot.ADDRESS: "c-ip",
+    Slot.TARGET: "cs-uri-stem (or cs-uri)",
+}
+"""Fields without which lines are no records, and how the header calls them."""
 
 _ISO_DATE: Final = re.compile(rb"\d{4}-\d{2}-\d{2}")
 
@@ -78,13 +89,19 @@ class Header:
 
     @property
     def cloudfront(self) -> bool:
+        """Whether CloudFront wrote the log: it has its own separators and encoding."""
         return _CLOUDFRONT in self.fields
+
+    def missing(self) -> list[str]:
+        """Fields the header should name and does not."""
+        known = {_SLOT_OF[name] for name in self.fields if name in _SLOT_OF}
+        return [name for slot, name in _NEEDED.items() if slot not in known]
 
     def layout(self) -> Layout | None:
         """How lines are divided; None where no header or not enough of it is known."""
-        slots = tuple(int(_SLOT_OF.get(name, SKIP)) for name in self.fields)
-        if not {Slot.TIME, Slot.ADDRESS, Slot.TARGET} <= set(slots):
+        if self.missing():
             return None
+        slots = tuple(int(_SLOT_OF.get(name, SKIP)) for name in self.fields)
         tabs = self.tabs or self.cloudfront
         return Layout(
             kinds=(int(Kind.CSV),) * len(slots),
@@ -98,18 +115,16 @@ class Header:
 
 def header_of(head: bytes) -> Header:
     """The header at the beginning of a text."""
-    header = Header()
-    for _, header in _headers(head, header):  # noqa: B007 - the last one is wanted
+    for _, header in _headers(head, Header()):
         if header.fields:
-            break
-    return header
+            return header
+    return Header()
 
 
 def advance(block: Block, header: Header) -> Header:
     """The header that holds after a block."""
-    for _, header in _headers(block.data.tobytes(), header):  # noqa: B007, B020 - the last one
-        pass
-    return header
+    changes = list(_headers(block.data.tobytes(), header))
+    return changes[-1][1] if changes else header
 
 
 def parse(block: Block, header: Header, source: LogSource, reading: Reading) -> Records:
@@ -125,7 +140,7 @@ def parse(block: Block, header: Header, source: LogSource, reading: Reading) -> 
         _parse_part(fields, lines, layout, part, bounds[i], bounds[i + 1])
     reject_cut_line(fields, lines, block)
     records = assemble(fields, lines.number, line_text(block, lines), source, escaped=False)
-    return _decoded(records, fields, any(part.cloudfront for _, part in parts))
+    return _decoded(records, fields, [part for _, part in parts])
 
 
 def _parse_part(
@@ -143,12 +158,14 @@ def _parse_part(
         fields.naive[first:stop] = False
 
 
-def _decoded(records: Records, fields: Fields, cloudfront: bool) -> Records:
+def _decoded(records: Records, fields: Fields, headers: Sequence[Header]) -> Records:
     """With query joined and the server's own encoding undone."""
     target, referrer, agent = records.target, records.referrer, records.agent
+    if any(_URI in header.fields for header in headers):
+        target = with_scheme(target)
     if fields.used[Slot.QUERY]:
         target = with_query(target, column(fields, Slot.QUERY))
-    if cloudfront:
+    if any(header.cloudfront for header in headers):
         target = undo_percent_of_percent(target)
         referrer = referrer and undo_percent_of_percent(referrer)
         # Agents are encoded once or twice, depending on the age of the log.

@@ -268,13 +268,24 @@ FORMATS: Final[Mapping[str, Format]] = {fmt.name: fmt for fmt in _ALL}
 
 ALIASES: Final[Mapping[str, str]] = {
     "apache": "combined",
+    "traefikclf": "combined",
     "nginx": "combined",
     "ncsa_extended": "combined",
     "icecast2": "combined",
     "common_complete": "combined_vhost",
     "vhost_combined": "combined_vhost",
+    "vcombined": "combined_vhost",
+    "vcommon": "common_vhost",
+    "awsalb": "alb",
+    "awselb": "elb",
+    "awss3": "s3",
     "w3c_extended": "w3c",
     "amazon_cloudfront": "cloudfront",
+    "incapsula_w3c": "w3c",
+    "netscaler": "w3c",
+    "shoutcast": "w3c",
+    "caddy": "caddy_json",
+    "traefik": "traefik_json",
     "json": "jsonl",
 }
 """Other names people know formats by."""

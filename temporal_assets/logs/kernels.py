@@ -36,8 +36,19 @@ CLOSE: Final = 93
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a loop: without the interpreter lock, so that threads read blocks in parallel, and
-    cached on disk, so that only the first run on a machine waits for the compiler.
+    """Compile a loop over the lines of a block.
+
+    Without the interpreter lock, so that threads read blocks in parallel, and cached on disk, so
+    that only the first run on a machine waits for the compiler.
     """
     compiled: Callable[P, R] = njit(nogil=True, cache=True)(function)
+    return compiled
+
+
+def inlined(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile a part of such a loop into it.
+
+    A call costs more than what a part does for one line: arrays are passed as seven numbers each.
+    """
+    compiled: Callable[P, R] = njit(nogil=True, cache=True, forceinline=True)(function)
     return compiled

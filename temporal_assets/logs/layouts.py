@@ -5,8 +5,8 @@ that follows a layout (`tokenize`), and the list of known formats (`formats`).
 
 A layout is written as the line looks: `address - user [time] "request" status -`. A word is a
 field up to the separator, `-` one that is skipped; `[x]` and `"x"` are delimited as they look;
-`user` may hold spaces and ends before a `[`; `...` skips to the next quote. Fields after `?` may be missing. A field named twice takes the later value unless that is
-`-`.
+`user` may hold spaces and ends before a `[`; `...` skips to the next quote. Fields after `?` may
+be missing. A field named twice takes the later value unless that is `-`.
 """
 
 from __future__ import annotations
@@ -84,6 +84,7 @@ class Layout:
         return np.array(self.kinds, np.int64), np.array(self.slots, np.int64)
 
     def has(self, slot: Slot) -> bool:
+        """Whether the layout names the slot."""
         return slot in self.slots
 
 

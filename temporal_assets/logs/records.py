@@ -71,6 +71,8 @@ class Block:
     """1-based number of the first line in the (decompressed) file."""
     last: bool
     """Whether the file ends here."""
+    cut: bool = False
+    """Whether the last line is known to be incomplete: its archive is broken."""
 
 
 @dataclass(frozen=True, slots=True)

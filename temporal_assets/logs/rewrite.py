@@ -6,10 +6,25 @@ Here: compiled copying, row by row into one fresh buffer. Not here: which format
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
-from temporal_assets.logs.kernels import MINUS, PERCENT, PLUS, QUESTION, QUOTE, SPACE, ZERO, kernel
+from temporal_assets.logs.kernels import (
+    COLON,
+    MINUS,
+    PERCENT,
+    PLUS,
+    QUESTION,
+    QUOTE,
+    SLASH,
+    SPACE,
+    ZERO,
+    inlined,
+    kernel,
+)
 from temporal_assets.logs.records import Bytes, Column, Offsets
+from temporal_assets.logs.scan import find_byte
 
 
 def with_query(path: Column, query: Column) -> Column:
@@ -17,6 +32,11 @@ def with_query(path: Column, query: Column) -> Column:
     return Column(
         *_with_query(path.data, path.start, path.stop, query.data, query.start, query.stop)
     )
+
+
+def with_scheme(column: Column) -> Column:
+    """`http://` before values that begin with a host: neither paths nor URLs."""
+    return Column(*_with_scheme(column.data, column.start, column.stop))
 
 
 def plus_to_space(column: Column) -> Column:
@@ -39,7 +59,7 @@ def halve_quotes(column: Column) -> Column:
     return Column(*_halve_quotes(column.data, column.start, column.stop))
 
 
-@kernel
+@inlined
 def _copy(data: Bytes, start: int, stop: int, out: Bytes, to: int) -> int:
     """Copy a range; where the next byte goes."""
     for at in range(start, stop):
@@ -79,6 +99,27 @@ def _with_query(
     return out[:to].copy(), starts, stops
 
 
+_HTTP: Final = np.frombuffer(b"http://", np.uint8)
+
+
+@kernel
+def _with_scheme(data: Bytes, start: Offsets, stop: Offsets) -> tuple[Bytes, Offsets, Offsets]:
+    out = np.empty(_room(start, stop) + start.size * _HTTP.size, np.uint8)
+    starts, stops = np.full(start.size, -1, np.int64), np.full(start.size, -1, np.int64)
+    to = 0
+    for i in range(start.size):
+        if start[i] < 0:
+            continue
+        starts[i] = to
+        slash = find_byte(data, start[i], stop[i], SLASH)
+        # `host/path`; but neither `/path` nor `http://host/path`, and not `*` or `host:443`.
+        if start[i] < slash < stop[i] and data[slash - 1] != COLON:
+            to = _copy(_HTTP, 0, _HTTP.size, out, to)
+        to = _copy(data, start[i], stop[i], out, to)
+        stops[i] = to
+    return out[:to].copy(), starts, stops
+
+
 @kernel
 def _plus_to_space(data: Bytes, start: Offsets, stop: Offsets) -> tuple[Bytes, Offsets, Offsets]:
     out = np.empty(_room(start, stop), np.uint8)
@@ -98,12 +139,18 @@ def _plus_to_space(data: Bytes, start: Offsets, stop: Offsets) -> tuple[Bytes, O
     return out, starts, stops
 
 
-@kernel
+@inlined
+def _at(data: Bytes, at: int) -> int:
+    """One byte, as a number that may become negative in a subtraction."""
+    return int(np.int64(data[at]))
+
+
+@inlined
 def _hex(byte: int) -> int:
     """Value of a hexadecimal digit, -1 for anything else."""
     if ZERO <= byte <= ZERO + 9:
-        return np.int64(byte) - ZERO
-    letter = np.int64(byte) | 0x20
+        return byte - ZERO
+    letter = byte | 0x20
     return letter - 87 if 97 <= letter <= 102 else -1
 
 
@@ -120,12 +167,13 @@ def _decode_percent(
         starts[i] = to
         at = start[i]
         while at < stop[i]:
-            byte = np.int64(data[at])
+            byte = _at(data, at)
             at += 1
             if byte == PERCENT and at + 1 < stop[i]:
-                high, low = _hex(data[at]), _hex(data[at + 1])
+                high, low = _hex(_at(data, at)), _hex(_at(data, at + 1))
                 value = high * 16 + low
-                escape = at + 3 < stop[i] and _hex(data[at + 2]) >= 0 and _hex(data[at + 3]) >= 0
+                escape = at + 3 < stop[i] and _hex(_at(data, at + 2)) >= 0
+                escape = escape and _hex(_at(data, at + 3)) >= 0
                 if high >= 0 and low >= 0 and (not only_percent or (value == PERCENT and escape)):
                     byte = value
                     at += 2

@@ -12,7 +12,7 @@ import lzma
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Final, Protocol
+from typing import IO, Final, Protocol, cast
 
 import numpy as np
 import zstandard
@@ -23,7 +23,7 @@ from temporal_assets.logs.paths import expand
 from temporal_assets.logs.records import Block
 from temporal_assets.settings import Reading
 
-__all__ = ["LogStream", "expand", "head_digest", "open_stream", "peek"]
+__all__ = ["LogStream", "expand", "head_digest", "open_stream", "peek", "refusal"]
 
 _READ: Final = 1 << 20
 """Bytes taken from a plain file, and given by a decompressor, at once."""
@@ -53,13 +53,28 @@ _MAGIC: Final = (
 _ZSTD_SKIPPABLE: Final = tuple(bytes([0x50 + n]) + b"\x2a\x4d\x18" for n in range(16))
 """zstd files may begin with a frame of metadata (pzstd writes one)."""
 
-_ERRORS: Final = (lzma.LZMAError, igzip_lib.error, zstandard.ZstdError)
+_ERRORS: Final[tuple[type[Exception], ...]] = (
+    lzma.LZMAError,
+    cast("type[Exception]", igzip_lib.error),
+    zstandard.ZstdError,
+    OSError,
+    EOFError,
+    ValueError,
+)
+"""What decompressors raise on damage; bz2 has no error of its own."""
+
+_START: Final = 512
+"""Bytes that show what a file is; a tar archive says so at its 257th."""
+
+_TAR: Final = b"ustar"
+_TAR_AT: Final = 257
 
 _REFUSED: Final = (
     (b"PK\x03\x04", "zip archives are not read: unpack the file"),
     (b"7z\xbc\xaf\x27\x1c", "7z archives are not read: unpack the file"),
     (b"\x04\x22\x4d\x18", "lz4 files are not read: unpack the file"),
     (b"PAR1", "a Parquet file has no lines: read it with format `parquet`"),
+    *((magic, f"packed twice, inside with {kind}: unpack it once") for magic, kind in _MAGIC),
 )
 
 _TEXT_BOMS: Final = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
@@ -152,13 +167,15 @@ class LogStream:
         self.problem: str | None = None
         """Why reading ended early; what could be read was passed on."""
         self._broken: str | None = None
+        self._refused = b""
         self._reading = reading
         self._fingerprint = _Fingerprint(checkpoints)
         self._file: IO[bytes] = path.open("rb")
         try:
             self._texts = self._text()
             self.head = self._first(_HEAD)
-            """The first 64 KiB of text or less, for detection."""
+            """The first 64 KiB of text or less, for detection; of a file that is refused, what it
+            begins with."""
         except BaseException:
             self._file.close()
             raise
@@ -190,6 +207,7 @@ class LogStream:
         self.close()
 
     def close(self) -> None:
+        """Close the file; the attributes stay."""
         self._file.close()
 
     def __iter__(self) -> Iterator[Block]:
@@ -211,8 +229,10 @@ class LogStream:
 
     def _block(self, data: bytes, last: bool) -> Block:
         first = self.lines + 1
-        self.lines += data.count(b"\n") + (not data.endswith(b"\n"))
-        return Block(np.frombuffer(data, np.uint8), first, last)
+        whole = data.endswith(b"\n")
+        self.lines += data.count(b"\n") + (not whole)
+        cut = last and not whole and self._broken is not None
+        return Block(np.frombuffer(data, np.uint8), first, last, cut)
 
     def _first(self, size: int) -> bytes:
         """Read the beginning and put it back."""
@@ -223,35 +243,32 @@ class LogStream:
                 break
         rest = self._texts
         self._texts = _chain(head, rest)
-        return head[:size]
+        return head[:size] or self._refused
 
     def _text(self) -> Iterator[bytes]:
         """Decompressed chunks as UTF-8 or whatever single-byte encoding they are in."""
         decoder: codecs.IncrementalDecoder | None = None
-        refused = False
         start = True
         for chunk in self._chunks():
             text = chunk
             if start:
                 decoder, text = _strip_mark(chunk)
-                self.problem = next(
-                    (why for magic, why in _REFUSED if chunk.startswith(magic)), None
-                )
-                refused = self.problem is not None
+                if why := refusal(chunk):
+                    self.problem, self._refused = why, chunk[:_START]
                 start = False
             if decoder:
                 text = decoder.decode(text).encode()
-            if text and not refused:
+            if text and not self._refused:
                 yield text
 
     def _chunks(self) -> Iterator[bytes]:
-        """Decompressed bytes, entered into the digest; the first chunk has 16 bytes or all."""
+        """Decompressed bytes, entered into the digest; the first chunk has 512 bytes or all."""
         held = b""
         try:
             for chunk in self._raw():
                 self._fingerprint.update(chunk)
                 held += chunk
-                if len(held) >= 16:
+                if len(held) >= _START or self.size > _START:
                     yield held
                     held = b""
         except _BrokenArchiveError as error:
@@ -288,11 +305,13 @@ class LogStream:
         inside = False
         while True:
             if unpacker.eof:
-                # Members may be padded with zeros to a tape's or disk's block size.
-                data = (unpacker.unused_data + data).lstrip(b"\0")
+                data = unpacker.unused_data + data
                 unpacker = _decompressor(kind)
                 inside = False
                 members += 1
+            if members and not inside:
+                # Members may be padded with zeros to a tape's or disk's block size.
+                data = data.lstrip(b"\0")
             if not data and unpacker.needs_input:
                 data = self._read(_READ)
                 if not data:
@@ -316,9 +335,19 @@ class LogStream:
 def _decompress(unpacker: _Decompressor, piece: bytes, kind: str, first_of_later: bool) -> bytes:
     try:
         return unpacker.decompress(piece, _READ)
-    except (*_ERRORS, OSError, EOFError, ValueError) as error:
+    except _ERRORS as error:
         what = "trailing garbage in" if first_of_later else "damaged"
         raise _BrokenArchiveError(f"{what} {kind}") from error
+
+
+def refusal(head: bytes) -> str | None:
+    """Why a file that begins so is not read as lines; None if it is."""
+    for magic, why in _REFUSED:
+        if head.startswith(magic):
+            return why
+    if head[_TAR_AT : _TAR_AT + len(_TAR)] == _TAR:
+        return "tar archives are not read: unpack the file"
+    return None
 
 
 def _strip_mark(chunk: bytes) -> tuple[codecs.IncrementalDecoder | None, bytes]:

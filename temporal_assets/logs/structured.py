@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from operator import itemgetter
 from typing import Any, Final
 
 import numpy as np
@@ -27,6 +29,12 @@ Paths = Mapping[Slot, Sequence[Path]]
 
 _RAW_ESCAPE: Final = re.compile(rb"(?<!\\)((?:\\\\)*)\\x([0-9A-Fa-f]{2})")
 r"""nginx without `escape=json` writes `\xHH`, which is no JSON."""
+
+
+_KEY_SETS: Final = 1000
+"""Sets of keys remembered: servers write a handful, hostile clients cannot fill the memory."""
+
+_Getter = Callable[[dict[str, Any]], Any]
 
 
 def dotted(path: str) -> Path:
@@ -49,7 +57,7 @@ def parse(
     checked = Fields.empty(block.data, len(lines), set())
     check_lines(checked, lines, reading.max_line_bytes)
     raw = block.data.tobytes()
-    getters = [(slot, _getter(options)) for slot, options in paths.items()]
+    getters = _Getters(paths)
     values: dict[Slot, list[bytes | None]] = {slot: [None] * len(lines) for slot in paths}
     for i, (start, stop) in enumerate(zip(lines.start.tolist(), lines.stop.tolist(), strict=True)):
         if checked.reason[i]:
@@ -58,7 +66,7 @@ def parse(
         if record is None:
             checked.reason[i] = Reject.NOT_THE_FORMAT
             continue
-        for slot, get in getters:
+        for slot, get in getters.of(record):
             values[slot][i] = _as_bytes(get(record), encoding)
     fields = _fields(values, checked, certain)
     interpret_fields(fields)
@@ -75,33 +83,52 @@ def _decode(line: bytes) -> tuple[dict[str, Any] | None, str]:
     try:
         record = orjson.loads(line)
     except orjson.JSONDecodeError:
-        repaired = _RAW_ESCAPE.sub(rb"\1\\u00\2", line)
-        if repaired == line:
-            return None, encoding
-        # Each \xHH is one byte of the original.
+        # Each \xHH is one byte of the request, and so is every byte that is not UTF-8.
         encoding = "latin-1"
+        repaired = _RAW_ESCAPE.sub(rb"\1\\u00\2", line)
         try:
-            record = orjson.loads(repaired)
+            record = orjson.loads(repaired.decode(encoding))
         except orjson.JSONDecodeError:
             return None, encoding
     return (record if isinstance(record, dict) else None), encoding
 
 
-def _getter(options: Sequence[Path]) -> Callable[[dict[str, Any]], Any]:
+class _Getters:
+    """How to pick the fields of an object, found once for all objects with the same keys."""
+
+    def __init__(self, paths: Paths) -> None:
+        self._paths = paths
+        self._known: dict[tuple[str, ...], list[tuple[Slot, _Getter]]] = {}
+
+    def of(self, record: dict[str, Any]) -> list[tuple[Slot, _Getter]]:
+        keys = tuple(record)
+        try:
+            return self._known[keys]
+        except KeyError:
+            if len(self._known) >= _KEY_SETS:
+                self._known = {}
+            found = self._known[keys] = self._find(record)
+            return found
+
+    def _find(self, record: dict[str, Any]) -> list[tuple[Slot, _Getter]]:
+        getters = []
+        for slot, options in self._paths.items():
+            present = [path for path in options if path[0] in record]
+            if present:
+                getters.append((slot, _getter(present)))
+        return getters
+
+
+def _getter(options: Sequence[Path]) -> _Getter:
     """The first of several paths that leads to a value."""
+    if len(options) == 1:
+        path = options[0]
+        return itemgetter(path[0]) if len(path) == 1 else partial(_follow, path)
 
     def get(record: dict[str, Any]) -> Any:
         found = None
         for path in options:
-            value: Any = record
-            for key in path:
-                if isinstance(value, dict):
-                    value = value.get(key)
-                elif isinstance(value, list) and key.isdecimal() and int(key) < len(value):
-                    value = value[int(key)]
-                else:
-                    value = None
-                    break
+            value = _follow(path, record)
             if value not in (None, "", "-"):
                 return value
             found = value if found is None else found
@@ -110,11 +137,23 @@ def _getter(options: Sequence[Path]) -> Callable[[dict[str, Any]], Any]:
     return get
 
 
+def _follow(path: Path, record: dict[str, Any]) -> Any:
+    value: Any = record
+    for key in path:
+        if isinstance(value, dict):
+            value = value.get(key)
+        elif isinstance(value, list) and key.isdecimal() and int(key) < len(value):
+            value = value[int(key)]
+        else:
+            return None
+    return value
+
+
 def _as_bytes(value: Any, encoding: str) -> bytes | None:
     """A value as it would stand in a line; None if there is none."""
-    if isinstance(value, list):
+    if type(value) is list:
         value = value[0] if value else ""
-    if isinstance(value, str):
+    if type(value) is str:
         try:
             return value.encode(encoding)
         except UnicodeEncodeError:

@@ -17,7 +17,18 @@ from zoneinfo import ZoneInfo
 import numpy as np
 from numpy.typing import NDArray
 
-from temporal_assets.logs.kernels import COLON, DOT, MINUS, NINE, PLUS, SLASH, SPACE, ZERO, kernel
+from temporal_assets.logs.kernels import (
+    COLON,
+    DOT,
+    MINUS,
+    NINE,
+    PLUS,
+    SLASH,
+    SPACE,
+    ZERO,
+    inlined,
+    kernel,
+)
 from temporal_assets.logs.records import Bytes, Offsets
 
 BAD: Final = -(1 << 62)
@@ -43,20 +54,20 @@ _NANOS_FROM: Final = _MICROS_FROM * 1000
 """10^11 seconds is the year 5138 and 10^11 milliseconds is 1973: no log time is ambiguous."""
 
 
-@kernel
+@inlined
 def digit(data: Bytes, at: int) -> int:
     """Value of a decimal digit; a large negative number for anything else."""
     value = np.int64(data[at]) - ZERO
-    return value if 0 <= value <= 9 else -100_000
+    return int(value) if 0 <= value <= 9 else -100_000
 
 
-@kernel
+@inlined
 def two(data: Bytes, at: int) -> int:
     """Value of two digits; negative for anything else."""
     return digit(data, at) * 10 + digit(data, at + 1)
 
 
-@kernel
+@inlined
 def month_of(data: Bytes, at: int) -> int:
     """1 to 12 for an English month name of three letters, else 0."""
     word = (
@@ -76,7 +87,7 @@ _MONTHS: Final = tuple(
 )
 
 
-@kernel
+@inlined
 def days_from_civil(year: int, month: int, day: int) -> int:
     """Days since 1970-01-01 in the Gregorian calendar, or NO_DAY if there is no such date."""
     if year < 1 or month < 1 or month > 12 or day < 1 or day > 31:
@@ -96,21 +107,20 @@ def days_from_civil(year: int, month: int, day: int) -> int:
     return era * 146_097 + day_of_era - 719_468
 
 
-@kernel
+@inlined
 def parse_date(data: Bytes, start: int, stop: int) -> int:
     """Day of `10/Feb/2012`, `2012-02-10` or `2012/02/10`, else NO_DAY."""
     length = stop - start
     if length == 11 and data[start + 2] == SLASH and data[start + 6] == SLASH:
         year = two(data, start + 7) * 100 + two(data, start + 9)
         return days_from_civil(year, month_of(data, start + 3), two(data, start))
-    if length == 10 and data[start + 4] == data[start + 7]:
-        if data[start + 4] == MINUS or data[start + 4] == SLASH:
-            year = two(data, start) * 100 + two(data, start + 2)
-            return days_from_civil(year, two(data, start + 5), two(data, start + 8))
+    if length == 10 and data[start + 4] in (MINUS, SLASH) and data[start + 4] == data[start + 7]:
+        year = two(data, start) * 100 + two(data, start + 2)
+        return days_from_civil(year, two(data, start + 5), two(data, start + 8))
     return NO_DAY
 
 
-@kernel
+@inlined
 def day_of(data: Bytes, start: int, stop: int, cache: Offsets) -> int:
     """`parse_date`, remembering the last date: neighbouring lines share it.
 
@@ -121,13 +131,13 @@ def day_of(data: Bytes, start: int, stop: int, cache: Offsets) -> int:
         for i in range(stop - start):
             same &= data[cache[0] + i] == data[start + i]
         if same:
-            return cache[2]
+            return int(cache[2])
     day = parse_date(data, start, stop)
     cache[0], cache[1], cache[2] = start, stop - start, day
     return day
 
 
-@kernel
+@inlined
 def parse_clock(data: Bytes, start: int, stop: int) -> tuple[int, int, bool]:
     """`16:42:07[.123][ -0500]`: (microseconds into the local day, offset of the zone, naive).
 
@@ -151,9 +161,12 @@ def parse_clock(data: Bytes, start: int, stop: int) -> tuple[int, int, bool]:
     return (BAD if offset == BAD else micros), offset, naive
 
 
-@kernel
+@inlined
 def parse_zone(data: Bytes, start: int, stop: int) -> tuple[int, bool]:
-    """Offset in microseconds of ` -0500`, `+02:00`, `Z` or nothing (naive); BAD otherwise."""
+    """Offset in microseconds of ` -0500`, `+02:00`, `+02`, `Z`, `UTC` or nothing (naive).
+
+    BAD for anything else.
+    """
     while start < stop and data[start] == SPACE:
         start += 1
     length = stop - start
@@ -161,13 +174,15 @@ def parse_zone(data: Bytes, start: int, stop: int) -> tuple[int, bool]:
         return 0, True
     if length == 1 and (data[start] | _LOWER) == _LATIN_Z:
         return 0, False
-    if length == 3:
+    signed = data[start] in (PLUS, MINUS)
+    if length == 3 and not signed:
         zulu = np.int64(data[start]) << 16 | np.int64(data[start + 1]) << 8 | data[start + 2]
-        return (0 if zulu == _UTC or zulu == _GMT else BAD), False  # noqa: PLR1714 - compiled
+        return (0 if zulu in (_UTC, _GMT) else BAD), False
     colon = 1 if length == 6 and data[start + 3] == COLON else 0
-    if length != 5 + colon or (data[start] != PLUS and data[start] != MINUS):
+    if not signed or (length not in (3, 5 + colon)):
         return BAD, False
-    hours, minutes = two(data, start + 1), two(data, start + 3 + colon)
+    hours = two(data, start + 1)
+    minutes = 0 if length == 3 else two(data, start + 3 + colon)
     if hours < 0 or hours > 23 or minutes < 0 or minutes > 59:
         return BAD, False
     offset = (hours * 3600 + minutes * 60) * MICROSECONDS
@@ -178,7 +193,7 @@ _UTC: Final = int.from_bytes(b"UTC", "big")
 _GMT: Final = int.from_bytes(b"GMT", "big")
 
 
-@kernel
+@inlined
 def parse_number(data: Bytes, start: int, stop: int) -> int:
     """Epoch seconds, milliseconds, microseconds or nanoseconds, with or without fraction."""
     value = 0
@@ -207,7 +222,7 @@ def parse_number(data: Bytes, start: int, stop: int) -> int:
     return micros
 
 
-@kernel
+@inlined
 def parse_time(data: Bytes, start: int, stop: int, cache: Offsets) -> tuple[int, bool]:
     """Any of the module's notations: (microseconds, naive); BAD if it is none.
 
@@ -219,7 +234,7 @@ def parse_time(data: Bytes, start: int, stop: int, cache: Offsets) -> tuple[int,
         date = 11
     elif length >= 19 and data[start + 13] == COLON:
         mark = data[start + 10]
-        if mark == SPACE or mark == _UNDERSCORE or (mark | _LOWER) == _LATIN_T:
+        if mark in (SPACE, _UNDERSCORE) or (mark | _LOWER) == _LATIN_T:
             date = 10
     if date == 0:
         return parse_number(data, start, stop), False
@@ -269,7 +284,7 @@ def _second_pass(local: Offsets, change: Offsets) -> NDArray[np.bool_]:
 
 def _offsets(quarter: int, zone: ZoneInfo) -> tuple[int, int]:
     """Offset in microseconds of a local quarter of an hour, at its first and second occurrence."""
-    local = dt.datetime(1970, 1, 1) + dt.timedelta(microseconds=quarter * _QUARTER)  # noqa: DTZ001
+    local = dt.datetime(1970, 1, 1) + dt.timedelta(microseconds=quarter * _QUARTER)
     found = [local.replace(tzinfo=zone, fold=fold).utcoffset() for fold in (0, 1)]
     first, second = (round(o.total_seconds() * MICROSECONDS) if o else 0 for o in found)
     return first, second

@@ -30,10 +30,12 @@ from temporal_assets.logs.kernels import (
     SPACE,
     TAB,
     ZERO,
+    inlined,
     kernel,
 )
 from temporal_assets.logs.layouts import SKIP, SLOTS, Kind, Layout, Slot
 from temporal_assets.logs.records import Block, Bytes, Offsets, Reject
+from temporal_assets.logs.scan import find_byte, find_either
 from temporal_assets.logs.times import (
     BAD,
     DAY,
@@ -49,9 +51,6 @@ Statuses = NDArray[np.int16]
 
 UNANSWERED: Final = -1
 """Status of requests whose client left before an answer (logged as 000)."""
-
-_STEP: Final = 16
-"""Bytes looked at together: the compiler turns the loop into one vector comparison."""
 
 # Numba compiles enumeration members slowly and plain integers well.
 _WORD, _USER, _BRACKETED, _QUOTED, _TO_QUOTE, _CSV = (int(kind) for kind in Kind)
@@ -106,6 +105,7 @@ class Fields:
 
     @classmethod
     def empty(cls, data: Bytes, lines: int, slots: set[int]) -> Fields:
+        """Fields of so many lines, of which nothing is known yet."""
         used = np.zeros(SLOTS, np.bool_)
         used[sorted(slots - {SKIP})] = True
         if used[Slot.REQUEST]:
@@ -139,7 +139,7 @@ def find_lines(block: Block, skip_directives: bool = False) -> Lines:
 def check_lines(fields: Fields, lines: Lines, max_line: int) -> None:
     """Reject overlong lines and lines with NUL bytes before anything else looks at them."""
     fields.reason[lines.stop - lines.start > max_line] = Reject.TOO_LONG
-    if not fields.data.all():
+    if fields.data.size and not fields.data.min():
         _reject_nuls(fields.data, lines.start, lines.stop, fields.reason)
 
 
@@ -194,36 +194,6 @@ def interpret_fields(fields: Fields) -> None:
 
 
 @kernel
-def find_byte(data: Bytes, at: int, stop: int, byte: int) -> int:
-    """Position of the first `byte` in `at:stop`, else `stop`."""
-    while at + _STEP <= stop:
-        hit = False
-        for i in range(_STEP):
-            hit |= data[at + i] == byte
-        if hit:
-            break
-        at += _STEP
-    while at < stop and data[at] != byte:
-        at += 1
-    return at
-
-
-@kernel
-def _find_either(data: Bytes, at: int, stop: int, byte: int, other: int) -> int:
-    """Position of the first `byte` or `other` in `at:stop`, else `stop`."""
-    while at + _STEP <= stop:
-        hit = False
-        for i in range(_STEP):
-            hit |= (data[at + i] == byte) | (data[at + i] == other)
-        if hit:
-            break
-        at += _STEP
-    while at < stop and data[at] != byte and data[at] != other:
-        at += 1
-    return at
-
-
-@kernel
 def _find_lines(
     data: Bytes, first_line: int, skip_directives: bool
 ) -> tuple[Offsets, Offsets, Offsets]:
@@ -263,23 +233,19 @@ def _reject_nuls(data: Bytes, start: Offsets, stop: Offsets, reason: Reasons) ->
 # Fields --------------------------------------------------------------------------------------
 
 
-@kernel
+@inlined
 def _is_separator(byte: int, separator: int, collapse: bool) -> bool:
-    return byte == separator or (collapse and (byte == SPACE or byte == TAB))
+    return byte == separator or (collapse and byte in (SPACE, TAB))
 
 
-@kernel
+@inlined
 def _word_end(data: Bytes, at: int, stop: int, separator: int, collapse: bool) -> int:
     if collapse:
-        while at < stop and data[at] != SPACE and data[at] != TAB:
-            at += 1
-        return at
-    while at < stop and data[at] != separator:
-        at += 1
-    return at
+        return find_either(data, at, stop, SPACE, TAB)
+    return find_byte(data, at, stop, separator)
 
 
-@kernel
+@inlined
 def _quote_end(
     data: Bytes, at: int, stop: int, separator: int, collapse: bool, escaped: bool
 ) -> int:
@@ -288,15 +254,17 @@ def _quote_end(
     Servers disagree on escaping and some do none: a quote closes only before a separator or at
     the end of the line.
     """
+    begin = at
     while True:
         at = (
-            _find_either(data, at, stop, QUOTE, BACKSLASH)
+            find_either(data, at, stop, QUOTE, BACKSLASH)
             if escaped
             else find_byte(data, at, stop, QUOTE)
         )
         if at >= stop:
             # `\\"` may also be a bare backslash at the end of the last field.
-            return stop - 1 if data[stop - 1] == QUOTE and data[stop - 2] == BACKSLASH else -1
+            bare = stop - 2 >= begin and data[stop - 1] == QUOTE and data[stop - 2] == BACKSLASH
+            return stop - 1 if bare else -1
         if data[at] == BACKSLASH:
             at += 2
         elif at + 1 == stop or _is_separator(data[at + 1], separator, collapse):
@@ -305,7 +273,7 @@ def _quote_end(
             at += 1
 
 
-@kernel
+@inlined
 def _csv_end(data: Bytes, at: int, stop: int) -> int:
     """Position of the quote that closes an RFC 4180 field, -1 if none does."""
     while True:
@@ -318,7 +286,7 @@ def _csv_end(data: Bytes, at: int, stop: int) -> int:
             return at
 
 
-@kernel
+@inlined
 def _field(
     data: Bytes,
     at: int,
@@ -340,7 +308,7 @@ def _field(
         end = find_byte(data, at, stop, OPEN)
         while end < stop and end > begin and data[end - 1] != SPACE:
             end = find_byte(data, end + 1, stop, OPEN)
-        return begin, end - 1, (end - 1 if end < stop else -1)
+        return begin, end - 1, (end - 1 if begin < end < stop else -1)
     if kind == _BRACKETED:
         if at >= stop or data[at] != OPEN:
             return begin, begin, -1
@@ -348,7 +316,8 @@ def _field(
         return begin + 1, end, (end + 1 if end < stop else -1)
     if kind == _TO_QUOTE:
         end = find_byte(data, at, stop, QUOTE)
-        return begin, end, (end - 1 if begin < end < stop else (end if end < stop else -1))
+        # What precedes the quote must be a separator, here or before this field.
+        return begin, end, (end - 1 if end < stop else -1)
     if at < stop and data[at] == QUOTE:
         if kind == _CSV:
             end = _csv_end(data, at + 1, stop)
@@ -363,12 +332,12 @@ def _field(
     return begin, end, (end if end > begin or kind == _CSV else -1)
 
 
-@kernel
+@inlined
 def _is_empty(data: Bytes, start: int, stop: int) -> bool:
     return stop <= start or (stop - start == 1 and data[start] == MINUS)
 
 
-@kernel
+@inlined
 def _split_line(
     data: Bytes,
     at: int,
@@ -490,7 +459,7 @@ def _interpret_all(
             reason[i] = _interpret(data, i, day, cache, used, starts, stops, time, naive, status)
 
 
-@kernel
+@inlined
 def _interpret(
     data: Bytes,
     i: int,
@@ -511,11 +480,12 @@ def _interpret(
     if used[_REQUEST] and starts[_REQUEST, i] >= 0:
         if not _split_request(data, i, starts, stops):
             return _BAD_REQUEST
-    elif _is_empty(data, starts[_TARGET, i], stops[_TARGET, i]):
+    elif _is_empty(data, starts[_TARGET, i], stops[_TARGET, i]) or (
+        used[_METHOD]
+        and starts[_METHOD, i] >= 0
+        and not _is_method(data, starts[_METHOD, i], stops[_METHOD, i])
+    ):
         return _BAD_REQUEST
-    elif used[_METHOD] and starts[_METHOD, i] >= 0:
-        if not _is_method(data, starts[_METHOD, i], stops[_METHOD, i]):
-            return _BAD_REQUEST
     if used[_STATUS]:
         status[i] = _status(data, starts[_STATUS, i], stops[_STATUS, i])
         if status[i] == 0:
@@ -528,7 +498,7 @@ def _interpret(
     return _NONE
 
 
-@kernel
+@inlined
 def _moment(
     data: Bytes, i: int, day: int, cache: Offsets, used: Flags, starts: Offsets, stops: Offsets
 ) -> tuple[int, bool]:
@@ -546,7 +516,7 @@ def _moment(
     return day * DAY + clock - offset, naive
 
 
-@kernel
+@inlined
 def _is_method(data: Bytes, start: int, stop: int) -> bool:
     """A letter, then letters, digits, `-` and `_`, 32 bytes at most."""
     if stop <= start or stop - start > 32 or not 65 <= (data[start] & 0xDF) <= 90:
@@ -559,7 +529,7 @@ def _is_method(data: Bytes, start: int, stop: int) -> bool:
     return True
 
 
-@kernel
+@inlined
 def _is_protocol(data: Bytes, start: int, stop: int) -> bool:
     """`HTTP/…`."""
     return (
@@ -572,7 +542,7 @@ def _is_protocol(data: Bytes, start: int, stop: int) -> bool:
     )
 
 
-@kernel
+@inlined
 def _split_request(data: Bytes, i: int, starts: Offsets, stops: Offsets) -> bool:
     """`METHOD target [HTTP/x]`: blanks in the target are allowed if a protocol follows."""
     start, stop = starts[_REQUEST, i], stops[_REQUEST, i]
@@ -599,15 +569,17 @@ def _split_request(data: Bytes, i: int, starts: Offsets, stops: Offsets) -> bool
         return False
     starts[_METHOD, i], stops[_METHOD, i] = start, method_end
     starts[_TARGET, i], stops[_TARGET, i] = target, end
-    return end > target
+    return bool(end > target)
 
 
-@kernel
+@inlined
 def _status(data: Bytes, start: int, stop: int) -> int:
     """The three digits, also after a slash (Squid's `TCP_MISS/200`); 0 if there are none."""
     if stop - start > 3:
         slash = find_byte(data, start, stop, SLASH)
         start = slash + 1 if slash < stop else start
+        # Tables with gaps write `200.0`, IIS may write `404.0` (status and substatus).
+        stop = start + 3 if start + 3 < stop and data[start + 3] == DOT else stop
     if start < 0 or stop - start != 3:
         return 0
     value = 0
@@ -620,10 +592,21 @@ def _status(data: Bytes, start: int, stop: int) -> int:
     return value if value >= 100 else 0
 
 
-@kernel
+@inlined
+def _is_mapped(data: Bytes, start: int) -> bool:
+    """Whether an address begins with `::ffff`, in any case."""
+    mapped = data[start] == COLON and data[start + 1] == COLON
+    for at in range(start + 2, start + 6):
+        mapped = mapped and (data[at] | 0x20) == 0x66
+    return bool(mapped)
+
+
+@inlined
 def _trim_address(data: Bytes, i: int, slot: int, starts: Offsets, stops: Offsets) -> None:
     """The bare address: without blanks, brackets, port and the prefix of mapped IPv4."""
     start, stop = starts[slot, i], stops[slot, i]
+    if find_either(data, start, stop, COLON, SPACE) == stop:
+        return
     while start < stop and data[start] == SPACE:
         start += 1
     while stop > start and data[stop - 1] == SPACE:
@@ -642,7 +625,7 @@ def _trim_address(data: Bytes, i: int, slot: int, starts: Offsets, stops: Offset
             dots += 1
     if colons == 1:
         stop = last_colon
-    elif colons == 3 and dots == 3 and data[start] == COLON and last_colon == start + 6:
+    elif colons == 3 and dots == 3 and last_colon == start + 6 and _is_mapped(data, start):
         # `::ffff:1.2.3.4` is the same client as `1.2.3.4`.
         start = last_colon + 1
     starts[slot, i], stops[slot, i] = start, stop
