@@ -1,4 +1,4 @@
-"""The contracts as a page of documentation (docs/contracts.md)."""
+"""The contracts as a page of documentation (docs/data-contracts.md)."""
 
 from __future__ import annotations
 

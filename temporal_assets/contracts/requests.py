@@ -75,6 +75,7 @@ REQUESTS: Final = Table(
             name="referrers_are_usual",
             measure="count(referrer) / nullif(CAST(count(*) AS DOUBLE), 0)",
             largest_difference=0.2,  # the share of visits with a referrer moves by a few per cent
+            needs_referrers=True,
             protects="Transits, hubs and the behaviour graph are made of referrers.",
             remedy=(
                 "Look for a changed log format, a new Referrer-Policy of the sites, or a proxy"

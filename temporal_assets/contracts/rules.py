@@ -44,6 +44,8 @@ class Rule:
     """SQL SELECT of the rows that break the rule, where there are such rows."""
     reads: tuple[str, ...] = ()
     """Further tables that `measure` reads, of the same day."""
+    needs_referrers: bool = False
+    """Says nothing about days whose log formats do not have referrers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,8 @@ class Drift:
     """The day may be this many times larger or smaller than the median."""
     largest_difference: float | None = None
     """The day may differ from the median by this much."""
+    needs_referrers: bool = False
+    """Says nothing about days whose log formats do not have referrers."""
 
     def __post_init__(self) -> None:
         if (self.largest_factor is None) == (self.largest_difference is None):

@@ -6,6 +6,8 @@ from typing import Final
 
 from temporal_assets.contracts.rules import (
     Drift,
+    Rule,
+    Severity,
     day_is_partition,
     has_rows,
     no_rows,
@@ -63,6 +65,18 @@ TRANSITS: Final = Table(
             remedy="The transformation is at fault: report it with the rows shown here.",
         ),
         has_rows("transits"),
+        Rule(
+            name="referrers_known",
+            measure="CASE WHEN count(*) > 0 THEN count(referrer) END",
+            severity=Severity.WARN,
+            minimum=1,
+            needs_referrers=True,
+            protects="Hubs and the behaviour graph are made of transits with a referrer.",
+            remedy=(
+                "The format has a field for the referrer and it is always empty: look for a proxy"
+                " that strips the header, or a Referrer-Policy of `no-referrer`."
+            ),
+        ),
     ),
     drifts=(
         rows_drift("transits"),
@@ -70,6 +84,7 @@ TRANSITS: Final = Table(
             name="referred_share_is_usual",
             measure="count(referrer) / nullif(CAST(count(*) AS DOUBLE), 0)",
             largest_difference=0.2,  # as for the referrers of `requests`
+            needs_referrers=True,
             protects="Hubs and the behaviour graph are made of transits with a referrer.",
             remedy="See `referrers_are_usual` of `requests`.",
         ),

@@ -30,7 +30,7 @@ def to_check_result(
         check_name=check.name,
         passed=not troubled,
         severity=_severity(check, findings),
-        description=_description(check, troubled),
+        description=_description(check, findings, troubled),
         metadata=_metadata(findings, troubled),
     )
 
@@ -43,9 +43,14 @@ def _severity(check: Rule | Drift, findings: Mapping[dt.date, Finding]) -> dg.As
     return dg.AssetCheckSeverity.WARN
 
 
-def _description(check: Rule | Drift, troubled: Mapping[dt.date, Finding]) -> str | None:
+def _description(
+    check: Rule | Drift,
+    findings: Mapping[dt.date, Finding],
+    troubled: Mapping[dt.date, Finding],
+) -> str | None:
     if not troubled:
-        return None
+        unjudged = {finding.note for finding in findings.values() if finding.note}
+        return "; ".join(sorted(unjudged)) or None
     if all(finding.status is Status.FAILED for finding in troubled.values()):
         return "The check itself could not be done; this says nothing about the data."
     return f"{check.protects} {check.remedy}"

@@ -18,6 +18,13 @@ MIN_HISTORY: Final = 3
 """Days before that a drift needs: the median of fewer is one of them, however odd."""
 
 
+NO_REFERRERS: Final = (
+    "the log formats of this day have no referrers, so where its visitors came from is unknown:"
+    " its transits, and all that is made of them, say nothing about links"
+)
+"""Note of checks that need referrers, for days without any."""
+
+
 class Status(Enum):
     """Outcome of one check of one day."""
 
@@ -106,25 +113,26 @@ def evaluate_outcomes(
     return tuple(_finding(one, outcomes.get(one.name)) for one in expected)
 
 
+def not_judged(expected: Expected, note: str) -> Expected:
+    """The number without a range, and the reason."""
+    return Expected(expected.name, expected.severity, expected.value, note=note)
+
+
 def _expected(drift: Drift, value: float | None, past: Sequence[float | None]) -> Expected:
     known = [number for number in past if number is not None]
     nothing = Expected(drift.name, Severity.WARN, value)
     if value is None:
-        return _because(nothing, "there are no rows to judge")
+        return not_judged(nothing, "there are no rows to judge")
     if len(known) < MIN_HISTORY:
-        return _because(nothing, f"only {len(known)} of the days before can be compared")
+        return not_judged(nothing, f"only {len(known)} of the days before can be compared")
     middle = median(known)
     if drift.largest_difference is not None:
         low, high = middle - drift.largest_difference, middle + drift.largest_difference
     elif drift.largest_factor is not None and middle > 0:
         low, high = middle / drift.largest_factor, middle * drift.largest_factor
     else:
-        return _because(nothing, "the days before are empty")
+        return not_judged(nothing, "the days before are empty")
     return Expected(drift.name, Severity.WARN, value, low, high)
-
-
-def _because(expected: Expected, note: str) -> Expected:
-    return Expected(expected.name, expected.severity, expected.value, note=note)
 
 
 def _finding(expected: Expected, outcome: Outcome | None) -> Finding:

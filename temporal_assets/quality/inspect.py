@@ -10,12 +10,15 @@ from typing import Final
 from temporal_assets.contracts import Drift, Rule, Table
 from temporal_assets.engines.base import Engine, Inputs
 from temporal_assets.quality.evaluate import (
+    NO_REFERRERS,
+    Expected,
     Finding,
     Measured,
     Status,
     evaluate_drifts,
     evaluate_outcomes,
     evaluate_rules,
+    not_judged,
 )
 from temporal_assets.quality.expectations import judge
 from temporal_assets.quality.measure import measure, offenders, parameters
@@ -52,12 +55,32 @@ class Inspector:
                 drifts, self._drifts(table, drifts, day), self._history(table, drifts, day)
             ),
         )
+        expected = self._without_referrers(table, (*rules, *drifts), expected, day)
         outcomes = judge(f"{table.name} {day}", expected)
         by_name = {rule.name: rule for rule in rules}
         return tuple(
             self._with_samples(finding, by_name.get(finding.expected.name), inputs, day)
             for finding in evaluate_outcomes(expected, outcomes)
         )
+
+    def _without_referrers(
+        self,
+        table: Table,
+        checks: Sequence[Rule | Drift],
+        expected: tuple[Expected, ...],
+        day: dt.date,
+    ) -> tuple[Expected, ...]:
+        """Nothing is expected of referrers on a day whose log formats do not have them."""
+        if self._has_referrers(table, day):
+            return expected
+        return tuple(
+            not_judged(one, NO_REFERRERS) if check.needs_referrers else one
+            for check, one in zip(checks, expected, strict=True)
+        )
+
+    def _has_referrers(self, table: Table, day: dt.date) -> bool:
+        manifest = self.store.manifest(table.name, day)
+        return manifest is None or bool(manifest.extra.get("has_referrers", True))
 
     def _inputs(self, table: Table, rules: Sequence[Rule], day: dt.date) -> Inputs:
         names = {table.name, *(name for rule in rules for name in rule.reads)}
@@ -68,10 +91,18 @@ class Inspector:
             return []
         before = [day - dt.timedelta(days=back) for back in range(1, HISTORY_DAYS + 1)]
         return [
-            self._drifts(table, drifts, other)
+            self._comparable(table, drifts, other)
             for other in before
             if self.store.manifest(table.name, other) is not None
         ]
+
+    def _comparable(self, table: Table, drifts: Sequence[Drift], day: dt.date) -> Measured:
+        measured = self._drifts(table, drifts, day)
+        if self._has_referrers(table, day):
+            return measured
+        # A day that could not have referrers is no standard for one that can.
+        known = {drift.name for drift in drifts if not drift.needs_referrers}
+        return {name: number for name, number in measured.items() if name in known}
 
     def _drifts(self, table: Table, drifts: Sequence[Drift], day: dt.date) -> Measured:
         if not drifts:

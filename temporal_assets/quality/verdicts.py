@@ -1,0 +1,110 @@
+"""The last judgement of every partition, kept beside the data.
+
+    verdicts/<asset>/<day>.json     in the state folder
+
+Dagster keeps one result per check and run, and a run may hold thirty days. Whether one day may
+be built upon, and what `status` shows of it, is kept here. A verdict counts for the content that
+was judged and no other: a partition published since has none.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from temporal_assets.contracts import Drift, Rule, Severity
+from temporal_assets.quality.evaluate import Finding, Status
+from temporal_assets.reports.text import shown
+from temporal_assets.storage.manifest import Manifest
+from temporal_assets.storage.store import replace_text
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The outcome of one check, of one day where the asset has days."""
+
+    asset: str
+    check: str
+    day: dt.date | None
+    passed: bool
+    blocking: bool
+    """Whether nothing may be built on the data while the check fails."""
+    message: str
+    """What is wrong and what to do, or why nothing could be judged; empty when all is well."""
+
+
+def judgement(asset: str, day: dt.date, check: Rule | Drift, finding: Finding) -> Judgement:
+    """A finding in words."""
+    return Judgement(
+        asset=asset,
+        check=check.name,
+        day=day,
+        passed=finding.passed,
+        blocking=is_blocking(check),
+        message=_message(check, finding),
+    )
+
+
+def is_blocking(check: Rule | Drift) -> bool:
+    """Whether the check states an invariant."""
+    return isinstance(check, Rule) and check.severity is Severity.ERROR
+
+
+def record(state: Path, manifest: Manifest, judgements: Sequence[Judgement]) -> None:
+    """Keep judgements of a partition; checks that were not repeated keep theirs."""
+    path = _path(state, manifest.asset, manifest.day)
+    known = {one.check: one for one in read(state, manifest)}
+    known |= {one.check: one for one in judgements}
+    fields = {"digest": manifest.digest, "checks": [_fields(one) for one in known.values()]}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    replace_text(path, json.dumps(fields, indent=1, sort_keys=True))
+
+
+def read(state: Path, manifest: Manifest) -> tuple[Judgement, ...]:
+    """What was found in this very content; nothing when it has not been judged."""
+    try:
+        fields = json.loads(_path(state, manifest.asset, manifest.day).read_text("utf-8"))
+    except FileNotFoundError:
+        return ()
+    if fields["digest"] != manifest.digest:
+        return ()
+    return tuple(
+        Judgement(asset=manifest.asset, day=manifest.day, **one) for one in fields["checks"]
+    )
+
+
+def blockers(judgements: Iterable[Judgement]) -> list[Judgement]:
+    """Broken invariants: while there are any, nothing may be built on the data."""
+    return [one for one in judgements if one.blocking and not one.passed]
+
+
+def _fields(one: Judgement) -> Mapping[str, Any]:
+    fields = asdict(one)
+    del fields["asset"], fields["day"]  # the file's name says them
+    return fields
+
+
+def _message(check: Rule | Drift, finding: Finding) -> str:
+    if finding.status is Status.HELD:
+        return ""
+    if finding.status is Status.NOT_JUDGED:
+        return finding.note
+    if finding.status is Status.FAILED:
+        return (
+            f"the check could not be done, which says nothing about the data: {shown(finding.note)}"
+        )
+    expected = finding.expected
+    limits = [
+        f"{word} {limit:g}"
+        for word, limit in (("at least", expected.minimum), ("at most", expected.maximum))
+        if limit is not None
+    ]
+    return f"{expected.value:g}, expected {' and '.join(limits)}. {check.protects} {check.remedy}"
+
+
+def _path(state: Path, asset: str, day: dt.date) -> Path:
+    return state / "verdicts" / asset / f"{day}.json"
