@@ -1,0 +1,64 @@
+"""Putting the code location together, anew at every call.
+
+The daemon, the web server, every run, the command line and the tests each build their own.
+Building reads the settings and which days the logs span; it creates nothing.
+
+Not here: any asset, check, job or sensor (`defs`).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import dagster as dg
+
+from temporal_assets import contracts
+from temporal_assets.defs.assets.log_files import log_file_assets
+from temporal_assets.defs.assets.page_views import page_views_asset
+from temporal_assets.defs.assets.requests import requests_assets
+from temporal_assets.defs.assets.transits import transits_asset
+from temporal_assets.defs.checks import contract_checks, log_file_checks
+from temporal_assets.defs.jobs import daily_job, ingest_job, nightly_job
+from temporal_assets.defs.partitions import daily_partitions
+from temporal_assets.defs.resources import INSTALLATION, Installation
+from temporal_assets.defs.schedules import nightly_schedule
+from temporal_assets.defs.sensors import log_files_sensor
+from temporal_assets.settings import Settings, load_settings
+
+
+def build_defs(
+    settings: Settings | None = None, resources: Mapping[str, Any] | None = None
+) -> dg.Definitions:
+    """All definitions for `settings` (default: those of the state folder).
+
+    `resources` replace those of the same name, for tests and for progress in the command line.
+    """
+    settings = settings or load_settings()
+    with warnings.catch_warnings():
+        # Backfill policies are marked beta; without them 60 days are 60 runs.
+        warnings.simplefilter("ignore", dg.BetaWarning)
+        return _definitions(settings, resources or {})
+
+
+def _definitions(settings: Settings, resources: Mapping[str, Any]) -> dg.Definitions:
+    days = daily_partitions(settings)
+    daily = daily_job(days)
+    ingest = ingest_job()
+    nightly = nightly_job(days)
+    return dg.Definitions(
+        assets=[
+            *log_file_assets(settings, days),
+            requests_assets(settings, days),
+            page_views_asset(settings, days),
+            transits_asset(settings, days),
+        ],
+        asset_checks=[log_file_checks(), *(contract_checks(table) for table in contracts.TABLES)],
+        jobs=[ingest, daily, nightly],
+        schedules=[nightly_schedule(settings, nightly)],
+        sensors=[log_files_sensor(ingest, daily)],
+        resources={INSTALLATION: Installation.of(settings), **resources},
+        # A run is a few steps that each use all cores: processes would only cost start-up time.
+        executor=dg.in_process_executor,
+    )

@@ -1,0 +1,13 @@
+"""Dagster's entry point. Everything is put together in `build`; nothing happens at import."""
+
+from __future__ import annotations
+
+import dagster as dg
+
+from temporal_assets.build import build_defs
+
+
+@dg.definitions
+def defs() -> dg.Definitions:
+    """The code location, with the settings of $TEMPORAL_ASSETS_STATE."""
+    return build_defs()

@@ -1,0 +1,137 @@
+"""`log_files`: reading new log files into the landing zone, and which days they change."""
+
+# No `from __future__ import annotations`: Dagster looks at the annotations of the shells.
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+
+from temporal_assets import daily
+from temporal_assets.defs import lifelines
+from temporal_assets.defs.events import Event
+from temporal_assets.defs.metadata import MAX_ROWS, grid
+from temporal_assets.defs.resources import Installation
+from temporal_assets.defs.tags import LANDING_POOL, LOGS_GROUP
+from temporal_assets.settings import Settings
+from temporal_assets.storage.inventory import Inventory, LandedFile
+from temporal_assets.storage.landing import LandingReport, refresh
+from temporal_assets.storage.manifest import digest_of
+
+_COLUMNS = {
+    "file": "string",
+    "format": "string",
+    "lines": "int",
+    "bytes": "int",
+    "days": "string",
+    "trouble": "string",
+}
+
+
+def log_file_assets(
+    settings: Settings, days: dg.PartitionsDefinition[str]
+) -> Sequence[dg.AssetsDefinition | dg.AssetSpec]:
+    """The asset, and the days it changes as an asset of their own.
+
+    Reading a file changes some days and not others. Dagster would mark every day of `requests`
+    as stale with every new file; through `landed_days` it marks those that the file changes.
+    """
+    shared: dict[str, Any] = {
+        "group_name": LOGS_GROUP,
+        "owners": [settings.orchestration.owner],
+    }
+
+    @dg.asset(
+        name="log_files",
+        description=(
+            "Access logs, each read once: cleaned, pseudonymised and split by day into the landing"
+            " zone. Materialising reads the files of the configured sources that are new or have"
+            " changed; with nothing new it costs a look at the folders."
+        ),
+        kinds={"file", "parquet"},
+        pool=LANDING_POOL,
+        **shared,
+    )
+    def log_files(
+        context: dg.AssetExecutionContext, installation: dg.ResourceParam[Installation]
+    ) -> dg.MaterializeResult[Any]:
+        lifelines.hold(installation.settings.state, context.run_id)
+
+        def progress(path: Path, done: int, total: int) -> None:
+            installation.report(
+                Event("reading", "log_files", path=str(path), done=done, total=total)
+            )
+
+        report = refresh(installation.settings, progress)
+        inventory = Inventory.load(installation.settings)
+        _announce_days(context, installation, inventory, report)
+        return dg.MaterializeResult(
+            metadata=_metadata(report, inventory),
+            # What has changed is told per day, by `landed_days`.
+            data_version=dg.DataVersion("see landed_days"),
+        )
+
+    landed_days = dg.AssetSpec(
+        "landed_days",
+        deps=["log_files"],
+        description=(
+            "What the log files hold of each day. Changes with every file that adds to the day,"
+            " however late it comes; the day of `requests` is then stale."
+        ),
+        kinds={"file", "parquet"},
+        partitions_def=days,
+        **shared,
+    )
+    return [log_files, landed_days]
+
+
+def _announce_days(
+    context: dg.AssetExecutionContext,
+    installation: Installation,
+    inventory: Inventory,
+    report: LandingReport,
+) -> None:
+    """Tell Dagster the version of every day that this or an unfinished earlier run changed."""
+    stale = daily.stale(installation.store, inventory, installation.settings)["requests"]
+    for day in sorted({*report.days, *stale}):
+        inputs = inventory.inputs(day)
+        context.log_event(
+            dg.AssetObservation(
+                asset_key="landed_days",
+                partition=day.isoformat(),
+                metadata={"files": len(inputs)},
+                tags={"dagster/data_version": digest_of([item.digest for item in inputs])},
+            )
+        )
+
+
+def _metadata(report: LandingReport, inventory: Inventory) -> dict[str, Any]:
+    days = inventory.days()
+    span = {"first_day": str(days[0]), "last_day": str(days[-1])} if days else {}
+    return {
+        "files_read": len(report.landed),
+        "files_known": report.unchanged,
+        "files_unreadable": len(inventory.failed),
+        "days": len(days),
+        **span,
+        "log_lines": sum(file.lines for file in inventory.active),
+        "bytes": sum(file.size for file in inventory.active),
+        "read_now": grid(_rows([*report.failed, *report.landed]), _COLUMNS),
+    }
+
+
+def _rows(files: Iterable[LandedFile]) -> list[dict[str, Any]]:
+    return [_row(file) for file in list(files)[:MAX_ROWS]]
+
+
+def _row(file: LandedFile) -> dict[str, Any]:
+    days = sorted(file.days)
+    return {
+        "file": file.name,
+        "format": file.format,
+        "lines": file.lines,
+        "bytes": file.size,
+        "days": f"{days[0]} to {days[-1]}" if days else "",
+        "trouble": file.error or file.problem or "",
+    }

@@ -1,0 +1,44 @@
+"""`page_views`: distinct clients per page and day."""
+
+# No `from __future__ import annotations`: Dagster looks at the annotations of the shells.
+
+import datetime as dt
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import dagster as dg
+
+from temporal_assets import contracts
+from temporal_assets.defs import metadata
+from temporal_assets.defs.assets.derived import make_derived
+from temporal_assets.defs.days import Parts, make_days
+from temporal_assets.defs.resources import Installation
+from temporal_assets.defs.specs import table_spec
+from temporal_assets.settings import Settings
+
+
+def page_views_asset(settings: Settings, days: dg.PartitionsDefinition[str]) -> dg.AssetsDefinition:
+    """The asset."""
+
+    @dg.multi_asset(
+        name="page_views",
+        specs=[
+            table_spec(contracts.PAGE_VIEWS, settings, deps=["requests"], sql=["page_views"]),
+        ],
+        partitions_def=days,
+        backfill_policy=dg.BackfillPolicy.multi_run(settings.orchestration.days_per_run),
+    )
+    def page_views(
+        context: dg.AssetExecutionContext, installation: dg.ResourceParam[Installation]
+    ) -> Iterator[dg.MaterializeResult[Any]]:
+        plot = len(context.partition_keys) <= metadata.MAX_PLOTTED_DAYS
+
+        def make(day: dt.date) -> Parts:
+            made = make_derived(installation, "page_views", day)
+            plots = metadata.views_plot(installation, day) if plot else {}
+            return {"page_views": replace(made, metadata={**made.metadata, **plots})}
+
+        yield from make_days(context, installation, ["page_views"], make)
+
+    return page_views

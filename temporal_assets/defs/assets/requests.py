@@ -1,0 +1,64 @@
+"""`requests` and `rejects`: the lines of a day, kept and not kept. Made together."""
+
+# No `from __future__ import annotations`: Dagster looks at the annotations of the shells.
+
+import datetime as dt
+from collections.abc import Iterator
+from typing import Any
+
+import dagster as dg
+
+from temporal_assets import contracts, daily
+from temporal_assets.defs import metadata
+from temporal_assets.defs.days import Made, Parts, UnfinishedDay, make_days
+from temporal_assets.defs.resources import Installation
+from temporal_assets.defs.specs import table_spec
+from temporal_assets.settings import Settings
+from temporal_assets.storage.inventory import READER_VERSION, Inventory
+
+_SOURCES = ("log_files", "landed_days")
+_SQL = ("behavioural_bots", "distinct_segments", "requests")
+
+
+def requests_assets(settings: Settings, days: dg.PartitionsDefinition[str]) -> dg.AssetsDefinition:
+    """One step, two tables."""
+
+    @dg.multi_asset(
+        name="requests_and_rejects",
+        specs=[
+            table_spec(table, settings, deps=_SOURCES, sql=_SQL, reader=READER_VERSION)
+            for table in (contracts.REQUESTS, contracts.REJECTS)
+        ],
+        partitions_def=days,
+        backfill_policy=dg.BackfillPolicy.multi_run(settings.orchestration.days_per_run),
+    )
+    def requests_and_rejects(
+        context: dg.AssetExecutionContext, installation: dg.ResourceParam[Installation]
+    ) -> Iterator[dg.MaterializeResult[Any]]:
+        inventory = Inventory.load(installation.settings)
+        plot = len(context.partition_keys) <= metadata.MAX_PLOTTED_DAYS
+
+        def make(day: dt.date) -> Parts:
+            return _make(installation, inventory, day, plot)
+
+        yield from make_days(context, installation, ("requests", "rejects"), make)
+
+    return requests_and_rejects
+
+
+def _make(installation: Installation, inventory: Inventory, day: dt.date, plot: bool) -> Parts:
+    store = installation.store
+    try:
+        result = daily.build_requests(
+            store, installation.engine, installation.settings, day, inventory
+        )
+    except daily.TooManyRejects as error:
+        # The evidence is published although the requests are not.
+        rejects = store.manifest("rejects", day)
+        parts = {"rejects": Made(rejects, {"bytes": rejects.size})} if rejects else {}
+        raise UnfinishedDay(str(error), parts) from error
+    plots = metadata.hours_plot(installation, day) if plot else {}
+    return {
+        "requests": Made(result.requests.manifest, metadata.of_requests(result) | plots),
+        "rejects": Made(result.rejects.manifest, metadata.of_rejects(result)),
+    }

@@ -1,0 +1,36 @@
+"""`transits`: who came to a page from where."""
+
+# No `from __future__ import annotations`: Dagster looks at the annotations of the shells.
+
+import datetime as dt
+from collections.abc import Iterator
+from typing import Any
+
+import dagster as dg
+
+from temporal_assets import contracts
+from temporal_assets.defs.assets.derived import make_derived
+from temporal_assets.defs.days import Parts, make_days
+from temporal_assets.defs.resources import Installation
+from temporal_assets.defs.specs import table_spec
+from temporal_assets.settings import Settings
+
+
+def transits_asset(settings: Settings, days: dg.PartitionsDefinition[str]) -> dg.AssetsDefinition:
+    """The asset."""
+
+    @dg.multi_asset(
+        name="transits",
+        specs=[table_spec(contracts.TRANSITS, settings, deps=["requests"], sql=["transits"])],
+        partitions_def=days,
+        backfill_policy=dg.BackfillPolicy.multi_run(settings.orchestration.days_per_run),
+    )
+    def transits(
+        context: dg.AssetExecutionContext, installation: dg.ResourceParam[Installation]
+    ) -> Iterator[dg.MaterializeResult[Any]]:
+        def make(day: dt.date) -> Parts:
+            return {"transits": make_derived(installation, "transits", day)}
+
+        yield from make_days(context, installation, ["transits"], make)
+
+    return transits

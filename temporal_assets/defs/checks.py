@@ -1,0 +1,143 @@
+"""Asset checks: the rules of the contracts, and the state of the log files.
+
+Invariants block: what is downstream is not built in the same run. Drifts warn. A run over
+several days judges each of them; Dagster keeps one result per check and run, which lists the days
+that did not pass. Executed on their own, from the UI, the checks judge the newest days.
+"""
+
+# No `from __future__ import annotations`: Dagster looks at the annotations of the shells.
+
+import datetime as dt
+from collections.abc import Iterator
+
+import dagster as dg
+
+from temporal_assets.contracts import Drift, Rule, Severity, Table
+from temporal_assets.defs import lifelines
+from temporal_assets.defs.events import Event
+from temporal_assets.defs.metadata import MAX_ROWS, grid
+from temporal_assets.defs.resources import Installation
+from temporal_assets.defs.tags import days_of_run
+from temporal_assets.quality import verdicts
+from temporal_assets.quality.asset_checks import to_check_result
+from temporal_assets.quality.evaluate import Expected, Finding, Status
+from temporal_assets.quality.inspect import Inspector
+from temporal_assets.quality.log_files import FILE_CHECKS, FileFinding, evaluate_log_files
+from temporal_assets.quality.verdicts import Judgement, is_blocking, judgement
+from temporal_assets.storage.inventory import Inventory
+
+
+def contract_checks(table: Table) -> dg.AssetChecksDefinition:
+    """The checks of one table, as one step."""
+
+    @dg.multi_asset_check(
+        name=f"{table.name}_checks",
+        specs=[
+            dg.AssetCheckSpec(
+                check.name,
+                asset=table.name,
+                description=f"{check.protects} {check.remedy}",
+                blocking=is_blocking(check),
+            )
+            for check in table.checks
+        ],
+        can_subset=True,
+    )
+    def checks(
+        context: dg.AssetCheckExecutionContext, installation: dg.ResourceParam[Installation]
+    ) -> Iterator[dg.AssetCheckResult]:
+        lifelines.hold(installation.settings.state, context.run.run_id)
+        selected = {key.name for key in context.selected_asset_check_keys}
+        chosen = [check for check in table.checks if check.name in selected]
+        findings: dict[str, dict[dt.date, Finding]] = {check.name: {} for check in chosen}
+        inspector = Inspector(installation.store, installation.engine, installation.settings)
+        for day in _days(context, installation, table):
+            for check, finding in _judge(installation, inspector, table, chosen, day):
+                findings[check.name][day] = finding
+        for check in chosen:
+            yield to_check_result(table.name, check, findings[check.name])
+
+    return checks
+
+
+def log_file_checks() -> dg.AssetChecksDefinition:
+    """Checks of the log files. They do not block: the other files are read and used."""
+
+    @dg.multi_asset_check(
+        name="log_files_checks",
+        specs=[
+            dg.AssetCheckSpec(check.name, asset="log_files", description=check.description)
+            for check in FILE_CHECKS
+        ],
+        can_subset=True,
+    )
+    def checks(
+        context: dg.AssetCheckExecutionContext, installation: dg.ResourceParam[Installation]
+    ) -> Iterator[dg.AssetCheckResult]:
+        lifelines.hold(installation.settings.state, context.run.run_id)
+        selected = {key.name for key in context.selected_asset_check_keys}
+        chosen = [check for check in FILE_CHECKS if check.name in selected]
+        files = Inventory.load(installation.settings).files
+        for finding in evaluate_log_files(files, chosen):
+            one = log_file_judgement(finding)
+            installation.report(Event("checked", "log_files", judgement=one))
+            yield _file_result(finding)
+
+    return checks
+
+
+def log_file_judgement(finding: FileFinding) -> Judgement:
+    """A finding about log files as the command line shows it."""
+    return Judgement("log_files", finding.check.name, None, finding.passed, False, finding.message)
+
+
+def _days(
+    context: dg.AssetCheckExecutionContext, installation: Installation, table: Table
+) -> list[dt.date]:
+    days = days_of_run(context.run.tags)
+    if days:
+        return days
+    return installation.store.days(table.name)[-installation.settings.orchestration.days_per_run :]
+
+
+def _judge(
+    installation: Installation,
+    inspector: Inspector,
+    table: Table,
+    checks: list[Rule | Drift],
+    day: dt.date,
+) -> list[tuple[Rule | Drift, Finding]]:
+    try:
+        findings = inspector.inspect(table, day, {check.name for check in checks})
+    except Exception as error:
+        # A check that cannot be done must be seen, and must not look like bad data.
+        findings = tuple(_not_done(check, error) for check in checks)
+    judged = list(zip(checks, findings, strict=True))
+    judgements = [judgement(table.name, day, check, finding) for check, finding in judged]
+    manifest = installation.store.manifest(table.name, day)
+    if manifest:
+        verdicts.record(installation.settings.state, manifest, judgements)
+    for one in judgements:
+        installation.report(Event("checked", table.name, day, judgement=one))
+    return judged
+
+
+def _not_done(check: Rule | Drift, error: Exception) -> Finding:
+    severity = check.severity if isinstance(check, Rule) else Severity.WARN
+    note = f"{type(error).__name__}: {error}"
+    return Finding(Expected(check.name, severity, None, note=note), Status.FAILED, note)
+
+
+def _file_result(finding: FileFinding) -> dg.AssetCheckResult:
+    rows = [{"file": file, "trouble": trouble} for file, trouble in finding.troubles]
+    severe = finding.check.severity is Severity.ERROR
+    return dg.AssetCheckResult(
+        check_name=finding.check.name,
+        asset_key="log_files",
+        passed=finding.passed,
+        severity=dg.AssetCheckSeverity.ERROR if severe else dg.AssetCheckSeverity.WARN,
+        metadata={
+            "files_in_trouble": len(rows),
+            "files": grid(rows[:MAX_ROWS], {"file": "string", "trouble": "string"}),
+        },
+    )

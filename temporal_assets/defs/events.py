@@ -1,0 +1,28 @@
+"""What happens while assets are made, for whoever shows progress. Not Dagster's event log."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+from typing import Literal
+
+from temporal_assets.quality.verdicts import Judgement
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that happened; `kind` says which of the fields mean something."""
+
+    kind: Literal["reading", "published", "failed", "checked"]
+    asset: str
+    day: dt.date | None = None
+    rows: int = 0
+    bytes: int = 0
+    """Of the partition that was published."""
+    path: str = ""
+    done: int = 0
+    total: int = 0
+    """While reading: the log file, its bytes read so far and its size."""
+    message: str = ""
+    """Why a day failed."""
+    judgement: Judgement | None = None

@@ -1,0 +1,182 @@
+"""When things happen by themselves because something is there.
+
+One sensor watches the folders of the logs. Files that are new or changed, and have not been
+written to for a minute, are read by a run of `ingest`. Days whose logs have changed, that were
+never made, or that a failed run left half-way, are made by runs of `daily`, in batches.
+Whether a day is up to date is decided by content, from the manifests, not by Dagster's history.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Final
+
+import dagster as dg
+
+from temporal_assets import daily
+from temporal_assets.defs import lifelines, tags
+from temporal_assets.defs.batches import Batch, Stale, batches
+from temporal_assets.defs.jobs import Job
+from temporal_assets.defs.partitions import first_day, in_words, today
+from temporal_assets.defs.resources import Installation
+from temporal_assets.quality import verdicts
+from temporal_assets.storage.inventory import Inventory, Pending
+from temporal_assets.storage.manifest import digest_of
+
+SETTLED: Final = dt.timedelta(minutes=1)
+"""How long a file must have been left alone: one that is being copied is not read half."""
+
+_INTERVAL_SECONDS: Final = 60
+"""Logs rotate hourly or daily; a look at the folders every minute is soon enough."""
+
+_UNFINISHED: Final = [
+    dg.DagsterRunStatus.QUEUED,
+    dg.DagsterRunStatus.NOT_STARTED,
+    dg.DagsterRunStatus.STARTING,
+    dg.DagsterRunStatus.STARTED,
+    dg.DagsterRunStatus.CANCELING,
+]
+
+_READING_JOBS: Final = frozenset({"ingest", "nightly"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Memory:
+    """What one tick tells the next, as the sensor's cursor."""
+
+    asked: str = ""
+    """Identity of the files that a run was asked to read last."""
+    generation: int = 0
+    """Raised when runs were lost with their process, so that the same work is asked for again."""
+
+    @classmethod
+    def from_cursor(cls, cursor: str | None) -> _Memory:
+        return cls(**json.loads(cursor)) if cursor else cls()
+
+
+def log_files_sensor(ingest: Job, daily_job: Job) -> dg.SensorDefinition:
+    """Switched off until somebody switches it on."""
+
+    @dg.sensor(
+        name="new_log_files",
+        jobs=[ingest, daily_job],
+        minimum_interval_seconds=_INTERVAL_SECONDS,
+        description=(
+            "Reads log files that are new or changed, then makes the days they change, however"
+            " old these are."
+        ),
+    )
+    def new_log_files(
+        context: dg.SensorEvaluationContext, installation: dg.ResourceParam[Installation]
+    ) -> dg.SensorResult:
+        memory = _Memory.from_cursor(context.cursor)
+        if lifelines.fail_orphans(context.instance, installation.settings.state):
+            memory = replace(memory, generation=memory.generation + 1)
+        return _tick(context.instance, installation, memory, dt.datetime.now(dt.UTC))
+
+    return new_log_files
+
+
+def _tick(
+    instance: dg.DagsterInstance, installation: Installation, memory: _Memory, now: dt.datetime
+) -> dg.SensorResult:
+    settings = installation.settings
+    unfinished = instance.get_runs(filters=dg.RunsFilter(statuses=_UNFINISHED))
+    if any(run.job_name in _READING_JOBS for run in unfinished):
+        return _nothing(memory, "Log files are being read.")
+    inventory = Inventory.load(settings)
+    pending = inventory.pending(settings, settled=SETTLED)
+    asked = _identity(pending)
+    if pending and asked != memory.asked:
+        memory = replace(memory, asked=asked)
+        # Days are made after all their files have been read, not after each.
+        return _result(memory, [_ingest_request(pending, memory)])
+    requests: list[dg.RunRequest] = []
+    if pending:
+        # That run has failed. It is asked for again once an hour; days go on meanwhile.
+        requests.append(_ingest_request(pending, memory, f"{now:%Y-%m-%dT%H}"))
+    busy = {day for run in unfinished for day in tags.days_of_run(run.tags)}
+    stale, outside = _stale(installation, inventory, now)
+    requests += [
+        _daily_request(installation, inventory, batch, memory)
+        for batch in batches(stale, settings.orchestration.days_per_run, leave_out=busy)
+    ]
+    if requests:
+        return _result(memory, requests)
+    if outside:
+        return _nothing(
+            memory,
+            f"The logs hold {in_words(outside)}, before the first partition: set or remove"
+            " `orchestration.first_day`.",
+        )
+    return _nothing(memory, "No new log files, and every day is up to date.")
+
+
+def _stale(
+    installation: Installation, inventory: Inventory, now: dt.datetime
+) -> tuple[Stale, list[dt.date]]:
+    """Days to be made: over, within the partitions, not waiting for somebody to mend them.
+
+    And the days that have no partition.
+    """
+    settings = installation.settings
+    first, last = first_day(settings), today(settings, now)
+    found = daily.stale(installation.store, inventory, settings)
+    stale: dict[str, list[dt.date]] = {
+        asset: [day for day in days if first <= day < last] for asset, days in found.items()
+    }
+    fresh = {day for days in stale.values() for day in days} - set(stale["requests"])
+    blocked = {day for day in fresh if _is_blocked(installation, day)}
+    for asset in daily.DERIVED:
+        stale[asset] = [day for day in stale[asset] if day not in blocked]
+    return stale, [day for day in found["requests"] if day < first]
+
+
+def _is_blocked(installation: Installation, day: dt.date) -> bool:
+    manifest = installation.store.manifest("requests", day)
+    state = installation.settings.state
+    return manifest is not None and bool(verdicts.blockers(verdicts.read(state, manifest)))
+
+
+def _identity(pending: Iterable[Pending]) -> str:
+    seen = (item.sighting for item in pending)
+    return digest_of(sorted((one.path, one.size, one.mtime_ns) for one in seen))
+
+
+def _ingest_request(
+    pending: Sequence[Pending], memory: _Memory, attempt: str = "first"
+) -> dg.RunRequest:
+    return dg.RunRequest(
+        run_key=f"ingest:{_identity(pending)}:{memory.generation}:{attempt}",
+        job_name="ingest",
+        tags={"log_files": str(len(pending))},
+    )
+
+
+def _daily_request(
+    installation: Installation, inventory: Inventory, batch: Batch, memory: _Memory
+) -> dg.RunRequest:
+    """The key names the days and what they are made from: a failure is not repeated as it is."""
+    sources: list[Any] = [daily.requests_digest(installation.settings)]
+    for day in batch.days:
+        made = installation.store.manifest("requests", day)
+        sources.append([item.digest for item in inventory.inputs(day)])
+        sources.append(None if "requests" in batch.assets or made is None else made.digest)
+    key = f"daily:{batch.days[0]}..{batch.days[-1]}:{digest_of([batch.assets, sources])}"
+    return dg.RunRequest(
+        run_key=f"{key}:{memory.generation}",
+        job_name="daily",
+        tags=tags.of_range(batch.days),
+        asset_selection=[dg.AssetKey(asset) for asset in batch.assets],
+    )
+
+
+def _result(memory: _Memory, requests: list[dg.RunRequest]) -> dg.SensorResult:
+    return dg.SensorResult(run_requests=requests, cursor=json.dumps(asdict(memory)))
+
+
+def _nothing(memory: _Memory, reason: str) -> dg.SensorResult:
+    return dg.SensorResult(skip_reason=reason, cursor=json.dumps(asdict(memory)))

@@ -1,0 +1,74 @@
+"""What the UI says about a table before any data is there, taken from its contract."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import dagster as dg
+
+from temporal_assets.contracts import ColumnSpec, Table
+from temporal_assets.defs.tags import DAILY_GROUP
+from temporal_assets.engines.sql import sql_file
+from temporal_assets.settings import Settings
+from temporal_assets.storage.manifest import digest_of
+
+
+def table_spec(
+    table: Table,
+    settings: Settings,
+    *,
+    deps: Sequence[str],
+    sql: Sequence[str],
+    reader: int = 0,
+) -> dg.AssetSpec:
+    """The spec of a daily table made from `deps` by the files `sql` and a version of the reader."""
+    return dg.AssetSpec(
+        table.name,
+        deps=deps,
+        description=f"{table.description}\n\nOne row: {table.grain}. One partition: one day.",
+        group_name=DAILY_GROUP,
+        owners=[settings.orchestration.owner],
+        kinds={settings.engine.name, "parquet"},
+        tags={"grain": "day"},
+        code_version=_code_version(table, sql, reader),
+        metadata=_metadata(table),
+    )
+
+
+def _code_version(table: Table, sql: Sequence[str], reader: int) -> str:
+    """Changes with the schema, the statements (comments aside) and the reader."""
+    statements = [
+        [line for line in sql_file(name).text.splitlines() if not line.startswith("--")]
+        for name in sql
+    ]
+    return f"{table.version}-{digest_of([statements, reader])[:8]}"
+
+
+def _metadata(table: Table) -> dict[str, Any]:
+    metadata: dict[str, Any] = {
+        "dagster/table_name": table.name,
+        "dagster/column_schema": dg.TableSchema([_column(column) for column in table.columns]),
+    }
+    lineage = {
+        column.name: [_source(source) for source in column.sources]
+        for column in table.columns
+        if column.sources
+    }
+    if lineage:
+        metadata["dagster/column_lineage"] = dg.TableColumnLineage(lineage)
+    return metadata
+
+
+def _column(column: ColumnSpec) -> dg.TableColumn:
+    return dg.TableColumn(
+        column.name,
+        type=column.sql_type,
+        description=column.description,
+        constraints=dg.TableColumnConstraints(nullable=column.nullable),
+    )
+
+
+def _source(name: str) -> dg.TableColumnDep:
+    table, column = name.split(".")
+    return dg.TableColumnDep(asset_key=dg.AssetKey(table), column_name=column)

@@ -1,0 +1,33 @@
+"""Names of tags, groups and pools, and what runs say about their days in Dagster's own tags."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from temporal_assets.defs.partitions import days_between
+
+LOGS_GROUP: Final = "logs"
+DAILY_GROUP: Final = "daily"
+"""A group is a stage of the pipeline; an asset has one."""
+
+LANDING_POOL: Final = "landing"
+"""Log files are read by one run at a time; a second one would only wait for the first."""
+
+_DAY: Final = "dagster/partition"
+_FIRST: Final = "dagster/asset_partition_range_start"
+_LAST: Final = "dagster/asset_partition_range_end"
+
+
+def of_range(days: Sequence[dt.date]) -> dict[str, str]:
+    """Tags of a run over contiguous, ascending days."""
+    return {_FIRST: days[0].isoformat(), _LAST: days[-1].isoformat()}
+
+
+def days_of_run(tags: Mapping[str, str]) -> list[dt.date]:
+    """Days a run is about, whether it was started for one or for a range; none if for neither."""
+    first, last = tags.get(_FIRST, tags.get(_DAY)), tags.get(_LAST, tags.get(_DAY))
+    if first is None or last is None:
+        return []
+    return days_between(dt.date.fromisoformat(first), dt.date.fromisoformat(last))

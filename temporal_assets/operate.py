@@ -1,0 +1,322 @@
+"""Running the project from a program: the command line and notebooks go through here.
+
+Everything happens in this process, and through Dagster: runs, metadata and checks are in the UI
+afterwards as if they had been started there. Not here: what is run (`defs`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import os
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final
+from uuid import uuid4
+
+import dagster as dg
+
+from temporal_assets import contracts
+from temporal_assets.build import build_defs
+from temporal_assets.daily import DERIVED
+from temporal_assets.defs import lifelines, tags
+from temporal_assets.defs.checks import log_file_judgement
+from temporal_assets.defs.events import Event
+from temporal_assets.defs.jobs import DAILY_ASSETS
+from temporal_assets.defs.partitions import first_day, ranges, today
+from temporal_assets.defs.resources import INSTALLATION, Installation
+from temporal_assets.quality import verdicts
+from temporal_assets.quality.log_files import evaluate_log_files
+from temporal_assets.quality.verdicts import Judgement
+from temporal_assets.settings import DEFAULT_STATE, Settings
+from temporal_assets.storage.inventory import Inventory
+from temporal_assets.storage.store import Store
+
+__all__ = [
+    "Event",
+    "Failed",
+    "Judgement",
+    "Outcome",
+    "Published",
+    "Skipped",
+    "last_checks",
+    "materialize",
+    "prepare_home",
+]
+
+_CONFIG: Final = "dagster.yaml"
+
+_QUIET: Final[Mapping[str, Any]] = {
+    # Dagster's console log is for servers; what a person needs comes as events.
+    "loggers": {"console": {"config": {"log_level": "CRITICAL"}}}
+}
+
+_MADE_TOGETHER: Final = frozenset({"requests", "rejects"})
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A partition that was published."""
+
+    asset: str
+    day: dt.date
+    rows: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """An asset that could not be made for some days; none where it has no days."""
+
+    asset: str
+    days: tuple[dt.date, ...]
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A day that was asked for and is none."""
+
+    day: dt.date
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What `materialize` did."""
+
+    materialized: tuple[Published, ...] = ()
+    failures: tuple[Failed, ...] = ()
+    checks: tuple[Judgement, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    run_ids: tuple[str, ...] = ()
+    """Dagster's runs, to be looked up in the UI."""
+
+    @property
+    def ok(self) -> bool:
+        """Everything was made and no invariant is broken. Warnings do not count."""
+        return not self.failures and not verdicts.blockers(self.checks)
+
+
+def prepare_home(settings: Settings) -> Path:
+    """The folder to use as DAGSTER_HOME; made, with its `dagster.yaml`, when it is not there.
+
+    A `dagster.yaml` that is there is left alone: it is the operator's to change.
+    """
+    home = settings.state / "dagster"
+    home.mkdir(parents=True, exist_ok=True)
+    config = home / _CONFIG
+    if not config.exists():
+        # The file at the top of the project names the default state folder, relative to itself.
+        text = _template().read_text("utf-8")
+        config.write_text(text.replace(f"{DEFAULT_STATE}/dagster", _quoted(home)), "utf-8")
+    return home
+
+
+def materialize(
+    settings: Settings,
+    days: Sequence[dt.date],
+    assets: Sequence[str] = (),
+    on_event: Callable[[Event], None] | None = None,
+) -> Outcome:
+    """Make `assets` (default: all daily ones) for `days`, and check them.
+
+    `log_files` may be among the assets: new log files are then read before anything else. Days
+    are made in runs of `orchestration.days_per_run`. A day that fails, or that breaks an
+    invariant, stops what is downstream of it and no other day. `on_event` is called as things
+    happen, while log files are read from several threads.
+    """
+    wanted = _wanted(assets)
+    operation = _Operation(settings, on_event)
+    with _instance(settings) as instance:
+        lifelines.fail_orphans(instance, settings.state)
+        if "log_files" in wanted:
+            operation.run(instance, "ingest", ["log_files"], ())
+        chosen = [asset for asset in DAILY_ASSETS if asset in wanted]
+        for run in ranges(operation.partitions(days), settings.orchestration.days_per_run):
+            operation.make(instance, chosen, run)
+    return operation.outcome()
+
+
+def last_checks(settings: Settings) -> tuple[Judgement, ...]:
+    """The last judgements of everything that is published now, and of the log files."""
+    store = Store.open(settings)
+    found = [log_file_judgement(one) for one in evaluate_log_files(Inventory.load(settings).files)]
+    for table in contracts.TABLES:
+        for day in store.days(table.name):
+            manifest = store.manifest(table.name, day)
+            if manifest:
+                found += verdicts.read(settings.state, manifest)
+    return tuple(found)
+
+
+@dataclass
+class _Operation:
+    """One call of `materialize`: what has happened so far."""
+
+    settings: Settings
+    on_event: Callable[[Event], None] | None
+    events: list[Event] = field(default_factory=list)
+    failures: list[Failed] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    run_ids: list[str] = field(default_factory=list)
+
+    def partitions(self, days: Sequence[dt.date]) -> list[dt.date]:
+        """The days that are partitions; the others are noted as skipped."""
+        if not days:
+            return []
+        first, last = first_day(self.settings), today(self.settings, dt.datetime.now(dt.UTC))
+        for day in days:
+            if day < first:
+                self.skipped.append(Skipped(day, f"the first partition is {first}"))
+            elif day > last:
+                self.skipped.append(Skipped(day, "the day has not begun"))
+        return [day for day in days if first <= day <= last]
+
+    def make(
+        self, instance: dg.DagsterInstance, assets: Sequence[str], days: Sequence[dt.date]
+    ) -> None:
+        """Make contiguous days; where one stops its run, go on with the others."""
+        before = len(self.events)
+        if self.run(instance, "daily", assets, days):
+            return
+        after = self.events[before:]
+        made = {(event.asset, event.day) for event in after if event.kind == "published"}
+        failed = {(event.asset, event.day) for event in after if event.kind == "failed"}
+        if "requests" not in assets:
+            return
+        rest = [asset for asset in assets if asset in DERIVED]
+        started = any((asset, day) in made | failed for asset in rest for day in days)
+        if started or not rest:
+            return
+        store = Store.open(self.settings)
+        usable = [
+            day for day in days if ("requests", day) in made and not self._blocked(store, day)
+        ]
+        for run in ranges(usable, len(days)):
+            self.run(instance, "daily", rest, run)
+
+    def run(
+        self,
+        instance: dg.DagsterInstance,
+        job: str,
+        assets: Sequence[str],
+        days: Sequence[dt.date],
+    ) -> bool:
+        """One run. Returns whether it succeeded."""
+        before = len(self.events)
+        installation = Installation.of(self.settings, self._report)
+        # Built anew for every run: reading logs may have brought earlier days.
+        defs = build_defs(self.settings, {INSTALLATION: installation})
+        run_id = str(uuid4())
+        self.run_ids.append(run_id)
+        try:
+            result = defs.resolve_job_def(job).execute_in_process(
+                instance=instance,
+                asset_selection=[dg.AssetKey(asset) for asset in assets],
+                tags=tags.of_range(days) if days else {},
+                run_config=_QUIET,
+                raise_on_error=False,
+                run_id=run_id,
+            )
+        finally:
+            lifelines.release(self.settings.state, run_id)
+        if not result.success and not self._is_explained(self.events[before:]):
+            self.failures.append(Failed(", ".join(assets), tuple(days), _error(result)))
+        return result.success
+
+    def outcome(self) -> Outcome:
+        """Everything that has happened; later checks of a day replace earlier ones."""
+        checks = {
+            (one.asset, one.check, one.day): one
+            for event in self.events
+            if (one := event.judgement) is not None
+        }
+        return Outcome(
+            materialized=tuple(
+                Published(event.asset, event.day, event.rows, event.bytes)
+                for event in self.events
+                if event.kind == "published" and event.day is not None
+            ),
+            failures=(*_failures(self.events), *self.failures),
+            checks=tuple(checks.values()),
+            skipped=tuple(self.skipped),
+            run_ids=tuple(self.run_ids),
+        )
+
+    def _report(self, event: Event) -> None:
+        if event.kind != "reading":
+            self.events.append(event)
+        if self.on_event:
+            self.on_event(event)
+
+    def _blocked(self, store: Store, day: dt.date) -> bool:
+        manifest = store.manifest("requests", day)
+        if manifest is None:
+            return True
+        return bool(verdicts.blockers(verdicts.read(self.settings.state, manifest)))
+
+    @staticmethod
+    def _is_explained(events: Sequence[Event]) -> bool:
+        judgements = [event.judgement for event in events if event.judgement]
+        return any(event.kind == "failed" for event in events) or bool(
+            verdicts.blockers(judgements)
+        )
+
+
+def _wanted(assets: Sequence[str]) -> Collection[str]:
+    known = {"log_files", *DAILY_ASSETS}
+    unknown = sorted(set(assets) - known)
+    if unknown:
+        raise ValueError(
+            f"there is no asset named {', '.join(unknown)}; there are: {', '.join(sorted(known))}"
+        )
+    wanted = set(assets) or set(DAILY_ASSETS)
+    return wanted | _MADE_TOGETHER if wanted & _MADE_TOGETHER else wanted
+
+
+def _failures(events: Sequence[Event]) -> Iterator[Failed]:
+    """Failed days, those of one asset and reason together."""
+    days: dict[tuple[str, str], list[dt.date]] = {}
+    for event in events:
+        if event.kind == "failed" and event.day is not None:
+            days.setdefault((event.asset, event.message), []).append(event.day)
+    for (asset, message), found in days.items():
+        yield Failed(asset, tuple(found), message)
+
+
+def _error(result: dg.ExecuteInProcessResult) -> str:
+    """Why a run failed, where no day did: the innermost error of its first failed step."""
+    for event in result.all_events:
+        if event.is_failure and event.is_step_event:
+            error = event.step_failure_data.error
+            while error is not None and error.cause is not None:
+                error = error.cause
+            if error is not None:
+                return error.message.strip()
+    return "the run failed; see its log in the UI"
+
+
+@contextmanager
+def _instance(settings: Settings) -> Iterator[dg.DagsterInstance]:
+    """The instance of $DAGSTER_HOME, where that is set, else of the state folder."""
+    home = prepare_home(settings)
+    if os.environ.get("DAGSTER_HOME"):
+        opened = dg.DagsterInstance.get()
+    else:
+        opened = dg.DagsterInstance.from_config(str(home))
+    with opened as instance:
+        yield instance
+
+
+def _template() -> Path:
+    installed = Path(str(files("temporal_assets") / f"_{_CONFIG}"))
+    return installed if installed.is_file() else Path(__file__).parents[1] / _CONFIG
+
+
+def _quoted(path: Path) -> str:
+    """A path inside a double-quoted YAML text, for which JSON's escapes are right."""
+    return json.dumps(str(path), ensure_ascii=False)[1:-1]
