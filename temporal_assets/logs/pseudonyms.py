@@ -154,8 +154,8 @@ def _require_private(path: Path, mode: str) -> None:
     mode_now = path.stat().st_mode
     if os.name == "posix" and mode_now & _OTHERS:
         raise KeyFileError(
-            f"{path}: others than its owner have access (mode {stat.S_IMODE(mode_now):03o}), but "
-            f"it protects the addresses of visitors. Run: chmod {mode} '{path}'"
+            f"{path}: others can read or change it (mode {stat.S_IMODE(mode_now):03o}), but it "
+            f"protects the addresses of visitors. Run: chmod {mode} '{path}'"
         )
 
 

@@ -15,9 +15,9 @@ from urllib.parse import unquote_to_bytes
 
 import can_ada
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from temporal_assets.logs.kernels import DOT, MINUS, NINE, SLASH, ZERO, kernel
 from temporal_assets.logs.records import Bytes, Offsets
 from temporal_assets.settings import Cleaning
 
@@ -326,7 +326,11 @@ NOT_PLAIN: Final = 0
 PLAIN_HTTP: Final = 1
 PLAIN_HTTPS: Final = 2
 
-_HTTP: Final = np.frombuffer(b"http", np.uint8)
+_HTTP: Final = np.frombuffer(b"http://", np.uint8)
+_HTTPS: Final = np.frombuffer(b"https://", np.uint8)
+_PUNYCODE: Final = np.frombuffer(b"xn--", np.uint8)
+_A: Final = ord("a")
+_Z: Final = ord("z")
 _MAX_LABEL: Final = 63
 
 
@@ -348,28 +352,38 @@ def plain_urls(data: Bytes, start: Offsets, stop: Offsets) -> NDArray[np.uint8]:
     return _plain_urls(data, start, stop, _PLAIN)
 
 
-@njit(nogil=True, cache=True)
+@kernel
+def _begins(data: Bytes, at: int, stop: int, word: Bytes) -> bool:
+    if stop - at < word.size:
+        return False
+    same = True
+    for i in range(word.size):
+        same &= data[at + i] == word[i]
+    return same
+
+
+@kernel
 def _plain_path(data: Bytes, at: int, stop: int, plain: NDArray[np.bool_]) -> bool:
     """Whether `data[at:stop]` is `/`, then plain bytes, without dot segments."""
-    if at >= stop or data[at] != 0x2F:
+    if at >= stop or data[at] != SLASH:
         return False
     dots = 0  # length of the segment so far if it has nothing but dots, else -1
     for i in range(at + 1, stop):
         byte = data[i]
         if not plain[byte]:
             return False
-        if byte == 0x2F:
+        if byte == SLASH:
             if dots == 1 or dots == 2:
                 return False
             dots = 0
-        elif byte == 0x2E and dots >= 0:
+        elif byte == DOT and dots >= 0:
             dots += 1
         else:
             dots = -1
     return dots != 1 and dots != 2
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _plain_host(data: Bytes, at: int, stop: int) -> int:
     """Where the host that begins at `at` ends; -1 unless it is surely canonical.
 
@@ -377,30 +391,27 @@ def _plain_host(data: Bytes, at: int, stop: int) -> int:
     (else it may be an IPv4 address); none is punycode, which the parser validates.
     """
     label = at
-    i = at
-    while i < stop and i - at <= _MAX_HOST:
+    for i in range(at, min(stop, at + _MAX_HOST + 1)):
         byte = data[i]
-        if byte == 0x2E or byte == 0x2F:
-            if i == label or i - label > _MAX_LABEL or data[i - 1] == 0x2D or data[label] == 0x2D:
+        if byte in (DOT, SLASH):
+            if not _plain_label(data, label, i):
                 return -1
-            if (
-                i - label > 3
-                and data[label] == 0x78  # x
-                and data[label + 1] == 0x6E  # n
-                and data[label + 2] == 0x2D
-                and data[label + 3] == 0x2D
-            ):
-                return -1
-            if byte == 0x2F:
-                return i if 0x61 <= data[label] <= 0x7A else -1
+            if byte == SLASH:
+                return i if _A <= data[label] <= _Z else -1
             label = i + 1
-        elif not (0x61 <= byte <= 0x7A or 0x30 <= byte <= 0x39 or byte == 0x2D):
+        elif not (_A <= byte <= _Z or ZERO <= byte <= NINE or byte == MINUS):
             return -1
-        i += 1
     return -1
 
 
-@njit(nogil=True, cache=True)
+@kernel
+def _plain_label(data: Bytes, at: int, stop: int) -> bool:
+    if at == stop or stop - at > _MAX_LABEL or data[at] == MINUS or data[stop - 1] == MINUS:
+        return False
+    return not _begins(data, at, stop, _PUNYCODE)
+
+
+@kernel
 def _plain_targets(
     data: Bytes, start: Offsets, stop: Offsets, plain: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
@@ -410,25 +421,21 @@ def _plain_targets(
     return out
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _plain_urls(
     data: Bytes, start: Offsets, stop: Offsets, plain: NDArray[np.bool_]
 ) -> NDArray[np.uint8]:
     out = np.zeros(start.size, np.uint8)
     for i in range(start.size):
-        at = start[i]
-        if at < 0 or stop[i] - at < 8:
+        if start[i] < 0:
             continue
-        if data[at] != 0x68 or data[at + 1] != 0x74 or data[at + 2] != 0x74 or data[at + 3] != 0x70:
+        if _begins(data, start[i], stop[i], _HTTP):
+            kind, host = PLAIN_HTTP, start[i] + _HTTP.size
+        elif _begins(data, start[i], stop[i], _HTTPS):
+            kind, host = PLAIN_HTTPS, start[i] + _HTTPS.size
+        else:
             continue
-        at += 4
-        kind = PLAIN_HTTP
-        if data[at] == 0x73:
-            kind = PLAIN_HTTPS
-            at += 1
-        if data[at] != 0x3A or data[at + 1] != 0x2F or data[at + 2] != 0x2F:
-            continue
-        path = _plain_host(data, at + 3, stop[i])
+        path = _plain_host(data, host, stop[i])
         if path >= 0 and _plain_path(data, path, stop[i], plain):
             out[i] = kind
     return out
