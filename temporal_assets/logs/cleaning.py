@@ -20,7 +20,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from temporal_assets.logs.agents import BotAgents
 from temporal_assets.logs.clients import Clients
 from temporal_assets.logs.encode import (
     Codes,
@@ -100,7 +99,12 @@ class Cleaner:
     """Cleans the blocks of one log source; threads may share it."""
 
     def __init__(
-        self, source: LogSource, settings: Settings, keys: KeyRing, now: dt.datetime
+        self,
+        source: LogSource,
+        settings: Settings,
+        keys: KeyRing,
+        is_bot: Callable[[bytes], bool],
+        now: dt.datetime,
     ) -> None:
         self.source = source
         self.settings = settings
@@ -112,7 +116,7 @@ class Cleaner:
         self.latest = _microseconds(now + dt.timedelta(hours=reading.future_hours))
         self.canonical = Memo(self._canonical)
         self.static = Memo(is_static)
-        self.bot = Memo(BotAgents().is_bot)
+        self.is_bot = is_bot
         self.clients = Clients(keys, source, settings.privacy)
 
     def clean(self, records: Records) -> Cleaned:
@@ -156,7 +160,7 @@ class Cleaner:
             keep = ~_flags(records.target, rows, self.static, missing=False)
             rows = _sieve(verdict, rows, keep, "static")
         if records.agent is not None and self.cleaning.bots == "drop":
-            keep = ~_flags(records.agent, rows, self.bot, missing=False)
+            keep = ~_flags(records.agent, rows, self.is_bot, missing=False)
             rows = _sieve(verdict, rows, keep, "bot_agent")
         return rows
 

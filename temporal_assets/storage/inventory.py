@@ -16,8 +16,8 @@ from typing import Any, Final
 
 from temporal_assets.logs.paths import NoSuchLogError, expand
 from temporal_assets.settings import LogSource, Settings
+from temporal_assets.storage.durable import replace_text
 from temporal_assets.storage.manifest import Input, digest_of
-from temporal_assets.storage.store import replace_text
 
 READER_VERSION: Final = 1
 """Raised when reading or cleaning changes its results, so that files are read again."""

@@ -28,9 +28,11 @@ from typing import Any, Final, TypeVar
 from filelock import FileLock
 
 from temporal_assets.logs import detect, formats, parquet, streams
+from temporal_assets.logs.agents import BotAgents
 from temporal_assets.logs.cleaning import Cleaned, Cleaner
 from temporal_assets.logs.columns import ColumnsError
 from temporal_assets.logs.formats import Format, Syntax
+from temporal_assets.logs.memo import Memo
 from temporal_assets.logs.patterns import PatternError
 from temporal_assets.logs.pseudonyms import KeyRing
 from temporal_assets.logs.records import Block, Records
@@ -128,6 +130,7 @@ class _Reader:
     def __init__(
         self, settings: Settings, inventory: Inventory, scratch: Path, progress: Progress
     ) -> None:
+        self.is_bot = Memo(BotAgents().is_bot)
         self.settings = settings
         self.inventory = inventory
         self.scratch = scratch
@@ -142,7 +145,7 @@ class _Reader:
         for item in pending:
             if item.options not in self.cleaners:
                 self.cleaners[item.options] = Cleaner(
-                    item.source, self.settings, self.keys, self.now
+                    item.source, self.settings, self.keys, self.is_bot, self.now
                 )
         small = [item for item in pending if item.sighting.size < _SMALL_FILE]
         large = [item for item in pending if item.sighting.size >= _SMALL_FILE]

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from temporal_assets.logs.cleaning import Cleaned
+from temporal_assets.storage.durable import sync
 
 _ROWS_PER_GROUP: Final = 250_000
 """Rows of a day gathered before they are written: enough for its dictionaries to pay."""
@@ -93,6 +94,9 @@ class SegmentWriter:
             self._write(day)
         for writer in self._open.values():
             writer.close()
+        for info in self.days.values():
+            for name in info.files:
+                sync(self.folder / name)
 
     def _write(self, day: int) -> None:
         tables = self._waiting.pop(day).tables

@@ -30,6 +30,7 @@ from filelock import FileLock
 
 from temporal_assets import contracts
 from temporal_assets.settings import Settings
+from temporal_assets.storage.durable import replace_text, sync
 from temporal_assets.storage.manifest import DataFile, Input, Manifest
 from temporal_assets.storage.scratch import scratch_folder
 
@@ -181,9 +182,9 @@ class Store:
         if not self.is_local:
             self.fs.put_file(str(path), target)
             return
-        _sync(path)
+        sync(path)
         path.replace(target)
-        _sync(Path(target).parent)
+        sync(Path(target).parent)
 
     def _replace_text(self, target: str, text: str) -> None:
         if not self.is_local:
@@ -222,18 +223,6 @@ class Store:
         return str(self.fs._strip_protocol(url))
 
 
-def replace_text(path: Path, text: str) -> None:
-    """Write a small local file; readers see the old text or the new, even after a crash."""
-    # The name is unique to the process: two writers must not share a temporary file.
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    with temporary.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
-    _sync(path.parent)
-
-
 def _protocols(fs: Any) -> tuple[str, ...]:
     return (fs.protocol,) if isinstance(fs.protocol, str) else tuple(fs.protocol)
 
@@ -242,12 +231,3 @@ def _describe(path: Path) -> DataFile:
     digest = blake3(max_threads=1).update_mmap(path).hexdigest()[:16]
     rows = pq.read_metadata(path).num_rows
     return DataFile(f"part-{digest}.parquet", rows, path.stat().st_size, digest)
-
-
-def _sync(path: Path) -> None:
-    """Flush a file or folder to the disk, so that a rename cannot outrun the data."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
