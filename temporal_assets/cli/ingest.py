@@ -32,7 +32,7 @@ def run(
     paths: Annotated[
         list[str],
         typer.Argument(
-            metavar="PATH...",
+            metavar="PATH",
             help="Log files, folders (read recursively) or quoted globs; gzip, zstd, bzip2 and xz "
             "are unpacked while reading.",
             show_default=False,

@@ -29,7 +29,7 @@ def run(
     assets: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[ASSET]...",
+            metavar="ASSET",
             help="requests, page_views or transits; all of them when none is named.",
             show_default=False,
         ),

@@ -13,7 +13,7 @@ from filelock import FileLock
 from tomlkit.items import AoT, Table
 
 from temporal_assets.settings import SETTINGS_FILE, Settings, load_settings
-from temporal_assets.storage.store import replace_text
+from temporal_assets.storage.durable import replace_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

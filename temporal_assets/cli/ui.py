@@ -38,7 +38,8 @@ def run(
     _refuse_taken(port)
     environment = os.environ | {
         STATE_VARIABLE: str(settings.state),
-        "DAGSTER_HOME": str(prepare_home(settings)),
+        # An operator's own home is where the runs are, then.
+        "DAGSTER_HOME": os.environ.get("DAGSTER_HOME") or str(prepare_home(settings)),
     }
     console.say(f"http://{_HOST}:{port} (state folder {settings.state}; Ctrl-C ends it)")
     sys.stderr.flush()

@@ -1,0 +1,84 @@
+"""Building days with a progress bar, and showing how it went.
+
+Here: what `demo` and `materialize` share of it. Not here: building (`operate`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from temporal_assets.cli import console
+from temporal_assets.cli.checks import check_report, show_checks
+from temporal_assets.cli.days import ranges
+
+if TYPE_CHECKING:
+    from temporal_assets.defs.events import Event
+    from temporal_assets.operate import Outcome
+    from temporal_assets.settings import Settings
+
+
+def build(settings: Settings, days: Sequence[dt.date], assets: Sequence[str] = ()) -> Outcome:
+    """Build `assets` (all of them when none is named) for `days`, through Dagster."""
+    from temporal_assets import contracts
+    from temporal_assets.operate import materialize
+
+    wanted = tuple(assets) or tuple(table.name for table in contracts.TABLES)
+    done: set[tuple[str, dt.date | None]] = set()
+    total = len(wanted) * len(days)
+    with console.progress_bar("Building days", total) as bar:
+
+        def advance(event: Event) -> None:
+            if event.kind in ("published", "failed"):
+                done.add((event.asset, event.day))
+                bar.at(min(len(done), total), total)
+
+        # With `log_files`, so that Dagster knows which days their files have changed.
+        return materialize(settings, days, ("log_files", *wanted), advance)
+
+
+def outcome_report(days: Sequence[dt.date], outcome: Outcome | None) -> dict[str, Any]:
+    """What was asked for and done, for JSON; no outcome when there was nothing to do."""
+    if outcome is None:
+        return {"ok": True, "days": days, "built": [], "failed": [], "skipped": [], "checks": []}
+    return {
+        "ok": outcome.ok,
+        "days": days,
+        "built": [
+            {"asset": one.asset, "day": one.day, "rows": one.rows, "bytes": one.bytes}
+            for one in outcome.materialized
+        ],
+        "failed": [
+            {"asset": one.asset, "days": one.days, "message": one.message}
+            for one in outcome.failures
+        ],
+        "skipped": [{"day": one.day, "reason": one.reason} for one in outcome.skipped],
+        "checks": [check_report(one) for one in outcome.checks],
+    }
+
+
+def show_outcome(days: Sequence[dt.date], outcome: Outcome) -> None:
+    """A row for each asset, then the checks, then what failed."""
+    built: dict[str, list[tuple[dt.date, int, int]]] = {}
+    for one in outcome.materialized:
+        built.setdefault(one.asset, []).append((one.day, one.rows, one.bytes))
+    console.show_table(
+        f"Built for {ranges(days, limit=3)}",
+        ("asset", "days", "rows", "MiB"),
+        [
+            (
+                asset,
+                len({day for day, _, _ in parts}),
+                sum(rows for _, rows, _ in parts),
+                round(sum(size for _, _, size in parts) / (1 << 20), 2),
+            )
+            for asset, parts in built.items()
+        ],
+    )
+    show_checks(outcome.checks)
+    for skipped in outcome.skipped:
+        console.warn(f"{skipped.day} was left out: {skipped.reason}")
+    for failed in outcome.failures:
+        where = f"{failed.asset} of {ranges(failed.days, limit=3)}" if failed.days else failed.asset
+        console.fail(f"{where}: {failed.message}")

@@ -1,0 +1,107 @@
+"""The arrows of docs/architecture.md: who may import whom."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+BASE = {"settings"}
+PURE = BASE | {"core", "contracts", "logs"}
+MIDDLE = PURE | {"engines", "storage", "quality", "reports"}
+
+ALLOWED = {
+    "__init__": {"notebook"},
+    "__main__": {"cli"},
+    "settings": set(),
+    "core": set(),
+    "contracts": set(),
+    "logs": BASE | {"core", "contracts"},
+    "demo": BASE | {"core", "logs"},
+    "reports": PURE,
+    # Engines spill into scratch folders of the state, and the catalogue is made by an engine.
+    "engines": PURE | {"storage"},
+    "storage": PURE | {"engines"},
+    "quality": MIDDLE,
+    "policy": MIDDLE,
+    "crawl": MIDDLE,
+    "notebook": MIDDLE,
+    "daily": MIDDLE,
+    "defs": MIDDLE | {"daily", "policy", "crawl"},
+    "build": MIDDLE | {"daily", "defs", "policy", "crawl"},
+    "definitions": {"build"},
+    "operate": MIDDLE | {"daily", "build"},
+    "cli": MIDDLE | {"daily", "demo", "notebook", "operate"},
+}
+
+NUMERICAL = {"numpy", "scipy", "numba"}
+"""What `core` may import besides the standard library."""
+
+
+def modules(repository: Path) -> Iterator[tuple[str, Path]]:
+    """(room, file) of every module; a room is a package or a module beside the packages."""
+    package = repository / "temporal_assets"
+    for path in sorted(package.rglob("*.py")):
+        yield path.relative_to(package).parts[0].removesuffix(".py"), path
+
+
+def imported(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports are absolute"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def rooms(path: Path) -> set[str]:
+    names = (name.split(".") for name in imported(path))
+    return {
+        parts[1]
+        for parts in names
+        if parts[0] == "temporal_assets" and len(parts) > 1 and parts[1] != "__version__"
+    }
+
+
+def test_arrows_point_one_way(repository: Path) -> None:
+    wrong = [
+        f"{path.relative_to(repository)} imports {room}"
+        for own, path in modules(repository)
+        for room in sorted(rooms(path) - ALLOWED[own] - {own})
+    ]
+    assert wrong == []
+
+
+def test_every_room_is_in_the_picture(repository: Path) -> None:
+    picture = (repository / "docs" / "architecture.md").read_text("utf-8")
+    missing = sorted(
+        {room for room, _ in modules(repository) if not room.startswith("__")}
+        - {room for room in ALLOWED if f"{room}/" in picture or f"{room}.py" in picture}
+    )
+    assert missing == []
+
+
+def test_core_is_pure(repository: Path) -> None:
+    import sys
+
+    outside = {
+        f"{path.name}: {name}"
+        for room, path in modules(repository)
+        if room == "core"
+        for name in imported(path)
+        if name.split(".")[0] not in {*sys.stdlib_module_names, *NUMERICAL, "temporal_assets"}
+    }
+    assert outside == set()
+
+
+@pytest.mark.parametrize("room", ["logs", "storage", "engines", "daily", "notebook", "cli", "demo"])
+def test_dagster_stays_in_its_shells(repository: Path, room: str) -> None:
+    users = {
+        path.name
+        for own, path in modules(repository)
+        if own == room and any(name.split(".")[0] == "dagster" for name in imported(path))
+    }
+    # The doctor opens the Dagster home to see whether it can be opened.
+    assert users <= {"doctor.py"}

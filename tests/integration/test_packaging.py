@@ -1,0 +1,124 @@
+"""What is declared, what is locked, and what travels in the wheel."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+PYTHONS = ("3.11", "3.12", "3.13")
+
+
+@pytest.fixture(scope="module")
+def project(repository: Path) -> dict[str, Any]:
+    return tomllib.loads((repository / "pyproject.toml").read_text("utf-8"))
+
+
+@pytest.fixture(scope="module")
+def direct(project: dict[str, Any]) -> list[Requirement]:
+    declared = project["project"]
+    extras = (line for extra in declared["optional-dependencies"].values() for line in extra)
+    return [Requirement(line) for line in (*declared["dependencies"], *extras)]
+
+
+@pytest.fixture(scope="module")
+def locked(repository: Path) -> list[Requirement]:
+    lines = (repository / "requirements.lock").read_text("utf-8").splitlines()
+    return [Requirement(line) for line in lines if line and not line.startswith("#")]
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_the_lock_pins_every_direct_dependency_once(
+    direct: list[Requirement], locked: list[Requirement], python: str
+) -> None:
+    environment = {
+        "python_version": python,
+        "python_full_version": f"{python}.0",
+        "sys_platform": "linux",
+        "platform_python_implementation": "CPython",
+        "implementation_name": "cpython",
+    }
+    pins: dict[str, list[str]] = {}
+    for pin in locked:
+        if pin.marker is None or pin.marker.evaluate(environment):
+            (specifier,) = pin.specifier
+            assert specifier.operator == "=="
+            pins.setdefault(canonicalize_name(pin.name), []).append(specifier.version)
+    for wanted in direct:
+        versions = pins.get(canonicalize_name(wanted.name), [])
+        assert len(versions) == 1, f"{wanted.name} is locked as {versions}"
+        assert wanted.specifier.contains(versions[0]), f"{wanted} is locked as {versions[0]}"
+
+
+def test_the_lock_names_no_place(repository: Path) -> None:
+    """Neither an index nor a folder of the machine it was made on, so it works with any."""
+    lines = (repository / "requirements.lock").read_text("utf-8").splitlines()
+    pins = [line for line in lines if not line.startswith("#")]
+    assert [line for line in pins if "/" in line or "@" in line or line.startswith("-")] == []
+
+
+def test_every_dependency_has_its_reason(repository: Path, direct: list[Requirement]) -> None:
+    page = (repository / "docs" / "dependencies.md").read_text("utf-8")
+    rows = re.findall(r"^\| `([^`]+)` \| (.+) \|$", page, re.MULTILINE)
+    assert [name for name, _ in rows] == [wanted.name for wanted in direct]
+    assert all(len(reason) > 10 for _, reason in rows)
+
+
+@pytest.fixture(scope="module")
+def wheel(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
+    pytest.importorskip("hatchling", reason="the dev extra builds wheels")
+    folder = tmp_path_factory.mktemp("dist")
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)],
+        cwd=repository,
+        check=True,
+        capture_output=True,
+    )
+    (path,) = folder.glob("*.whl")
+    return zipfile.ZipFile(path)
+
+
+def test_all_sql_travels_in_the_wheel(repository: Path, wheel: zipfile.ZipFile) -> None:
+    there = {name for name in wheel.namelist() if name.startswith("temporal_assets/_sql/")}
+    assert there == {f"temporal_assets/_sql/{path.name}" for path in (repository / "sql").iterdir()}
+    assert there
+
+
+def test_the_dagster_configuration_travels_in_the_wheel(
+    repository: Path, wheel: zipfile.ZipFile
+) -> None:
+    (name,) = (name for name in wheel.namelist() if name.endswith("dagster.yaml"))
+    assert wheel.read(name) == (repository / "dagster.yaml").read_bytes()
+
+
+def test_the_wheel_holds_the_package_and_nothing_else(
+    repository: Path, wheel: zipfile.ZipFile
+) -> None:
+    tops = {name.split("/")[0] for name in wheel.namelist()}
+    assert {top for top in tops if not top.endswith(".dist-info")} == {"temporal_assets"}
+    modules = {
+        str(path.relative_to(repository)) for path in (repository / "temporal_assets").rglob("*.py")
+    }
+    assert modules <= set(wheel.namelist())
+    assert any(name.endswith("licenses/LICENSE") for name in wheel.namelist())
+
+
+def test_the_names_of_the_code_location_agree(repository: Path, project: dict[str, Any]) -> None:
+    """`dg`, `dagster` and `workspace.yaml` show one code location, not three."""
+    import yaml
+
+    workspace = yaml.safe_load((repository / "workspace.yaml").read_text("utf-8"))
+    (entry,) = (one["python_module"] for one in workspace["load_from"])
+    tool = project["tool"]
+    assert entry["location_name"] == tool["dagster"]["code_location_name"]
+    assert entry["location_name"] == tool["dg"]["project"]["code_location_name"]
+    assert entry["module_name"] == tool["dagster"]["module_name"]
+    assert entry["module_name"] == tool["dg"]["project"]["code_location_target_module"]
