@@ -109,7 +109,9 @@ def generate(options: DemoOptions, folder: Path, progress: Progress | None = Non
     (folder / _BASELINE).write_text("\n".join([*baseline(options, sites), ""]), encoding="utf-8")
     return DemoSummary(
         folder=folder,
-        sources=tuple(source_of(group, folder) for group in groups),
+        sources=tuple(
+            source_of(group, folder) for group in groups if group.folder(folder).exists()
+        ),
         days=tuple(options.first_day + dt.timedelta(day) for day in range(options.days)),
         lines=counts.total(),
         counts={category.name.lower(): counts[category.name.lower()] for category in Category},

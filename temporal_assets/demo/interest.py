@@ -33,7 +33,7 @@ _TINY: Final = np.float32(1e-9)
 # Median of the curve's mu in days (exp mu), its spread, and the range of sigma, by page kind.
 _NEWS: Final = (0.82, 0.55, 0.8, 1.4)
 """TW 4.2, figure 5: most news pages have more than 80 % of their interest on the first day."""
-_FEATURE: Final = (2.5, 0.3, 0.6, 0.9)
+_FEATURE: Final = (2.3, 0.15, 0.6, 0.9)
 _EVERGREEN: Final = (700.0, 0.3, 0.8, 1.2)
 _FRESH: Final = (55.0, 0.4, 1.8, 2.1)
 _THREAD: Final = (40.0, 0.6, 1.5, 2.0)

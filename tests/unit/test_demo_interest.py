@@ -1,0 +1,98 @@
+"""Interest in pages: the log-normal curve, births, concentration."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from temporal_assets.demo import DemoOptions
+from temporal_assets.demo.interest import accumulated, draw_births, expected_views
+from temporal_assets.demo.marginals import concentration
+from temporal_assets.demo.pages import draw_views, make_pages
+from temporal_assets.demo.people import addresses
+from temporal_assets.demo.scale import views_of_corpus
+from temporal_assets.demo.seeds import generator
+from temporal_assets.demo.sites import PageKind, make_sites
+
+
+def column(*values: float) -> np.ndarray:
+    return np.array(values, np.float32)
+
+
+def test_accumulated_interest_of_known_ages():
+    # At age e^mu half of the interest has come; one sigma later 84.13 %; none before the birth.
+    age = column(1.0, np.e, 0.0, -5.0)
+    share = accumulated(age, column(0, 0, 0, 0), column(1, 1, 1, 1))
+    assert share == pytest.approx([0.5, 0.8413447, 0.0, 0.0], abs=1e-6)
+
+
+@given(
+    st.floats(-30, 60), st.floats(-1, 6), st.floats(0.3, 2.5), st.floats(0, 30), st.floats(0, 30)
+)
+def test_interest_adds_up_and_never_falls(birth, mu, sigma, first, length):
+    args = column(birth), column(mu), column(sigma), column(100.0)
+    middle = first + length / 2
+    halves = expected_views(*args, first, middle) + expected_views(*args, middle, first + length)
+    assert expected_views(*args, first, first + length) == pytest.approx(halves, abs=1e-3)
+    assert (halves >= 0).all()
+
+
+def test_pages_are_born_before_during_and_at_the_end_of_the_window():
+    site = make_sites(DemoOptions())[2]
+    births = draw_births(PageKind.NEWS, 5_000, site, generator(1, "test"))
+    assert births.min() < -5
+    assert (births >= 59).any()
+    assert ((births > 20) & (births < 40)).any()
+    assert births.max() < 60
+    assert (np.diff(births) >= 0).all()
+
+
+def test_pages_draw_the_views_they_are_given():
+    options = DemoOptions()
+    pages = make_pages(options, make_sites(options)[0], 50_000.0)
+    expected = pages.expected(0, options.days).sum(dtype=np.float64)
+    assert expected == pytest.approx(50_000, rel=1e-4)
+    drawn = sum(draw_views(options, pages, day).sum() for day in range(options.days))
+    # The site's daily noise is 8 % a day, its mean over 60 days about 1 %.
+    assert drawn == pytest.approx(50_000, rel=0.05)
+    assert (draw_views(options, pages, 0)[: pages.hubs] == 0).all()
+
+
+def test_event_site_has_no_views_outside_its_days():
+    options = DemoOptions()
+    site = next(site for site in make_sites(options) if site.opens > 0)
+    pages = make_pages(options, site, 10_000.0)
+    assert draw_views(options, pages, site.opens - 1).sum() == 0
+    assert draw_views(options, pages, site.closes).sum() == 0
+    assert draw_views(options, pages, site.opens + 1).sum() > 0
+
+
+def test_views_of_the_corpus_grow_with_its_lines():
+    small = DemoOptions(requests=100_000)
+    large = DemoOptions(requests=200_000)
+    sites = make_sites(small)
+    assert views_of_corpus(large, sites) == pytest.approx(2 * views_of_corpus(small, sites))
+
+
+@pytest.mark.parametrize("clients", [1, 9, 40_000, 131_073])
+def test_every_client_has_its_own_address(clients):
+    table = addresses(clients)
+    step = max(1, len(table) // 5_000)
+    # A window of neighbours and a sample of all: a collision by wrap-around would show.
+    rows = [*range(min(len(table), 3_000)), *range(min(len(table), 3_000), len(table), step)]
+    assert len({table.row(i) for i in rows}) == len(rows)
+
+
+def test_concentration_by_hand():
+    daily = np.array(
+        [
+            [1, 1, 1, 1, 1, 1],  # even: (3/6) / (3/6)
+            [0, 0, 8, 1, 1, 0],  # born on day 3 of 6, lives 4 days: (10/10) / (3/4)
+            [6, 0, 0, 2, 2, 2],  # (6/12) / (3/6)
+            [0, 0, 0, 5, 0, 5],  # lives 3 days
+            [9, 0, 0, 0, 0, 3],  # (9/12) / (3/6)
+        ]
+    )
+    assert concentration(daily) == pytest.approx([1, 4 / 3, 1, 1, 1.5])
