@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import duckdb
@@ -22,12 +23,20 @@ ROW_GROUP_ROWS = 122_880
 
 
 class DuckDBEngine:
-    """The default engine. Every call has a fresh connection, so nothing leaks between calls."""
+    """The default engine. One database, so that one limit holds for all its calls.
+
+    Opening a database takes as long as a small day; every call has a session of its own in it,
+    so nothing leaks between calls. `close` is optional: what a process leaves behind is removed
+    by the next one.
+    """
 
     name = "duckdb"
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        self._opening = Lock()
+        self._database: duckdb.DuckDBPyConnection | None = None
+        self._resources = ExitStack()
 
     def query(
         self, sql: str, inputs: Inputs, parameters: Mapping[str, Any], table: Table, out: Path
@@ -36,8 +45,8 @@ class DuckDBEngine:
         text = sql_file(sql).render(inputs, parameters)
         columns = ", ".join(f"CAST({c.name} AS {c.sql_type}) AS {c.name}" for c in table.columns)
         target = out / f"{table.name}.parquet"
-        with self._connect(inputs) as connection:
-            connection.execute(
+        with self._session(inputs) as session:
+            session.execute(
                 f"COPY (SELECT {columns} FROM ({text})) TO {literal(str(target))} "  # noqa: S608
                 f"(FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, "
                 f"ROW_GROUP_SIZE {ROW_GROUP_ROWS})"
@@ -46,22 +55,33 @@ class DuckDBEngine:
 
     def rows(self, query: str, inputs: Inputs, limit: int = 1000) -> list[dict[str, Any]]:
         """See `Engine.rows`."""
-        with self._connect(inputs) as connection:
-            relation = connection.sql(query).limit(limit)
+        with self._session(inputs) as session:
+            relation = session.sql(query).limit(limit)
             names = relation.columns
             return [dict(zip(names, row, strict=True)) for row in relation.fetchall()]
 
+    def close(self) -> None:
+        """Free the memory and the spill folder; a later call opens them anew."""
+        with self._opening:
+            self._database = None
+            self._resources.close()
+
     @contextmanager
-    def _connect(self, inputs: Inputs) -> Iterator[duckdb.DuckDBPyConnection]:
-        with connect(self.settings) as connection:
+    def _session(self, inputs: Inputs) -> Iterator[duckdb.DuckDBPyConnection]:
+        with self._opening:
+            if self._database is None:
+                self._database = self._resources.enter_context(connect(self.settings))
+            session = self._database.cursor()
+        with session:
+            session.execute("SET TimeZone = 'UTC'")
             for name, paths in inputs.items():
-                create_view(connection, name, paths)
-            yield connection
+                create_view(session, name, paths, temporary=True)
+            yield session
 
 
 @contextmanager
 def connect(settings: Settings) -> Iterator[duckdb.DuckDBPyConnection]:
-    """An in-memory connection within the limits of the settings, in UTC."""
+    """An in-memory database within the limits of the settings, in UTC."""
     engine = settings.engine
     with scratch_folder(settings.state / "tmp") as spill:
         config: dict[str, str | bool | int | float | list[str]] = {
@@ -71,25 +91,28 @@ def connect(settings: Settings) -> Iterator[duckdb.DuckDBPyConnection]:
             # The network is never used: no extension is fetched behind the user's back.
             "autoinstall_known_extensions": "false",
         }
-        connection = duckdb.connect(":memory:", config=config)
-        try:
+        with duckdb.connect(":memory:", config=config) as connection:
             connection.execute("SET TimeZone = 'UTC'")
             yield connection
-        finally:
-            connection.close()
 
 
 def create_view(
-    connection: duckdb.DuckDBPyConnection, name: str, paths: Sequence[str | Path]
+    connection: duckdb.DuckDBPyConnection,
+    name: str,
+    paths: Sequence[str | Path],
+    *,
+    temporary: bool = False,
 ) -> None:
     """A view over an explicit list of Parquet files, local or behind fsspec."""
     urls = [str(path) for path in paths]
     if not urls:
         raise ValueError(f"no files for input {name}: publish an empty partition instead")
     for protocol in {url.split("://", 1)[0] for url in urls if "://" in url}:
-        connection.register_filesystem(fsspec.filesystem(protocol))
+        if not connection.filesystem_is_registered(protocol):
+            connection.register_filesystem(fsspec.filesystem(protocol))
     listed = ", ".join(literal(url) for url in urls)
+    kind = "TEMP VIEW" if temporary else "VIEW"
     connection.execute(
-        f'CREATE VIEW "{name}" AS SELECT * FROM '  # noqa: S608
+        f'CREATE {kind} "{name}" AS SELECT * FROM '  # noqa: S608
         f"read_parquet([{listed}], hive_partitioning = false)"
     )
