@@ -8,7 +8,7 @@ that did not pass. Executed on their own, from the UI, the checks judge the newe
 # No `from __future__ import annotations`: Dagster looks at the annotations of the shells.
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import dagster as dg
 
@@ -20,7 +20,7 @@ from temporal_assets.defs.resources import Installation
 from temporal_assets.defs.tags import days_of_run
 from temporal_assets.quality import verdicts
 from temporal_assets.quality.asset_checks import to_check_result
-from temporal_assets.quality.evaluate import Expected, Finding, Status
+from temporal_assets.quality.evaluate import Finding
 from temporal_assets.quality.inspect import Inspector
 from temporal_assets.quality.log_files import FILE_CHECKS, FileFinding, evaluate_log_files
 from temporal_assets.quality.verdicts import Judgement, is_blocking, judgement
@@ -49,13 +49,13 @@ def contract_checks(table: Table) -> dg.AssetChecksDefinition:
         lifelines.hold(installation.settings.state, context.run.run_id)
         selected = {key.name for key in context.selected_asset_check_keys}
         chosen = [check for check in table.checks if check.name in selected]
-        findings: dict[str, dict[dt.date, Finding]] = {check.name: {} for check in chosen}
         inspector = Inspector(installation.store, installation.engine, installation.settings)
-        for day in _days(context, installation, table):
-            for check, finding in _judge(installation, inspector, table, chosen, day):
-                findings[check.name][day] = finding
-        for check in chosen:
-            yield to_check_result(table.name, check, findings[check.name])
+        found = inspector.inspect(table, _days(context, installation, table), selected)
+        for day, findings in found.items():
+            _remember(installation, table, day, chosen, findings)
+        for n, check in enumerate(chosen):
+            by_day = {day: findings[n] for day, findings in found.items()}
+            yield to_check_result(table.name, check, by_day)
 
     return checks
 
@@ -100,32 +100,23 @@ def _days(
     return installation.store.days(table.name)[-installation.settings.orchestration.days_per_run :]
 
 
-def _judge(
+def _remember(
     installation: Installation,
-    inspector: Inspector,
     table: Table,
-    checks: list[Rule | Drift],
     day: dt.date,
-) -> list[tuple[Rule | Drift, Finding]]:
-    try:
-        findings = inspector.inspect(table, day, {check.name for check in checks})
-    except Exception as error:
-        # A check that cannot be done must be seen, and must not look like bad data.
-        findings = tuple(_not_done(check, error) for check in checks)
-    judged = list(zip(checks, findings, strict=True))
-    judgements = [judgement(table.name, day, check, finding) for check, finding in judged]
+    checks: Sequence[Rule | Drift],
+    findings: Sequence[Finding],
+) -> None:
+    """Keep what was found of a day, and tell who is watching."""
+    judgements = [
+        judgement(table.name, day, check, finding)
+        for check, finding in zip(checks, findings, strict=True)
+    ]
     manifest = installation.store.manifest(table.name, day)
     if manifest:
         verdicts.record(installation.settings.state, manifest, judgements)
     for one in judgements:
         installation.report(Event("checked", table.name, day, judgement=one))
-    return judged
-
-
-def _not_done(check: Rule | Drift, error: Exception) -> Finding:
-    severity = check.severity if isinstance(check, Rule) else Severity.WARN
-    note = f"{type(error).__name__}: {error}"
-    return Finding(Expected(check.name, severity, None, note=note), Status.FAILED, note)
 
 
 def _file_result(finding: FileFinding) -> dg.AssetCheckResult:

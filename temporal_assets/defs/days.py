@@ -73,8 +73,8 @@ def make_days(
                 made[day] = error.parts
             installation.report(Event("failed", assets[0], day, message=failed[day]))
         for asset, part in made.get(day, {}).items():
-            size = {"rows": part.manifest.rows, "bytes": part.manifest.size}
-            installation.report(Event("published", asset, day, **size))
+            rows, size = part.manifest.rows, part.manifest.size
+            installation.report(Event("published", asset, day, rows=rows, bytes=size))
     catalogue.refresh(installation.store)
     if failed:
         _mark(context, made)

@@ -113,6 +113,14 @@ def evaluate_outcomes(
     return tuple(_finding(one, outcomes.get(one.name)) for one in expected)
 
 
+def not_done(check: Rule | Drift, error: Exception) -> Finding:
+    """The finding where the number could not even be computed."""
+    severity = check.severity if isinstance(check, Rule) else Severity.WARN
+    return Finding(
+        Expected(check.name, severity, None), Status.FAILED, f"{type(error).__name__}: {error}"
+    )
+
+
 def not_judged(expected: Expected, note: str) -> Expected:
     """The number without a range, and the reason."""
     return Expected(expected.name, expected.severity, expected.value, note=note)

@@ -1,4 +1,4 @@
-"""One day of one table: measure, compare, and fetch rows that break a rule."""
+"""Days of one table: measure, compare, and fetch rows that break a rule."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from temporal_assets.quality.evaluate import (
     evaluate_drifts,
     evaluate_outcomes,
     evaluate_rules,
+    not_done,
     not_judged,
 )
 from temporal_assets.quality.expectations import judge
@@ -42,11 +43,35 @@ class Inspector:
         self._known: dict[tuple[str, str, tuple[str, ...]], Measured] = {}
 
     def inspect(
-        self, table: Table, day: dt.date, names: Collection[str] | None = None
-    ) -> tuple[Finding, ...]:
-        """Findings of the checks called `names` (all by default) for a published day."""
-        rules = [rule for rule in table.rules if names is None or rule.name in names]
-        drifts = [drift for drift in table.drifts if names is None or drift.name in names]
+        self, table: Table, days: Sequence[dt.date], names: Collection[str] | None = None
+    ) -> dict[dt.date, tuple[Finding, ...]]:
+        """Findings of the checks called `names` (all by default) for published days.
+
+        A day that cannot be measured has findings that say so; the others are judged.
+        """
+        checks = [check for check in table.checks if names is None or check.name in names]
+        expected: dict[dt.date, tuple[Expected, ...]] = {}
+        found: dict[dt.date, tuple[Finding, ...]] = {}
+        for day in days:
+            try:
+                expected[day] = self._expected(table, checks, day)
+            except Exception as error:
+                found[day] = tuple(not_done(check, error) for check in checks)
+        outcomes = judge(table.name, expected)
+        for day, numbers in expected.items():
+            findings = evaluate_outcomes(numbers, outcomes[day])
+            found[day] = tuple(
+                self._with_samples(table, check, finding, day)
+                for check, finding in zip(checks, findings, strict=True)
+            )
+        return found
+
+    def _expected(
+        self, table: Table, checks: Sequence[Rule | Drift], day: dt.date
+    ) -> tuple[Expected, ...]:
+        """Numbers and ranges of a day, in the order of `checks`."""
+        rules = [check for check in checks if isinstance(check, Rule)]
+        drifts = [check for check in checks if isinstance(check, Drift)]
         values = parameters(day, self.settings)
         inputs = self._inputs(table, rules, day)
         expected = (
@@ -55,13 +80,7 @@ class Inspector:
                 drifts, self._drifts(table, drifts, day), self._history(table, drifts, day)
             ),
         )
-        expected = self._without_referrers(table, (*rules, *drifts), expected, day)
-        outcomes = judge(f"{table.name} {day}", expected)
-        by_name = {rule.name: rule for rule in rules}
-        return tuple(
-            self._with_samples(finding, by_name.get(finding.expected.name), inputs, day)
-            for finding in evaluate_outcomes(expected, outcomes)
-        )
+        return self._without_referrers(table, checks, expected, day)
 
     def _without_referrers(
         self,
@@ -117,9 +136,10 @@ class Inspector:
         return self._known[key]
 
     def _with_samples(
-        self, finding: Finding, rule: Rule | None, inputs: Inputs, day: dt.date
+        self, table: Table, check: Rule | Drift, finding: Finding, day: dt.date
     ) -> Finding:
-        if rule is None or finding.status is not Status.BROKEN:
+        if not isinstance(check, Rule) or finding.status is not Status.BROKEN:
             return finding
+        inputs = self._inputs(table, [check], day)
         values = parameters(day, self.settings)
-        return replace(finding, samples=offenders(self.engine, rule, inputs, values, MAX_SAMPLES))
+        return replace(finding, samples=offenders(self.engine, check, inputs, values, MAX_SAMPLES))

@@ -19,8 +19,8 @@ from typing import Any
 from temporal_assets.contracts import Drift, Rule, Severity
 from temporal_assets.quality.evaluate import Finding, Status
 from temporal_assets.reports.text import shown
+from temporal_assets.storage.durable import replace_text
 from temporal_assets.storage.manifest import Manifest
-from temporal_assets.storage.store import replace_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,10 +37,7 @@ def log_file_assets(
     Reading a file changes some days and not others. Dagster would mark every day of `requests`
     as stale with every new file; through `landed_days` it marks those that the file changes.
     """
-    shared: dict[str, Any] = {
-        "group_name": LOGS_GROUP,
-        "owners": [settings.orchestration.owner],
-    }
+    owners = [settings.orchestration.owner]
 
     @dg.asset(
         name="log_files",
@@ -51,7 +48,8 @@ def log_file_assets(
         ),
         kinds={"file", "parquet"},
         pool=LANDING_POOL,
-        **shared,
+        group_name=LOGS_GROUP,
+        owners=owners,
     )
     def log_files(
         context: dg.AssetExecutionContext, installation: dg.ResourceParam[Installation]
@@ -81,7 +79,8 @@ def log_file_assets(
         ),
         kinds={"file", "parquet"},
         partitions_def=days,
-        **shared,
+        group_name=LOGS_GROUP,
+        owners=owners,
     )
     return [log_files, landed_days]
 
