@@ -1,0 +1,301 @@
+"""From log files to the landing zone: every file once, every line counted, nothing lost."""
+
+from __future__ import annotations
+
+import bz2
+import datetime as dt
+import gzip
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+import zstandard
+
+from temporal_assets.settings import Settings, load_settings
+from temporal_assets.storage.inventory import Inventory
+from temporal_assets.storage.landing import LandingReport, refresh
+from tests import logs
+
+DAY = dt.date(2026, 3, 2)
+NOON = dt.datetime.combine(DAY, dt.time(12))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Where the web server writes its logs."""
+    made = tmp_path / "logs"
+    made.mkdir()
+    return made
+
+
+def _settings(state: Path, folder: Path, **changes: object) -> Settings:
+    source = {"path": str(folder), "host": "example.com"}
+    return load_settings(state, sources=[source | changes.pop("source", {})], **changes)  # type: ignore[operator]
+
+
+def _rows(settings: Settings, day: dt.date = DAY) -> int:
+    inventory = Inventory.load(settings)
+    return sum(file.days[day].rows for file in inventory.of_day(day))
+
+
+def _errors(report: LandingReport) -> list[str]:
+    return [str(file.error) for file in report.failed]
+
+
+def test_a_file_of_several_days_feeds_each(state: Path, folder: Path) -> None:
+    days = [DAY + dt.timedelta(days=n) for n in range(3)]
+    lines = [line for day in days for line in logs.day_of_lines(day, clients=2)]
+    logs.write(folder / "access.log", lines)
+    report = refresh(_settings(state, folder))
+    assert report.days == tuple(days)
+    (file,) = report.landed
+    assert file.format == "combined"
+    assert [share.lines for share in file.days.values()] == [4, 4, 4]
+    assert [share.rows for share in file.days.values()] == [4, 4, 4]
+
+
+def test_nothing_new_reads_nothing(state: Path, folder: Path) -> None:
+    logs.write(folder / "access.log", logs.day_of_lines(DAY))
+    settings = _settings(state, folder)
+    refresh(settings)
+    before = {path: path.stat().st_mtime_ns for path in (state / "landing").rglob("*.*")}
+    again = refresh(settings)
+    assert (again.landed, again.unchanged) == ((), 1)
+    after = {path: path.stat().st_mtime_ns for path in (state / "landing").rglob("*.*")}
+    del before[state / "landing" / "landing.lock"], after[state / "landing" / "landing.lock"]
+    assert after == before
+
+
+def test_the_same_content_under_any_name_and_compression_is_one_file(
+    state: Path, folder: Path
+) -> None:
+    settings = _settings(state, folder)
+    plain = logs.write(folder / "access.log", logs.day_of_lines(DAY))
+    refresh(settings)
+    inputs = Inventory.load(settings).inputs(DAY)
+    content = plain.read_bytes()
+    plain.unlink()
+    (folder / "access.log.1").write_bytes(content)
+    (folder / "access.log.2.gz").write_bytes(gzip.compress(content))
+    (folder / "access.log.3.zst").write_bytes(zstandard.compress(content))
+    (folder / "access.log.4.bz2").write_bytes(bz2.compress(content))
+    report = refresh(settings)
+    assert (report.landed, report.failed) == ((), ())
+    assert Inventory.load(settings).inputs(DAY) == inputs
+    assert _rows(settings) == 6
+
+
+def test_a_grown_file_replaces_its_beginning(state: Path, folder: Path) -> None:
+    settings = _settings(state, folder)
+    lines = logs.day_of_lines(DAY, clients=3)
+    logs.write(folder / "access.log", lines[:2])
+    refresh(settings)
+    assert _rows(settings) == 2
+    logs.write(folder / "access.log", lines, minutes_old=5)
+    (grown,) = refresh(settings).landed
+    assert len(grown.supersedes) == 1
+    assert [file.id for file in Inventory.load(settings).of_day(DAY)] == [grown.id]
+    assert _rows(settings) == 6
+
+
+def test_rotation_by_copy_and_truncate_loses_nothing(state: Path, folder: Path) -> None:
+    settings = _settings(state, folder)
+    lines = logs.day_of_lines(DAY, clients=4)
+    log = logs.write(folder / "access.log", lines[:4])
+    refresh(settings)
+    shutil.copy2(log, folder / "access.log.1")
+    logs.write(log, lines[4:], minutes_old=5)
+    refresh(settings)
+    assert _rows(settings) == 8
+
+
+def test_superseded_readings_go_after_a_grace_period(state: Path, folder: Path) -> None:
+    settings = _settings(state, folder)
+    lines = logs.day_of_lines(DAY)
+    logs.write(folder / "access.log", lines[:2])
+    refresh(settings)
+    logs.write(folder / "access.log", lines, minutes_old=5)
+    refresh(settings)
+    records = state / "landing" / "files"
+    assert len(list(records.iterdir())) == 2
+    for record in records.iterdir():
+        os.utime(record, (0, 0))
+    refresh(settings)
+    assert len(list(records.iterdir())) == 1
+    assert len(list((state / "landing" / "segments").iterdir())) == 1
+    assert _rows(settings) == 6
+
+
+def test_other_settings_read_again(state: Path, folder: Path) -> None:
+    lines = [logs.line(NOON, "/a"), logs.line(NOON, "/b", status=404)]
+    logs.write(folder / "access.log", lines)
+    refresh(_settings(state, folder))
+    settings = _settings(state, folder, cleaning={"statuses": [200, 404]})
+    report = refresh(settings)
+    assert len(report.landed) == 1
+    assert _rows(settings) == 2
+
+
+def test_every_line_is_counted_and_located(state: Path, folder: Path) -> None:
+    lines = [
+        "GARBAGE before the first readable time",
+        logs.line(NOON, "/kept"),
+        logs.line(NOON, "/logo.png"),
+        logs.line(NOON, "/gone", status=404),
+        logs.line(NOON, "/bot", agent="Googlebot/2.1"),
+        logs.line(NOON, "/post").replace("GET", "POST"),
+        "",
+        "garbage after it \x00 with a NUL",
+        logs.line(NOON + dt.timedelta(days=1), "/next"),
+        logs.line(NOON.replace(year=1990), "/ancient"),
+        logs.line(NOON.replace(year=2990), "/future"),
+    ]
+    logs.write(folder / "access.log", lines)
+    (file,) = refresh(_settings(state, folder)).landed
+    first, second = file.days[DAY], file.days[DAY + dt.timedelta(days=1)]
+    assert {(loss["kind"], loss["reason"]): loss["lines"] for loss in first.losses} == {
+        ("dropped", "bot_agent"): 1,
+        ("dropped", "method"): 1,
+        ("dropped", "static"): 1,
+        ("dropped", "status"): 1,
+        ("rejected", "not_the_format"): 1,
+        ("rejected", "nul_bytes"): 1,
+    }
+    samples = {loss["reason"]: loss["samples"] for loss in (*first.losses, *second.losses)}
+    assert samples["not_the_format"] == [(1, "GARBAGE before the first readable time")]
+    assert samples["nul_bytes"][0][0] == 8
+    assert samples["ancient"][0][0] == 10
+    assert samples["future"][0][0] == 11
+    for share in (first, second):
+        assert share.lines == share.rows + sum(loss["lines"] for loss in share.losses)
+    assert (first.lines, second.lines) == (7, 3)
+
+
+def test_a_large_file_is_read_in_blocks_with_the_same_result(state: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "big"
+    lines = [
+        logs.line(NOON + dt.timedelta(seconds=n // 10), f"/page/{n % 700}", f"198.51.100.{n % 250}")
+        for n in range(40_000)
+    ]
+    logs.write(folder / "access.log", lines)
+    assert (folder / "access.log").stat().st_size > 4 << 20
+    blockwise = _settings(state, folder, reading={"block_mib": 1})
+    refresh(blockwise)
+    whole = load_settings(
+        tmp_path / "other",
+        sources=[{"path": str(folder), "host": "example.com"}],
+        reading={"block_mib": 64, "workers": 1},
+    )
+    shutil.copytree(state / "secrets", tmp_path / "other" / "secrets")
+    refresh(whole)
+    tables = []
+    for settings in (blockwise, whole):
+        inventory = Inventory.load(settings)
+        (file,) = inventory.of_day(DAY)
+        table = pq.read_table(inventory.segments(file, DAY)).drop_columns(["source"])
+        tables.append(table.cast(pq.read_schema(inventory.segments(file, DAY)[0]).remove(6)))
+    assert tables[0].num_rows == 40_000
+    assert tables[0].to_pylist() == tables[1].to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("a.zip", b"PK\x03\x04" + bytes(100), "zip archives are not read"),
+        ("noise.log", bytes(range(32, 127)) * 50 + b"\n", "no known format fits"),
+        ("broken.parquet", b"PAR1" + bytes(64) + b"PAR1", "broken.parquet"),
+    ],
+)
+def test_an_unreadable_file_is_reported_and_holds_nobody_up(
+    state: Path, folder: Path, name: str, content: bytes, says: str
+) -> None:
+    (folder / name).write_bytes(content)
+    logs.write(folder / "good.log", logs.day_of_lines(DAY))
+    settings = _settings(state, folder)
+    report = refresh(settings)
+    assert [file.name for file in report.landed] == ["logs/good.log"]
+    (error,) = _errors(report)
+    assert str(folder / name) in error
+    assert says in error
+    again = refresh(settings)
+    assert _errors(again) == [error], "reported as long as the file is there"
+    (folder / name).unlink()
+    assert refresh(settings).failed == ()
+
+
+def test_a_stated_format_that_fits_no_line_is_named_with_the_likely_one(
+    state: Path, folder: Path
+) -> None:
+    logs.write(folder / "access.log", logs.day_of_lines(DAY))
+    (error,) = _errors(refresh(_settings(state, folder, source={"format": "squid"})))
+    assert "none of 6 lines can be read as `squid`" in error
+    assert "looks like `combined`" in error
+    assert "line 1" in error
+
+
+def test_a_failure_is_forgotten_when_the_file_is_repaired(state: Path, folder: Path) -> None:
+    (folder / "access.log").write_bytes(b"\x01\x02 not a log\n")
+    settings = _settings(state, folder)
+    assert len(refresh(settings).failed) == 1
+    logs.write(folder / "access.log", logs.day_of_lines(DAY))
+    report = refresh(settings)
+    assert (len(report.landed), report.failed) == (1, ())
+
+
+def test_a_truncated_archive_gives_what_is_readable_and_says_so(state: Path, folder: Path) -> None:
+    lines = logs.day_of_lines(DAY, clients=120)
+    packed = gzip.compress("".join(f"{one}\n" for one in lines).encode())
+    (folder / "access.log.gz").write_bytes(packed[: len(packed) * 2 // 3])
+    settings = _settings(state, folder)
+    (file,) = refresh(settings).landed
+    assert file.problem is not None
+    assert "truncated gzip" in file.problem
+    assert 0 < _rows(settings) < 240
+    (folder / "access.log.gz").write_bytes(packed)
+    refresh(settings)
+    assert _rows(settings) == 240, "the whole archive replaces its beginning"
+
+
+def test_empty_files_and_missing_sources_are_no_failures(state: Path, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.log"
+    empty.touch()
+    settings = load_settings(
+        state, sources=[{"path": str(empty)}, {"path": str(tmp_path / "nowhere.log")}]
+    )
+    report = refresh(settings)
+    assert report.failed == ()
+    assert [file.lines for file in report.landed] == [0]
+    (missing,) = report.missing
+    assert "nowhere.log: no such file" in missing
+
+
+def test_files_still_being_written_wait(state: Path, folder: Path) -> None:
+    logs.write(folder / "settled.log", logs.day_of_lines(DAY), minutes_old=10)
+    logs.write(folder / "growing.log", logs.day_of_lines(DAY), minutes_old=0)
+    pending = Inventory.load(_settings(state, folder)).pending(
+        _settings(state, folder), settled=dt.timedelta(minutes=1)
+    )
+    assert [item.path.name for item in pending] == ["settled.log"]
+
+
+def test_a_reading_killed_before_it_was_entered_leaves_only_waste(
+    state: Path, folder: Path
+) -> None:
+    logs.write(folder / "access.log", logs.day_of_lines(DAY))
+    settings = _settings(state, folder)
+    refresh(settings)
+    (record,) = (state / "landing" / "files").iterdir()
+    known = json.loads(record.read_text("utf-8"))
+    record.unlink()  # as if killed between moving the segments and entering the file
+    (file,) = refresh(settings).landed
+    assert file.id == known["id"]
+    assert _rows(settings) == 6
+
+
+def test_days_start_in_the_zone_of_the_partitions(state: Path, folder: Path) -> None:
+    logs.write(folder / "access.log", [logs.line(dt.datetime(2026, 3, 2, 23, 30), "/late")])
+    settings = _settings(state, folder, orchestration={"timezone": "Europe/Berlin"})
+    assert refresh(settings).days == (dt.date(2026, 3, 3),)
