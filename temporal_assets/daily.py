@@ -34,7 +34,7 @@ ALL_FILES: Final = "(all files of the day)"
 _NEVER: Final = 2**62
 """A threshold no client reaches."""
 
-_BOTS: Final = Table(
+BEHAVIOURAL_BOTS: Final = Table(
     name="behavioural_bots",
     version=1,
     description="Clients of a day that do not behave like readers; lives within one build.",
@@ -261,7 +261,9 @@ def _behavioural_bots(
     }
     folder = scratch / "bots"
     folder.mkdir()
-    found = engine.query("behavioural_bots", {"segments": segments}, parameters, _BOTS, folder)
+    found = engine.query(
+        "behavioural_bots", {"segments": segments}, parameters, BEHAVIOURAL_BOTS, folder
+    )
     return [str(path) for path in found]
 
 

@@ -1,0 +1,227 @@
+"""Every transformation against an independent slow one, on fixtures made to hurt.
+
+NULLs, empty tables, ties, Unicode, quotes, negative clients, the minute's edge. Results are
+compared exactly, order included.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from temporal_assets import contracts
+from temporal_assets.contracts import Table
+from temporal_assets.daily import BEHAVIOURAL_BOTS
+from temporal_assets.engines.base import Engine
+
+Row = dict[str, Any]
+DAY = dt.date(2026, 3, 29)  # clocks go forward in Europe
+MINUTE = dt.datetime(2026, 3, 29, 1, 59)
+
+_SEGMENT_SCHEMA = pa.schema(
+    [
+        ("day", pa.date32()),
+        ("ts", pa.timestamp("us")),
+        ("client", pa.int64()),
+        ("url", pa.string()),
+        ("referrer", pa.string()),
+        ("site", pa.string()),
+        ("source", pa.string()),
+    ]
+)
+
+urls = st.sampled_from(
+    [
+        "https://a.example/",
+        "https://a.example/ü?q='%22",
+        "https://b.example/Z",
+        "https://b.example/z",
+    ]
+)
+segments = st.lists(
+    st.fixed_dictionaries(
+        {
+            "day": st.just(DAY),
+            "ts": st.integers(0, 125).map(lambda s: MINUTE + dt.timedelta(seconds=s)),
+            "client": st.sampled_from([-(2**63), -1, 0, 2**63 - 1]),
+            "url": urls,
+            "referrer": st.none() | urls,
+            "site": st.just("a.example"),
+            "source": st.sampled_from(["f", "g"]),
+        }
+    ),
+    max_size=40,
+)
+
+
+def _run(
+    engine: Engine,
+    sql: str,
+    tables: Mapping[str, tuple[pa.Schema, Sequence[Row]]],
+    parameters: Mapping[str, Any],
+    table: Table,
+) -> list[Row]:
+    with TemporaryDirectory() as folder:
+        inputs = {}
+        for name, (schema, rows) in tables.items():
+            # Two files: an input is a list of them.
+            paths = []
+            for part, chosen in enumerate((rows[::2], rows[1::2])):
+                paths.append(str(Path(folder) / f"in-{name}-{part}.parquet"))
+                pq.write_table(pa.Table.from_pylist(list(chosen), schema), paths[-1])
+            inputs[name] = paths
+        files = engine.query(sql, inputs, parameters, table, Path(folder))
+        result = pa.concat_tables(pq.read_table(path) for path in files)
+        assert result.schema.names == table.arrow_schema.names
+        assert result.schema.types == table.arrow_schema.types
+        rows_made: list[Row] = result.to_pylist()
+        return rows_made
+
+
+def _nulls_first(value: str | None) -> tuple[bool, bytes]:
+    return (value is not None, (value or "").encode())
+
+
+def _requests(rows: Iterable[Row]) -> list[Row]:
+    wanted = ("day", "ts", "client", "url", "referrer", "site")
+    return sorted(
+        ({name: row[name] for name in wanted} for row in rows),
+        key=lambda r: (r["ts"], r["client"], r["url"].encode(), _nulls_first(r["referrer"])),
+    )
+
+
+def _bots(rows: Sequence[Row], per_minute: int, without_referrer: int) -> list[Row]:
+    by_client: dict[int, list[Row]] = defaultdict(list)
+    for row in rows:
+        by_client[row["client"]].append(row)
+    found = []
+    for client, own in sorted(by_client.items()):
+        fastest = max(Counter(row["ts"].replace(second=0) for row in own).values())
+        silent = all(row["referrer"] is None for row in own)
+        if fastest > per_minute:
+            found.append({"client": client, "reason": "bot_rate", "pages": len(own)})
+        elif silent and len(own) >= without_referrer:
+            found.append({"client": client, "reason": "bot_no_referrer", "pages": len(own)})
+    return found
+
+
+@given(segments, st.integers(1, 4), st.integers(1, 6))
+def test_behavioural_bots(
+    engine: Engine, rows: list[Row], per_minute: int, without_referrer: int
+) -> None:
+    parameters = {"pages_per_minute": per_minute, "pages_without_referrer": without_referrer}
+    made = _run(
+        engine,
+        "behavioural_bots",
+        {"segments": (_SEGMENT_SCHEMA, rows)},
+        parameters,
+        BEHAVIOURAL_BOTS,
+    )
+    assert made == _bots(rows, per_minute, without_referrer)
+
+
+@given(segments, st.sets(st.sampled_from([-1, 0])))
+def test_requests(engine: Engine, rows: list[Row], bots: set[int]) -> None:
+    listed = [{"client": bot, "reason": "bot_rate", "pages": 1} for bot in sorted(bots)]
+    made = _run(
+        engine,
+        "requests",
+        {
+            "segments": (_SEGMENT_SCHEMA, rows),
+            "behavioural_bots": (BEHAVIOURAL_BOTS.arrow_schema, listed),
+        },
+        {},
+        contracts.table("requests"),
+    )
+    assert made == _requests(row for row in rows if row["client"] not in bots)
+
+
+@given(segments)
+def test_distinct_segments(engine: Engine, rows: list[Row]) -> None:
+    made = _run(
+        engine,
+        "distinct_segments",
+        {"segments": (_SEGMENT_SCHEMA, rows)},
+        {},
+        contracts.table("requests"),
+    )
+    content = ("day", "ts", "client", "url", "referrer", "site")
+    times: Counter[tuple[Any, ...]] = Counter()
+    for source in ("f", "g"):
+        own = Counter(tuple(r[c] for c in content) for r in rows if r["source"] == source)
+        times |= own  # as often as in the file that has it most often
+    expected = [dict(zip(content, key, strict=True)) for key in times.elements()]
+    assert made == _requests(expected)
+
+
+@given(segments)
+def test_page_views(engine: Engine, rows: list[Row]) -> None:
+    requests = _requests(rows)
+    made = _run(
+        engine,
+        "page_views",
+        {"requests": (contracts.table("requests").arrow_schema, requests)},
+        {},
+        contracts.table("page_views"),
+    )
+    seen: dict[tuple[Any, ...], set[int]] = defaultdict(set)
+    for row in requests:
+        seen[row["site"], row["url"]].add(row["client"])
+    assert made == [
+        {"day": DAY, "site": site, "url": url, "views": len(clients)}
+        for (site, url), clients in sorted(
+            seen.items(), key=lambda item: tuple(part.encode() for part in item[0])
+        )
+    ]
+
+
+@given(segments)
+def test_transits(engine: Engine, rows: list[Row]) -> None:
+    requests = _requests(rows)
+    made = _run(
+        engine,
+        "transits",
+        {"requests": (contracts.table("requests").arrow_schema, requests)},
+        {},
+        contracts.table("transits"),
+    )
+    triples = {
+        (row["referrer"], row["url"], row["client"])
+        for row in requests
+        if row["referrer"] != row["url"]
+    }
+    ordered = sorted(triples, key=lambda t: (t[1].encode(), _nulls_first(t[0]), t[2]))
+    assert made == [
+        {"day": DAY, "referrer": referrer, "target": target, "client": client}
+        for referrer, target, client in ordered
+    ]
+
+
+def test_rows_gives_the_first_rows_of_a_query(engine: Engine, out: Path) -> None:
+    path = out / "numbers.parquet"
+    pq.write_table(pa.table({"n": [3, 1, 2]}), path)
+    found = engine.rows("SELECT n, n * 2 AS twice FROM t ORDER BY n", {"t": [str(path)]}, limit=2)
+    assert found == [{"n": 1, "twice": 2}, {"n": 2, "twice": 4}]
+
+
+def test_nothing_leaks_from_one_call_to_the_next(engine: Engine, out: Path) -> None:
+    path = out / "numbers.parquet"
+    pq.write_table(pa.table({"n": [1]}), path)
+    assert engine.rows("SELECT n FROM t", {"t": [str(path)]}) == [{"n": 1}]
+    with pytest.raises(Exception, match="t does not exist"):
+        engine.rows("SELECT n FROM t", {})
+
+
+def test_an_input_without_files_is_refused(engine: Engine) -> None:
+    with pytest.raises(ValueError, match="no files for input t"):
+        engine.rows("SELECT 1", {"t": []})
