@@ -15,7 +15,7 @@ import numpy as np
 from temporal_assets.logs.kernels import MINUS, NEWLINE, kernel
 from temporal_assets.logs.layouts import Slot
 from temporal_assets.logs.records import Block, Bytes, Column, Offsets, Records, Reject
-from temporal_assets.logs.times import localise
+from temporal_assets.logs.times import BAD, localise
 from temporal_assets.logs.tokenize import Fields, Lines
 from temporal_assets.settings import LogSource
 
@@ -24,10 +24,19 @@ _UNKNOWN: Final = b"unknown"
 
 
 def assemble(
-    fields: Fields, number: Offsets, text: Column, source: LogSource, escaped: bool
+    fields: Fields,
+    number: Offsets,
+    text: Column,
+    source: LogSource,
+    *,
+    escaped: bool,
+    before: int = BAD,
 ) -> Records:
-    """Records of interpreted fields; `number` and `text` describe their lines."""
-    localise(fields.time, fields.naive, ZoneInfo(source.timezone))
+    """Records of interpreted fields; `number` and `text` describe their lines.
+
+    `before` is what `times.last_repeated` says of the lines before these.
+    """
+    localise(fields.time, fields.naive, ZoneInfo(source.timezone), before)
     return Records(
         line=number,
         text=text,
@@ -43,6 +52,12 @@ def assemble(
         address=_address(fields, source),
         escaped=escaped,
     )
+
+
+def known_times(records: Records) -> Offsets:
+    """The readable times, in order."""
+    times: Offsets = records.time[records.reason == Reject.NONE]
+    return times
 
 
 def line_text(block: Block, lines: Lines) -> Column:

@@ -26,7 +26,7 @@ from temporal_assets.logs.rewrite import (
     with_query,
     with_scheme,
 )
-from temporal_assets.logs.times import NO_DAY, parse_date
+from temporal_assets.logs.times import BAD, NO_DAY, parse_date
 from temporal_assets.logs.tokenize import Fields, Lines, check_lines, find_lines, split_lines
 from temporal_assets.settings import LogSource, Reading
 
@@ -127,8 +127,10 @@ def advance(block: Block, header: Header) -> Header:
     return changes[-1][1] if changes else header
 
 
-def parse(block: Block, header: Header, source: LogSource, reading: Reading) -> Records:
-    """Records of a block that begins under `header`."""
+def parse(
+    block: Block, header: Header, source: LogSource, reading: Reading, before: int = BAD
+) -> Records:
+    """Records of a block that begins under `header`; `before` as for `assemble`."""
     lines = find_lines(block, skip_directives=True)
     parts = [(0, header), *_headers(block.data.tobytes(), header)]
     layouts = [part.layout() for _, part in parts]
@@ -139,7 +141,8 @@ def parse(block: Block, header: Header, source: LogSource, reading: Reading) -> 
     for i, (layout, (_, part)) in enumerate(zip(layouts, parts, strict=True)):
         _parse_part(fields, lines, layout, part, bounds[i], bounds[i + 1])
     reject_cut_line(fields, lines, block)
-    records = assemble(fields, lines.number, line_text(block, lines), source, escaped=False)
+    text = line_text(block, lines)
+    records = assemble(fields, lines.number, text, source, escaped=False, before=before)
     return _decoded(records, fields, [part for _, part in parts])
 
 

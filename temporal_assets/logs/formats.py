@@ -9,28 +9,47 @@ header of a W3C log or a table) is a small state that `advance` carries on in th
     state = None
     for block in stream:
         pool.submit(parse, block, fmt, source, reading, state)
-        state = advance(block, fmt, state)
+        state = advance(block, fmt, state, source)
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Final
+from zoneinfo import ZoneInfo
+
+import numpy as np
 
 from temporal_assets.logs import directives, patterns, structured, tables
-from temporal_assets.logs.assemble import assemble, line_text, reject_cut_line
+from temporal_assets.logs.assemble import assemble, known_times, line_text, reject_cut_line
 from temporal_assets.logs.columns import slots_of
+from temporal_assets.logs.kernels import NEWLINE
 from temporal_assets.logs.layouts import COLUMN_NAMES, Layout, Slot, layout
 from temporal_assets.logs.records import Block, Records
 from temporal_assets.logs.structured import Path, dotted
+from temporal_assets.logs.times import BAD, last_repeated
 from temporal_assets.logs.tokenize import Fields, check_lines, find_lines, split_lines
 from temporal_assets.settings import LogSource, Reading
 
-State = directives.Header | tables.Names | None
-"""What the blocks before say about a block; None at the beginning of a file."""
+_TAIL_BYTES: Final = 64 << 10
+"""End of a block whose lines show whether clocks are being set back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What the blocks before say about a block."""
+
+    header: directives.Header = field(default_factory=directives.Header)
+    names: tables.Names | None = None
+    repeated: int = BAD
+    """See `times.last_repeated`."""
+
+
+State = Before | None
+"""None at the beginning of a file."""
 
 
 class Syntax(Enum):
@@ -65,31 +84,49 @@ def parse(
     block: Block, fmt: Format, source: LogSource, reading: Reading, state: State = None
 ) -> Records:
     """Records of one block. Pure: safe in any thread. Parquet has no blocks, see `parquet.read`."""
+    before = state or Before()
+    repeated = before.repeated
     if fmt.layout is not None:
-        return _parse_delimited(block, fmt.layout, source, reading)
+        return _parse_delimited(block, fmt.layout, source, reading, repeated)
     if fmt.syntax is Syntax.DIRECTIVES:
-        header = state if isinstance(state, directives.Header) else directives.Header()
-        return directives.parse(block, header, source, reading)
+        return directives.parse(block, before.header, source, reading, repeated)
     if fmt.syntax is Syntax.TABLE:
-        names = state if isinstance(state, tuple) else None
-        return tables.parse(block, names, fmt.separator, source, reading)
+        return tables.parse(block, before.names, fmt.separator, source, reading, repeated)
     if fmt.pattern is not None:
-        return patterns.parse(block, fmt.pattern, source, reading)
+        return patterns.parse(block, fmt.pattern, source, reading, repeated)
     if fmt.syntax is Syntax.JSON:
         certain = frozenset({Slot.REFERRER} if fmt.has_referrer else ())
         paths = fmt.paths if fmt.paths is not None else _mapped_paths(source)
-        return structured.parse(block, paths, source, reading, certain)
+        return structured.parse(block, paths, source, reading, certain, repeated)
     raise ValueError(f"{fmt.name} is not read in blocks of lines")
 
 
-def advance(block: Block, fmt: Format, state: State) -> State:
-    """The state after a block. Cheap; to be called in the order of the file."""
+def advance(block: Block, fmt: Format, state: State, source: LogSource | None = None) -> State:
+    """The state after a block. Cheap; to be called in the order of the file.
+
+    Without `source` an hour that a zone repeats is not followed from block to block.
+    """
+    before = after = state or Before()
     if fmt.syntax is Syntax.DIRECTIVES:
-        header = state if isinstance(state, directives.Header) else directives.Header()
-        return directives.advance(block, header)
-    if fmt.syntax is Syntax.TABLE:
-        return tables.advance(block, state if isinstance(state, tuple) else None, fmt.separator)
-    return None
+        after = replace(before, header=directives.advance(block, before.header))
+    elif fmt.syntax is Syntax.TABLE:
+        after = replace(before, names=tables.advance(block, before.names, fmt.separator))
+    if source is None or source.timezone == "UTC":
+        return after
+    return replace(after, repeated=_repeated(block, fmt, source, before, after))
+
+
+def _repeated(block: Block, fmt: Format, source: LogSource, before: Before, after: Before) -> int:
+    """The last time of a block that clocks show twice; most blocks end without one."""
+    zone = ZoneInfo(source.timezone)
+    reading = Reading()
+    cut = max(len(block.data) - _TAIL_BYTES, 0)
+    newlines = np.flatnonzero(block.data[cut:] == NEWLINE)
+    if cut and newlines.size:
+        tail = Block(block.data[cut + newlines[0] + 1 :], block.first_line, block.last)
+        if last_repeated(known_times(parse(tail, fmt, source, reading, after)), zone) == BAD:
+            return BAD
+    return last_repeated(known_times(parse(block, fmt, source, reading, before)), zone)
 
 
 def regex_format(pattern: str) -> Format:
@@ -106,13 +143,16 @@ def regex_format(pattern: str) -> Format:
     )
 
 
-def _parse_delimited(block: Block, form: Layout, source: LogSource, reading: Reading) -> Records:
+def _parse_delimited(
+    block: Block, form: Layout, source: LogSource, reading: Reading, before: int
+) -> Records:
     lines = find_lines(block)
     fields = Fields.empty(block.data, len(lines), set(form.slots))
     check_lines(fields, lines, reading.max_line_bytes)
     split_lines(fields, lines, form, 0, len(lines))
     reject_cut_line(fields, lines, block)
-    return assemble(fields, lines.number, line_text(block, lines), source, form.escaped)
+    text = line_text(block, lines)
+    return assemble(fields, lines.number, text, source, escaped=form.escaped, before=before)
 
 
 def _mapped_paths(source: LogSource) -> Mapping[Slot, tuple[Path, ...]]:

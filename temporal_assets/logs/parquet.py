@@ -10,18 +10,19 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from temporal_assets.logs.assemble import assemble, column
+from temporal_assets.logs.assemble import assemble, column, known_times
 from temporal_assets.logs.columns import mapped, slots_of
 from temporal_assets.logs.layouts import Slot
 from temporal_assets.logs.records import Records, Reject
 from temporal_assets.logs.rewrite import with_query
-from temporal_assets.logs.times import BAD
+from temporal_assets.logs.times import BAD, last_repeated
 from temporal_assets.logs.tokenize import Fields, interpret_fields
 from temporal_assets.settings import LogSource
 
@@ -43,9 +44,11 @@ def read(path: Path, source: LogSource) -> Iterator[Records]:
             slots_of(
                 {slot.name.lower(): _root(name, names) for slot, name in wanted.items()}, names
             )
-            row = 1
+            row, before = 1, BAD
             for batch in file.iter_batches(_BATCH_ROWS, columns=roots):
-                yield _records(batch, wanted, row, source)
+                records = _records(batch, wanted, row, source, before)
+                before = last_repeated(known_times(records), ZoneInfo(source.timezone))
+                yield records
                 row += len(batch)
     except (pa.ArrowException, OSError) as error:
         raise DamagedParquetError(f"{path}: {error}") from error
@@ -57,7 +60,7 @@ def _root(name: str, names: list[str]) -> str:
 
 
 def _records(
-    batch: pa.RecordBatch, wanted: dict[Slot, str], row: int, source: LogSource
+    batch: pa.RecordBatch, wanted: dict[Slot, str], row: int, source: LogSource, before: int
 ) -> Records:
     """Records of one batch; its first row is number `row`."""
     rows = len(batch)
@@ -74,7 +77,8 @@ def _records(
     if timestamps:
         _set_times(fields, moments)
     number = np.arange(row, row + rows, dtype=np.int64)
-    records = assemble(fields, number, column(fields, Slot.TARGET), source, escaped=False)
+    text = column(fields, Slot.TARGET)
+    records = assemble(fields, number, text, source, escaped=False, before=before)
     if not fields.used[Slot.QUERY]:
         return records
     return replace(records, target=with_query(records.target, column(fields, Slot.QUERY)))

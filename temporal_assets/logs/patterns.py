@@ -17,6 +17,7 @@ from temporal_assets.logs.columns import require
 from temporal_assets.logs.layouts import COLUMN_NAMES, Slot
 from temporal_assets.logs.records import Block, Records, Reject
 from temporal_assets.logs.rewrite import with_query
+from temporal_assets.logs.times import BAD
 from temporal_assets.logs.tokenize import Fields, check_lines, find_lines, interpret_fields
 from temporal_assets.settings import LogSource, Reading
 
@@ -50,8 +51,14 @@ def groups(pattern: re.Pattern[bytes]) -> dict[str, Slot]:
     return {name: known[name] for name in pattern.groupindex if name in known}
 
 
-def parse(block: Block, pattern: re.Pattern[bytes], source: LogSource, reading: Reading) -> Records:
-    """Records of the lines whose beginning the pattern matches."""
+def parse(
+    block: Block,
+    pattern: re.Pattern[bytes],
+    source: LogSource,
+    reading: Reading,
+    before: int = BAD,
+) -> Records:
+    """Records of the lines whose beginning the pattern matches; `before` as for `assemble`."""
     lines = find_lines(block)
     slots = groups(pattern)
     fields = Fields.empty(block.data, len(lines), {int(slot) for slot in slots.values()})
@@ -71,7 +78,8 @@ def parse(block: Block, pattern: re.Pattern[bytes], source: LogSource, reading: 
                 fields.stop[slot, i] = lines.start[i] + stop
     interpret_fields(fields)
     reject_cut_line(fields, lines, block)
-    records = assemble(fields, lines.number, line_text(block, lines), source, escaped=True)
+    text = line_text(block, lines)
+    records = assemble(fields, lines.number, text, source, escaped=True, before=before)
     if not fields.used[Slot.QUERY]:
         return records
     return replace(records, target=with_query(records.target, column(fields, Slot.QUERY)))

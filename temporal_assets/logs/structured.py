@@ -20,6 +20,7 @@ from temporal_assets.logs.assemble import assemble, column, line_text, reject_cu
 from temporal_assets.logs.layouts import SLOTS, Slot
 from temporal_assets.logs.records import Block, Records, Reject
 from temporal_assets.logs.rewrite import with_query
+from temporal_assets.logs.times import BAD
 from temporal_assets.logs.tokenize import Fields, check_lines, find_lines, interpret_fields
 from temporal_assets.settings import LogSource, Reading
 
@@ -48,8 +49,9 @@ def parse(
     source: LogSource,
     reading: Reading,
     certain: frozenset[Slot] = frozenset(),
+    before: int = BAD,
 ) -> Records:
-    """Records of a block of JSON lines.
+    """Records of a block of JSON lines; `before` as for `assemble`.
 
     A field that is in no line of the block is not logged at all, unless it is `certain` to be.
     """
@@ -71,7 +73,8 @@ def parse(
     fields = _fields(values, checked, certain)
     interpret_fields(fields)
     reject_cut_line(fields, lines, block)
-    records = assemble(fields, lines.number, line_text(block, lines), source, escaped=False)
+    text = line_text(block, lines)
+    records = assemble(fields, lines.number, text, source, escaped=False, before=before)
     if not fields.used[Slot.QUERY]:
         return records
     return replace(records, target=with_query(records.target, column(fields, Slot.QUERY)))

@@ -15,6 +15,7 @@ from temporal_assets.logs.columns import mapped, slots_of
 from temporal_assets.logs.layouts import SKIP, Kind, Layout, Slot
 from temporal_assets.logs.records import Block, Column, Records
 from temporal_assets.logs.rewrite import halve_quotes, with_query
+from temporal_assets.logs.times import BAD
 from temporal_assets.logs.tokenize import Fields, Lines, check_lines, find_lines, split_lines
 from temporal_assets.settings import LogSource, Reading
 
@@ -36,9 +37,17 @@ def advance(block: Block, names: Names | None, separator: bytes) -> Names | None
 
 
 def parse(
-    block: Block, names: Names | None, separator: bytes, source: LogSource, reading: Reading
+    block: Block,
+    names: Names | None,
+    separator: bytes,
+    source: LogSource,
+    reading: Reading,
+    before: int = BAD,
 ) -> Records:
-    """Records of a block; without `names` its first line is the header."""
+    """Records of a block; without `names` its first line is the header.
+
+    `before` as for `assemble`.
+    """
     lines = find_lines(block)
     if names is None:
         names = names_of(block.data.tobytes(), separator)
@@ -48,7 +57,8 @@ def parse(
     check_lines(fields, lines, reading.max_line_bytes)
     split_lines(fields, lines, layout, 0, len(lines))
     reject_cut_line(fields, lines, block)
-    records = assemble(fields, lines.number, line_text(block, lines), source, escaped=False)
+    text = line_text(block, lines)
+    records = assemble(fields, lines.number, text, source, escaped=False, before=before)
     target = records.target
     if fields.used[Slot.QUERY]:
         target = with_query(target, column(fields, Slot.QUERY))

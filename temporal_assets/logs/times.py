@@ -245,12 +245,13 @@ def parse_time(data: Bytes, start: int, stop: int, cache: Offsets) -> tuple[int,
     return day * DAY + clock - offset, naive
 
 
-def localise(times: Offsets, naive: NDArray[np.bool_], zone: ZoneInfo) -> None:
+def localise(times: Offsets, naive: NDArray[np.bool_], zone: ZoneInfo, before: int = BAD) -> None:
     """Turn naive local times into UTC, in place.
 
     The hour that autumn repeats is taken as its first occurrence, until the log steps back within
     it (by more than half the change of the clock, which no delayed line does): what follows is
-    the second. Times that spring leaps over are read with the offset before the change.
+    the second. Times that spring leaps over are read with the offset before the change. `before`
+    is what `last_repeated` says of the lines before these.
     """
     rows = np.flatnonzero(naive & (times != BAD))
     if zone.key == "UTC" or not rows.size:
@@ -262,29 +263,58 @@ def localise(times: Offsets, naive: NDArray[np.bool_], zone: ZoneInfo) -> None:
     repeated = np.flatnonzero(first > second)
     if repeated.size:
         change = (first - second)[repeated]
-        later = _second_pass(times[rows[repeated]], change)
-        chosen[repeated[later]] = second[repeated[later]]
+        local = times[rows[repeated]]
+        last, later = (int(local[0]), False) if before == BAD else _local(before, zone)
+        is_later = _second_pass(local, change, last, later)
+        chosen[repeated[is_later]] = second[repeated[is_later]]
     times[rows] -= chosen
 
 
+def last_repeated(times: Offsets, zone: ZoneInfo) -> int:
+    """The last of these UTC times that lies in an hour the zone's clocks repeat, else BAD."""
+    if zone.key == "UTC":
+        return BAD
+    quarters, inverse = np.unique(times // _QUARTER, return_inverse=True)
+    repeated = np.array([_is_repeated(int(quarter), zone) for quarter in quarters], np.bool_)
+    rows = np.flatnonzero(repeated[inverse]) if quarters.size else inverse
+    return int(times[rows[-1]]) if rows.size else BAD
+
+
 @kernel
-def _second_pass(local: Offsets, change: Offsets) -> NDArray[np.bool_]:
+def _second_pass(local: Offsets, change: Offsets, last: int, later: bool) -> NDArray[np.bool_]:
     """Which of the times in repeated hours, in file order, come after a step back."""
-    later = np.zeros(local.size, np.bool_)
-    for i in range(1, local.size):
-        step = local[i] - local[i - 1]
+    found = np.zeros(local.size, np.bool_)
+    for i in range(local.size):
+        step = local[i] - last
         if abs(step) > change[i]:
-            later[i] = False
+            later = False
         elif step < -change[i] // 2:
-            later[i] = True
-        else:
-            later[i] = later[i - 1]
-    return later
+            later = True
+        found[i] = later
+        last = local[i]
+    return found
 
 
 def _offsets(quarter: int, zone: ZoneInfo) -> tuple[int, int]:
     """Offset in microseconds of a local quarter of an hour, at its first and second occurrence."""
-    local = dt.datetime(1970, 1, 1) + dt.timedelta(microseconds=quarter * _QUARTER)
+    local = _EPOCH + dt.timedelta(microseconds=quarter * _QUARTER)
     found = [local.replace(tzinfo=zone, fold=fold).utcoffset() for fold in (0, 1)]
     first, second = (round(o.total_seconds() * MICROSECONDS) if o else 0 for o in found)
     return first, second
+
+
+def _is_repeated(quarter: int, zone: ZoneInfo) -> bool:
+    """Whether a quarter of an hour of UTC is one that local clocks show twice."""
+    local, _ = _local(quarter * _QUARTER, zone)
+    first, second = _offsets(local // _QUARTER, zone)
+    return first > second
+
+
+def _local(time: int, zone: ZoneInfo) -> tuple[int, bool]:
+    """(local clock of a UTC time in microseconds, whether it shows this for the second time)."""
+    moment = (_EPOCH + dt.timedelta(microseconds=time)).replace(tzinfo=dt.UTC).astimezone(zone)
+    offset = moment.utcoffset() or dt.timedelta()
+    return time + round(offset.total_seconds() * MICROSECONDS), moment.fold == 1
+
+
+_EPOCH: Final = dt.datetime(1970, 1, 1)

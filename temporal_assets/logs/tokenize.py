@@ -106,20 +106,25 @@ class Fields:
     @classmethod
     def empty(cls, data: Bytes, lines: int, slots: set[int]) -> Fields:
         """Fields of so many lines, of which nothing is known yet."""
-        used = np.zeros(SLOTS, np.bool_)
-        used[sorted(slots - {SKIP})] = True
-        if used[Slot.REQUEST]:
-            used[[Slot.METHOD, Slot.TARGET]] = True
         return cls(
             data=readonly(data),
             start=np.empty((SLOTS, lines), np.int64),
             stop=np.empty((SLOTS, lines), np.int64),
-            used=used,
+            used=_flags(slots),
             reason=np.zeros(lines, np.uint8),
             time=np.zeros(lines, np.int64),
             naive=np.zeros(lines, np.bool_),
             status=np.zeros(lines, np.int16),
         )
+
+
+def _flags(slots: set[int]) -> Flags:
+    """Which slots these are, with those that are found in one of them."""
+    used = np.zeros(SLOTS, np.bool_)
+    used[sorted(slots - {SKIP})] = True
+    if used[Slot.REQUEST]:
+        used[[Slot.METHOD, Slot.TARGET]] = True
+    return used
 
 
 def readonly(data: Bytes) -> Bytes:
@@ -166,6 +171,7 @@ def split_lines(
         layout.escaped,
         day,
         fields.used,
+        _flags(set(layout.slots)),
         fields.start,
         fields.stop,
         fields.reason,
@@ -396,6 +402,7 @@ def _split_lines(
     escaped: bool,
     day: int,
     used: Flags,
+    present: Flags,
     starts: Offsets,
     stops: Offsets,
     reason: Reasons,
@@ -403,6 +410,7 @@ def _split_lines(
     naive: Flags,
     status: Statuses,
 ) -> None:
+    """`used` are the slots of the block, `present` those of this layout."""
     cache = np.zeros(3, np.int64)
     for slot in range(used.size):
         if used[slot] and not np.any(slots == slot):
@@ -432,7 +440,7 @@ def _split_lines(
         ):
             reason[i] = _NOT_THE_FORMAT
             continue
-        reason[i] = _interpret(data, i, day, cache, used, starts, stops, time, naive, status)
+        reason[i] = _interpret(data, i, day, cache, present, starts, stops, time, naive, status)
 
 
 # Meaning -------------------------------------------------------------------------------------

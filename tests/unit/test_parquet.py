@@ -1,0 +1,145 @@
+"""Access logs that are Parquet files."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from temporal_assets.logs import parquet
+from temporal_assets.logs.columns import ColumnsError
+from temporal_assets.logs.records import Records, Reject
+from temporal_assets.settings import LogSource
+
+MOMENT = dt.datetime(2024, 5, 6, 7, 8, 9, 250_000)
+MICROSECONDS = 1_714_979_289_250_000
+
+
+def read(tmp_path: Path, table: pa.Table, **options: Any) -> list[Records]:
+    path = tmp_path / "log.parquet"
+    pq.write_table(table, path)
+    return list(parquet.read(path, LogSource.model_validate({"path": str(path), **options})))
+
+
+def table(**columns: Any) -> pa.Table:
+    values = {"time": [MOMENT], "address": ["1.2.3.4"], "url": ["https://example.com/a"]}
+    return pa.table({**values, **columns})
+
+
+def test_columns_named_like_our_fields(tmp_path: Path) -> None:
+    (records,) = read(tmp_path, table(status=[200], referrer=[None]))
+    assert records.reason.tolist() == [Reject.NONE]
+    assert records.time.tolist() == [MICROSECONDS]
+    assert records.status.tolist() == [200]
+    assert records.target.value(0) == b"https://example.com/a"
+    assert records.address.value(0) == b"1.2.3.4"
+    assert records.referrer is not None
+    assert records.referrer.value(0) is None
+    assert (records.method, records.agent) == (None, None)
+    assert records.line.tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("time", "expected"),
+    [
+        (pa.array([MOMENT], pa.timestamp("ms")), MICROSECONDS),
+        (pa.array([MOMENT], pa.timestamp("ns")), MICROSECONDS),
+        (pa.array([MOMENT], pa.timestamp("us", tz="Asia/Tokyo")), MICROSECONDS),
+        (pa.array(["2024-05-06T09:08:09.25+02:00"]), MICROSECONDS),
+        (pa.array([1_714_979_289]), MICROSECONDS - 250_000),
+        (pa.array([1_714_979_289_250]), MICROSECONDS),
+        (pa.array([1_714_979_289.25]), MICROSECONDS),
+    ],
+)
+def test_times_of_any_type(tmp_path: Path, time: pa.Array, expected: int) -> None:
+    (records,) = read(tmp_path, table(time=time))
+    assert records.time.tolist() == [expected]
+    assert records.reason.tolist() == [Reject.NONE]
+
+
+def test_naive_timestamps_are_in_the_zone_of_the_settings(tmp_path: Path) -> None:
+    (records,) = read(tmp_path, table(), timezone="Europe/Berlin")
+    assert records.time.tolist() == [MICROSECONDS - 7_200_000_000]
+    zoned = pa.array([MOMENT], pa.timestamp("us", tz="UTC"))
+    (records,) = read(tmp_path, table(time=zoned), timezone="Europe/Berlin")
+    assert records.time.tolist() == [MICROSECONDS]
+
+
+def test_columns_may_be_mapped_nested_and_dictionaries(tmp_path: Path) -> None:
+    rows = pa.table(
+        {
+            "at": [MOMENT, MOMENT],
+            "who": [{"ip": "1.2.3.4"}, {"ip": None}],
+            "page": pa.array(["/a", "/b"]).dictionary_encode(),
+            "query": ["x=1", "-"],
+            "code": pa.array([200, 304], pa.int16()),
+        }
+    )
+    columns = {
+        **{"time": "at", "address": "who.ip", "target": "page"},
+        **{"query": "query", "status": "code"},
+    }
+    (records,) = read(tmp_path, rows, columns=columns)
+    assert [records.target.value(i) for i in range(2)] == [b"/a?x=1", b"/b"]
+    assert [records.address.value(i) for i in range(2)] == [b"1.2.3.4", None]
+    assert records.status.tolist() == [200, 304]
+
+
+def test_rows_are_numbered_across_batches(tmp_path: Path) -> None:
+    rows = 150_000
+    many = pa.table(
+        {"time": [MOMENT] * rows, "address": ["a"] * rows, "url": [f"/{i}" for i in range(rows)]}
+    )
+    batches = read(tmp_path, many)
+    assert len(batches) > 1
+    numbers = [number for records in batches for number in records.line.tolist()]
+    assert numbers == list(range(1, rows + 1))
+    last = batches[-1]
+    assert last.target.value(len(last) - 1) == b"/149999"
+
+
+def test_why_a_row_is_rejected(tmp_path: Path) -> None:
+    rows = pa.table(
+        {
+            "time": [MOMENT, None, MOMENT, MOMENT, MOMENT, MOMENT],
+            "address": ["a"] * 6,
+            "url": ["/a", "/b", None, "/\0", "/e", "/f"],
+            "status": [200, 200, 200, 200, None, 20],
+        }
+    )
+    (records,) = read(tmp_path, rows)
+    assert [Reject(reason).label for reason in records.reason.tolist()] == [
+        *("none", "bad_time", "bad_request", "nul_bytes", "bad_status", "bad_status"),
+    ]
+
+
+def test_an_empty_file_has_no_records(tmp_path: Path) -> None:
+    empty = table().slice(0, 0)
+    assert sum(len(records) for records in read(tmp_path, empty)) == 0
+
+
+def test_missing_columns_are_named(tmp_path: Path) -> None:
+    with pytest.raises(ColumnsError, match="the log has no page; it has time, address, url"):
+        read(tmp_path, table(), columns={"time": "time", "address": "address", "url": "page"})
+    with pytest.raises(ColumnsError, match="nothing is named for time"):
+        read(tmp_path, pa.table({"address": ["a"], "url": ["/"]}))
+
+
+@pytest.mark.parametrize("damage", ["cut", "garbage", "middle"])
+def test_damaged_files_raise_one_error_with_the_path(tmp_path: Path, damage: str) -> None:
+    path = tmp_path / "log.parquet"
+    pq.write_table(table(), path)
+    data = bytearray(path.read_bytes())
+    if damage == "cut":
+        data = data[: len(data) // 2]
+    elif damage == "garbage":
+        data = bytearray(b"PAR1" + bytes(50))
+    else:
+        data[4:60] = b"\xff" * 56
+    path.write_bytes(bytes(data))
+    with pytest.raises(parquet.DamagedParquetError, match=r"log\.parquet"):
+        list(parquet.read(path, LogSource(path=str(path))))

@@ -1,0 +1,95 @@
+"""Finding log files and putting them in the order of time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from temporal_assets.logs.paths import NoSuchLogError, expand
+
+
+def touch(folder: Path, *names: str) -> None:
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(b"x\n")
+
+
+def found(folder: Path, pattern: str = "") -> list[str]:
+    path = str(folder / pattern) if pattern else str(folder)
+    return [str(file.relative_to(folder)) for file in expand(path)]
+
+
+def test_a_file_is_itself_even_if_hidden_or_unfinished(tmp_path: Path) -> None:
+    touch(tmp_path, ".hidden.log", "a.log.tmp")
+    assert found(tmp_path, ".hidden.log") == [".hidden.log"]
+    assert found(tmp_path, "a.log.tmp") == ["a.log.tmp"]
+
+
+def test_rotated_names_sort_by_age(tmp_path: Path) -> None:
+    touch(
+        tmp_path,
+        *("access.log", "access.log.1", "access.log.2.gz", "access.log.10.gz", "error.log"),
+    )
+    assert found(tmp_path) == [
+        "access.log.10.gz",
+        "access.log.2.gz",
+        "access.log.1",
+        "access.log",
+        "error.log",
+    ]
+
+
+def test_dated_names_sort_by_date_before_the_current_file(tmp_path: Path) -> None:
+    touch(
+        tmp_path,
+        *("access.log", "access.log-20240110.gz", "access.log-20240109", "access.log-20231231.zst"),
+    )
+    assert found(tmp_path) == [
+        "access.log-20231231.zst",
+        "access.log-20240109",
+        "access.log-20240110.gz",
+        "access.log",
+    ]
+
+
+def test_other_numbers_sort_as_numbers(tmp_path: Path) -> None:
+    touch(tmp_path, "u_ex240102.log", "u_ex231231.log", "part-2.csv", "part-10.csv")
+    assert found(tmp_path) == ["part-2.csv", "part-10.csv", "u_ex231231.log", "u_ex240102.log"]
+
+
+def test_folders_are_read_recursively_without_hidden_and_unfinished_files(tmp_path: Path) -> None:
+    touch(tmp_path, "b/access.log", "a/x/access.log", "a/.git/config", ".DS_Store", "c.log.part")
+    assert found(tmp_path) == ["a/x/access.log", "b/access.log"]
+
+
+def test_globs_take_files_and_folders(tmp_path: Path) -> None:
+    touch(tmp_path, "web1/access.log", "web2/access.log", "web2/error.log", "db/access.log")
+    assert found(tmp_path, "web*/access.log") == ["web1/access.log", "web2/access.log"]
+    assert found(tmp_path, "web2*") == ["web2/access.log", "web2/error.log"]
+    assert found(tmp_path, "**/error.log") == ["web2/error.log"]
+
+
+def test_a_name_with_brackets_is_a_name_first(tmp_path: Path) -> None:
+    touch(tmp_path, "access[1].log")
+    assert found(tmp_path, "access[1].log") == ["access[1].log"]
+
+
+def test_links_are_followed_and_circles_end(tmp_path: Path) -> None:
+    touch(tmp_path, "logs/access.log")
+    (tmp_path / "logs" / "again").symlink_to(tmp_path / "logs")
+    (tmp_path / "logs" / "gone.log").symlink_to(tmp_path / "nowhere")
+    assert found(tmp_path) == ["logs/access.log"]
+
+
+@pytest.mark.parametrize("name", ["missing.log", "*.gz", "empty"])
+def test_nothing_found_names_the_path(tmp_path: Path, name: str) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(NoSuchLogError, match=name.replace("*", r"\*")):
+        expand(str(tmp_path / name))
+
+
+def test_home_is_expanded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    touch(tmp_path, "access.log")
+    assert expand("~/access.log") == [tmp_path / "access.log"]

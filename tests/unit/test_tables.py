@@ -1,0 +1,111 @@
+"""CSV and TSV with a line that names their columns."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from temporal_assets.logs.columns import ColumnsError
+from temporal_assets.logs.formats import FORMATS, parse
+from temporal_assets.logs.records import Block
+from temporal_assets.logs.tables import names_of
+from temporal_assets.settings import LogSource, Reading
+
+ReadLog = Callable[..., list]
+
+COLUMNS = {"time": "when", "address": "ip", "url": "page", "referrer": "from", "status": "code"}
+HEAD = b"when,ip,page,from,code,extra\n"
+RECORD = b"2024-05-06T07:08:09Z,1.2.3.4,https://example.com/a,https://example.com/,200,x\n"
+
+
+def test_columns_are_mapped_by_name(read_log: ReadLog) -> None:
+    (row,) = read_log(HEAD + RECORD, columns=COLUMNS)
+    assert (row.line, row.reason, row.time) == (2, "none", "2024-05-06 07:08:09")
+    assert (row.target, row.referrer) == ("https://example.com/a", "https://example.com/")
+    assert (row.status, row.address, row.method) == (200, "1.2.3.4", None)
+
+
+def test_columns_named_like_our_fields_need_no_map(read_log: ReadLog) -> None:
+    (row,) = read_log(b"time,address,url\n1714979289,1.2.3.4,https://example.com/a\n")
+    assert (row.time, row.target) == ("2024-05-06 07:08:09", "https://example.com/a")
+
+
+def test_tabs(read_log: ReadLog) -> None:
+    text = (HEAD + RECORD).replace(b",", b"\t")
+    (row,) = read_log(text, columns=COLUMNS)
+    assert (row.reason, row.target) == ("none", "https://example.com/a")
+
+
+def test_names_hold_across_blocks(read_log: ReadLog) -> None:
+    rows = read_log(HEAD + RECORD, RECORD, RECORD, columns=COLUMNS, format="csv")
+    assert [(row.line, row.reason) for row in rows] == [(2, "none"), (3, "none"), (4, "none")]
+
+
+def test_quotes_protect_separators_and_double(read_log: ReadLog) -> None:
+    record = RECORD.replace(b"https://example.com/a", b'"https://example.com/a,b?""q"""')
+    (row,) = read_log(HEAD + record, columns=COLUMNS)
+    assert row.target == 'https://example.com/a,b?"q"'
+    (row,) = read_log(HEAD + record.replace(b"https://example.com/,", b","), columns=COLUMNS)
+    assert row.referrer is None
+
+
+@pytest.mark.parametrize(
+    ("record", "reason"),
+    [
+        (b"2024-05-06T07:08:09Z,1.2.3.4,/a,,200\n", "not_the_format"),
+        (b"2024-05-06T07:08:09Z,1.2.3.4,/a,,200,x,y\n", "not_the_format"),
+        (b'2024-05-06T07:08:09Z,1.2.3.4,"/a,,200,x\n', "not_the_format"),
+        (b'2024-05-06T07:08:09Z,1.2.3.4,"/a"b,,200,x\n', "not_the_format"),
+        (b"soon,1.2.3.4,/a,,200,x\n", "bad_time"),
+        (b"2024-05-06T07:08:09Z,1.2.3.4,,,200,x\n", "bad_request"),
+        (b"2024-05-06T07:08:09Z,1.2.3.4,/a,,,x\n", "bad_status"),
+    ],
+)
+def test_why_a_line_is_rejected(read_log: ReadLog, record: bytes, reason: str) -> None:
+    rows = read_log(HEAD + RECORD + record + RECORD, columns=COLUMNS, format="csv")
+    assert [row.reason for row in rows] == ["none", reason, "none"]
+
+
+def test_gaps_that_pandas_fills_with_floats(read_log: ReadLog) -> None:
+    (row,) = read_log(HEAD + RECORD.replace(b",200,", b",200.0,"), columns=COLUMNS)
+    assert row.status == 200
+
+
+def test_a_missing_column_is_named_with_those_there_are(read_log: ReadLog) -> None:
+    with pytest.raises(ColumnsError, match="the log has no page2; it has when, ip, page"):
+        read_log(HEAD + RECORD, format="csv", columns={**COLUMNS, "url": "page2"})
+
+
+def test_a_first_record_is_never_shown_as_names(read_log: ReadLog) -> None:
+    with pytest.raises(ColumnsError, match="does not look like column names") as error:
+        read_log(RECORD, format="csv", columns=COLUMNS)
+    assert "1.2.3.4" not in str(error.value)
+
+
+def test_names_of_a_header() -> None:
+    assert names_of(b'\n"a, b", c \r\n1,2\n', b",") == ("a, b", "c")
+    assert names_of(b"", b",") == ()
+
+
+FIELD = st.text(st.characters(blacklist_categories=("Cs", "Cc"), max_codepoint=0x2FF), max_size=12)
+
+
+@given(st.lists(st.tuples(FIELD, FIELD), min_size=1, max_size=8))
+def test_agrees_with_the_csv_module(pairs: list[tuple[str, str]]) -> None:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["time", "address", "url", "agent"])
+    writer.writerows(["2024-05-06T07:08:09Z", "a", "/" + url, agent] for url, agent in pairs)
+    block = Block(np.frombuffer(text.getvalue().encode(), np.uint8), 1, last=True)
+    records = parse(block, FORMATS["csv"], LogSource(path="x"), Reading())
+    assert records.agent is not None
+    assert records.reason.tolist() == [0] * len(pairs)
+    assert [
+        (records.target.value(i), records.agent.value(i) or b"-") for i in range(len(pairs))
+    ] == [(b"/" + url.encode(), agent.encode() or b"-") for url, agent in pairs]
