@@ -6,6 +6,7 @@ A test never sees the settings, the state or the Dagster home of the person who 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,16 +21,18 @@ settings.load_profile("ci" if os.environ.get("CI") else "here")
 SHARED_DATA_VARIABLE = "TEMPORAL_ASSETS_SHARED_DATA"
 
 
-@pytest.fixture(autouse=True)
-def _own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True, scope="session")
+def _own_environment() -> Iterator[None]:
     """Defaults are defaults: no variable of the caller changes what a test sees."""
-    for name in list(os.environ):
-        if name == "DAGSTER_HOME" or (
-            name.startswith("TEMPORAL_ASSETS_") and name != SHARED_DATA_VARIABLE
-        ):
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("GX_ANALYTICS_ENABLED", "false")
-    monkeypatch.setenv("DAGSTER_DISABLE_TELEMETRY", "yes")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in list(os.environ):
+            if name == "DAGSTER_HOME" or (
+                name.startswith("TEMPORAL_ASSETS_") and name != SHARED_DATA_VARIABLE
+            ):
+                patch.delenv(name)
+        patch.setenv("GX_ANALYTICS_ENABLED", "false")
+        patch.setenv("DAGSTER_DISABLE_TELEMETRY", "yes")
+        yield
 
 
 @pytest.fixture(scope="session")

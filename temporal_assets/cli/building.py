@@ -14,8 +14,7 @@ from temporal_assets.cli.checks import check_report, show_checks
 from temporal_assets.cli.days import ranges
 
 if TYPE_CHECKING:
-    from temporal_assets.defs.events import Event
-    from temporal_assets.operate import Outcome
+    from temporal_assets.operate import Event, Outcome
     from temporal_assets.settings import Settings
 
 

@@ -39,7 +39,9 @@ def show_checks(judgements: Sequence[Judgement]) -> None:
         return
     rows = _rows(failed)
     console.show_table(
-        "Checks that did not pass", ("asset", "check", "kind", "days", "message"), rows[:_FAILED_SHOWN]
+        "Checks that did not pass",
+        ("asset", "check", "kind", "days", "message"),
+        rows[:_FAILED_SHOWN],
     )
     if len(rows) > _FAILED_SHOWN:
         console.say(f"and {len(rows) - _FAILED_SHOWN} more checks; --json lists all")

@@ -89,9 +89,7 @@ class Bar:
     def at(self, completed: float, total: float | None = None, what: str | None = None) -> None:
         """So much is done, of a total that may have become known, of something else perhaps."""
         description = None if what is None else plain(what)
-        self._progress.update(
-            self._task, completed=completed, total=total, description=description
-        )
+        self._progress.update(self._task, completed=completed, total=total, description=description)
 
 
 @contextmanager

@@ -90,7 +90,9 @@ def _options(size: str, seed: int, days: int | None, requests: int | None) -> De
 
 def _refuse_mixing(settings: Settings, target: Path) -> None:
     """Invented visitors must not end up among real ones."""
-    real = [source.path for source in settings.sources if not Path(source.path).is_relative_to(target)]
+    real = [
+        source.path for source in settings.sources if not Path(source.path).is_relative_to(target)
+    ]
     if real:
         raise CommandError(
             f"{settings.state} has log sources of its own ({real[0]}), and the demo would be mixed "

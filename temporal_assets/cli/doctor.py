@@ -151,7 +151,9 @@ def _keys(secrets: Path) -> tuple[str, str]:
         return OK, "made when the first log is read"
     files = [path for path in secrets.iterdir() if path.is_file()]
     exposed = [
-        path.name for path in files if stat.S_IMODE(path.stat().st_mode) & (stat.S_IRWXG | stat.S_IRWXO)
+        path.name
+        for path in files
+        if stat.S_IMODE(path.stat().st_mode) & (stat.S_IRWXG | stat.S_IRWXO)
     ]
     if exposed:
         return BROKEN, (
@@ -173,7 +175,7 @@ def _engine(settings: Settings) -> tuple[str, str]:
     import duckdb
 
     wanted = settings.engine
-    options = {
+    options: dict[str, str | bool | int | float | list[str]] = {
         "memory_limit": wanted.memory_limit,
         "threads": str(wanted.threads or os.cpu_count() or 1),
     }

@@ -54,7 +54,9 @@ def command(body: Callable[Parameters, None]) -> Callable[Parameters, None]:
         except BaseException as error:
             if not _is_interruption(error):
                 raise
-            console.say("\nStopped. What is published is whole; the same command goes on from here.")
+            console.say(
+                "\nStopped. What is published is whole; the same command goes on from here."
+            )
             raise typer.Exit(INTERRUPTED) from None
 
     return run

@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
+from zoneinfo import ZoneInfoNotFoundError
 
 import typer
 
@@ -18,6 +19,8 @@ from temporal_assets.cli.landing import file_report, land, show_landing
 from temporal_assets.cli.options import Json, State, invocation, settings_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from temporal_assets.settings import LogSource
 
 FORMAT_NAMES: Final = (
@@ -59,9 +62,7 @@ def run(
     ] = "UTC",
     address: Annotated[
         str,
-        typer.Option(
-            help="Who the visitor is: remote, or forwarded (first of X-Forwarded-For)."
-        ),
+        typer.Option(help="Who the visitor is: remote, or forwarded (first of X-Forwarded-For)."),
     ] = "remote",
     column: Annotated[
         list[str] | None,
@@ -108,7 +109,7 @@ def run(
         raise typer.Exit(FAILED)
 
 
-def _say_what_next(state: Path, days: list[dt.date]) -> None:
+def _say_what_next(state: Path, days: Sequence[dt.date]) -> None:
     if days:
         console.say(f"Next: {invocation('materialize', state)}")
     else:
@@ -143,6 +144,8 @@ def _source(path: str, options: dict[str, Any]) -> LogSource:
             slots_of(source.columns, None)
     except NoSuchLogError as error:
         raise CommandError(str(error), USAGE) from None
+    except ZoneInfoNotFoundError:
+        raise CommandError(f"--timezone {options['timezone']}: no such zone", USAGE) from None
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"])
@@ -150,4 +153,3 @@ def _source(path: str, options: dict[str, Any]) -> LogSource:
     except ValueError as error:
         raise CommandError(str(error), USAGE) from None
     return source
-

@@ -109,7 +109,7 @@ def show_troubles(report: LandingReport) -> None:
             "behaviour graph will not see them"
         )
     for file in report.failed:
-        console.fail(f"{file.sightings[-1].path}: {file.error}")
+        console.fail(str(file.error))
 
 
 def _warn_of_format(file: LandedFile) -> None:

@@ -101,9 +101,7 @@ def _assets(names: list[str]) -> Sequence[str]:
     return tuple(name for name in known if name in chosen)
 
 
-def _between(
-    inventory: Inventory, first: dt.date | None, last: dt.date | None
-) -> list[dt.date]:
+def _between(inventory: Inventory, first: dt.date | None, last: dt.date | None) -> list[dt.date]:
     days = inventory.days()
     if not days:
         raise CommandError("no logs were read yet: temporal-assets ingest PATH")

@@ -21,6 +21,8 @@ from temporal_assets.cli.options import Json, State, existing_settings
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from temporal_assets.contracts import Table
+
 _ROWS_SHOWN: Final = 100
 """Rows of a table that a person reads; `--csv` and `--json` write all."""
 
@@ -70,16 +72,24 @@ def _statement(sql: str | None, file: str | None) -> str:
 def _result(sql: str, state: Path | None) -> pa.Table:
     import duckdb
 
+    from temporal_assets import contracts
     from temporal_assets.notebook import Artifacts
 
     settings = existing_settings(state)
     try:
         _refuse_changes(sql)
         return Artifacts(settings.state).query(sql)
+    except duckdb.CatalogException as error:
+        known = ", ".join(f"{table.name}({_columns(table)})" for table in contracts.TABLES)
+        raise CommandError(f"{error}\nThe views are {known}", USAGE) from None
     except (duckdb.ProgrammingError, duckdb.DataError, duckdb.NotSupportedError) as error:
         raise CommandError(str(error), USAGE) from None
     except duckdb.Error as error:
         raise CommandError(str(error), FAILED) from None
+
+
+def _columns(table: Table) -> str:
+    return ", ".join(table.column_names)
 
 
 def _refuse_changes(sql: str) -> None:

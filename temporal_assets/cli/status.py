@@ -65,7 +65,7 @@ def _asset(store: Store, name: str, late: list[dt.date]) -> dict[str, Any]:
         "first": days[0] if days else None,
         "last": days[-1] if days else None,
         "rows": sum(manifest.rows for manifest in manifests),
-        "bytes": sum(manifest.bytes for manifest in manifests),
+        "bytes": sum(manifest.size for manifest in manifests),
         "missing": sorted({*gaps(days), *absent}),
         "stale": [day for day in late if day in published],
     }
@@ -108,7 +108,7 @@ def _show_logs(logs: dict[str, Any], build: str) -> None:
     for file in logs["partial"]:
         console.warn(f"{file['file']}: {file['problem']}")
     for file in logs["unreadable"]:
-        console.fail(f"{file['file']}: {file['error']}")
+        console.fail(file["error"])
 
 
 def _show_assets(assets: dict[str, dict[str, Any]], build: str) -> None:

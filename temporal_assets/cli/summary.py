@@ -58,9 +58,7 @@ def summarize(settings: Settings) -> dict[str, Any]:
     return {"day": busiest[0]["day"], **tables}
 
 
-def show_summary(
-    settings: Settings, summary: Mapping[str, Any], truth: Mapping[str, Path]
-) -> None:
+def show_summary(settings: Settings, summary: Mapping[str, Any], truth: Mapping[str, Path]) -> None:
     """The tables, and where to go from here."""
     for name, title in (
         ("sites", f"Sites with the most views on {summary.get('day')}"),

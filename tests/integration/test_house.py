@@ -32,7 +32,7 @@ ALLOWED = {
     "defs": MIDDLE | {"daily", "policy", "crawl"},
     "build": MIDDLE | {"daily", "defs", "policy", "crawl"},
     "definitions": {"build"},
-    "operate": MIDDLE | {"daily", "build"},
+    "operate": MIDDLE | {"daily", "build", "defs"},
     "cli": MIDDLE | {"daily", "demo", "notebook", "operate"},
 }
 

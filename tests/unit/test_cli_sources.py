@@ -32,7 +32,10 @@ def test_the_first_source_makes_the_file(state: Path) -> None:
 
 def test_comments_and_other_settings_stay(state: Path) -> None:
     state.mkdir()
-    before = '# ours\n[cleaning]\nbots = "keep"  # we watch them\n\n# the archive\n[engine]\nthreads = 2\n'
+    before = (
+        '# ours\n[cleaning]\nbots = "keep"  # we watch them\n\n'
+        "# the archive\n[engine]\nthreads = 2\n"
+    )
     (state / "settings.toml").write_text(before)
     add(state, LogSource(path="/logs"))
     add(state, LogSource(path="/more", format="squid"))

@@ -1,0 +1,601 @@
+"""The command line, from a log of ten lines whose results are counted by hand."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from temporal_assets import __version__
+from temporal_assets.cli import doctor, ingest
+from temporal_assets.cli.app import app
+
+BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+ROBOT = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
+HOME = "https://a.example/"
+
+
+def line(
+    address: str,
+    time: str,
+    request: str,
+    referrer: str = "-",
+    status: int = 200,
+    agent: str = BROWSER,
+) -> str:
+    day, clock = time.split(" ")
+    return (
+        f'{address} - - [{day}/Jan/2026:{clock} +0000] "{request} HTTP/1.1" {status} 512 '
+        f'"{referrer}" "{agent}"'
+    )
+
+
+LOG = [
+    line("192.0.2.1", "30 10:00:00", "GET /"),
+    line("192.0.2.1", "30 10:01:00", "GET /news/1", HOME),
+    line("192.0.2.1", "30 10:02:00", "GET /news/1", HOME),  # again: the same view and transit
+    line("192.0.2.2", "30 10:03:00", "GET /news/1", HOME),
+    line("192.0.2.2", "30 10:03:01", "GET /style.css", HOME),
+    line("192.0.2.3", "30 10:04:00", "POST /form", HOME),
+    line("192.0.2.3", "30 10:05:00", "GET /gone", HOME, status=404),
+    line("192.0.2.4", "30 10:06:00", "GET /", agent=ROBOT),
+    "no log line at all",
+    line("192.0.2.1", "31 09:00:00", "GET /news/2", "https://a.example/news/1"),
+]
+
+
+def call(*arguments: str | Path, stdin: str | None = None) -> Any:
+    """Run a command in this process; a fault of the program fails the test with its traceback."""
+    result = CliRunner().invoke(app, [str(one) for one in arguments], input=stdin)
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+def spawn(*arguments: str | Path, **options: Any) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "temporal_assets", *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    )
+
+
+def answer(state: Path, sql: str) -> Any:
+    return json.loads(call("query", sql, "--json", "--state", state).stdout)
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path: Path = tmp_path_factory.mktemp("logs") / "access.log"
+    path.write_text("".join(f"{text}\n" for text in LOG))
+    return path
+
+
+@pytest.fixture(scope="module")
+def ingested(log: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
+    state: Path = tmp_path_factory.mktemp("state") / "temporal_state"
+    result = call("ingest", log, "--host", "a.example", "--json", "--state", state)
+    assert result.exit_code == 0
+    return state, json.loads(result.stdout)
+
+
+@pytest.fixture(scope="module")
+def built(ingested: tuple[Path, Any]) -> tuple[Path, Any]:
+    state, _ = ingested
+    result = call("materialize", "--json", "--state", state)
+    assert result.exit_code == 0, result.output
+    return state, json.loads(result.stdout)
+
+
+# What the commands do -------------------------------------------------------------------------
+
+
+def test_ingest_counts_every_line_by_what_became_of_it(
+    log: Path, ingested: tuple[Path, Any]
+) -> None:
+    _, report = ingested
+    assert report["days"] == ["2026-01-30", "2026-01-31"]
+    assert report["unchanged"] == 0
+    (file,) = report["files"]
+    assert file == {
+        "file": str(log),
+        "format": "combined",
+        "lines": 10,
+        "kept": 5,
+        "dropped": {"bot_agent": 1, "method": 1, "static": 1, "status": 1},
+        "rejected": {"not_the_format": 1},
+        "days": ["2026-01-30", "2026-01-31"],
+        "has_referrers": True,
+        "problem": None,
+        "error": None,
+    }
+
+
+def test_materialize_builds_what_is_missing(built: tuple[Path, Any]) -> None:
+    _, report = built
+    assert report["ok"] is True
+    assert report["days"] == ["2026-01-30", "2026-01-31"]
+    assert {(one["asset"], one["day"]): one["rows"] for one in report["built"]} == {
+        ("requests", "2026-01-30"): 4,
+        ("rejects", "2026-01-30"): 5,
+        ("page_views", "2026-01-30"): 2,
+        ("transits", "2026-01-30"): 3,
+        ("requests", "2026-01-31"): 1,
+        ("rejects", "2026-01-31"): 0,
+        ("page_views", "2026-01-31"): 1,
+        ("transits", "2026-01-31"): 1,
+    }
+    assert [check for check in report["checks"] if check["blocking"] and not check["passed"]] == []
+
+
+def test_views_are_distinct_clients(built: tuple[Path, Any]) -> None:
+    state, _ = built
+    assert answer(state, "SELECT * FROM page_views ORDER BY day, url") == [
+        {"day": "2026-01-30", "site": "a.example", "url": "https://a.example/", "views": 1},
+        {"day": "2026-01-30", "site": "a.example", "url": "https://a.example/news/1", "views": 2},
+        {"day": "2026-01-31", "site": "a.example", "url": "https://a.example/news/2", "views": 1},
+    ]
+
+
+def test_transits_are_distinct_triples(built: tuple[Path, Any]) -> None:
+    state, _ = built
+    counted = answer(
+        state,
+        "SELECT referrer, target, count(DISTINCT client) AS clients FROM transits "
+        "GROUP BY ALL ORDER BY target",
+    )
+    assert counted == [
+        {"referrer": None, "target": "https://a.example/", "clients": 1},
+        {"referrer": HOME, "target": "https://a.example/news/1", "clients": 2},
+        {
+            "referrer": "https://a.example/news/1",
+            "target": "https://a.example/news/2",
+            "clients": 1,
+        },
+    ]
+
+
+def test_status_tells_what_is_there(log: Path, built: tuple[Path, Any]) -> None:
+    state, _ = built
+    report = json.loads(call("status", "--json", "--state", state).stdout)
+    assert report["log_files"] == {
+        "read": 1,
+        "lines": 10,
+        "first": "2026-01-30",
+        "last": "2026-01-31",
+        "new": 0,
+        "unreadable": [],
+        "partial": [],
+        "source_error": None,
+    }
+    views = report["assets"]["page_views"]
+    assert {key: views[key] for key in ("days", "first", "last", "rows", "missing", "stale")} == {
+        "days": 2,
+        "first": "2026-01-30",
+        "last": "2026-01-31",
+        "rows": 3,
+        "missing": [],
+        "stale": [],
+    }
+    assert {check["asset"] for check in report["checks"]} == {
+        "log_files",
+        "requests",
+        "rejects",
+        "page_views",
+        "transits",
+    }
+
+
+def test_status_for_people(built: tuple[Path, Any]) -> None:
+    state, _ = built
+    result = call("status", "--state", state)
+    assert result.exit_code == 0
+    assert re.search(r"│ page_views +│ +2 │ 2026-01-30 │ 2026-01-31 │ +3 │", result.stdout)
+    assert "10 lines of 2026-01-30..2026-01-31" in result.stderr
+
+
+def test_a_second_materialize_has_nothing_to_do(built: tuple[Path, Any]) -> None:
+    state, _ = built
+    result = call("materialize", "--state", state)
+    assert result.exit_code == 0
+    assert "Nothing to build" in result.stderr
+
+
+def test_a_second_ingest_reads_nothing(log: Path, built: tuple[Path, Any]) -> None:
+    state, _ = built
+    result = call("ingest", log, "--host", "a.example", "--state", state)
+    assert result.exit_code == 0
+    assert "No new log files; 1 files were known already" in result.stderr
+
+
+def test_a_late_file_makes_its_day_stale_until_it_is_built(
+    log: Path, tmp_path: Path, state: Path
+) -> None:
+    call("ingest", log, "--host", "a.example", "--state", state)
+    call("materialize", "--state", state)
+    late = tmp_path / "late.log"
+    late.write_text(line("192.0.2.9", "31 23:00:00", "GET /news/2") + "\n")
+    call("ingest", late, "--host", "a.example", "--state", state)
+    before = json.loads(call("status", "--json", "--state", state).stdout)["assets"]
+    assert before["requests"]["stale"] == ["2026-01-31"]
+    assert before["transits"]["stale"] == ["2026-01-31"]
+    built = json.loads(call("materialize", "--json", "--state", state).stdout)
+    assert built["days"] == ["2026-01-31"]
+    assert answer(state, "SELECT views FROM page_views WHERE day = '2026-01-31'") == [{"views": 2}]
+    after = json.loads(call("status", "--json", "--state", state).stdout)["assets"]
+    assert after["requests"]["stale"] == []
+
+
+def test_one_day_and_one_asset_can_be_built(log: Path, state: Path) -> None:
+    call("ingest", log, "--host", "a.example", "--state", state)
+    chosen = ("requests", "page_views", "--from", "2026-01-31", "--to", "2026-02-05")
+    report = json.loads(call("materialize", *chosen, "--json", "--state", state).stdout)
+    assert report["days"] == ["2026-01-31"]
+    assert {one["asset"] for one in report["built"]} == {"requests", "rejects", "page_views"}
+    missing = json.loads(call("status", "--json", "--state", state).stdout)["assets"]
+    assert missing["requests"]["missing"] == ["2026-01-30"]
+    assert missing["transits"]["missing"] == ["2026-01-30", "2026-01-31"]
+
+
+def test_a_day_without_logs_fails_and_says_which_days_there_are(log: Path, state: Path) -> None:
+    call("ingest", log, "--host", "a.example", "--state", state)
+    result = call("materialize", "--day", "2026-02-02", "--state", state)
+    assert result.exit_code == 1
+    assert "no log file holds lines of 2026-02-02" in result.stderr
+    assert "2026-01-30 to 2026-01-31" in result.stderr
+
+
+def test_an_unreadable_file_fails_but_does_not_stop_the_others(
+    log: Path, tmp_path: Path, state: Path
+) -> None:
+    odd = tmp_path / "odd.log"
+    odd.write_text("what is this? 1\nwhat is that? 2\n")
+    result = call("ingest", log, odd, "--host", "a.example", "--state", state)
+    assert result.exit_code == 1
+    assert "10 lines, 5 page requests kept" in result.stderr
+    assert f"error: {odd}" in result.stderr
+    assert "--format" in call("ingest", "--help").stdout
+
+
+def test_a_format_without_referrers_is_said_plainly(tmp_path: Path, state: Path) -> None:
+    common = tmp_path / "common.log"
+    common.write_text('192.0.2.1 - - [30/Jan/2026:10:00:00 +0000] "GET / HTTP/1.1" 200 512\n')
+    result = call("ingest", common, "--host", "a.example", "--state", state)
+    assert result.exit_code == 0
+    assert "without referrers (common)" in result.stderr
+
+
+# Queries --------------------------------------------------------------------------------------
+
+
+def test_csv_is_for_programs_and_spreadsheets(built: tuple[Path, Any]) -> None:
+    state, _ = built
+    sql = "SELECT url, views, '=1+1' AS trap, NULL AS none FROM page_views ORDER BY url LIMIT 1"
+    result = call("query", sql, "--csv", "--state", state)
+    assert list(csv.reader(io.StringIO(result.stdout))) == [
+        ["url", "views", "trap", "none"],
+        ["https://a.example/", "1", "'=1+1", ""],
+    ]
+
+
+def test_whole_sums_are_numbers_in_json(built: tuple[Path, Any]) -> None:
+    state, _ = built
+    assert answer(state, "SELECT sum(views) AS views FROM page_views") == [{"views": 4}]
+
+
+def test_sql_from_a_file_and_from_standard_input(built: tuple[Path, Any], tmp_path: Path) -> None:
+    state, _ = built
+    file = tmp_path / "count.sql"
+    file.write_text("-- how many\nSELECT count(*) AS n FROM requests;\n")
+    from_file = call("query", "-f", file, "--csv", "--state", state)
+    from_pipe = call("query", "-f", "-", "--csv", "--state", state, stdin=file.read_text())
+    assert from_file.stdout == from_pipe.stdout == "n\n5\n"
+
+
+def test_a_table_shows_hostile_text_harmlessly(built: tuple[Path, Any]) -> None:
+    state, _ = built
+    result = call("query", "SELECT chr(27) || '[2J[red]x' AS \"a\x1b[1m\"", "--state", state)
+    assert "\\x1b[2J[red]x" in result.stdout
+    assert "a\\x1b[1m" in result.stdout
+    assert "\x1b" not in result.stdout
+
+
+def test_a_long_table_is_cut_and_says_so(built: tuple[Path, Any]) -> None:
+    state, _ = built
+    result = call("query", "SELECT * FROM range(101) AS t(n)", "--state", state)
+    assert "100 of 101 rows" in result.stderr
+    assert "│ 99 │" in result.stdout
+    assert "│ 100 │" not in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("sql", "said"),
+    [
+        ("SELEC 1", "syntax error"),
+        ("SELECT * FROM nothing_of_this_name", "The views are"),
+        ("SELECT 1; SELECT 2", "one SQL statement is wanted, these are 2"),
+        ("", "one SQL statement is wanted, these are 0"),
+        ("DROP VIEW page_views", "not DROP"),
+        ("COPY (SELECT 1) TO 'out.csv'", "not COPY"),
+        ("EXPLAIN ANALYZE COPY (SELECT 1) TO 'out.csv'", "not EXPLAIN"),
+        ("ATTACH 'other.duckdb'", "not ATTACH"),
+    ],
+)
+def test_what_is_no_single_select_is_refused(
+    built: tuple[Path, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sql: str, said: str
+) -> None:
+    state, _ = built
+    monkeypatch.chdir(tmp_path)
+    result = call("query", sql, "--state", state)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert result.stdout == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_reader_that_leaves_early_is_no_error_to_shout_about(built: tuple[Path, Any]) -> None:
+    state, _ = built
+    many = "SELECT repeat('x', 1000) AS x FROM range(5000)"
+    process = spawn("query", many, "--csv", "--state", state)
+    assert process.stdout
+    assert process.stderr
+    process.stdout.readline()
+    process.stdout.close()
+    said = process.stderr.read()
+    process.wait(timeout=120)
+    assert said == ""
+
+
+# Being called wrongly -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["frobnicate"], "No such command"),
+        (["ingest"], "Missing argument"),
+        (["ingest", "no/such/file.log"], "no such file, folder or glob"),
+        (["ingest", "{log}", "--format", "apahce"], "known are"),
+        (["ingest", "{log}", "--format", "regex:("], "regex"),
+        (["ingest", "{log}", "--timezone", "Mars/Base"], "--timezone Mars/Base: no such zone"),
+        (["ingest", "{log}", "--scheme", "ftp"], "--scheme ftp"),
+        (["ingest", "{log}", "--column", "url"], "write FIELD=COLUMN"),
+        (["ingest", "{log}", "--column", "colour=red"], "unknown field colour"),
+        (["materialize", "page_visits"], "no asset 'page_visits'; there are requests"),
+        (["materialize", "--day", "31.1.2026"], "is not a day like 2026-01-31"),
+        (["materialize", "--day", "2026-01-31", "--missing"], "exclude each other"),
+        (["query"], "give the SQL"),
+        (["query", "SELECT 1", "-f", "x.sql"], "give the SQL"),
+        (["query", "SELECT 1", "--json", "--csv"], "exclude each other"),
+        (["demo", "--size", "enormous"], "there are small, medium, paper"),
+        (["demo", "--days", "0"], "--days"),
+        (["ui", "--port", "0"], "--port"),
+    ],
+)
+def test_a_mistake_is_explained_and_changes_nothing(
+    log: Path, state: Path, arguments: list[str], said: str
+) -> None:
+    filled = [log if one == "{log}" else one for one in arguments]
+    result = call(*filled, *([] if arguments == ["frobnicate"] else ["--state", state]))
+    assert result.exit_code == 2, result.output
+    assert said in re.sub(r"\s+", " ", result.stderr)
+    assert not state.exists()
+
+
+@pytest.mark.parametrize("command", ["status", "materialize", "ui"])
+def test_a_mistyped_state_folder_is_not_an_empty_one(state: Path, command: str) -> None:
+    result = call(command, "--state", state)
+    assert result.exit_code == 1
+    assert f"there is no state folder {state}" in result.stderr
+    assert not state.exists()
+
+
+def test_broken_settings_are_named(state: Path) -> None:
+    state.mkdir()
+    (state / "settings.toml").write_text("[window]\ndays = 0\n")
+    result = call("status", "--state", state)
+    assert result.exit_code == 1
+    assert "settings.toml" in result.stderr
+    assert "window.days" in result.stderr
+
+
+def test_the_state_folder_can_come_from_the_environment(
+    built: tuple[Path, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state, _ = built
+    monkeypatch.setenv("TEMPORAL_ASSETS_STATE", str(state))
+    assert json.loads(call("status", "--json").stdout)["state"] == str(state)
+
+
+# The rest -------------------------------------------------------------------------------------
+
+
+def test_version() -> None:
+    assert call("--version").stdout == f"temporal-assets {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    "command", ["demo", "ingest", "materialize", "status", "query", "ui", "doctor"]
+)
+def test_every_command_has_help(command: str) -> None:
+    result = call(command, "--help")
+    assert result.exit_code == 0
+    assert "--state" in result.stdout
+    assert ("--json" in result.stdout) == (command != "ui")
+
+
+def test_help_loads_nothing_heavy() -> None:
+    heavy = "dagster duckdb great_expectations matplotlib numba numpy pandas pyarrow scipy"
+    script = (
+        "import sys; from typer.testing import CliRunner; from temporal_assets.cli.app import app\n"
+        "assert CliRunner().invoke(app, ['ingest', '--help']).exit_code == 0\n"
+        f"print([name for name in {heavy.split()!r} if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"
+
+
+def test_help_lists_every_format() -> None:
+    from temporal_assets.logs.formats import FORMATS
+
+    assert set(ingest.FORMAT_NAMES.split(", ")) == set(FORMATS)
+
+
+def test_no_address_is_shown_or_written(built: tuple[Path, Any]) -> None:
+    state, _ = built
+    shown = [
+        call("status", "--state", state).output,
+        call("query", "SELECT * FROM requests", "--json", "--state", state).output,
+        call("query", "SELECT * FROM rejects", "--csv", "--state", state).output,
+    ]
+    assert "192.0.2." not in "".join(shown)
+    written = [path.read_bytes() for path in state.rglob("*") if path.is_file()]
+    assert len(written) > 10
+    assert not any(b"192.0.2." in content for content in written)
+
+
+def test_the_doctor_finds_a_healthy_state_healthy(built: tuple[Path, Any]) -> None:
+    state, _ = built
+    result = call("doctor", "--json", "--state", state)
+    findings = {one["check"]: one["status"] for one in json.loads(result.stdout)}
+    # How full the disk of this machine is, is not for a test to say.
+    findings.pop("disk")
+    assert findings == dict.fromkeys(
+        [
+            "python",
+            "packages",
+            "sql files",
+            "settings",
+            "state folder",
+            "keys",
+            "engine",
+            "dagster home",
+        ],
+        "ok",
+    )
+
+
+def test_the_doctor_finds_what_is_broken(state: Path) -> None:
+    (state / "secrets").mkdir(parents=True)
+    key = state / "secrets" / "client-0.key"
+    key.write_text("secret")
+    key.chmod(0o644)
+    (state / "settings.toml").write_text('[[sources]]\npath = "/no/such/logs"\n')
+    result = call("doctor", "--json", "--state", state)
+    findings = {one["check"]: one for one in json.loads(result.stdout)}
+    assert result.exit_code == 1
+    assert findings["keys"]["status"] == doctor.BROKEN
+    assert "client-0.key" in findings["keys"]["detail"]
+    assert "secret " not in findings["keys"]["detail"]
+    assert findings["settings"]["status"] == doctor.WARNING
+    assert "/no/such/logs" in findings["settings"]["detail"]
+
+
+def test_the_doctor_creates_nothing(state: Path) -> None:
+    call("doctor", "--state", state)
+    assert not state.exists()
+
+
+def test_the_ui_is_bound_to_this_machine(
+    built: tuple[Path, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state, _ = built
+    started: list[tuple[list[str], dict[str, str]]] = []
+    monkeypatch.setattr(os, "execve", lambda _path, args, env: started.append((args, env)))
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    assert call("ui", "--port", str(port), "--state", state).exit_code == 0
+    assert call("ui", "--port", str(port), "--read-only", "--state", state).exit_code == 0
+    for arguments, environment in started:
+        assert arguments[arguments.index("-h") + 1] == "127.0.0.1"
+        assert environment["TEMPORAL_ASSETS_STATE"] == str(state)
+        assert environment["DAGSTER_HOME"] == str(state / "dagster")
+    assert ["--read-only" in arguments for arguments, _ in started] == [False, True]
+
+
+def test_the_ui_says_when_its_port_is_taken(built: tuple[Path, Any]) -> None:
+    state, _ = built
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        result = call("ui", "--port", str(taken.getsockname()[1]), "--state", state)
+    assert result.exit_code == 1
+    assert "choose another with --port" in result.stderr
+
+
+# The demo -------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
+    state: Path = tmp_path_factory.mktemp("demo") / "temporal_state"
+    size = ("--days", "2", "--requests", "20000")
+    result = call("demo", *size, "--json", "--state", state)
+    assert result.exit_code == 0, result.output
+    return state, json.loads(result.stdout)
+
+
+def test_the_demo_goes_from_logs_to_every_asset(demo: tuple[Path, Any]) -> None:
+    state, report = demo
+    assert report["days"] == ["2025-03-03", "2025-03-04"]
+    assert {one["asset"] for one in report["built"]} == {
+        "requests",
+        "rejects",
+        "page_views",
+        "transits",
+    }
+    summary = report["summary"]
+    assert summary["day"] in report["days"]
+    assert len(summary["sites"]) == len(summary["pages"]) == 5
+    assert {row["kind"] for row in summary["reasons"]} == {"rejected", "dropped"}
+    top = summary["pages"][0]
+    most = answer(state, "SELECT day, max(views) AS views FROM page_views GROUP BY day")
+    assert {"day": summary["day"], "views": top["views"]} in most
+
+
+def test_the_demo_shows_no_page_that_few_clients_opened(demo: tuple[Path, Any]) -> None:
+    _, report = demo
+    assert min(row["views"] for row in report["summary"]["pages"]) >= 5
+    assert all(row["clients"] >= 5 for row in report["summary"]["hubs"])
+
+
+def test_another_demo_is_not_mixed_into_the_first(demo: tuple[Path, Any]) -> None:
+    state, _ = demo
+    result = call("demo", "--seed", "2", "--state", state)
+    assert result.exit_code == 2
+    assert "a demo with other options" in result.stderr
+
+
+def test_a_demo_is_not_mixed_with_real_logs(built: tuple[Path, Any], tmp_path: Path) -> None:
+    state, _ = built
+    result = call("demo", "--state", state)
+    assert result.exit_code == 2
+    assert "log sources of its own" in result.stderr
+    assert not (state / "demo").exists()
+
+
+def test_ctrl_c_ends_a_command_with_130(state: Path) -> None:
+    process = spawn("demo", "--size", "medium", "--state", state)
+    assert process.stderr
+    assert process.stderr.readline().startswith("Writing 60 days")
+    process.send_signal(signal.SIGINT)
+    said = process.stderr.read()
+    assert process.wait(timeout=120) == 130
+    assert "Stopped." in said
+    assert "Traceback" not in said
