@@ -5,8 +5,8 @@ So nothing here knows formats: what looks like something private is replaced by 
 brackets, rather too much than too little. Not here: which lines are sampled (`cleaning`,
 `tally`).
 
-Everything is looked for twice: in the line as it is, and in the line with its escapes decoded
-(`%3A`, `%253A`, `\x3a`, `\u003a`, `\"`). Every pattern is linear in what it looks at, which is
+Everything is looked for in the line as it is and with its escapes decoded (`%3A`, `%253A`, `\x3a`,
+`\u003a`, `\"`). Every pattern is linear in what it looks at, which is
 bounded.
 """
 
@@ -43,8 +43,7 @@ def redact(line: bytes, known: Sequence[bytes] = ()) -> str:
     """
     raw = line[:_SCANNED]
     spans = [*_private(raw, known)]
-    escapes = [*_ESCAPE.finditer(raw)]
-    if escapes:
+    for escapes in _readings(raw):
         decoded, origin = _decoded(raw, escapes)
         spans += [
             _Span(origin[span.start], origin[span.stop], span.word)
@@ -86,9 +85,30 @@ def _escaped(code: int) -> str:
 # --------------------------------------------------------------------------------- escapes
 
 _ESCAPE: Final = re.compile(
-    rb"%(?:25)*([0-9A-Fa-f]{2})|(?<!\\)\\++(?:x([0-9A-Fa-f]{2})|u00([0-9A-Fa-f]{2})|([^\\]))"
+    rb"%(?:25)*([0-9A-Fa-f]{2})|(?<!\\)\\++(?:x([0-9A-Fa-f]{2})|u00([0-9A-Fa-f]{2})|([^\\%]))"
 )
 """Percent escapes, encoded any number of times; backslash escapes of servers and of JSON."""
+
+
+_SEPARATORS: Final = b".:-@"
+
+
+def _readings(raw: bytes) -> Iterator[Sequence[re.Match[bytes]]]:
+    """Which escapes to decode: only the separators of addresses, then all.
+
+    After a stray percent sign (`%10%2E0%2E0%2E1`) a digit looks like part of an escape.
+    """
+    escapes = [*_ESCAPE.finditer(raw)]
+    separators = [match for match in escapes if _character(match) in _SEPARATORS]
+    if separators and len(separators) < len(escapes):
+        yield separators
+    if escapes:
+        yield escapes
+
+
+def _character(escape: re.Match[bytes]) -> bytes:
+    code = escape[1] or escape[2] or escape[3]
+    return bytes.fromhex(code.decode()) if code else escape[4]
 
 
 def _decoded(raw: bytes, escapes: Iterable[re.Match[bytes]]) -> tuple[bytes, list[int]]:
@@ -99,8 +119,7 @@ def _decoded(raw: bytes, escapes: Iterable[re.Match[bytes]]) -> tuple[bytes, lis
     for match in escapes:
         out += raw[at : match.start()]
         widths += [1] * (match.start() - at)
-        code = match[1] or match[2] or match[3]
-        out += bytes.fromhex(code.decode()) if code else match[4]
+        out += _character(match)
         widths.append(match.end() - match.start())
         at = match.end()
     out += raw[at:]

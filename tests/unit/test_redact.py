@@ -28,6 +28,8 @@ from temporal_assets.logs.redact import SAMPLE_CHARACTERS, redact
         (b"x 192\\x2e0\\x2E2.1", "x [address]"),
         (b"x %3192.0.2.1", "x [address]"),
         (b"x %10.0.0.1", "x %[address]"),
+        (b"x %10%2E0%2e0\\x2e1", "x %[address]"),
+        (b"x \\%3A%3A1", "x \\[address]"),
         (b'x "[2001:db8::1]:443" y', 'x "[[address]]:443" y'),
         (b"x 2001:0db8:0:0:0:0:0:1 y", "x [address] y"),
         (b"x zz::ffff:192.0.2.1zz", "x zz[address]zz"),

@@ -217,7 +217,7 @@ def test_what_canonical_urls_never_hold(url: str, rules: UrlRules) -> None:
     keys = [field.partition("=")[0] for field in fields]
     assert keys == sorted(keys)
     assert "" not in fields
-    assert not page.endswith("?")
+    assert "?" not in page or fields
 
 
 @given(path=st.lists(st.sampled_from(_PIECES) | st.text(max_size=3), max_size=8).map("".join))
