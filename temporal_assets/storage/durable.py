@@ -6,10 +6,13 @@ import os
 from pathlib import Path
 
 
-def replace_text(path: Path, text: str) -> None:
-    """Write a small local file; readers see the old text or the new, even after a crash."""
+def replace_text(path: Path, text: str, scratch: Path | None = None) -> None:
+    """Write a small local file; readers see the old text or the new, even after a crash.
+
+    It is written first into `scratch`, a folder on the same file system, else beside `path`.
+    """
     # The name is unique to the process: two writers must not share a temporary file.
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = (scratch or path.parent) / f".{path.name}.{os.getpid()}.tmp"
     with temporary.open("w", encoding="utf-8") as file:
         file.write(text)
         file.flush()

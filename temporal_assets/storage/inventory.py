@@ -218,11 +218,11 @@ class Inventory:
         """Number of the next reading."""
         return 1 + max((file.serial for file in self.files), default=0)
 
-    def save(self, file: LandedFile) -> None:
-        """Make a reading visible."""
+    def save(self, file: LandedFile, scratch: Path) -> None:
+        """Make a reading visible; `scratch` is a folder for what is not whole yet."""
         record = self._record(file)
         record.parent.mkdir(parents=True, exist_ok=True)
-        replace_text(record, file.to_json())
+        replace_text(record, file.to_json(), scratch)
         self._set([*(other for other in self.files if other.id != file.id), file])
 
     def remove(self, file: LandedFile) -> None:

@@ -292,7 +292,7 @@ class _Reader:
             file = replace(draft.file, serial=inventory.next_serial)
             if draft.segments:
                 _move(draft.segments, inventory.segment_folder(file))
-        inventory.save(file)
+        inventory.save(file, self.scratch)
         for failure in inventory.failed:
             if failure.id != file.id and failure.sightings[0].path == item.sighting.path:
                 inventory.remove(failure)

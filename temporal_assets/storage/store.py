@@ -168,7 +168,9 @@ class Store:
             self.fs.makedirs(self._join(asset, day), exist_ok=True)
             for path, part in parts:
                 self._move(path, self._join(asset, day, part.name))
-            self._replace_text(self._join(asset, day, _MANIFEST), manifest.to_json())
+            # Written where the data was, so that a killed process leaves its waste there.
+            scratch = files[0].parent
+            self._replace_text(self._join(asset, day, _MANIFEST), manifest.to_json(), scratch)
             self._drop_old(asset, day, keep=[manifest, before])
         return manifest
 
@@ -186,12 +188,12 @@ class Store:
         path.replace(target)
         sync(Path(target).parent)
 
-    def _replace_text(self, target: str, text: str) -> None:
+    def _replace_text(self, target: str, text: str, scratch: Path) -> None:
         if not self.is_local:
             # Object stores show a written object whole or not at all.
             self.fs.pipe_file(target, text.encode())
             return
-        replace_text(Path(target), text)
+        replace_text(Path(target), text, scratch)
 
     def _drop_old(self, asset: str, day: dt.date, keep: Sequence[Manifest | None]) -> None:
         kept = {file.name for manifest in keep if manifest for file in manifest.files}
