@@ -13,7 +13,7 @@ import json
 import os
 import shutil
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -54,6 +54,30 @@ _BASELINE: Final = "baseline.txt"
 
 
 @dataclass(frozen=True, slots=True)
+class _Plan:
+    """What all groups of sites have in common."""
+
+    options: DemoOptions
+    folder: Path
+    views: float
+    """Expected views of all pages (hubs not counted) in the window."""
+    externals: list[bytes]
+    addresses: Ragged
+    workers: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Sites that share a log, with all that their requests depend on."""
+
+    log: LogGroup
+    worlds: list[SiteWorld]
+    writer: Writer
+    referrers: list[pa.StringArray]
+    """URL of every referrer code of each site."""
+
+
+@dataclass(frozen=True, slots=True)
 class _Day:
     """What became of one day of one group."""
 
@@ -69,54 +93,48 @@ def generate(options: DemoOptions, folder: Path, progress: Progress | None = Non
     report = progress or _silent
     _prepare(options, folder)
     sites = make_sites(options)
-    groups = make_groups(sites)
+    logs = make_groups(sites)
     report("pages", 0, len(sites))
-    views = views_of_corpus(options, sites)
-    externals = external_referrers(sites)
-    external_urls = pack(externals)
-    everyone = addresses(options.clients)
-    counts: Counter[str] = Counter({category.name.lower(): 0 for category in Category})
+    plan = _Plan(
+        options,
+        folder,
+        views_of_corpus(options, sites),
+        external_referrers(sites),
+        addresses(options.clients),
+        options.workers or os.cpu_count() or 1,
+    )
+    counts: Counter[str] = Counter()
     annotated: list[tuple[str, str]] = []
-    workers = options.workers or os.cpu_count() or 1
-    with _Tables(folder, options) as tables, ThreadPoolExecutor(workers) as pool:
-        done = pages = 0
-        for group in groups:
-            worlds = [
-                _world(options, group, i, views, len(externals)) for i in range(len(group.sites))
-            ]
-            for world in worlds:
-                pages += len(world.pages)
+    described = 0
+    with _Tables(folder, options) as tables, ThreadPoolExecutor(plan.workers) as pool:
+        for log in logs:
+            group = _make_group(plan, log)
+            for world in group.worlds:
                 annotated += _describe(options, world, tables)
-            done += len(worlds)
-            report("pages", done, len(sites))
-            referrers = [truth.referrer_urls(world, external_urls) for world in worlds]
-            writer = Writer(
-                group.style.format, group.style.zone, options, everyone, externals,
-                group.sites, [world.urls for world in worlds],
-            )  # fmt: skip
-            for day in _days(options, folder, group, worlds, writer, referrers, pool, workers):
+            described += len(log.sites)
+            report("pages", described, len(sites))
+            for day in _days(plan, group, pool):
                 counts += day.counts
                 if day.truth is not None:
                     tables.append("views", day.truth.views)
                     tables.append("transits", day.truth.transits)
                 report("requests", min(counts.total(), options.requests), options.requests)
+            # Or the next group would be made beside this one.
+            del group, world
         tables.append("sites", truth.site_rows(options, sites))
         if options.daily_truth:
             tables.append("clients", truth.client_rows(options))
-        files = dict(tables.paths)
     report("requests", options.requests, options.requests)
     write_annotated(folder / _ANNOTATED, annotated)
     (folder / _BASELINE).write_text("\n".join([*baseline(options, sites), ""]), encoding="utf-8")
     return DemoSummary(
         folder=folder,
-        sources=tuple(
-            source_of(group, folder) for group in groups if group.folder(folder).exists()
-        ),
+        sources=tuple(source_of(log, folder) for log in logs if log.folder(folder).exists()),
         days=tuple(options.first_day + dt.timedelta(day) for day in range(options.days)),
         lines=counts.total(),
         counts={category.name.lower(): counts[category.name.lower()] for category in Category},
-        pages=pages,
-        truth=files | {"annotated": folder / _ANNOTATED, "baseline": folder / _BASELINE},
+        pages=tables.rows["pages"],
+        truth=tables.paths | {"annotated": folder / _ANNOTATED, "baseline": folder / _BASELINE},
     )
 
 
@@ -139,13 +157,27 @@ def _prepare(options: DemoOptions, folder: Path) -> None:
     (folder / MARKER).write_text(f"{text}\n", encoding="utf-8")
 
 
-def _world(
-    options: DemoOptions, group: LogGroup, i: int, views: float, externals: int
-) -> SiteWorld:
-    site = group.sites[i]
-    pages = make_pages(options, site, views * site.traffic)
-    urls = make_urls(options, pages, escape_of(group.style.format))
-    return SiteWorld(options, pages, urls, views * site.traffic, externals)
+def _make_group(plan: _Plan, log: LogGroup) -> _Group:
+    options = plan.options
+    escape = escape_of(log.style.format)
+    worlds = []
+    for site in log.sites:
+        views = plan.views * site.traffic
+        pages = make_pages(options, site, views)
+        urls = make_urls(options, pages, escape)
+        worlds.append(SiteWorld(options, pages, urls, views, len(plan.externals)))
+    writer = Writer(
+        log.style.format,
+        log.style.zone,
+        options,
+        plan.addresses,
+        plan.externals,
+        log.sites,
+        [world.urls for world in worlds],
+    )
+    externals = pack(plan.externals)
+    known = worlds if options.daily_truth else []
+    return _Group(log, worlds, writer, [truth.referrer_urls(world, externals) for world in known])
 
 
 def _describe(options: DemoOptions, world: SiteWorld, tables: _Tables) -> list[tuple[str, str]]:
@@ -161,37 +193,21 @@ def _describe(options: DemoOptions, world: SiteWorld, tables: _Tables) -> list[t
     return annotate(options, world.pages.site, rows)
 
 
-def _days(
-    options: DemoOptions,
-    folder: Path,
-    group: LogGroup,
-    worlds: Sequence[SiteWorld],
-    writer: Writer,
-    referrers: Sequence[Ragged],
-    pool: ThreadPoolExecutor,
-    workers: int,
-) -> Iterator[_Day]:
+def _days(plan: _Plan, group: _Group, pool: ThreadPoolExecutor) -> Iterator[_Day]:
     """All days of a group in order; at most two days per worker are in the making."""
     pending: deque[Future[_Day]] = deque()
-    for day in range(options.days):
-        pending.append(pool.submit(_day, options, folder, group, worlds, writer, referrers, day))
-        if len(pending) > 2 * workers:
+    for day in range(plan.options.days):
+        pending.append(pool.submit(_day, plan, group, day))
+        if len(pending) == 2 * plan.workers:
             yield pending.popleft().result()
     while pending:
         yield pending.popleft().result()
 
 
-def _day(
-    options: DemoOptions,
-    folder: Path,
-    group: LogGroup,
-    worlds: Sequence[SiteWorld],
-    writer: Writer,
-    referrers: Sequence[Ragged],
-    day: int,
-) -> _Day:
+def _day(plan: _Plan, group: _Group, day: int) -> _Day:
     """Write the log of a group and day."""
-    date = options.first_day + dt.timedelta(day)
+    date = plan.options.first_day + dt.timedelta(day)
+    worlds = group.worlds
     readers = [page_requests(world, day) for world in worlds]
     per_site = [
         join_requests([respelled(world, found, day), *noise_requests(world, found, day)])
@@ -200,14 +216,16 @@ def _day(
     requests = join_requests(per_site)
     site = np.repeat(np.arange(len(worlds), dtype=np.int16), [len(part) for part in per_site])
     if len(requests):
-        content = writer.header(date) + writer.lines(day, requests, site)
-        write_log(group.file(folder, date), content)
+        lines = group.writer.lines(day, requests, site).data
+        write_log(group.log.file(plan.folder, date), group.writer.header(date), lines)
     found = np.bincount(requests.category, minlength=len(Category)).tolist()
-    counts = Counter(
-        dict(zip((category.name.lower() for category in Category), found, strict=True))
+    names = (category.name.lower() for category in Category)
+    known = (
+        truth.day_truth(date, worlds, readers, group.referrers)
+        if plan.options.daily_truth
+        else None
     )
-    known = truth.day_truth(date, worlds, readers, referrers) if options.daily_truth else None
-    return _Day(counts, known)
+    return _Day(Counter(dict(zip(names, found, strict=True))), known)
 
 
 class _Tables:
@@ -229,6 +247,7 @@ class _Tables:
             schemas["mirror_pages"] = (folder / _MIRROR / "pages.parquet", mirror.PAGES)
             schemas["mirror_links"] = (folder / _MIRROR / "links.parquet", mirror.LINKS)
         self.paths = {name: path for name, (path, _) in schemas.items()}
+        self.rows = dict.fromkeys(schemas, 0)
         self._schemas = schemas
         self._stack = ExitStack()
         self._writers: dict[str, Any] = {}
@@ -248,6 +267,7 @@ class _Tables:
 
     def append(self, name: str, rows: pa.Table) -> None:
         """Add rows to a table."""
+        self.rows[name] += len(rows)
         self._waiting[name].append(rows)
         if sum(map(len, self._waiting[name])) >= _ROW_GROUP:
             self._flush(name)

@@ -21,7 +21,7 @@ from temporal_assets.settings import LogSource
 LOGS: Final = "logs"
 """Folder of the log files within that of the corpus."""
 
-_GROUP_PAGES: Final = 1_000_000
+_GROUP_PAGES: Final = 500_000
 """Pages whose URLs are held in memory at once, unless a single site has more."""
 
 _SINGLE_SITES: Final = 30
@@ -110,11 +110,16 @@ def source_of(group: LogGroup, corpus: Path) -> LogSource:
     return LogSource(path=str(group.folder(corpus)), format=group.style.format, host=host)
 
 
-def write_log(path: Path, content: bytes) -> None:
+def write_log(path: Path, header: bytes, lines: memoryview) -> None:
     """Write a file, compressed as its name says; equal content gives equal bytes."""
-    if path.suffix == ".gz":
-        content = igzip.compress(content, compresslevel=_FASTEST, mtime=0)
-    elif path.suffix == ".zst":
-        content = zstandard.ZstdCompressor(level=_FASTEST).compress(content)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)
+    with path.open("wb") as file:
+        if path.suffix == ".gz":
+            content = b"".join((header, lines))
+            file.write(igzip.compress(content, compresslevel=_FASTEST, mtime=0))
+        elif path.suffix == ".zst":
+            content = b"".join((header, lines))
+            file.write(zstandard.ZstdCompressor(level=_FASTEST).compress(content))
+        else:
+            file.write(header)
+            file.write(lines)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from temporal_assets.demo.noise import GARBAGE_KINDS
 from temporal_assets.demo.options import DemoOptions
 from temporal_assets.demo.people import AGENTS
-from temporal_assets.demo.ragged import Int64s, Ragged, compose, pack, stack
+from temporal_assets.demo.ragged import Bytes, Int64s, Ragged, compose, pack, stack
 from temporal_assets.demo.requests import (
     GARBAGE,
     METHODS,
@@ -229,7 +229,7 @@ class Writer:
             return _VERSION_HEADER.format(fields=_CLOUDFRONT_FIELDS).encode()
         return b""
 
-    def lines(self, day: int, requests: Requests, site: NDArray[np.int16]) -> bytes:
+    def lines(self, day: int, requests: Requests, site: NDArray[np.int16]) -> Bytes:
         """The lines of a day's requests, in order of time.
 
         `site` is the position of each request's site in the group.
@@ -252,7 +252,7 @@ class Writer:
         garbage = self._tables["garbage"].take(requests.flaw[spoilt] - GARBAGE)
         # Fresh arrays from `take`: no other column shares them.
         columns[0].start[spoilt], columns[0].size[spoilt] = garbage.start, garbage.size
-        return compose(self._data, columns, self.layout.glue, last).data.tobytes()
+        return compose(self._data, columns, self.layout.glue, last).data
 
     def _times(self, day: int, requests: Requests) -> dict[str, Ragged]:
         second = requests.time // 1_000

@@ -64,9 +64,23 @@ _HASH: Final = np.uint64(0x9E3779B97F4A7C15)
 """Golden ratio: consecutive client numbers get unrelated agents."""
 
 
+_AT_ONCE: Final = 1 << 20
+"""Addresses composed at once; intermediate columns need ten times their memory."""
+
+
 def addresses(clients: int) -> Ragged:
     """Address of every client number: readers, robots, scripts."""
-    number = np.arange(clients)
+    firsts = range(0, clients, _AT_ONCE)
+    readers = [
+        _readers(np.arange(first, min(first + _AT_ONCE, clients)), clients) for first in firsts
+    ]
+    robots = pack([b"192.0.2.%d" % (1 + i) for i in range(ROBOTS)])
+    scripts = pack([_script_address(i) for i in range(SCRIPTS)])
+    return join(*readers, robots, scripts)
+
+
+def _readers(number: NDArray[np.int64], clients: int) -> Ragged:
+    """Addresses of the readers with the given numbers, of `clients` in all."""
     if clients <= _BENCHMARK_ADDRESSES:
         place = number * 40_503 % _BENCHMARK_ADDRESSES
         octets = [18 + (place >> 16), place >> 8 & 255, place & 255]
@@ -81,10 +95,8 @@ def addresses(clients: int) -> Ragged:
     parts = [digits.take(1 + number % 65_535), digits.take(1 + number // 65_535)]
     by_six = compose(digits.data, parts, [b"2001:db8::", b":", b""])
     both = join(by_four, by_six)
-    chosen = both.take(np.where(number % _IPV6_IN == 3, number + clients, number))
-    robots = pack([b"192.0.2.%d" % (1 + i) for i in range(ROBOTS)])
-    scripts = pack([_script_address(i) for i in range(SCRIPTS)])
-    return join(chosen, robots, scripts)
+    order = np.arange(len(number))
+    return both.take(np.where(number % _IPV6_IN == 3, order + len(number), order))
 
 
 def _script_address(i: int) -> bytes:

@@ -13,7 +13,6 @@ from typing import Final
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from temporal_assets.demo.files import style_of
@@ -177,16 +176,16 @@ def client_rows(options: DemoOptions) -> pa.Table:
     return pa.Table.from_arrays([pa.array(np.arange(options.clients)), known], schema=CLIENTS)
 
 
-def referrer_urls(world: SiteWorld, externals: Ragged) -> Ragged:
+def referrer_urls(world: SiteWorld, externals: Ragged) -> pa.StringArray:
     """URL of every referrer code: those of other sites, then the site's own pages."""
-    return join(externals, world.urls.table.take(np.arange(len(world.pages))))
+    return join(externals, world.urls.table.take(np.arange(len(world.pages)))).to_arrow()
 
 
 def day_truth(
     day: dt.date,
     worlds: Sequence[SiteWorld],
     readers: Sequence[Requests],
-    referrers: Sequence[Ragged],
+    referrers: Sequence[pa.StringArray],
 ) -> DayTruth:
     """Distinct clients of every page, and distinct steps between pages, of some sites.
 
@@ -199,26 +198,27 @@ def day_truth(
     return DayTruth(pa.concat_tables(views), pa.concat_tables(transits))
 
 
-def _views(day: dt.date, host: str, named: Ragged, externals: int, requests: Requests) -> pa.Table:
+def _views(
+    day: dt.date, host: str, named: pa.StringArray, externals: int, requests: Requests
+) -> pa.Table:
     row, _ = _distinct(requests.row, requests.client)
     seen, count = np.unique(row, return_counts=True)
     columns = [
         pa.repeat(pa.scalar(day), len(seen)),
         pa.repeat(host, len(seen)),
-        named.take(externals + seen).to_arrow(),
+        named.take(pa.array(externals + seen)),
         pa.array(count, pa.int64()),
     ]
     return pa.Table.from_arrays(columns, schema=VIEWS)
 
 
-def _transits(day: dt.date, named: Ragged, externals: int, requests: Requests) -> pa.Table:
+def _transits(day: dt.date, named: pa.StringArray, externals: int, requests: Requests) -> pa.Table:
     moved = requests.take(np.flatnonzero(requests.referrer != externals + requests.row))
     row, referrer, client = _distinct(moved.row, moved.referrer, moved.client)
-    sources = named.take(referrer).to_arrow()
     columns = [
         pa.repeat(pa.scalar(day), len(row)),
-        pc.if_else(pa.array(referrer != NO_REFERRER), sources, pa.scalar(None, pa.string())),
-        named.take(externals + row).to_arrow(),
+        named.take(pa.array(referrer, mask=referrer == NO_REFERRER)),
+        named.take(pa.array(externals + row)),
         pa.array(client, pa.int64()),
     ]
     return pa.Table.from_arrays(columns, schema=TRANSITS)
