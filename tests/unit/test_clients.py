@@ -1,0 +1,114 @@
+"""Clients of a block: the fast way and the plain one give the same pseudonym."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from temporal_assets.logs.clients import Clients
+from temporal_assets.logs.encode import from_values, take
+from temporal_assets.logs.memo import Memo
+from temporal_assets.logs.pseudonyms import KeyRing, Pseudonymiser
+from temporal_assets.logs.records import Column, Records
+from temporal_assets.settings import LogSource, Privacy
+
+DAYS = np.array([20_000, 20_001, 20_008])
+
+ipv4 = st.tuples(*[st.integers(0, 299)] * 4).map(lambda p: ".".join(map(str, p)).encode())
+addresses = st.one_of(
+    ipv4,
+    st.sampled_from(
+        [
+            None,
+            b"",
+            b"-",
+            b"unknown",
+            b"1.2.3",
+            b"1.2.3.4.5",
+            b"01.2.3.4",
+            b"1.2.3.4:80",
+            b"::ffff:1.2.3.4",
+            b"2001:DB8::1",
+            b"[2001:db8::1]:443",
+            b"host.example",
+            b"1.2.3.4 ",
+        ]
+    ),
+    st.binary(max_size=60),
+)
+
+
+@pytest.fixture(scope="module")
+def keys(tmp_path_factory: pytest.TempPathFactory) -> KeyRing:
+    return KeyRing(tmp_path_factory.mktemp("state") / "secrets", rotation_days=7)
+
+
+def _column(values: list[bytes | None]) -> Column:
+    known = np.array([i if value is not None else -1 for i, value in enumerate(values)], np.int64)
+    return take(from_values([value or b"" for value in values]), known)
+
+
+def _records(address: Column, agent: Column) -> Records:
+    n = len(address)
+    zeros = np.zeros(n, np.int64)
+    return Records(
+        line=zeros,
+        text=address,
+        reason=zeros.astype(np.uint8),
+        time=zeros,
+        status=zeros.astype(np.int16),
+        method=None,
+        target=address,
+        host=None,
+        scheme=None,
+        referrer=None,
+        agent=agent,
+        address=address,
+        escaped=False,
+    )
+
+
+@given(
+    st.lists(st.tuples(addresses, st.sampled_from([b"a", b"b"]), st.integers(0, 2)), max_size=30),
+    st.sampled_from(["address", "address+agent"]),
+    st.sampled_from([0, 8]),
+)
+def test_every_row_has_the_pseudonym_of_its_client_and_day(
+    keys: KeyRing, rows: list[tuple[bytes | None, bytes, int]], by: str, masked: int
+) -> None:
+    privacy = Privacy(client=by, mask_ipv4_bits=masked)  # type: ignore[arg-type]
+    records = _records(_column([row[0] for row in rows]), _column([row[1] for row in rows]))
+    days = DAYS[np.array([row[2] for row in rows], np.int64)].astype(np.int32)
+    every = np.arange(len(rows), dtype=np.int64)
+    made = Clients(keys, LogSource(path="x"), privacy).of_rows(records, every, days)
+    plain = Pseudonymiser(keys, privacy)
+    expected = [
+        plain.pseudonym(
+            int(keys.period(days[i : i + 1])[0]), address, agent if by == "address+agent" else None
+        )
+        for i, (address, agent, _) in enumerate(rows)
+    ]
+    assert made.tolist() == expected
+
+
+def test_keys_change_with_the_period_and_only_then(keys: KeyRing) -> None:
+    address = _column([b"192.0.2.1"] * 3)
+    clients = Clients(keys, LogSource(path="x"), Privacy())
+    made = clients.of_rows(_records(address, address), np.arange(3), DAYS.astype(np.int32)).tolist()
+    assert made[0] == made[1] != made[2]
+
+
+def test_a_memory_computes_once_and_stays_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("temporal_assets.logs.memo._ENTRIES", 2)
+    seen: list[int] = []
+
+    def square(n: int) -> int:
+        seen.append(n)
+        return n * n
+
+    memo = Memo(square)
+    assert [memo(n) for n in (2, 2, 3, 2, 4, 2)] == [4, 4, 9, 4, 16, 4]
+    assert seen == [2, 3, 4, 2]
+    assert len(memo._known) <= 2
