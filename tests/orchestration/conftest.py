@@ -1,0 +1,95 @@
+"""A project over a folder of small logs, with a Dagster of its own."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from temporal_assets.build import build_defs
+from temporal_assets.defs.resources import Installation
+from temporal_assets.operate import Outcome, materialize, prepare_home
+from temporal_assets.settings import Settings, load_settings
+from temporal_assets.storage.inventory import Inventory
+from temporal_assets.storage.store import Store
+from tests import logs
+
+
+class Project:
+    """A state folder and the logs it reads."""
+
+    def __init__(self, root: Path, instance: dg.DagsterInstance | None = None) -> None:
+        self.root = root
+        self.logs = root / "logs"
+        self.logs.mkdir(exist_ok=True)
+        self.settings = self.with_settings()
+        self._instance = instance
+
+    def with_settings(self, **changes: object) -> Settings:
+        return load_settings(
+            self.root / "state",
+            sources=[{"path": str(self.logs), "host": "example.com"}],
+            **changes,
+        )
+
+    @property
+    def instance(self) -> dg.DagsterInstance:
+        assert self._instance is not None
+        return self._instance
+
+    @property
+    def store(self) -> Store:
+        return Store.open(self.settings)
+
+    @property
+    def inventory(self) -> Inventory:
+        return Inventory.load(self.settings)
+
+    @property
+    def installation(self) -> Installation:
+        return Installation.of(self.settings)
+
+    def defs(self) -> dg.Definitions:
+        return build_defs(self.settings)
+
+    def materialize(self, days: Sequence[dt.date], assets: Sequence[str] = ()) -> Outcome:
+        return materialize(self.settings, days, assets)
+
+    def run(
+        self, job: str, tags: dict[str, str] | None = None, partition: dt.date | None = None
+    ) -> dg.ExecuteInProcessResult:
+        """A run as the daemon would have it executed."""
+        return (
+            self.defs()
+            .resolve_job_def(job)
+            .execute_in_process(
+                instance=self.instance,
+                tags=tags,
+                partition_key=partition.isoformat() if partition else None,
+                raise_on_error=False,
+            )
+        )
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """Nothing read, nothing made, no log."""
+    return Project(tmp_path)
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[Project]:
+    """The same with a Dagster instance open, as the daemon has it."""
+    settings = Project(tmp_path).settings
+    # An instance that is not closed prints tracebacks after pytest has finished.
+    with dg.DagsterInstance.from_config(str(prepare_home(settings))) as instance:
+        yield Project(tmp_path, instance)
+
+
+@pytest.fixture
+def three_days(project: Project) -> list[dt.date]:
+    """Days whose logs are there: three clients, two requests each."""
+    return logs.write_days(project.logs, dt.date(2026, 3, 1), 3)

@@ -1,0 +1,225 @@
+"""The sensor and the schedule: what they ask for, tick by tick."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+
+import dagster as dg
+import pytest
+
+from temporal_assets.defs import lifelines, tags
+from tests import logs
+from tests.orchestration.conftest import Project
+
+DAY = dt.date(2026, 3, 1)
+ALL = {"requests", "rejects", "page_views", "transits"}
+
+
+class Ticks:
+    """The sensor, ticked as the daemon does: the cursor is kept, known run keys are dropped."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.cursor: str | None = None
+        self.keys: set[str] = set()
+        self.skipped: str | None = None
+
+    def tick(self) -> list[dg.RunRequest]:
+        defs = self.project.defs()
+        context = dg.build_sensor_context(
+            instance=self.project.instance,
+            cursor=self.cursor,
+            resources={"installation": self.project.installation},
+            definitions=defs,
+        )
+        data = defs.resolve_sensor_def("new_log_files").evaluate_tick(context)
+        self.cursor, self.skipped = data.cursor, data.skip_message
+        new = [one for one in data.run_requests or [] if one.run_key not in self.keys]
+        self.keys |= {one.run_key or "" for one in new}
+        return new
+
+    def execute(self, requests: Sequence[dg.RunRequest]) -> bool:
+        """Run what was asked for; whether all of it succeeded."""
+        good = True
+        for request in requests:
+            job = self.project.defs().resolve_job_def(request.job_name or "")
+            result = job.execute_in_process(
+                instance=self.project.instance,
+                tags=dict(request.tags),
+                asset_selection=list(request.asset_selection or []) or None,
+                raise_on_error=False,
+            )
+            lifelines.release(self.project.settings.state, result.run_id)
+            good &= result.success
+        return good
+
+
+@pytest.fixture
+def ticks(running: Project) -> Ticks:
+    return Ticks(running)
+
+
+def days_of(request: dg.RunRequest) -> list[dt.date]:
+    return tags.days_of_run(request.tags)
+
+
+def assets_of(request: dg.RunRequest) -> set[str]:
+    return {key.to_user_string() for key in request.asset_selection or []}
+
+
+def test_new_files_are_read_and_then_their_days_are_made(ticks: Ticks) -> None:
+    days = logs.write_days(ticks.project.logs, DAY, 3)
+    (ingest,) = ticks.tick()
+    assert ingest.job_name == "ingest"
+    assert ticks.execute([ingest])
+    (daily,) = ticks.tick()
+    assert (daily.job_name, days_of(daily), assets_of(daily)) == ("daily", days, ALL)
+    assert ticks.execute([daily])
+    assert ticks.tick() == []
+    assert ticks.skipped == "No new log files, and every day is up to date."
+    assert ticks.project.store.days("transits") == days
+
+
+def test_the_same_files_are_asked_for_once(ticks: Ticks) -> None:
+    logs.write_days(ticks.project.logs, DAY, 1)
+    assert len(ticks.tick()) == 1
+    # The run has not started yet, or has failed: once more in this hour, then no more.
+    assert len(ticks.tick()) <= 1
+    assert ticks.tick() == []
+
+
+def test_a_file_that_is_still_being_written_waits(ticks: Ticks) -> None:
+    logs.write(ticks.project.logs / "a.log", logs.day_of_lines(DAY), minutes_old=0)
+    assert ticks.tick() == []
+    logs.write(ticks.project.logs / "a.log", logs.day_of_lines(DAY), minutes_old=2)
+    assert [one.job_name for one in ticks.tick()] == ["ingest"]
+
+
+def test_a_late_file_makes_its_day_again_and_no_other(ticks: Ticks) -> None:
+    days = logs.write_days(ticks.project.logs, DAY, 3)
+    ticks.execute(ticks.tick())
+    ticks.execute(ticks.tick())
+    noon = dt.datetime.combine(days[1], dt.time(15))
+    logs.write(ticks.project.logs / "late.log", [logs.line(noon, "/late", "192.0.2.77")])
+    assert ticks.execute(ticks.tick())
+    (daily,) = ticks.tick()
+    assert days_of(daily) == [days[1]]
+    assert ticks.execute([daily])
+    assert ticks.project.store.read("requests", days[1]).num_rows == 7
+    assert ticks.tick() == []
+
+
+def test_the_same_content_under_another_name_changes_nothing(ticks: Ticks) -> None:
+    logs.write_days(ticks.project.logs, DAY, 1)
+    ticks.execute(ticks.tick())
+    ticks.execute(ticks.tick())
+    logs.write(ticks.project.logs / "copy.log", logs.day_of_lines(DAY))
+    assert ticks.execute(ticks.tick())
+    assert ticks.tick() == []
+
+
+def test_a_day_that_fails_is_not_asked_for_again_until_its_logs_change(ticks: Ticks) -> None:
+    logs.write(ticks.project.logs / "a.log", [*logs.day_of_lines(DAY), *["garbage"] * 50])
+    ticks.execute(ticks.tick())
+    assert not ticks.execute(ticks.tick())
+    assert ticks.tick() == []
+    more = logs.day_of_lines(DAY, clients=100)
+    logs.write(ticks.project.logs / "b.log", more)
+    ticks.execute(ticks.tick())
+    (daily,) = ticks.tick()
+    assert days_of(daily) == [DAY]
+
+
+def test_what_a_failed_run_left_half_way_is_finished(ticks: Ticks) -> None:
+    days = logs.write_days(ticks.project.logs, DAY, 3)
+    ticks.project.run("ingest")
+    ticks.project.materialize(days, ["requests"])
+    ticks.project.materialize(days[:1], ["page_views"])
+    first, second = ticks.tick()
+    assert (days_of(first), assets_of(first)) == (days[:1], {"transits"})
+    assert (days_of(second), assets_of(second)) == (days[1:], {"page_views", "transits"})
+    assert ticks.execute([first, second])
+    assert ticks.tick() == []
+
+
+def test_days_of_runs_under_way_are_left_alone(ticks: Ticks) -> None:
+    days = logs.write_days(ticks.project.logs, DAY, 3)
+    ticks.project.run("ingest")
+    job = ticks.project.defs().resolve_job_def("daily")
+    ticks.project.instance.create_run_for_job(
+        job, tags=tags.of_range(days[:2]), status=dg.DagsterRunStatus.STARTED
+    )
+    (daily,) = ticks.tick()
+    assert days_of(daily) == days[2:]
+
+
+def test_nothing_is_asked_for_while_files_are_read(ticks: Ticks) -> None:
+    logs.write_days(ticks.project.logs, DAY, 1)
+    job = ticks.project.defs().resolve_job_def("ingest")
+    ticks.project.instance.create_run_for_job(job, status=dg.DagsterRunStatus.STARTED)
+    assert ticks.tick() == []
+    assert ticks.skipped == "Log files are being read."
+
+
+def test_today_is_left_alone_until_it_is_over(ticks: Ticks) -> None:
+    today = dt.datetime.now(dt.UTC).date()
+    logs.write(ticks.project.logs / "a.log", logs.day_of_lines(today)[:1])
+    ticks.project.run("ingest")
+    assert ticks.tick() == []
+
+
+def test_days_before_the_first_partition_are_named(ticks: Ticks) -> None:
+    logs.write_days(ticks.project.logs, DAY, 1)
+    ticks.project.settings = ticks.project.with_settings(orchestration={"first_day": "2026-03-05"})
+    ticks.execute(ticks.tick())
+    assert ticks.tick() == []
+    assert ticks.skipped is not None
+    assert ticks.skipped.startswith("The logs hold 2026-03-01, before the first partition")
+
+
+def test_work_lost_with_its_process_is_asked_for_again(ticks: Ticks) -> None:
+    project = ticks.project
+    logs.write_days(project.logs, DAY, 1)
+    ticks.execute(ticks.tick())
+    (lost,) = ticks.tick()
+    run = project.instance.create_run_for_job(
+        project.defs().resolve_job_def("daily"),
+        tags=dict(lost.tags),
+        status=dg.DagsterRunStatus.STARTED,
+    )
+    lock = project.settings.state / "locks" / f"run-{run.run_id}.lock"
+    lock.parent.mkdir(exist_ok=True)
+    lock.touch()  # nobody holds it: the process was killed
+    (again,) = ticks.tick()
+    assert days_of(again) == days_of(lost)
+    assert again.run_key != lost.run_key
+    stored = project.instance.get_run_by_id(run.run_id)
+    assert stored is not None
+    assert stored.status is dg.DagsterRunStatus.FAILURE
+
+
+def test_the_schedule_makes_the_day_that_has_ended(running: Project) -> None:
+    running.settings = running.with_settings(
+        orchestration={"timezone": "America/New_York", "hour": 4, "first_day": "2026-01-01"}
+    )
+    defs = running.defs()
+    schedule = defs.resolve_schedule_def("nightly")
+    assert (schedule.cron_schedule, schedule.execution_timezone) == (
+        "0 4 * * *",
+        "America/New_York",
+    )
+    context = dg.build_schedule_context(
+        scheduled_execution_time=dt.datetime(2026, 3, 10, 8, tzinfo=dt.UTC),  # 4 o'clock there
+        definitions=defs,
+    )
+    (request,) = schedule.evaluate_tick(context).run_requests or []
+    assert request.partition_key == "2026-03-09"
+    assert schedule.default_status is dg.DefaultScheduleStatus.STOPPED
+
+
+def test_the_nightly_run_reads_the_logs_first(running: Project) -> None:
+    logs.write_days(running.logs, DAY, 1)
+    running.settings = running.with_settings(orchestration={"first_day": "2026-03-01"})
+    assert running.run("nightly", partition=DAY).success
+    assert running.store.days("transits") == [DAY]

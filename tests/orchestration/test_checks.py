@@ -1,0 +1,205 @@
+"""Checks in runs: what they stop, what they let pass, what is remembered."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from temporal_assets import contracts, daily
+from temporal_assets.defs import tags
+from temporal_assets.operate import last_checks
+from temporal_assets.quality import verdicts
+from tests import logs
+from tests.orchestration.conftest import Project
+
+DAY = dt.date(2026, 3, 1)
+NEXT = dt.date(2026, 3, 2)
+
+
+@pytest.fixture
+def broken_requests(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """`requests` of DAY come out with a site that is not the host of the page."""
+    right = daily.build_requests
+
+    def wrong(store: Any, engine: Any, settings: Any, day: dt.date, inventory: Any) -> Any:
+        result = right(store, engine, settings, day, inventory)
+        if day == DAY:
+            publish_requests(store, result.requests.manifest, site="elsewhere.org")
+        return result
+
+    with monkeypatch.context() as patch:
+        patch.setattr(daily, "build_requests", wrong)
+        yield
+
+
+def publish_requests(store: Any, manifest: Any, **values: object) -> None:
+    table = store.read("requests", manifest.day)
+    for name, value in values.items():
+        index = table.schema.get_field_index(name)
+        column = pa.array([value] * table.num_rows, table.schema.field(name).type)
+        table = table.set_column(index, name, column)
+    with store.scratch() as folder:
+        path = Path(folder) / "requests.parquet"
+        pq.write_table(table, path)
+        store.publish(
+            "requests",
+            manifest.day,
+            [path],
+            inputs=manifest.inputs,
+            settings_digest=manifest.settings_digest,
+            extra=manifest.extra,
+        )
+
+
+@pytest.mark.usefixtures("broken_requests")
+def test_a_broken_invariant_stops_what_is_downstream(running: Project) -> None:
+    logs.write_days(running.logs, DAY, 1)
+    running.run("ingest")
+    result = running.run("daily", partition=DAY)
+    assert not result.success
+    failed = {
+        (one.asset_key.to_user_string(), one.check_name): one.severity
+        for one in result.get_asset_check_evaluations()
+        if not one.passed
+    }
+    assert failed == {("requests", "site_is_host"): dg.AssetCheckSeverity.ERROR}
+    assert running.store.days("requests") == [DAY]
+    assert running.store.days("page_views") == []
+    assert running.store.days("transits") == []
+
+
+@pytest.mark.usefixtures("broken_requests")
+def test_a_broken_day_stops_no_other_day_and_later_runs_too(project: Project) -> None:
+    days = logs.write_days(project.logs, DAY, 2)
+    outcome = project.materialize(days, ["log_files", *daily.DERIVED, "requests"])
+    assert not outcome.ok
+    assert [(one.check, one.day) for one in outcome.checks if not one.passed] == [
+        ("site_is_host", DAY)
+    ]
+    assert project.store.days("page_views") == [NEXT]
+    # Asked for by name, in a run of its own, where Dagster knows of no failed check.
+    again = project.materialize([DAY], ["page_views"])
+    (failure,) = again.failures
+    assert (failure.asset, failure.days) == ("page_views", (DAY,))
+    assert "requests of 2026-03-01 must not be built upon: site_is_host" in failure.message
+    assert project.store.days("page_views") == [NEXT]
+
+
+def test_a_mended_day_is_built_upon_again(project: Project, request: pytest.FixtureRequest) -> None:
+    logs.write_days(project.logs, DAY, 1)
+    request.getfixturevalue("broken_requests")
+    assert not project.materialize([DAY], ["log_files", "requests"]).ok
+    manifest = project.store.manifest("requests", DAY)
+    assert manifest is not None
+    publish_requests(project.store, manifest, site="example.com")
+    assert project.materialize([DAY], ["page_views", "transits"]).ok
+    assert project.store.days("page_views") == [DAY]
+
+
+@pytest.mark.usefixtures("broken_requests")
+def test_a_run_over_several_days_lists_those_that_failed(running: Project) -> None:
+    days = logs.write_days(running.logs, DAY, 3)
+    running.run("ingest")
+    result = running.run("daily", tags.of_range(days))
+    (failed,) = (one for one in result.get_asset_check_evaluations() if not one.passed)
+    assert failed.metadata["days"].value == 3
+    assert failed.metadata["days_not_passed"].value == 1
+    (row,) = failed.metadata["not_passed"].value.records
+    assert (row.data["day"], row.data["value"], row.data["maximum"]) == ("2026-03-01", "6", "0")
+    sample = failed.metadata["samples"].value.records[0].data
+    assert sample["site"] == "elsewhere.org"
+    assert "client" not in sample
+
+
+def test_a_jump_warns_and_stops_nothing(project: Project) -> None:
+    days = logs.write_days(project.logs, DAY, 4, clients=2)
+    last = DAY + dt.timedelta(days=4)
+    logs.write(project.logs / "many.log", logs.day_of_lines(last, clients=40))
+    outcome = project.materialize([*days, last], ["log_files", "requests", "page_views"])
+    assert outcome.ok
+    failed = {(one.asset, one.check, one.day) for one in outcome.checks if not one.passed}
+    assert failed == {
+        ("requests", "rows_are_usual", last),
+        ("requests", "clients_are_usual", last),
+    }
+    (rows,) = (one for one in outcome.checks if one.check == "rows_are_usual" and not one.passed)
+    assert rows.message.startswith("80, expected at least 1.33333 and at most 12. Far fewer")
+    assert not rows.blocking
+
+
+def test_checks_alone_judge_the_newest_days(running: Project) -> None:
+    """As "Execute" in the UI: no partition is chosen, nothing is made."""
+    days = logs.write_days(running.logs, DAY, 2)
+    running.run("ingest")
+    running.run("daily", tags.of_range(days))
+    result = (
+        running.defs()
+        .resolve_implicit_global_asset_job_def()
+        .get_subset(
+            asset_selection=set(),
+            asset_check_selection={dg.AssetCheckKey(dg.AssetKey("transits"), "no_nulls")},
+        )
+        .execute_in_process(instance=running.instance)
+    )
+    (one,) = result.get_asset_check_evaluations()
+    assert one.passed
+    assert one.metadata["days"].value == 2
+
+
+def test_an_unreadable_file_is_reported_and_the_others_are_used(project: Project) -> None:
+    logs.write_days(project.logs, DAY, 1)
+    broken = logs.write(project.logs / "broken.log.gz", [])
+    broken.write_bytes(b"\x1f\x8b\x08\x00 this is no gzip")
+    outcome = project.materialize([DAY], ["log_files", "requests"])
+    (failed,) = (one for one in outcome.checks if not one.passed)
+    assert (failed.asset, failed.check, failed.blocking) == ("log_files", "files_readable", False)
+    assert failed.message.startswith("broken.log.gz: ")
+    assert project.store.days("requests") == [DAY]
+    assert failed in last_checks(project.settings)
+
+
+def test_a_source_without_files_is_reported(project: Project) -> None:
+    outcome = project.materialize([], ["log_files"])
+    (failed,) = (one for one in outcome.checks if not one.passed)
+    assert failed.check == "sources_present"
+    assert "folder holds no log files" in failed.message
+
+
+def test_last_checks_are_those_of_what_is_published_now(
+    project: Project, three_days: list[dt.date]
+) -> None:
+    project.materialize(three_days, ["log_files", "requests", "page_views", "transits"])
+    checks = last_checks(project.settings)
+    expected = {
+        (t.name, name, day)
+        for t in contracts.TABLES
+        for name in t.check_names
+        for day in three_days
+    }
+    assert {(one.asset, one.check, one.day) for one in checks if one.day} == expected
+    assert all(one.passed for one in checks)
+    manifest = project.store.manifest("requests", DAY)
+    assert manifest is not None
+    publish_requests(project.store, manifest, site="elsewhere.org")
+    left = {one.day for one in last_checks(project.settings) if one.asset == "requests"}
+    assert left == {NEXT, dt.date(2026, 3, 3)}
+
+
+def test_a_verdict_is_of_one_content(project: Project, three_days: list[dt.date]) -> None:
+    project.materialize([DAY], ["log_files", "requests"])
+    state = project.settings.state
+    manifest = project.store.manifest("requests", DAY)
+    assert manifest is not None
+    kept = verdicts.read(state, manifest)
+    assert {one.check for one in kept} == set(contracts.REQUESTS.check_names)
+    worse = verdicts.Judgement("requests", "no_nulls", DAY, False, True, "12, expected at most 0.")
+    verdicts.record(state, manifest, [worse])
+    assert verdicts.blockers(verdicts.read(state, manifest)) == [worse]
+    assert len(verdicts.read(state, manifest)) == len(kept)

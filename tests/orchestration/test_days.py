@@ -1,0 +1,122 @@
+"""Which days are partitions, and how they are put into runs."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from temporal_assets.defs import tags
+from temporal_assets.defs.batches import Batch, batches
+from temporal_assets.defs.partitions import (
+    daily_partitions,
+    days_of,
+    first_day,
+    in_words,
+    ranges,
+    today,
+)
+from temporal_assets.settings import load_settings
+from temporal_assets.storage.landing import refresh
+from tests import logs
+from tests.orchestration.conftest import Project
+
+ALL = ("requests", "rejects", "page_views", "transits")
+
+
+def day(n: int) -> dt.date:
+    return dt.date(2026, 3, n)
+
+
+def test_the_first_day_is_configured_or_landed_or_the_earliest_possible(project: Project) -> None:
+    assert first_day(project.settings) == dt.date(1995, 1, 1)
+    logs.write_days(project.logs, day(5), 2)
+    refresh(project.settings)
+    assert first_day(project.settings) == day(5)
+    configured = project.with_settings(orchestration={"first_day": "2026-01-01"})
+    assert first_day(configured) == dt.date(2026, 1, 1)
+
+
+def test_a_day_begins_in_the_configured_zone(project: Project) -> None:
+    settings = project.with_settings(
+        orchestration={"timezone": "Asia/Tokyo", "first_day": "2026-03-01"}
+    )
+    window = daily_partitions(settings).time_window_for_partition_key("2026-03-02")
+    assert window.start.astimezone(dt.UTC) == dt.datetime(2026, 3, 1, 15, tzinfo=dt.UTC)
+    assert today(settings, dt.datetime(2026, 3, 1, 16, tzinfo=dt.UTC)) == day(2)
+    assert today(settings, dt.datetime(2026, 3, 1, 14, tzinfo=dt.UTC)) == day(1)
+
+
+def test_today_is_a_partition(state: object) -> None:
+    settings = load_settings(str(state))
+    now = dt.datetime.now(dt.UTC)
+    keys = daily_partitions(settings).get_partition_keys(current_time=now)
+    assert keys[-1] == now.date().isoformat()
+
+
+def test_ranges_break_at_gaps_and_at_the_longest_run() -> None:
+    days = [day(n) for n in (1, 2, 3, 4, 5, 8, 9, 12)]
+    assert list(ranges(days, 3)) == [
+        [day(1), day(2), day(3)],
+        [day(4), day(5)],
+        [day(8), day(9)],
+        [day(12)],
+    ]
+
+
+@given(st.sets(st.dates(dt.date(2026, 1, 1), dt.date(2026, 6, 30))), st.integers(1, 40))
+def test_ranges_keep_every_day_once(days: set[dt.date], longest: int) -> None:
+    runs = list(ranges(days, longest))
+    assert [one for run in runs for one in run] == sorted(days)
+    for run in runs:
+        assert 1 <= len(run) <= longest
+        assert (run[-1] - run[0]).days == len(run) - 1
+
+
+def test_sixty_days_are_two_runs_by_default(state: object) -> None:
+    longest = load_settings(str(state)).orchestration.days_per_run
+    sixty = [dt.date(2026, 1, 1) + dt.timedelta(days=n) for n in range(60)]
+    assert [len(run) for run in ranges(sixty, longest)] == [30, 30]
+
+
+def test_stale_days_are_batched_by_what_they_need() -> None:
+    stale = {
+        "requests": [day(1), day(2), day(5)],
+        "page_views": [day(1), day(2), day(3), day(5)],
+        "transits": [day(1), day(2), day(5), day(6)],
+    }
+    assert batches(stale, 30) == [
+        Batch((day(1), day(2)), ALL),
+        Batch((day(3),), ("page_views",)),
+        Batch((day(5),), ALL),
+        Batch((day(6),), ("transits",)),
+    ]
+
+
+def test_days_that_are_being_made_are_left_out() -> None:
+    days = [day(1), day(2), day(3)]
+    stale = {"requests": days, "page_views": days, "transits": days}
+    assert batches(stale, 30, leave_out={day(2)}) == [Batch((day(1),), ALL), Batch((day(3),), ALL)]
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        ({}, []),
+        ({"dagster/partition": "2026-03-02"}, [day(2)]),
+        (tags.of_range([day(1), day(2), day(3)]), [day(1), day(2), day(3)]),
+    ],
+)
+def test_the_days_of_a_run_are_in_its_tags(found: dict[str, str], expected: list[dt.date]) -> None:
+    assert tags.days_of_run(found) == expected
+
+
+def test_keys_are_days() -> None:
+    assert days_of(["2026-03-02", "2026-03-01"]) == [day(1), day(2)]
+
+
+def test_many_days_are_named_in_few_words() -> None:
+    assert in_words([day(1), day(2)]) == "2026-03-01, 2026-03-02"
+    assert in_words([day(n) for n in range(1, 5)], limit=2) == "2026-03-01, 2026-03-02 and 2 more"

@@ -1,0 +1,185 @@
+"""What the code location holds, and the ways Dagster loads it."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+import yaml
+
+from temporal_assets.build import build_defs
+from temporal_assets.settings import load_settings
+
+SNAPSHOT = Path(__file__).with_name("asset_graph.json")
+UPDATE = "UPDATE_SNAPSHOTS"
+
+
+def graph_of(defs: dg.Definitions) -> dict[str, Any]:
+    graph = defs.resolve_asset_graph()
+    checks: dict[str, list[str]] = {}
+    for key in graph.asset_check_keys:
+        spec = graph.get_check_spec(key)
+        blocking = " (blocking)" if spec.blocking else ""
+        checks.setdefault(key.asset_key.to_user_string(), []).append(f"{key.name}{blocking}")
+    return {
+        node.key.to_user_string(): {
+            "deps": sorted(key.to_user_string() for key in node.parent_keys),
+            "partitions": node.partitions_def and type(node.partitions_def).__name__,
+            "days_per_run": node.backfill_policy and node.backfill_policy.max_partitions_per_run,
+            "materializable": node.is_materializable,
+            "group": node.group_name,
+            "owners": list(node.owners),
+            "kinds": sorted(node.kinds),
+            "pools": sorted(node.pools or ()),
+            "columns": [
+                f"{column.name} {column.type}"
+                for column in getattr(node.metadata.get("dagster/column_schema"), "schema", [])
+                or getattr(node.metadata.get("dagster/column_schema"), "columns", [])
+            ],
+            "checks": sorted(checks.get(node.key.to_user_string(), [])),
+        }
+        for node in sorted(graph.asset_nodes, key=lambda node: node.key)
+    }
+
+
+def test_the_asset_graph_is_the_one_that_is_meant(state: Path) -> None:
+    found = graph_of(build_defs(load_settings(state)))
+    if os.environ.get(UPDATE):
+        SNAPSHOT.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+    assert found == json.loads(SNAPSHOT.read_text("utf-8")), (
+        f"if the change is meant: {UPDATE}=1 pytest {Path(__file__).name}"
+    )
+
+
+def test_building_creates_nothing(state: Path) -> None:
+    dg.Definitions.validate_loadable(build_defs(load_settings(state)))
+    assert not state.exists()
+
+
+def test_everything_described_has_an_owner_a_group_and_a_description(state: Path) -> None:
+    defs = build_defs(load_settings(state, orchestration={"owner": "team:news"}))
+    for spec in defs.resolve_all_asset_specs():
+        assert spec.owners == ["team:news"], spec.key
+        assert spec.group_name in {"logs", "daily"}, spec.key
+        assert len(spec.description or "") > 50, spec.key
+
+
+def test_jobs_hold_what_their_names_say(state: Path) -> None:
+    defs = build_defs(load_settings(state))
+
+    def assets(job: str) -> set[str]:
+        layer = defs.resolve_job_def(job).asset_layer
+        return {key.to_user_string() for key in layer.executable_asset_keys}
+
+    daily = {"requests", "rejects", "page_views", "transits"}
+    assert assets("ingest") == {"log_files"}
+    assert assets("daily") == daily
+    assert assets("nightly") == daily | {"log_files"}
+
+
+def test_a_code_version_changes_with_the_statement_only(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from temporal_assets import contracts
+    from temporal_assets.defs import specs
+    from temporal_assets.engines.sql import SqlFile
+
+    settings = load_settings(state)
+
+    def version(text: str) -> str | None:
+        file = SqlFile("x", text, frozenset(), frozenset())
+        monkeypatch.setattr(specs, "sql_file", lambda _: file)
+        return specs.table_spec(contracts.TRANSITS, settings, deps=[], sql=["x"]).code_version
+
+    assert version("-- about x\nSELECT 1") == version("-- more about x\nSELECT 1")
+    assert version("SELECT 1") != version("SELECT 2")
+
+
+def test_the_names_of_the_code_location_agree(repository: Path) -> None:
+    tool = tomllib.loads((repository / "pyproject.toml").read_text("utf-8"))["tool"]
+    workspace = yaml.safe_load((repository / "workspace.yaml").read_text("utf-8"))
+    (module,) = (entry["python_module"] for entry in workspace["load_from"])
+    assert module == {
+        "module_name": "temporal_assets.definitions",
+        "location_name": "temporal_assets",
+    }
+    assert tool["dagster"] == {
+        "module_name": "temporal_assets.definitions",
+        "code_location_name": "temporal_assets",
+    }
+    assert tool["dg"]["project"]["code_location_name"] == "temporal_assets"
+    assert tool["dg"]["project"]["code_location_target_module"] == "temporal_assets.definitions"
+
+
+def script(name: str) -> str:
+    found = shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name)
+    if found is None:
+        pytest.skip(f"{name} is not installed")
+    return found
+
+
+def call(command: list[str], folder: Path, **variables: str) -> str:
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=os.environ | variables,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def test_dagster_loads_the_workspace_where_nothing_exists(repository: Path, tmp_path: Path) -> None:
+    """Without DAGSTER_HOME, as `dagster dev` in a fresh checkout; and the default state folder."""
+    for name in ("workspace.yaml", "dagster.yaml"):
+        shutil.copy(repository / name, tmp_path)
+    output = call(
+        [script("dagster"), "definitions", "validate"], tmp_path, PYTHONPATH=str(repository)
+    )
+    assert "All code locations passed validation" in output
+    made = {path.name for path in tmp_path.iterdir()} - {"workspace.yaml", "dagster.yaml"}
+    assert made <= {"temporal_state"}
+    assert not (tmp_path / "temporal_state" / "landing").exists()
+
+
+def test_dg_loads_the_checkout(repository: Path, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    output = call(
+        [script("dg"), "check", "defs"],
+        repository,
+        PYTHONPATH=str(repository),
+        DAGSTER_HOME=str(home),
+        TEMPORAL_ASSETS_STATE=str(tmp_path / "state"),
+    )
+    assert "All definitions loaded successfully" in output or "passed validation" in output
+
+
+def test_a_setting_that_is_wrong_names_its_file(state: Path, monkeypatch: Any) -> None:
+    from temporal_assets.settings import SettingsError
+
+    state.mkdir()
+    (state / "settings.toml").write_text("[orchestration]\nhour = 25\n")
+    monkeypatch.setenv("TEMPORAL_ASSETS_STATE", str(state))
+    with pytest.raises(SettingsError, match="settings.toml"):
+        build_defs()
+
+
+def test_the_days_of_a_new_installation_reach_back_to_the_first_possible_log(state: Path) -> None:
+    settings = load_settings(state)
+    days = build_defs(settings).resolve_asset_graph().get(dg.AssetKey("requests")).partitions_def
+    assert days is not None
+    assert days.get_first_partition_key() == settings.reading.earliest.isoformat() == "1995-01-01"
+    assert dt.date.fromisoformat(days.get_last_partition_key() or "") >= dt.date(2026, 1, 1)

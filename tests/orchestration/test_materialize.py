@@ -1,0 +1,187 @@
+"""Making days through Dagster: what is published, said, and stopped."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import dagster as dg
+import pytest
+
+from temporal_assets.defs import days as days_module
+from temporal_assets.defs import tags
+from temporal_assets.operate import last_checks
+from temporal_assets.quality.evaluate import NO_REFERRERS
+from tests import logs
+from tests.orchestration.conftest import Project
+
+DAY = dt.date(2026, 3, 1)
+NEXT = dt.date(2026, 3, 2)
+
+
+def materialization(result: dg.ExecuteInProcessResult, asset: str, day: dt.date) -> dict:
+    (event,) = (
+        event.materialization
+        for event in result.get_asset_materialization_events()
+        if event.materialization.asset_key == dg.AssetKey(asset)
+        and event.materialization.partition == day.isoformat()
+    )
+    return {name: value.value for name, value in event.metadata.items()}
+
+
+def garbage(lines: int) -> list[str]:
+    return ["this is no log line"] * lines
+
+
+def test_every_day_of_a_run_has_its_own_numbers(running: Project) -> None:
+    logs.write(running.logs / "a.log", [*logs.day_of_lines(DAY, clients=2), *garbage(1)])
+    logs.write(running.logs / "b.log", logs.day_of_lines(NEXT, clients=5))
+    assert running.run("ingest").success
+    result = running.run("daily", tags.of_range([DAY, NEXT]))
+    assert result.success
+    first, second = (materialization(result, "requests", day) for day in (DAY, NEXT))
+    assert (first["dagster/partition_row_count"], second["dagster/partition_row_count"]) == (4, 10)
+    assert (first["log_lines"], second["log_lines"]) == (5, 10)
+    assert (first["rejected_lines"], first["dropped_lines"]) == (1, 0)
+    assert first["rejected_share"] == pytest.approx(0.2)
+    assert first["bytes"] == running.store.manifest("requests", DAY).size
+    assert first["seconds"] >= 0
+    assert first["hours"].startswith("![requests by hour (UTC), 2026-03-01](data:image/png;base64,")
+    views = materialization(result, "page_views", NEXT)
+    assert views["dagster/partition_row_count"] == 2
+    reasons = materialization(result, "rejects", DAY)["reasons"].records
+    assert [(one.data["kind"], one.data["lines"]) for one in reasons] == [("rejected", 1)]
+
+
+def test_what_is_published_is_what_was_logged(project: Project, three_days: list[dt.date]) -> None:
+    outcome = project.materialize(three_days, ["log_files", "requests", "page_views", "transits"])
+    assert outcome.ok, outcome
+    assert len(outcome.run_ids) == 2
+    assert {(one.asset, one.day): one.rows for one in outcome.materialized} == {
+        (asset, day): rows
+        for day in three_days
+        for asset, rows in (("requests", 6), ("rejects", 0), ("page_views", 2), ("transits", 6))
+    }
+    views = project.store.read("page_views", three_days[0]).to_pylist()
+    assert [(row["url"], row["views"]) for row in views] == [
+        ("https://example.com/", 3),
+        ("https://example.com/news/2026-03-01", 3),
+    ]
+
+
+def test_days_are_made_in_batches(project: Project) -> None:
+    days = logs.write_days(project.logs, DAY, 4)
+    project.settings = project.with_settings(orchestration={"days_per_run": 2})
+    outcome = project.materialize(days, ["log_files", "requests"])
+    assert outcome.ok
+    assert len(outcome.run_ids) == 1 + 2
+
+
+def test_one_bad_day_loses_no_other(project: Project) -> None:
+    logs.write(project.logs / "a.log", logs.day_of_lines(DAY))
+    logs.write(project.logs / "b.log", [*logs.day_of_lines(NEXT), *garbage(20)])
+    outcome = project.materialize([DAY, NEXT], ["log_files", "requests", "page_views", "transits"])
+    assert not outcome.ok
+    (failure,) = outcome.failures
+    assert (failure.asset, failure.days) == ("requests", (NEXT,))
+    assert failure.message.startswith("TooManyRejects: 2026-03-02: 20 of 26 log lines")
+    published = {(one.asset, one.day) for one in outcome.materialized}
+    assert published == {
+        ("requests", DAY),
+        ("rejects", DAY),
+        ("rejects", NEXT),  # the evidence
+        ("page_views", DAY),
+        ("transits", DAY),
+    }
+    assert project.store.days("page_views") == [DAY]
+
+
+def test_the_error_of_a_run_names_the_days(running: Project) -> None:
+    logs.write(running.logs / "a.log", logs.day_of_lines(DAY))
+    logs.write(running.logs / "b.log", [*logs.day_of_lines(NEXT), *garbage(20)])
+    running.run("ingest")
+    result = running.run("daily", tags.of_range([DAY, NEXT]))
+    assert not result.success
+    failure = result.failure_data_for_node("requests_and_rejects")
+    assert failure is not None
+    described = failure.user_failure_data.description
+    assert described.startswith("1 of 2 days failed: 2026-03-02. The others are published.")
+    made = running.instance.get_materialized_partitions(dg.AssetKey("requests"))
+    assert made == {"2026-03-01"}
+    assert result.get_asset_materialization_events() != []
+
+
+def test_an_unexpected_error_is_not_lost(
+    project: Project, three_days: list[dt.date], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(days_module.catalogue, "refresh", fail)
+    outcome = project.materialize(three_days, ["log_files", "requests"])
+    assert not outcome.ok
+    (failure,) = outcome.failures
+    assert failure.days == tuple(three_days)
+    assert "No space left on device" in failure.message
+
+
+def test_days_that_are_no_partitions_are_skipped_with_a_reason(project: Project) -> None:
+    (day,) = logs.write_days(project.logs, DAY, 1)
+    project.materialize([], ["log_files"])
+    outcome = project.materialize([DAY - dt.timedelta(days=9), day, dt.date(2999, 1, 1)])
+    assert outcome.ok
+    assert {one.day for one in outcome.materialized} == {day}
+    assert [(one.day, one.reason) for one in outcome.skipped] == [
+        (dt.date(2026, 2, 20), "the first partition is 2026-03-01"),
+        (dt.date(2999, 1, 1), "the day has not begun"),
+    ]
+
+
+def test_an_unknown_asset_is_refused(project: Project) -> None:
+    with pytest.raises(ValueError, match="no asset named pageviews; there are: log_files"):
+        project.materialize([DAY], ["pageviews"])
+
+
+def test_events_tell_what_happens(project: Project) -> None:
+    from temporal_assets.operate import Event, materialize
+
+    logs.write_days(project.logs, DAY, 1)
+    seen: list[Event] = []
+    materialize(project.settings, [DAY], ["log_files", "requests"], seen.append)
+    assert {event.kind for event in seen} == {"reading", "published", "checked"}
+    (read,) = (event for event in seen if event.kind == "reading" and event.done == event.total)
+    assert read.path.endswith("access-2026-03-01.log")
+
+
+def test_transits_of_a_format_without_referrers_are_unknown_not_wrong(running: Project) -> None:
+    noon = dt.datetime.combine(DAY, dt.time(12))
+    lines = [logs.common_line(noon, f"/{n}", f"192.0.2.{n}") for n in range(1, 9)]
+    logs.write(running.logs / "a.log", lines)
+    running.run("ingest")
+    result = running.run("daily", partition=DAY)
+    assert result.success
+    assert materialization(result, "transits", DAY)["referrers"] == NO_REFERRERS
+    found = {
+        one.check_name: one
+        for one in result.get_asset_check_evaluations()
+        if one.asset_key == dg.AssetKey("transits")
+    }
+    known = found["referrers_known"]
+    assert known.passed
+    assert known.description == NO_REFERRERS
+    assert "transits" in NO_REFERRERS
+    assert "unknown" in NO_REFERRERS
+    (kept,) = (
+        one
+        for one in last_checks(running.settings)
+        if (one.asset, one.check) == ("transits", "referrers_known")
+    )
+    assert (kept.passed, kept.message) == (True, NO_REFERRERS)
+
+
+def test_empty_referrers_of_a_format_that_has_them_are_a_warning(project: Project) -> None:
+    noon = dt.datetime.combine(DAY, dt.time(12))
+    logs.write(project.logs / "a.log", [logs.line(noon, f"/{n}") for n in range(9)])
+    outcome = project.materialize([DAY], ["log_files", "requests", "transits"])
+    assert outcome.ok
+    failed = [(one.asset, one.check, one.blocking) for one in outcome.checks if not one.passed]
+    assert failed == [("transits", "referrers_known", False)]

@@ -1,0 +1,154 @@
+"""Dagster's configuration, what happens with several processes, and with dead ones."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import dagster as dg
+import pytest
+import yaml
+
+from temporal_assets.defs import lifelines
+from temporal_assets.operate import prepare_home
+from temporal_assets.settings import load_settings
+from temporal_assets.storage.landing import refresh
+from tests import logs
+from tests.orchestration.conftest import Project
+
+DAY = dt.date(2026, 3, 1)
+
+MAKE = """
+import datetime, sys
+from temporal_assets.operate import materialize
+from temporal_assets.settings import load_settings
+state, source, *days = sys.argv[1:]
+settings = load_settings(state, sources=[{"path": source, "host": "example.com"}])
+outcome = materialize(settings, [datetime.date.fromisoformat(day) for day in days])
+assert outcome.ok, outcome
+"""
+
+
+def test_the_home_holds_everything_of_dagster(state: Path) -> None:
+    home = prepare_home(load_settings(state))
+    assert home == state / "dagster"
+    config = yaml.safe_load((home / "dagster.yaml").read_text("utf-8"))
+    assert config["telemetry"] == {"enabled": False}
+    assert config["storage"]["sqlite"]["base_dir"] == str(home)
+    assert config["compute_logs"]["config"]["base_dir"] == str(home / "storage")
+    assert config["local_artifact_storage"]["config"]["base_dir"] == str(home)
+
+
+def test_a_home_may_have_any_name(tmp_path: Path) -> None:
+    settings = load_settings(tmp_path / 'it\'s "the" state: #1')
+    with dg.DagsterInstance.from_config(str(prepare_home(settings))) as instance:
+        assert instance.storage_directory() == str(settings.state / "dagster" / "storage")
+
+
+def test_the_operators_configuration_is_left_alone(state: Path) -> None:
+    home = prepare_home(load_settings(state))
+    (home / "dagster.yaml").write_text("telemetry: {enabled: false}\n")
+    assert prepare_home(load_settings(state)) == home
+    assert (home / "dagster.yaml").read_text() == "telemetry: {enabled: false}\n"
+
+
+def test_nothing_can_lock_up_the_queue(running: Project) -> None:
+    """Few runs at once; runs wait for a pool in the queue; dead runs lose their place."""
+    instance = running.instance
+    assert isinstance(instance.run_coordinator, dg.DefaultRunCoordinator) is False
+    queue = instance.get_concurrency_config()
+    assert queue.run_queue_config is not None
+    assert queue.run_queue_config.max_concurrent_runs == 2
+    assert queue.run_queue_config.tag_concurrency_limits == [
+        {"key": "dagster/backfill", "limit": 1}
+    ]
+    assert queue.pool_config.pool_granularity is not None
+    assert queue.pool_config.pool_granularity.value == "run"
+    assert queue.pool_config.default_pool_limit == 1
+    assert instance.run_monitoring_enabled
+    assert instance.run_monitoring_max_runtime_seconds == 86400
+    assert not instance.telemetry_enabled
+
+
+def test_log_files_are_read_by_one_run_at_a_time(project: Project) -> None:
+    graph = project.defs().resolve_asset_graph()
+    pools = {node.key.to_user_string(): node.pools for node in graph.asset_nodes}
+    assert pools["log_files"] == {"landing"}
+    assert {name for name, found in pools.items() if found} == {"log_files"}
+
+
+def test_two_processes_make_different_days(project: Project) -> None:
+    days = logs.write_days(project.logs, DAY, 4)
+    refresh(project.settings)
+    halves = [days[:2], days[2:]]
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", MAKE, str(project.settings.state), str(project.logs)]
+            + [day.isoformat() for day in half],
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for half in halves
+    ]
+    for process in started:
+        _, errors = process.communicate(timeout=300)
+        assert process.returncode == 0, errors
+    for asset in ("requests", "rejects", "page_views", "transits"):
+        assert project.store.days(asset) == days
+    with dg.DagsterInstance.from_config(str(prepare_home(project.settings))) as instance:
+        assert instance.get_materialized_partitions(dg.AssetKey("transits")) == {
+            day.isoformat() for day in days
+        }
+        assert len(instance.get_runs()) == 2
+
+
+def test_the_instance_of_the_environment_is_used(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logs.write_days(project.logs, DAY, 1)
+    home = tmp_path / "elsewhere"
+    home.mkdir()
+    monkeypatch.setenv("DAGSTER_HOME", str(home))
+    (run_id,) = project.materialize([], ["log_files"]).run_ids
+    with dg.DagsterInstance.from_config(str(home)) as instance:
+        assert instance.get_run_by_id(run_id) is not None
+
+
+def test_a_run_is_alive_as_long_as_its_process(running: Project) -> None:
+    state = running.settings.state
+    job = running.defs().resolve_job_def("ingest")
+    run = running.instance.create_run_for_job(job, status=dg.DagsterRunStatus.STARTED)
+    other = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            "import sys, pathlib; from temporal_assets.defs import lifelines as l;"
+            "l.hold(pathlib.Path(sys.argv[1]), sys.argv[2]); print('held', flush=True);"
+            "sys.stdin.read()",
+            str(state),
+            run.run_id,
+        ],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ.copy(),
+    )
+    assert other.stdout is not None
+    assert other.stdout.readline() == "held\n"
+    assert lifelines.fail_orphans(running.instance, state) == []
+    other.kill()
+    other.communicate()
+    assert lifelines.fail_orphans(running.instance, state) == [run.run_id]
+    stored = running.instance.get_run_by_id(run.run_id)
+    assert stored is not None
+    assert stored.status is dg.DagsterRunStatus.FAILURE
+    assert lifelines.fail_orphans(running.instance, state) == []
+
+
+def test_a_finished_run_leaves_no_lock(project: Project) -> None:
+    logs.write_days(project.logs, DAY, 1)
+    project.materialize([DAY], ["log_files", "requests"])
+    assert list((project.settings.state / "locks").glob("run-*")) == []
