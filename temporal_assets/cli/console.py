@@ -40,6 +40,11 @@ def plain(value: Any) -> str:
     return "".join(_escape(c) if unicodedata.category(c) in _HIDDEN else c for c in text)
 
 
+def counted(number: int, noun: str) -> str:
+    """A number of things: `1 file`, `1,200 files`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def say(message: str) -> None:
     """A line for the person at the keyboard."""
     _messages().print(Text(_lines(message)), soft_wrap=True)
@@ -70,13 +75,17 @@ def write_json(value: Any) -> None:
 def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """A table of results; numbers are grouped in thousands and stand on the right."""
     body = [list(row) for row in rows]
-    table = Table(title=Text(plain(title), style="bold") if title else None, title_justify="left")
+    table = Table()
     for index, name in enumerate(columns):
         numeric = any(_is_number(row[index]) for row in body)
         table.add_column(Text(plain(name)), justify="right" if numeric else "left", overflow="fold")
     for row in body:
         table.add_row(*(Text(_cell(value)) for value in row))
-    _results().print(table)
+    console = _results()
+    if title:
+        # Above rather than as the table's own title, which is folded to the table's width.
+        console.print(Text(plain(title), style="bold"), soft_wrap=True)
+    console.print(table)
 
 
 class Bar:

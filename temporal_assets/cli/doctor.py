@@ -20,6 +20,7 @@ import typer
 
 from temporal_assets import __version__
 from temporal_assets.cli import console
+from temporal_assets.cli.console import counted
 from temporal_assets.cli.exits import FAILED, command
 from temporal_assets.cli.options import Json, State
 
@@ -134,7 +135,7 @@ def _sources(settings: Settings) -> tuple[str, str]:
             gone.append(str(error))
     if gone:
         return WARNING, "; ".join(gone)
-    return OK, f"{len(settings.sources)} sources, {count} log files"
+    return OK, f"{counted(len(settings.sources), 'source')}, {counted(count, 'log file')}"
 
 
 def _state_folder(state: Path) -> tuple[str, str]:
@@ -160,7 +161,7 @@ def _keys(secrets: Path) -> tuple[str, str]:
             f"others can read {', '.join(sorted(exposed))} in {secrets}: who has a key can find "
             "the addresses behind pseudonyms; chmod 600 them"
         )
-    return OK, f"{len(files)} files, readable by their owner only"
+    return OK, f"{counted(len(files), 'file')}, readable by the owner only"
 
 
 def _disk(state: Path) -> tuple[str, str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from temporal_assets.cli import console
+from temporal_assets.cli.console import counted
 from temporal_assets.cli.days import ranges
 
 if TYPE_CHECKING:
@@ -83,14 +84,14 @@ def show_landing(report: LandingReport) -> None:
             [_row(file) for file in shown],
         )
         if len(files) > len(shown):
-            console.say(f"and {len(files) - len(shown)} more files")
+            console.say(f"and {counted(len(files) - len(shown), 'more file')}")
         lines, rows = sum(file.lines for file in files), sum(map(kept, files))
         console.say(
-            f"{len(files)} files, {lines:,} lines, {rows:,} page requests kept; "
-            f"{report.unchanged} files were known already"
+            f"{counted(len(files), 'file')}, {counted(lines, 'line')}, {rows:,} page requests kept; "
+            f"{counted(report.unchanged, 'file')} known already"
         )
     else:
-        console.say(f"No new log files; {report.unchanged} files were known already")
+        console.say(f"No new log files; {counted(report.unchanged, 'file')} known already")
     show_troubles(report)
 
 
@@ -104,9 +105,9 @@ def show_troubles(report: LandingReport) -> None:
     if without:
         formats = ", ".join(sorted({file.format for file in without}))
         console.warn(
-            f"{len(without)} files have a format without referrers ({formats}): their visits "
-            "count as views, but nothing is known of the links that led there, so hubs and the "
-            "behaviour graph will not see them"
+            f"{counted(len(without), 'file')} in a format without referrers ({formats}): the "
+            "visits count as views, but nothing is known of the links that led there, so hubs and "
+            "the behaviour graph will not see them"
         )
     for file in report.failed:
         console.fail(str(file.error))

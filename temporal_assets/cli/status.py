@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from temporal_assets.cli import console
 from temporal_assets.cli.checks import check_report, show_checks
+from temporal_assets.cli.console import counted
 from temporal_assets.cli.days import gaps, ranges
 from temporal_assets.cli.exits import command
 from temporal_assets.cli.options import Json, State, existing_settings, invocation
@@ -100,9 +101,9 @@ def _logs(inventory: Inventory, settings: Settings) -> dict[str, Any]:
 
 def _show_logs(logs: dict[str, Any], build: str) -> None:
     span = f" of {logs['first']}..{logs['last']}" if logs["first"] else ""
-    console.say(f"{logs['read']} log files read, {logs['lines']:,} lines{span}")
+    console.say(f"{counted(logs['read'], 'log file')} read, {counted(logs['lines'], 'line')}{span}")
     if logs["new"]:
-        console.say(f"{logs['new']} log files are new or changed: {build}")
+        console.say(f"{counted(logs['new'], 'log file')} new or changed: {build}")
     if logs["source_error"]:
         console.warn(logs["source_error"])
     for file in logs["partial"]:

@@ -35,7 +35,8 @@ _QUERIES: Final = {
     "hubs": """
         SELECT referrer AS hub, count(DISTINCT target) AS pages_linked,
             count(DISTINCT client) AS clients
-        FROM transits WHERE day = '{day}' AND referrer IS NOT NULL
+        FROM transits
+        WHERE day = '{day}' AND referrer IN (SELECT url FROM page_views WHERE day = '{day}')
         GROUP BY referrer HAVING count(DISTINCT client) >= {least}
         ORDER BY pages_linked DESC, clients DESC, hub LIMIT {top}""",
     "reasons": """
@@ -63,7 +64,7 @@ def show_summary(settings: Settings, summary: Mapping[str, Any], truth: Mapping[
     for name, title in (
         ("sites", f"Sites with the most views on {summary.get('day')}"),
         ("pages", f"Pages with the most views on {summary.get('day')}"),
-        ("hubs", f"Hubs: the pages that led to the most pages on {summary.get('day')}"),
+        ("hubs", f"Hubs, the pages that led to the most pages, on {summary.get('day')}"),
         ("reasons", "Log lines that are not requests, all days"),
     ):
         rows = summary.get(name)

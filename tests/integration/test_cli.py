@@ -218,7 +218,7 @@ def test_a_second_ingest_reads_nothing(log: Path, built: tuple[Path, Any]) -> No
     state, _ = built
     result = call("ingest", log, "--host", "a.example", "--state", state)
     assert result.exit_code == 0
-    assert "No new log files; 1 files were known already" in result.stderr
+    assert "No new log files; 1 file known already" in result.stderr
 
 
 def test_a_late_file_makes_its_day_stale_until_it_is_built(
@@ -275,7 +275,7 @@ def test_a_format_without_referrers_is_said_plainly(tmp_path: Path, state: Path)
     common.write_text('192.0.2.1 - - [30/Jan/2026:10:00:00 +0000] "GET / HTTP/1.1" 200 512\n')
     result = call("ingest", common, "--host", "a.example", "--state", state)
     assert result.exit_code == 0
-    assert "without referrers (common)" in result.stderr
+    assert "1 file in a format without referrers (common)" in result.stderr
 
 
 # Queries --------------------------------------------------------------------------------------
