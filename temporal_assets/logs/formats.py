@@ -137,7 +137,8 @@ def regex_format(pattern: str) -> Format:
         name="regex",
         description="your own pattern with named groups",
         syntax=Syntax.REGEX,
-        has_host=Slot.HOST in slots,
+        # A target may be a whole URL.
+        has_host=True if Slot.HOST in slots else None,
         has_referrer=Slot.REFERRER in slots,
         pattern=compiled,
     )

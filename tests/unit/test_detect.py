@@ -1,0 +1,182 @@
+"""Which format a log is in, and what is said when that cannot be known."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from temporal_assets.logs.detect import UnknownFormatError, likely_format, resolve, shape
+from temporal_assets.logs.formats import ALIASES, FORMATS
+from temporal_assets.logs.streams import peek
+from temporal_assets.settings import LogSource
+
+COMBINED = (
+    b'83.149.9.216 - - [17/May/2015:10:05:03 +0000] "GET /a HTTP/1.1" 200 2030 "-" "Mozilla/5.0"\n'
+)
+COMMON = b'83.149.9.216 - - [17/May/2015:10:05:03 +0000] "GET /a HTTP/1.1" 200 2030\n'
+
+
+def detected(head: bytes, **options: object) -> str:
+    return resolve(LogSource.model_validate({"path": "x", **options}), head).name
+
+
+# The examples of docs/log-formats.md are detected in test_formats.
+
+
+@pytest.mark.parametrize("name", [*FORMATS, *ALIASES])
+def test_a_named_format_is_taken_by_name_in_any_case(name: str) -> None:
+    expected = ALIASES.get(name, name)
+    assert detected(b"", format=name) == expected
+    assert detected(b"", format=name.upper()) == expected
+
+
+def test_a_named_format_is_not_second_guessed() -> None:
+    assert detected(COMBINED, format="common") == "common"
+
+
+def test_an_unknown_name_lists_the_known_ones() -> None:
+    with pytest.raises(UnknownFormatError, match=r"format 'comined' is not known; known are gandi"):
+        detected(COMBINED, format="comined")
+
+
+@pytest.mark.parametrize(
+    ("head", "name"),
+    [
+        (COMBINED, "combined"),
+        (COMMON, "common"),
+        (b"www.example.com " + COMBINED, "combined_vhost"),
+        (b"intranet " + COMBINED, "combined_vhost"),
+        (b"intranet:8080 " + COMMON, "common_vhost"),
+        # A proxy's X-Forwarded-For before the rest is an address, not a host.
+        (b"10.0.0.1 " + COMBINED, "combined"),
+        # A client name and a user of identd are neither address nor host.
+        (COMBINED.replace(b"83.149.9.216 -", b"host.example.com jo"), "combined"),
+        (COMBINED.replace(b"216 - -", b"216 www.example.com -"), "ovh"),
+        (COMBINED.replace(b"216 - -", b"216 jo -"), "combined"),
+        (COMBINED.replace(b"83.149.9.216", b"2001:db8::1"), "combined"),
+        (COMBINED.replace(b"83.149.9.216", b"1.2.3.x"), "combined"),
+        (COMBINED.replace(b"\n", b"\r\n"), "combined"),
+        (COMBINED.rstrip(), "combined"),
+        (COMBINED.replace(b"GET /a HTTP/1.1", b"-"), "combined"),
+        (b"\n\n# a comment\n" + COMBINED, "combined"),
+    ],
+)
+def test_formats_that_differ_little(head: bytes, name: str) -> None:
+    assert detected(head) == name
+
+
+def test_a_few_bad_lines_do_not_decide() -> None:
+    assert detected(b"starting server\n\x16\x03\x01\n" + COMBINED * 5 + b"oops\n") == "combined"
+
+
+def test_only_the_beginning_is_looked_at() -> None:
+    assert detected(COMBINED * 60 + b"garbage\n" * 1000) == "combined"
+
+
+def test_a_cut_last_line_does_not_count() -> None:
+    assert detected(COMBINED + COMMON[:30]) == "combined"
+
+
+@pytest.mark.parametrize("head", [b"", b"\n\n", b"  \r\n"])
+def test_an_empty_log_is_in_any_format(head: bytes) -> None:
+    assert resolve(LogSource(path="x"), head).name in FORMATS
+    assert likely_format(head) is None
+
+
+def test_json_by_its_keys_not_by_its_syntax() -> None:
+    with pytest.raises(UnknownFormatError, match="JSON lines need a time, an address and a target"):
+        detected(b'{"message": "started", "level": "info", "ts": 1714979289}\n')
+    # Without an address under a known name visitors could not be told apart.
+    with pytest.raises(UnknownFormatError, match="JSON lines need"):
+        detected(b'{"time": 1714979289, "url": "https://e.org/", "visitor": "a"}\n')
+    options = {"columns": {"time": "time", "url": "url", "address": "visitor"}}
+    head = b'{"time": 1714979289, "url": "https://e.org/", "visitor": "a"}\n'
+    assert detected(head, **options) == "jsonl"
+
+
+def test_json_after_other_lines() -> None:
+    line = b'{"time": 1714979289, "url": "https://e.org/", "address": "a"}\n'
+    assert detected(b"server started\n" + line * 3) == "jsonl"
+
+
+def test_parquet_by_its_first_bytes(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"a": [1]}), tmp_path / "x")
+    assert detected(peek(tmp_path / "x")) == "parquet"
+
+
+@pytest.mark.parametrize(
+    ("head", "message"),
+    [
+        (
+            b"garbage\nmore garbage\n",
+            r"lines look like `a` .*tried gandi, combined_vhost, .*parquet",
+        ),
+        (b"a,b,c,d\n1,2,3,4\n", "a table needs `columns` that say what its columns mean"),
+        (bytes(500), "binary, or UTF-16 without a mark"),
+        ("GET / HTTP/1.1\n".encode("utf-16-le") * 9, "binary, or UTF-16 without a mark"),
+        (b"PK\x03\x04" + bytes(60), "zip archives are not read: unpack the file"),
+    ],
+)
+def test_what_is_no_log_says_why_and_what_to_do(head: bytes, message: str) -> None:
+    with pytest.raises(UnknownFormatError, match=message) as error:
+        detected(head)
+    assert "regex:" in str(error.value)
+    assert "docs/log-formats.md" in str(error.value)
+    assert likely_format(head) is None
+
+
+def test_a_tar_archive_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "logs.tar.gz"
+    path.write_bytes(gzip.compress(bytes(257) + b"ustar" + bytes(250)))
+    with pytest.raises(UnknownFormatError, match="tar archives are not read"):
+        detected(peek(path))
+
+
+def test_messages_show_shapes_and_no_content() -> None:
+    with pytest.raises(UnknownFormatError) as error:
+        detected(b"user jo@example.com from 203.0.113.7 bought 3 things\n")
+    assert "`a a@a.a a 9.9.9.9 a 9 a`" in str(error.value)
+    assert not any(word in str(error.value) for word in ("jo@", "203", "bought"))
+
+
+def test_shapes() -> None:
+    assert shape(b'1.2.3.4 - jo [10/Feb/2012] "GET /\xc3\xbc"') == '9.9.9.9 - a [9/a/9] "a /a"'
+    assert shape(b"\x00\x01\xff") == "??\N{REPLACEMENT CHARACTER}"
+    assert len(shape(b"a " * 500)) == 161
+
+
+@pytest.mark.parametrize(
+    ("head", "name"),
+    [
+        (COMBINED, "combined"),
+        (b"#Fields: date time c-ip cs-uri-stem\n", "w3c"),
+        # Known even where it lacks what is needed: that is what the message is about.
+        (b"#Fields: date time\n2024-05-06 07:08:09\n", "w3c"),
+        (b"garbage\n", None),
+    ],
+)
+def test_the_likely_format_for_messages(head: bytes, name: str | None) -> None:
+    assert likely_format(head) == name
+
+
+# Not mistaken for something else ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        # Zeek's table has a number, an address and a status where Squid's has, but no request.
+        b"1320279566.452687\tCwF\t192.168.2.76\t52026\t132.235.215.119\t80\t1\tGET\te.org\t/\t-\n",
+        b"Feb 25 16:19:38 192.168.4.2 sshd[1]: Accepted publickey for jo from 10.0.0.1 port 22\n",
+        b"2020-10-14 01:29:23 [scrapy.utils.log] INFO: Scrapy 2.1.0 started (bot: scrapybot)\n",
+        b"[Fri Feb 01 22:03:08.318615 2019] [core:debug] [pid 9] [client 172.17.0.1:50752] AH: x\n",
+        b"1 2 3 4 5 6 7 8 9 10 11 12 13\n",
+    ],
+)
+def test_other_logs_are_not_taken_for_access_logs(head: bytes) -> None:
+    with pytest.raises(UnknownFormatError):
+        detected(head * 5)

@@ -1,0 +1,142 @@
+"""The registry of formats, and the document about them: every example in it is read."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from temporal_assets.logs.detect import likely_format, resolve
+from temporal_assets.logs.formats import ALIASES, FORMATS, parse, regex_format
+from temporal_assets.logs.records import Block, Reject
+from temporal_assets.settings import LogSource, Reading
+
+ReadLog = Callable[..., list]
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "log-formats.md"
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def examples() -> list[tuple[str, bytes, dict[str, Any]]]:
+    """(format, lines, options of the TOML directly before them) of the document."""
+    found, options = [], {}
+    for name, text in FENCE.findall(DOCUMENT.read_text()):
+        if name == "toml":
+            options = tomllib.loads(text)["sources"][0]
+        elif name in FORMATS or name == "regex":
+            found.append((name, text.encode(), options))
+            options = {}
+    return found
+
+
+EXAMPLES = examples()
+
+
+def test_every_format_has_an_example() -> None:
+    # IIS writes the W3C example; Parquet has no lines to show.
+    assert {name for name, _, _ in EXAMPLES} == {*FORMATS, "regex"} - {"iis", "parquet"}
+
+
+@pytest.mark.parametrize(("name", "text", "options"), EXAMPLES)
+def test_examples_are_read_as_the_document_says(
+    read_log: ReadLog, name: str, text: bytes, options: dict[str, Any]
+) -> None:
+    rows = read_log(text, **{**options, "format": options.get("format", name)})
+    assert rows
+    assert {row.reason for row in rows} == {"none"}
+    assert all(re.search("/news/(a.html|b.html|[?](id=7|q=a,b))", row.target) for row in rows)
+    assert all(row.address for row in rows)
+
+
+@pytest.mark.parametrize(("name", "text", "options"), [e for e in EXAMPLES if e[0] != "regex"])
+def test_examples_are_detected(name: str, text: bytes, options: dict[str, Any]) -> None:
+    source = LogSource.model_validate({"path": "x", **options, "format": "auto"})
+    assert resolve(source, text).name == name
+    if not options:
+        assert likely_format(text) == name
+
+
+def table() -> dict[str, tuple[str, str]]:
+    rows = re.findall(r"^\| `([\w:…]+)` \| (.*?) \| (.*?) \|", DOCUMENT.read_text(), re.MULTILINE)
+    return {name: (host, referrer) for name, host, referrer in rows if name in FORMATS}
+
+
+def test_the_table_lists_every_format_in_full() -> None:
+    assert set(table()) == set(FORMATS)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_the_table_agrees_with_the_registry(name: str) -> None:
+    host, referrer = table()[name]
+    assert {"yes": True, "no: `--host`": False}.get(host) == FORMATS[name].has_host
+    assert {"yes": True, "no": False}.get(referrer) == FORMATS[name].has_referrer
+
+
+@pytest.mark.parametrize(("name", "text", "options"), EXAMPLES)
+def test_the_registry_agrees_with_what_is_read(
+    name: str, text: bytes, options: dict[str, Any]
+) -> None:
+    source = LogSource.model_validate({"path": "x", "format": name, **options})
+    fmt = resolve(source, text)
+    records = parse(Block(np.frombuffer(text, np.uint8), 1, last=True), fmt, source, Reading())
+    target = records.target.value(len(records) - 1) or b""
+    if fmt.has_host is not None:
+        assert fmt.has_host == (records.host is not None or target.startswith(b"http"))
+    if fmt.has_referrer is not None:
+        assert fmt.has_referrer == (records.referrer is not None)
+
+
+def test_every_reason_is_explained() -> None:
+    explained = set(re.findall(r"^\| `(\w+)` \| [^|]+ \|$", DOCUMENT.read_text(), re.MULTILINE))
+    assert {reason.label for reason in Reject if reason} <= explained
+
+
+def test_other_names_lead_to_formats() -> None:
+    assert set(ALIASES.values()) <= set(FORMATS)
+    assert not set(ALIASES) & set(FORMATS)
+    assert all(name == name.lower() for name in (*FORMATS, *ALIASES))
+
+
+def test_a_pattern_says_what_it_names() -> None:
+    fmt = regex_format(r"(?P<time>\S+) (?P<ip>\S+) (?P<url>\S+) (?P<referer>\S+)")
+    assert (fmt.has_host, fmt.has_referrer) == (None, True)
+
+
+def test_parquet_is_not_read_in_blocks() -> None:
+    block = Block(np.frombuffer(b"PAR1", np.uint8), 1, last=True)
+    with pytest.raises(ValueError, match="parquet is not read in blocks"):
+        parse(block, FORMATS["parquet"], LogSource(path="x"), Reading())
+
+
+@pytest.mark.parametrize(("name", "text", "options"), EXAMPLES)
+def test_how_a_file_is_cut_into_blocks_changes_nothing(
+    read_log: ReadLog, name: str, text: bytes, options: dict[str, Any]
+) -> None:
+    head = b"".join(
+        line for line in text.splitlines(True) if line.startswith((b"#", b"T", b"time\t"))
+    )
+    body = text.removeprefix(head) * 3 if head else text * 3
+    body = body.replace(text, text.removeprefix(head))
+    lines = [head + body.splitlines(True)[0], *body.splitlines(True)[1:]]
+    named = {**options, "format": options.get("format", name)}
+    assert read_log(*lines, **named) == read_log(b"".join(lines), **named)
+
+
+def test_a_repeated_hour_is_the_same_however_a_file_is_cut(read_log: ReadLog) -> None:
+    clocks = ["01:59", "02:10", "02:50", "02:05", "02:40", "02:59", "03:00"]
+    lines = [b"time,address,url\n"] + [
+        f"2024-10-27 {clock}:00,a,/{i}\n".encode() for i, clock in enumerate(clocks)
+    ]
+    options = {"format": "csv", "timezone": "Europe/Berlin"}
+    whole = read_log(b"".join(lines), **options)
+    assert [row.time[11:16] for row in whole] == [
+        *("23:59", "00:10", "00:50", "01:05", "01:40", "01:59", "02:00"),
+    ]
+    for cut in range(1, len(lines)):
+        assert read_log(b"".join(lines[:cut]), b"".join(lines[cut:]), **options) == whole
+    assert read_log(*lines, **options) == whole
