@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import shutil
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -12,6 +15,8 @@ from temporal_assets.cli.exits import CommandError
 
 if TYPE_CHECKING:
     from temporal_assets.settings import Settings
+
+_NAME: Final = "temporal-assets"
 
 State = Annotated[
     Path | None,
@@ -48,4 +53,12 @@ def invocation(arguments: str, state: Path) -> str:
     from temporal_assets.settings import state_folder
 
     option = "" if state == state_folder() else f" --state {shlex.quote(str(state))}"
-    return f"temporal-assets {arguments}{option}"
+    return f"{_program()} {arguments}{option}"
+
+
+def _program() -> str:
+    """The name to call this program by: with its folder where the shell would not find it."""
+    called = sys.argv[0]
+    if Path(called).name == _NAME and os.sep in called and shutil.which(_NAME) is None:
+        return shlex.quote(called)
+    return _NAME

@@ -233,7 +233,10 @@ def test_a_w3c_log_without_clients_says_so(shared_data: Path) -> None:
 
 
 def test_a_pattern_reads_what_no_format_does(shared_data: Path) -> None:
-    pattern = r'regex:(?P<ip>\S+) - - (?P<time>\S+) "(?P<request>[^"]*)" (?P<status>\d+) \d+ "(?P<referrer>[^"]*)"'
+    pattern = (
+        r'regex:(?P<ip>\S+) - - (?P<time>\S+) "(?P<request>[^"]*)" (?P<status>\d+) \d+ '
+        r'"(?P<referrer>[^"]*)"'
+    )
     found = read(shared_data / "parser_conformance" / "awstats" / "testtime5.log", format=pattern)
     assert found.reasons == {"none": 2}
     assert found.first["time"] == "2001-01-01 23:55:10"
