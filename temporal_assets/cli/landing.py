@@ -87,8 +87,8 @@ def show_landing(report: LandingReport) -> None:
             console.say(f"and {counted(len(files) - len(shown), 'more file')}")
         lines, rows = sum(file.lines for file in files), sum(map(kept, files))
         console.say(
-            f"{counted(len(files), 'file')}, {counted(lines, 'line')}, {rows:,} page requests kept; "
-            f"{counted(report.unchanged, 'file')} known already"
+            f"{counted(len(files), 'file')}, {counted(lines, 'line')}, "
+            f"{rows:,} page requests kept; {counted(report.unchanged, 'file')} known already"
         )
     else:
         console.say(f"No new log files; {counted(report.unchanged, 'file')} known already")

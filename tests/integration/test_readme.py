@@ -20,7 +20,7 @@ COMMANDS = [
     "python3 -m venv .venv && .venv/bin/pip install -c requirements.lock -e '.[dev]' "
     "&& .venv/bin/pytest",
 ]
-"""One line installs and runs the demo, one installs and passes the tests: promised word for word."""
+"""One line installs and runs the demo, one installs and passes the tests: word for word."""
 
 
 @pytest.fixture(scope="module")
