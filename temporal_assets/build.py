@@ -44,9 +44,9 @@ def build_defs(
 
 def _definitions(settings: Settings, resources: Mapping[str, Any]) -> dg.Definitions:
     days = daily_partitions(settings)
-    daily = daily_job(days)
+    daily = daily_job()
     ingest = ingest_job()
-    nightly = nightly_job(days)
+    nightly = nightly_job()
     return dg.Definitions(
         assets=[
             *log_file_assets(settings, days),

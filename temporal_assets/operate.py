@@ -18,21 +18,22 @@ from typing import Any, Final
 from uuid import uuid4
 
 import dagster as dg
+from filelock import FileLock
 
 from temporal_assets import contracts
 from temporal_assets.build import build_defs
 from temporal_assets.daily import DERIVED
 from temporal_assets.defs import lifelines, tags
-from temporal_assets.defs.checks import log_file_judgement
+from temporal_assets.defs.checks import log_file_judgement, logs_of
 from temporal_assets.defs.events import Event
 from temporal_assets.defs.jobs import DAILY_ASSETS
 from temporal_assets.defs.partitions import first_day, ranges, today
 from temporal_assets.defs.resources import INSTALLATION, Installation
 from temporal_assets.quality import verdicts
-from temporal_assets.quality.log_files import evaluate_log_files
+from temporal_assets.quality.log_files import evaluate_logs
 from temporal_assets.quality.verdicts import Judgement
 from temporal_assets.settings import DEFAULT_STATE, Settings
-from temporal_assets.storage.inventory import Inventory
+from temporal_assets.storage.durable import replace_text
 from temporal_assets.storage.store import Store
 
 __all__ = [
@@ -109,10 +110,14 @@ def prepare_home(settings: Settings) -> Path:
     home = settings.state / "dagster"
     home.mkdir(parents=True, exist_ok=True)
     config = home / _CONFIG
-    if not config.exists():
-        # The file at the top of the project names the default state folder, relative to itself.
-        text = _template().read_text("utf-8")
-        config.write_text(text.replace(f"{DEFAULT_STATE}/dagster", _quoted(home)), "utf-8")
+    with FileLock(home / "prepare.lock"):
+        if not config.exists():
+            # The file at the top of the project names the default state folder as it lies there.
+            text = _template().read_text("utf-8")
+            replace_text(config, text.replace(f"{DEFAULT_STATE}/dagster", _quoted(home)))
+        if not (home / "history").exists():
+            # Two processes that make Dagster's databases at the same time spoil them.
+            dg.DagsterInstance.from_config(str(home)).dispose()
     return home
 
 
@@ -144,7 +149,7 @@ def materialize(
 def last_checks(settings: Settings) -> tuple[Judgement, ...]:
     """The last judgements of everything that is published now, and of the log files."""
     store = Store.open(settings)
-    found = [log_file_judgement(one) for one in evaluate_log_files(Inventory.load(settings).files)]
+    found = [log_file_judgement(one) for one in evaluate_logs(logs_of(settings))]
     for table in contracts.TABLES:
         for day in store.days(table.name):
             manifest = store.manifest(table.name, day)
@@ -303,11 +308,10 @@ def _error(result: dg.ExecuteInProcessResult) -> str:
 @contextmanager
 def _instance(settings: Settings) -> Iterator[dg.DagsterInstance]:
     """The instance of $DAGSTER_HOME, where that is set, else of the state folder."""
-    home = prepare_home(settings)
     if os.environ.get("DAGSTER_HOME"):
         opened = dg.DagsterInstance.get()
     else:
-        opened = dg.DagsterInstance.from_config(str(home))
+        opened = dg.DagsterInstance.from_config(str(prepare_home(settings)))
     with opened as instance:
         yield instance
 

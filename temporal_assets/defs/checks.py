@@ -22,8 +22,9 @@ from temporal_assets.quality import verdicts
 from temporal_assets.quality.asset_checks import to_check_result
 from temporal_assets.quality.evaluate import Finding
 from temporal_assets.quality.inspect import Inspector
-from temporal_assets.quality.log_files import FILE_CHECKS, FileFinding, evaluate_log_files
+from temporal_assets.quality.log_files import LOG_CHECKS, LogFinding, Logs, evaluate_logs
 from temporal_assets.quality.verdicts import Judgement, is_blocking, judgement
+from temporal_assets.settings import Settings
 from temporal_assets.storage.inventory import Inventory
 
 
@@ -67,7 +68,7 @@ def log_file_checks() -> dg.AssetChecksDefinition:
         name="log_files_checks",
         specs=[
             dg.AssetCheckSpec(check.name, asset="log_files", description=check.description)
-            for check in FILE_CHECKS
+            for check in LOG_CHECKS
         ],
         can_subset=True,
     )
@@ -76,9 +77,8 @@ def log_file_checks() -> dg.AssetChecksDefinition:
     ) -> Iterator[dg.AssetCheckResult]:
         lifelines.hold(installation.settings.state, context.run.run_id)
         selected = {key.name for key in context.selected_asset_check_keys}
-        chosen = [check for check in FILE_CHECKS if check.name in selected]
-        files = Inventory.load(installation.settings).files
-        for finding in evaluate_log_files(files, chosen):
+        chosen = [check for check in LOG_CHECKS if check.name in selected]
+        for finding in evaluate_logs(logs_of(installation.settings), chosen):
             one = log_file_judgement(finding)
             installation.report(Event("checked", "log_files", judgement=one))
             yield _file_result(finding)
@@ -86,7 +86,13 @@ def log_file_checks() -> dg.AssetChecksDefinition:
     return checks
 
 
-def log_file_judgement(finding: FileFinding) -> Judgement:
+def logs_of(settings: Settings) -> Logs:
+    """The log files as they are known now."""
+    inventory = Inventory.load(settings)
+    return Logs(inventory.files, inventory.missing_sources(settings))
+
+
+def log_file_judgement(finding: LogFinding) -> Judgement:
     """A finding about log files as the command line shows it."""
     return Judgement("log_files", finding.check.name, None, finding.passed, False, finding.message)
 
@@ -119,7 +125,7 @@ def _remember(
         installation.report(Event("checked", table.name, day, judgement=one))
 
 
-def _file_result(finding: FileFinding) -> dg.AssetCheckResult:
+def _file_result(finding: LogFinding) -> dg.AssetCheckResult:
     rows = [{"file": file, "trouble": trouble} for file, trouble in finding.troubles]
     severe = finding.check.severity is Severity.ERROR
     return dg.AssetCheckResult(

@@ -60,7 +60,7 @@ def make_days(
     make: Callable[[dt.date], Parts],
 ) -> Iterator[dg.MaterializeResult[Any]]:
     """Have `make` publish `assets` for every day of the run."""
-    lifelines.hold(installation.settings.state, context.run_id)
+    lifelines.hold(installation.settings.state, context.run.run_id)
     made: dict[dt.date, Parts] = {}
     failed: dict[dt.date, str] = {}
     for day in days_of(context.partition_keys):

@@ -31,21 +31,19 @@ def ingest_job() -> Job:
     )
 
 
-def daily_job(days: dg.PartitionsDefinition[str]) -> Job:
+def daily_job() -> Job:
     """Make the days: all its assets share one backfill policy, so 60 days are a few runs."""
     return dg.define_asset_job(
         "daily",
         selection=list(DAILY_ASSETS),
-        partitions_def=days,
         description="Make requests, page views and transits of days whose logs have been read.",
     )
 
 
-def nightly_job(days: dg.PartitionsDefinition[str]) -> Job:
+def nightly_job() -> Job:
     """Both in one run, in this order: what the schedule starts."""
     return dg.define_asset_job(
         "nightly",
         selection=["log_files", *DAILY_ASSETS],
-        partitions_def=days,
         description="Read new log files, then make one day. For many days use `daily`.",
     )

@@ -1,6 +1,6 @@
-"""Judging the log files themselves: were they read, whole, and as what they look like?
+"""Judging the log files themselves: are they there, were they read, whole, as what they look like?
 
-Pure: the inventory in, findings out. Not here: the lines in the files (`rejects` has those).
+Pure: records of files in, findings out. Not here: the lines in the files (`rejects` has those).
 """
 
 from __future__ import annotations
@@ -12,27 +12,39 @@ from typing import Final
 from temporal_assets.contracts import Severity
 from temporal_assets.storage.inventory import LandedFile
 
+Troubles = Sequence[tuple[str, str]]
+"""(file, what is wrong with it)"""
+
 
 @dataclass(frozen=True, slots=True)
-class FileCheck:
-    """A question every log file answers with nothing, or with what is wrong."""
+class Logs:
+    """What is known of the log files."""
+
+    files: Sequence[LandedFile]
+    missing: Sequence[str] = ()
+    """What is wrong with sources of the settings that lead to no file."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogCheck:
+    """A question about the log files, answered with those in trouble."""
 
     name: str
     severity: Severity
     description: str
-    trouble: Callable[[LandedFile], str | None]
+    troubles: Callable[[Logs], Iterable[tuple[str, str]]]
 
 
 @dataclass(frozen=True, slots=True)
-class FileFinding:
-    """Files in trouble, as (name, what is wrong)."""
+class LogFinding:
+    """The answer to one question."""
 
-    check: FileCheck
-    troubles: tuple[tuple[str, str], ...]
+    check: LogCheck
+    troubles: Troubles
 
     @property
     def passed(self) -> bool:
-        """Whether no file is in trouble."""
+        """Whether nothing is in trouble."""
         return not self.troubles
 
     @property
@@ -41,48 +53,43 @@ class FileFinding:
         if self.passed:
             return ""
         name, trouble = self.troubles[0]
-        more = f" (and {len(self.troubles) - 1} more files)" if len(self.troubles) > 1 else ""
-        return f"{name}: {trouble}{more}"
+        more = f" (and {len(self.troubles) - 1} more)" if len(self.troubles) > 1 else ""
+        return f"{name}: {trouble}{more}" if name else f"{trouble}{more}"
 
 
-def _unlikely_format(file: LandedFile) -> str | None:
-    if file.error or not file.likely_format or file.likely_format == file.format:
-        return None
-    return f"read as `{file.format}`, but looks like `{file.likely_format}`"
-
-
-FILE_CHECKS: Final = (
-    FileCheck(
+LOG_CHECKS: Final = (
+    LogCheck(
+        "sources_present",
+        Severity.WARN,
+        "Every source of the settings leads to at least one file.",
+        lambda logs: (("", message) for message in logs.missing),
+    ),
+    LogCheck(
         "files_readable",
         Severity.ERROR,
         "Every log file of the sources can be read. The lines of an unreadable file are missing"
         " from their days; all other files are used.",
-        lambda file: file.error,
+        lambda logs: ((file.name, file.error) for file in logs.files if file.error),
     ),
-    FileCheck(
+    LogCheck(
         "files_complete",
         Severity.WARN,
         "No log file ends before its end: a truncated archive is used as far as it could be read.",
-        lambda file: file.problem,
+        lambda logs: ((file.name, file.problem) for file in logs.files if file.problem),
     ),
-    FileCheck(
+    LogCheck(
         "formats_likely",
         Severity.WARN,
         "Log files look like the format they were read as.",
-        _unlikely_format,
+        lambda logs: (
+            (file.name, f"read as `{file.format}`, but looks like `{file.likely_format}`")
+            for file in logs.files
+            if file.likely_format and not file.error
+        ),
     ),
 )
 
 
-def evaluate_log_files(
-    files: Iterable[LandedFile], checks: Sequence[FileCheck] = FILE_CHECKS
-) -> tuple[FileFinding, ...]:
+def evaluate_logs(logs: Logs, checks: Sequence[LogCheck] = LOG_CHECKS) -> tuple[LogFinding, ...]:
     """One finding per check, with files in the order of their names."""
-    ordered = sorted(files, key=lambda file: file.name)
-    return tuple(
-        FileFinding(
-            check,
-            tuple((file.name, trouble) for file in ordered if (trouble := check.trouble(file))),
-        )
-        for check in checks
-    )
+    return tuple(LogFinding(check, sorted(check.troubles(logs))) for check in checks)

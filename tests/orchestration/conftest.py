@@ -28,10 +28,10 @@ class Project:
         self.settings = self.with_settings()
         self._instance = instance
 
-    def with_settings(self, **changes: object) -> Settings:
+    def with_settings(self, log_format: str = "auto", **changes: object) -> Settings:
         return load_settings(
             self.root / "state",
-            sources=[{"path": str(self.logs), "host": "example.com"}],
+            sources=[{"path": str(self.logs), "host": "example.com", "format": log_format}],
             **changes,
         )
 

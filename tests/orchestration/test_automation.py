@@ -120,6 +120,7 @@ def test_the_same_content_under_another_name_changes_nothing(ticks: Ticks) -> No
 
 
 def test_a_day_that_fails_is_not_asked_for_again_until_its_logs_change(ticks: Ticks) -> None:
+    ticks.project.settings = ticks.project.with_settings("combined")
     logs.write(ticks.project.logs / "a.log", [*logs.day_of_lines(DAY), *["garbage"] * 50])
     ticks.execute(ticks.tick())
     assert not ticks.execute(ticks.tick())
@@ -209,9 +210,9 @@ def test_the_schedule_makes_the_day_that_has_ended(running: Project) -> None:
         "0 4 * * *",
         "America/New_York",
     )
+    four_there = dt.datetime(2026, 3, 10, 8, tzinfo=dt.UTC)
     context = dg.build_schedule_context(
-        scheduled_execution_time=dt.datetime(2026, 3, 10, 8, tzinfo=dt.UTC),  # 4 o'clock there
-        definitions=defs,
+        scheduled_execution_time=four_there, repository_def=defs.get_repository_def()
     )
     (request,) = schedule.evaluate_tick(context).run_requests or []
     assert request.partition_key == "2026-03-09"

@@ -173,7 +173,7 @@ def test_a_setting_that_is_wrong_names_its_file(state: Path, monkeypatch: Any) -
     state.mkdir()
     (state / "settings.toml").write_text("[orchestration]\nhour = 25\n")
     monkeypatch.setenv("TEMPORAL_ASSETS_STATE", str(state))
-    with pytest.raises(SettingsError, match="settings.toml"):
+    with pytest.raises(SettingsError, match=r"settings\.toml"):
         build_defs()
 
 

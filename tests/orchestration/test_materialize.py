@@ -77,6 +77,7 @@ def test_days_are_made_in_batches(project: Project) -> None:
 
 
 def test_one_bad_day_loses_no_other(project: Project) -> None:
+    project.settings = project.with_settings("combined")
     logs.write(project.logs / "a.log", logs.day_of_lines(DAY))
     logs.write(project.logs / "b.log", [*logs.day_of_lines(NEXT), *garbage(20)])
     outcome = project.materialize([DAY, NEXT], ["log_files", "requests", "page_views", "transits"])
@@ -96,6 +97,7 @@ def test_one_bad_day_loses_no_other(project: Project) -> None:
 
 
 def test_the_error_of_a_run_names_the_days(running: Project) -> None:
+    running.settings = running.with_settings("combined")
     logs.write(running.logs / "a.log", logs.day_of_lines(DAY))
     logs.write(running.logs / "b.log", [*logs.day_of_lines(NEXT), *garbage(20)])
     running.run("ingest")
@@ -107,7 +109,6 @@ def test_the_error_of_a_run_names_the_days(running: Project) -> None:
     assert described.startswith("1 of 2 days failed: 2026-03-02. The others are published.")
     made = running.instance.get_materialized_partitions(dg.AssetKey("requests"))
     assert made == {"2026-03-01"}
-    assert result.get_asset_materialization_events() != []
 
 
 def test_an_unexpected_error_is_not_lost(

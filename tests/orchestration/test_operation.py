@@ -58,7 +58,6 @@ def test_the_operators_configuration_is_left_alone(state: Path) -> None:
 def test_nothing_can_lock_up_the_queue(running: Project) -> None:
     """Few runs at once; runs wait for a pool in the queue; dead runs lose their place."""
     instance = running.instance
-    assert isinstance(instance.run_coordinator, dg.DefaultRunCoordinator) is False
     queue = instance.get_concurrency_config()
     assert queue.run_queue_config is not None
     assert queue.run_queue_config.max_concurrent_runs == 2

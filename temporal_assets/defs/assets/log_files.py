@@ -54,7 +54,7 @@ def log_file_assets(
     def log_files(
         context: dg.AssetExecutionContext, installation: dg.ResourceParam[Installation]
     ) -> dg.MaterializeResult[Any]:
-        lifelines.hold(installation.settings.state, context.run_id)
+        lifelines.hold(installation.settings.state, context.run.run_id)
 
         def progress(path: Path, done: int, total: int) -> None:
             installation.report(

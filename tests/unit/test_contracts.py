@@ -1,0 +1,196 @@
+"""Contracts: what is derived from them agrees, and what they claim of SQL is true."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pytest
+
+from temporal_assets import contracts
+from temporal_assets.contracts import ColumnSpec, Drift, Rule, Table, Type, markdown
+from temporal_assets.contracts.rules import no_rows, unique
+from temporal_assets.quality.measure import measure, parameters
+from temporal_assets.settings import load_settings
+
+DAY = dt.date(2026, 3, 1)
+EMPTY = {
+    "day": "DATE '2026-03-01'",
+    "ts": "TIMESTAMP '2026-03-01 12:00:00'",
+    "client": "CAST(1 AS BIGINT)",
+    "url": "'https://example.com/a'",
+    "referrer": "CAST(NULL AS VARCHAR)",
+    "site": "'example.com'",
+}
+
+
+def table(**changes: object) -> Table:
+    fields: dict[str, object] = {
+        "name": "t",
+        "version": 1,
+        "description": "A table.",
+        "grain": "one thing",
+        "columns": (ColumnSpec("day", Type.DATE, "Day."), ColumnSpec("n", Type.BIGINT, "Number.")),
+    }
+    return Table(**(fields | changes))  # type: ignore[arg-type]
+
+
+def requests_value(rule: Rule, **changes: str) -> object:
+    """What a rule of `requests` measures in one row."""
+    columns = ", ".join(f"{value} AS {name}" for name, value in (EMPTY | changes).items())
+    settings = load_settings("/nowhere")
+
+    class OneRow:
+        name = "duckdb"
+
+        def rows(self, query: str, inputs: object, limit: int = 1000) -> list[dict[str, object]]:
+            with duckdb.connect() as connection:
+                connection.execute(f"CREATE VIEW requests AS SELECT {columns}")
+                relation = connection.sql(query)
+                return [
+                    dict(zip(relation.columns, row, strict=True)) for row in relation.fetchall()
+                ]
+
+    engine: object = OneRow()
+    values = parameters(DAY, settings)
+    return measure(engine, contracts.REQUESTS, [rule], {}, values)[rule.name]  # type: ignore[arg-type]
+
+
+def rule(name: str) -> Rule:
+    (found,) = (one for one in contracts.REQUESTS.rules if one.name == name)
+    return found
+
+
+def test_every_table_is_found_by_its_name() -> None:
+    assert [one.name for one in contracts.TABLES] == [
+        "requests",
+        "rejects",
+        "page_views",
+        "transits",
+    ]
+    for one in contracts.TABLES:
+        assert contracts.table(one.name) is one
+    with pytest.raises(KeyError, match="no contract for a table named 'views'"):
+        contracts.table("views")
+
+
+def test_types_of_requests() -> None:
+    assert contracts.REQUESTS.arrow_schema == pa.schema(
+        {
+            "day": pa.date32(),
+            "ts": pa.timestamp("us"),
+            "client": pa.int64(),
+            "url": pa.string(),
+            "referrer": pa.string(),
+            "site": pa.string(),
+        }
+    )
+
+
+def test_every_table_stores_its_day_and_says_what_a_column_is() -> None:
+    for one in contracts.TABLES:
+        assert one.columns[0].name == "day"
+        assert "day_is_partition" in one.check_names
+        for column in one.columns:
+            assert column.description.endswith("."), (one.name, column.name)
+        for check in one.checks:
+            assert check.protects, (one.name, check.name)
+            assert check.remedy, (one.name, check.name)
+
+
+def test_lineage_names_columns_that_exist() -> None:
+    for one in contracts.TABLES:
+        for column in one.columns:
+            for source in column.sources:
+                name, origin = source.split(".")
+                assert origin in contracts.table(name).column_names
+
+
+def test_names_may_not_be_used_twice() -> None:
+    twice = (ColumnSpec("n", Type.BIGINT, "N."), ColumnSpec("n", Type.DATE, "N."))
+    with pytest.raises(ValueError, match="used twice: \\['n'\\]"):
+        table(columns=twice)
+
+
+def test_a_key_is_made_of_columns() -> None:
+    with pytest.raises(ValueError, match="the key has no columns \\['m'\\]"):
+        table(key=("n", "m"))
+
+
+def test_a_drift_states_one_limit() -> None:
+    with pytest.raises(ValueError, match="state a factor or a difference"):
+        Drift("d", "count(*)", "x", "y")
+    with pytest.raises(ValueError, match="state a factor or a difference"):
+        Drift("d", "count(*)", "x", "y", largest_factor=2, largest_difference=1)
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "offenders"),
+    [
+        ("no_nulls", {}, 0),
+        ("no_nulls", {"url": "CAST(NULL AS VARCHAR)"}, 1),
+        ("day_is_partition", {}, 0),
+        ("day_is_partition", {"day": "DATE '2026-03-02'"}, 1),
+        ("day_is_partition", {"day": "CAST(NULL AS DATE)"}, 1),
+        ("ts_within_day", {"ts": "TIMESTAMP '2026-03-01 00:00:00'"}, 0),
+        ("ts_within_day", {"ts": "TIMESTAMP '2026-03-01 23:59:59.999999'"}, 0),
+        ("ts_within_day", {"ts": "TIMESTAMP '2026-03-02 00:00:00'"}, 1),
+        ("ts_within_day", {"ts": "TIMESTAMP '2026-02-28 23:59:59'"}, 1),
+        ("url_is_canonical", {}, 0),
+        ("url_is_canonical", {"url": "'https://example.com/a#b'"}, 1),
+        ("url_is_canonical", {"url": "'ftp://example.com/a'"}, 1),
+        ("site_is_host", {}, 0),
+        ("site_is_host", {"url": "'https://example.com:8080/a'"}, 0),
+        ("site_is_host", {"url": "'https://[2001:db8::1]/'", "site": "'[2001:db8::1]'"}, 0),
+        ("site_is_host", {"url": "'https://example.community/'"}, 1),
+        ("site_is_host", {"site": "'www.example.com'"}, 1),
+    ],
+)
+def test_rules_of_requests(name: str, changes: dict[str, str], offenders: int) -> None:
+    assert requests_value(rule(name), **changes) == offenders
+
+
+def measured(one: Rule, rows: str) -> list[tuple[object, ...]]:
+    """What a rule of `t(a, b)` measures."""
+    with duckdb.connect() as connection:
+        connection.execute(f"CREATE VIEW t AS {rows}")
+        return connection.sql(f"SELECT {one.measure} FROM t").fetchall()  # noqa: S608
+
+
+def test_a_key_with_nulls_is_repeated_all_the_same() -> None:
+    rows = "SELECT * FROM (VALUES (1, NULL), (1, NULL), (1, 'a'), (2, 'a')) v(a, b)"
+    one = unique("t", ("a", "b"))
+    assert measured(one, rows) == [(1,)]
+    with duckdb.connect() as connection:
+        connection.execute(f"CREATE VIEW t AS {rows}")
+        assert connection.sql(one.offenders or "").fetchall() == [(1, None, 2)]
+
+
+def test_no_rows_of_an_empty_table_is_zero() -> None:
+    one = no_rows("r", "t", "a < 0", protects="x", remedy="y")
+    assert measured(one, "SELECT 1 AS a WHERE false") == [(0,)]
+
+
+def test_a_day_begins_at_its_midnight() -> None:
+    new_york = load_settings("/nowhere", orchestration={"timezone": "America/New_York"})
+    values = parameters(dt.date(2026, 3, 8), new_york)  # the clocks go forward
+    assert values["from"] == dt.datetime(2026, 3, 8, 5)
+    assert values["until"] == dt.datetime(2026, 3, 9, 4)
+
+
+def test_the_page_of_the_contracts_is_current(repository: Path) -> None:
+    written = (repository / "docs" / "data-contracts.md").read_text("utf-8")
+    assert written == markdown.page(contracts.TABLES), (
+        "python -m temporal_assets.contracts.markdown > docs/data-contracts.md"
+    )
+
+
+def test_the_page_names_every_column_and_check() -> None:
+    page = markdown.page(contracts.TABLES)
+    for one in contracts.TABLES:
+        for name in (*one.column_names, *one.check_names):
+            assert f"| `{name}` |" in page
+    assert "| `views_positive` | blocking | no such row |" in page
+    assert "within 3 times the median of the week before" in page

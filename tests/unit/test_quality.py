@@ -1,0 +1,246 @@
+"""Judging numbers: pure evaluation, Great Expectations, and the words for it."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from temporal_assets.contracts import Drift, Rule, Severity
+from temporal_assets.quality.asset_checks import to_check_result
+from temporal_assets.quality.evaluate import (
+    NO_REFERRERS,
+    Expected,
+    Finding,
+    Outcome,
+    Status,
+    evaluate_drifts,
+    evaluate_outcomes,
+    evaluate_rules,
+    not_done,
+    not_judged,
+)
+from temporal_assets.quality.expectations import judge
+from temporal_assets.quality.log_files import Logs, evaluate_logs
+from temporal_assets.quality.verdicts import Judgement, blockers, judgement
+from temporal_assets.storage.inventory import LandedFile, Sighting
+
+DAYS = [dt.date(2026, 3, n) for n in range(1, 6)]
+RULE = Rule("limit", "x", "Things go wrong.", "Mend them.", maximum=2)
+WARNING = Rule("rows", "x", "It is empty.", "Look.", severity=Severity.WARN, minimum=1)
+FACTOR = Drift("jump", "x", "It jumps.", "Look.", largest_factor=3)
+DIFFERENCE = Drift("share", "x", "It moves.", "Look.", largest_difference=0.25)
+
+
+def number(value: float | None, low: float | None = None, high: float | None = None) -> Expected:
+    return Expected("x", Severity.ERROR, value, low, high)
+
+
+def landed(name: str, **changes: object) -> LandedFile:
+    fields: dict[str, object] = {
+        "id": name,
+        "serial": 1,
+        "digest": name,
+        "options": "",
+        "size": 1,
+        "head": "",
+        "lines": 1,
+        "format": "combined",
+        "likely_format": None,
+        "has_referrers": True,
+        "sightings": (Sighting(f"/logs/{name}", 1, 1),),
+    }
+    return LandedFile(**(fields | changes))  # type: ignore[arg-type]
+
+
+def test_rules_take_their_limit_from_the_contract_or_the_settings() -> None:
+    share = Rule("share", "x", "", "", minimum=0, maximum_parameter="max_reject_share")
+    first, second = evaluate_rules(
+        [RULE, share], {"limit": 3.0, "share": None}, {"max_reject_share": 0.2}
+    )
+    assert (first.value, first.minimum, first.maximum) == (3.0, None, 2)
+    assert (second.maximum, second.note) == (0.2, "there are no rows to judge")
+    assert not second.can_be_judged
+
+
+def test_a_factor_spans_the_median_both_ways() -> None:
+    (one,) = evaluate_drifts([FACTOR], {"jump": 20.0}, [{"jump": n} for n in (10.0, 30.0, 60.0)])
+    assert (one.minimum, one.maximum) == (10.0, 90.0)
+    assert one.severity is Severity.WARN
+
+
+def test_a_difference_spans_the_median_both_ways() -> None:
+    (one,) = evaluate_drifts([DIFFERENCE], {"share": 0.9}, [{"share": n} for n in (0.5, 0.5, 0.75)])
+    assert (one.minimum, one.maximum) == (0.25, 0.75)
+
+
+@pytest.mark.parametrize(
+    ("value", "past", "note"),
+    [
+        (None, [1.0, 1.0, 1.0], "there are no rows to judge"),
+        (1.0, [1.0, None, 1.0], "only 2 of the days before can be compared"),
+        (1.0, [0.0, 0.0, 5.0], "the days before are empty"),
+    ],
+)
+def test_a_drift_needs_something_to_compare(
+    value: float | None, past: list[float | None], note: str
+) -> None:
+    (one,) = evaluate_drifts([FACTOR], {"jump": value}, [{"jump": n} for n in past])
+    assert (one.note, one.can_be_judged) == (note, False)
+
+
+@pytest.mark.parametrize(
+    ("expected", "outcome", "status"),
+    [
+        (number(1, 0, 2), Outcome(True), Status.HELD),
+        (number(3, 0, 2), Outcome(False), Status.BROKEN),
+        (number(3, 0, 2), Outcome(False, "it raised"), Status.FAILED),
+        (number(math.nan, 0, 2), Outcome(True), Status.FAILED),
+        (number(1, 0, 2), None, Status.FAILED),
+        (number(1), None, Status.NOT_JUDGED),
+        (number(None, 0, 2), None, Status.NOT_JUDGED),
+    ],
+)
+def test_what_a_comparison_means(
+    expected: Expected, outcome: Outcome | None, status: Status
+) -> None:
+    (finding,) = evaluate_outcomes([expected], {"x": outcome} if outcome else {})
+    assert finding.status is status
+    assert finding.passed is (status in (Status.HELD, Status.NOT_JUDGED))
+
+
+def test_great_expectations_judges_all_days_at_once() -> None:
+    def numbers(a: float, b: float, low: float | None, high: float | None) -> list[Expected]:
+        return [
+            Expected("a", Severity.ERROR, a, None, 2),
+            Expected("b", Severity.WARN, b, low, high),
+        ]
+
+    outcomes = judge(
+        "t",
+        {
+            DAYS[0]: numbers(1, 5, 1, 9),
+            DAYS[1]: numbers(3, 5, 6, 9),
+            DAYS[2]: numbers(2, 5, None, None),
+        },
+    )
+    assert outcomes == {
+        DAYS[0]: {"a": Outcome(True), "b": Outcome(True)},
+        DAYS[1]: {"a": Outcome(False), "b": Outcome(False)},
+        DAYS[2]: {"a": Outcome(True)},
+    }
+
+
+def test_nothing_to_judge_is_no_work() -> None:
+    assert judge("t", {DAYS[0]: [number(None, 0, 1)], DAYS[1]: []}) == {DAYS[0]: {}, DAYS[1]: {}}
+
+
+@settings(max_examples=10, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.floats(-1e9, 1e9), st.floats(-1e9, 1e9), st.floats(0, 1e9)),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_a_range_holds_both_of_its_ends(rows: list[tuple[float, float, float]]) -> None:
+    days = {
+        day: [Expected("x", Severity.ERROR, value, low, low + width)]
+        for day, (value, low, width) in zip(DAYS, rows, strict=False)
+    }
+    for day, (value, low, width) in zip(DAYS, rows, strict=False):
+        assert judge("t", days)[day]["x"].success is (low <= value <= low + width)
+
+
+def test_a_check_that_cannot_be_done_is_not_bad_data() -> None:
+    finding = not_done(RULE, OSError("no such table"))
+    result = to_check_result("requests", RULE, {DAYS[0]: finding})
+    assert not result.passed
+    assert result.severity.value == "ERROR"
+    assert "says nothing about the data" in (result.description or "")
+    one = judgement("requests", DAYS[0], RULE, finding)
+    assert one.message.endswith("OSError: no such table")
+    assert blockers([one]) == [one]
+
+
+def test_a_result_passes_when_every_day_does() -> None:
+    good = Finding(number(1, 0, 2), Status.HELD)
+    bad = Finding(number(3, 0, 2), Status.BROKEN, samples=({"url": "u", "client": 7},))
+    assert to_check_result("t", RULE, {DAYS[0]: good}).passed
+    result = to_check_result("t", RULE, {DAYS[0]: good, DAYS[1]: bad})
+    assert not result.passed
+    assert result.description == "Things go wrong. Mend them."
+    assert result.metadata["days_not_passed"].value == 1
+    (row,) = result.metadata["not_passed"].value.records
+    assert row.data == {
+        "day": "2026-03-02",
+        "status": "broken",
+        "value": "3",
+        "minimum": "0",
+        "maximum": "2",
+        "note": "",
+    }
+    (sample,) = result.metadata["samples"].value.records
+    assert sample.data == {"url": "u"}
+
+
+def test_a_warning_stays_one_until_the_check_itself_fails() -> None:
+    broken = Finding(number(0, 1), Status.BROKEN)
+    assert to_check_result("t", WARNING, {DAYS[0]: broken}).severity.value == "WARN"
+    failed = not_done(WARNING, OSError())
+    assert to_check_result("t", WARNING, {DAYS[0]: failed}).severity.value == "ERROR"
+
+
+def test_what_could_not_be_judged_is_said_although_it_passes() -> None:
+    finding = Finding(number(None), Status.NOT_JUDGED, NO_REFERRERS)
+    result = to_check_result("t", RULE, {DAYS[0]: finding})
+    assert (result.passed, result.description) == (True, NO_REFERRERS)
+    assert judgement("t", DAYS[0], RULE, finding).message == NO_REFERRERS
+
+
+def test_a_judgement_says_what_was_found_expected_and_to_do() -> None:
+    finding = Finding(Expected("limit", Severity.ERROR, 3, 1, 2), Status.BROKEN)
+    assert judgement("t", DAYS[0], RULE, finding) == Judgement(
+        asset="t",
+        check="limit",
+        day=DAYS[0],
+        passed=False,
+        blocking=True,
+        message="3, expected at least 1 and at most 2. Things go wrong. Mend them.",
+    )
+
+
+def test_only_broken_invariants_block() -> None:
+    def one(blocking: bool, passed: bool) -> Judgement:
+        return Judgement("t", "c", DAYS[0], passed, blocking, "")
+
+    assert blockers([one(True, True), one(False, False)]) == []
+    assert blockers([one(True, False), one(False, False)]) == [one(True, False)]
+
+
+def test_a_number_without_a_range_keeps_its_value() -> None:
+    one = not_judged(number(1, 0, 2), "because")
+    assert (one.value, one.can_be_judged, one.note) == (1, False, "because")
+
+
+def test_log_files_in_trouble_are_named() -> None:
+    files = [
+        landed("b.log", error="permission denied"),
+        landed("a.log", error="no gzip"),
+        landed("c.log", problem="ends after 7 lines"),
+        landed("d.log", likely_format="caddy"),
+        landed("e.log"),
+    ]
+    found = {one.check.name: one for one in evaluate_logs(Logs(files, ["x/*: no such file"]))}
+    assert [name for name, _ in found["files_readable"].troubles] == [
+        files[1].name,
+        files[0].name,
+    ]
+    assert found["files_readable"].message == f"{files[1].name}: no gzip (and 1 more)"
+    assert found["files_complete"].message == f"{files[2].name}: ends after 7 lines"
+    assert found["formats_likely"].message.endswith("read as `combined`, but looks like `caddy`")
+    assert found["sources_present"].message == "x/*: no such file"
+    assert all(one.passed for one in evaluate_logs(Logs([files[4]])))
