@@ -15,6 +15,8 @@ from temporal_assets.settings import Settings
 
 _PARAMETER: Final = re.compile(r"\$([a-z_]+)")
 
+_ALL: Final = "all_rows"
+
 Parameters = Mapping[str, Any]
 
 
@@ -40,8 +42,10 @@ def measure(
     if not checks:
         return {}
     numbers = ", ".join(f"{check.measure} AS {check.name}" for check in checks)
-    query = _fill(f"SELECT {numbers} FROM {table.name}", values)  # noqa: S608
+    # An aggregate of its own makes one row of it, whatever the measures are.
+    query = _fill(f"SELECT {numbers}, count(*) AS {_ALL} FROM {table.name}", values)  # noqa: S608
     (row,) = engine.rows(query, inputs, limit=1)
+    del row[_ALL]
     return {name: None if number is None else float(number) for name, number in row.items()}
 
 

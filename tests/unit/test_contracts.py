@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -11,12 +12,12 @@ import pytest
 
 from temporal_assets import contracts
 from temporal_assets.contracts import ColumnSpec, Drift, Rule, Table, Type, markdown
-from temporal_assets.contracts.rules import no_rows, unique
+from temporal_assets.contracts.rules import has_rows, no_rows, unique
 from temporal_assets.quality.measure import measure, parameters
 from temporal_assets.settings import load_settings
 
 DAY = dt.date(2026, 3, 1)
-EMPTY = {
+ROW = {
     "day": "DATE '2026-03-01'",
     "ts": "TIMESTAMP '2026-03-01 12:00:00'",
     "client": "CAST(1 AS BIGINT)",
@@ -37,25 +38,32 @@ def table(**changes: object) -> Table:
     return Table(**(fields | changes))  # type: ignore[arg-type]
 
 
-def requests_value(rule: Rule, **changes: str) -> object:
+class View:
+    """An engine with one table, given as a query."""
+
+    name = "duckdb"
+
+    def __init__(self, table: str, query: str) -> None:
+        self.view = f"CREATE VIEW {table} AS {query}"
+
+    def rows(self, query: str, inputs: object, limit: int = 1000) -> list[dict[str, object]]:
+        with duckdb.connect() as connection:
+            connection.execute(self.view)
+            relation = connection.sql(query).limit(limit)
+            names = relation.columns
+            return [dict(zip(names, row, strict=True)) for row in relation.fetchall()]
+
+
+def measured(one: Rule, of: str, query: str) -> float | None:
+    engine: Any = View(of, query)
+    values = parameters(DAY, load_settings("/nowhere"))
+    return measure(engine, table(name=of), [one], {}, values)[one.name]
+
+
+def requests_value(rule: Rule, **changes: str) -> float | None:
     """What a rule of `requests` measures in one row."""
-    columns = ", ".join(f"{value} AS {name}" for name, value in (EMPTY | changes).items())
-    settings = load_settings("/nowhere")
-
-    class OneRow:
-        name = "duckdb"
-
-        def rows(self, query: str, inputs: object, limit: int = 1000) -> list[dict[str, object]]:
-            with duckdb.connect() as connection:
-                connection.execute(f"CREATE VIEW requests AS SELECT {columns}")
-                relation = connection.sql(query)
-                return [
-                    dict(zip(relation.columns, row, strict=True)) for row in relation.fetchall()
-                ]
-
-    engine: object = OneRow()
-    values = parameters(DAY, settings)
-    return measure(engine, contracts.REQUESTS, [rule], {}, values)[rule.name]  # type: ignore[arg-type]
+    columns = ", ".join(f"{value} AS {name}" for name, value in (ROW | changes).items())
+    return measured(rule, "requests", f"SELECT {columns}")
 
 
 def rule(name: str) -> Rule:
@@ -152,25 +160,19 @@ def test_rules_of_requests(name: str, changes: dict[str, str], offenders: int) -
     assert requests_value(rule(name), **changes) == offenders
 
 
-def measured(one: Rule, rows: str) -> list[tuple[object, ...]]:
-    """What a rule of `t(a, b)` measures."""
-    with duckdb.connect() as connection:
-        connection.execute(f"CREATE VIEW t AS {rows}")
-        return connection.sql(f"SELECT {one.measure} FROM t").fetchall()  # noqa: S608
-
-
 def test_a_key_with_nulls_is_repeated_all_the_same() -> None:
     rows = "SELECT * FROM (VALUES (1, NULL), (1, NULL), (1, 'a'), (2, 'a')) v(a, b)"
     one = unique("t", ("a", "b"))
-    assert measured(one, rows) == [(1,)]
-    with duckdb.connect() as connection:
-        connection.execute(f"CREATE VIEW t AS {rows}")
-        assert connection.sql(one.offenders or "").fetchall() == [(1, None, 2)]
+    assert measured(one, "t", rows) == 1
+    (offender,) = View("t", rows).rows(one.offenders or "", {})
+    assert offender == {"a": 1, "b": None, "times": 2}
 
 
-def test_no_rows_of_an_empty_table_is_zero() -> None:
-    one = no_rows("r", "t", "a < 0", protects="x", remedy="y")
-    assert measured(one, "SELECT 1 AS a WHERE false") == [(0,)]
+def test_nothing_offends_in_an_empty_table() -> None:
+    rows = "SELECT 1 AS a WHERE false"
+    assert measured(unique("t", ["a"]), "t", rows) == 0
+    assert measured(no_rows("r", "t", "a < 0", protects="x", remedy="y"), "t", rows) == 0
+    assert measured(has_rows("things"), "t", rows) == 0
 
 
 def test_a_day_begins_at_its_midnight() -> None:
