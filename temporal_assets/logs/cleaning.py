@@ -11,7 +11,7 @@ they do over a whole day (`sql/behavioural_bots.sql`).
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 from zoneinfo import ZoneInfo
@@ -23,10 +23,12 @@ from numpy.typing import NDArray
 from temporal_assets.logs.clients import Clients
 from temporal_assets.logs.encode import (
     Codes,
+    Encoded,
     concatenate,
     encode,
     encode_keys,
     from_values,
+    take,
     to_arrow,
     to_list,
 )
@@ -127,8 +129,8 @@ class Cleaner:
         verdict[read[times < self.earliest]] = Reject.ANCIENT
         verdict[read[times > self.latest]] = Reject.FUTURE
         days = self._days(records, np.flatnonzero(verdict == Reject.NONE))
-        rows = self._page_requests(records, verdict)
-        url, site, rows = self._urls(records, verdict, rows)
+        rows, target = self._page_requests(records, verdict)
+        url, site, rows = self._urls(records, verdict, rows, target)
         referrer = self._referrers(records, rows)
         client = self.clients.of_rows(records, rows, days[rows])
         known = days[days != UNKNOWN_DAY]
@@ -146,8 +148,10 @@ class Cleaner:
 
     # Which lines -----------------------------------------------------------------------------
 
-    def _page_requests(self, records: Records, verdict: NDArray[np.int16]) -> Offsets:
-        """Rows with a method, status, resource and agent of a page view."""
+    def _page_requests(
+        self, records: Records, verdict: NDArray[np.int16]
+    ) -> tuple[Offsets, Encoded]:
+        """Rows with a method, status, resource and agent of a page view, and their targets."""
         rows = np.flatnonzero(verdict == Reject.NONE)
         if records.method is not None:
             methods = {name.encode() for name in self.cleaning.methods}
@@ -156,13 +160,14 @@ class Cleaner:
         status = records.status[rows]
         keep = np.isin(status, np.array((0, *self.cleaning.statuses), np.int16))
         rows = _sieve(verdict, rows, keep, "status")
+        target = encode(records.target, rows)
         if self.cleaning.static_resources == "drop":
-            keep = ~_flags(records.target, rows, self.static, missing=False)
-            rows = _sieve(verdict, rows, keep, "static")
+            keep = ~_flags_of(target, self.static, missing=False)
+            rows, target = _sieve(verdict, rows, keep, "static"), target.where(keep)
         if records.agent is not None and self.cleaning.bots == "drop":
             keep = ~_flags(records.agent, rows, self.is_bot, missing=False)
-            rows = _sieve(verdict, rows, keep, "bot_agent")
-        return rows
+            rows, target = _sieve(verdict, rows, keep, "bot_agent"), target.where(keep)
+        return rows, target
 
     def _days(self, records: Records, rows: Offsets) -> NDArray[np.int32]:
         """Day of every line; lines without a time take that of the line before."""
@@ -214,31 +219,27 @@ class Cleaner:
         return codes, [*values, fallback]
 
     def _urls(
-        self, records: Records, verdict: NDArray[np.int16], rows: Offsets
+        self, records: Records, verdict: NDArray[np.int16], rows: Offsets, target: Encoded
     ) -> tuple[Strings, Strings, Offsets]:
         """Canonical URL and site of every row; rows without a valid one are rejected."""
         base_of, bases = self._bases(records, rows)
-        target = encode(records.target, rows)
         codes, keys = encode_keys(base_of.astype(np.int64) << 32 | target.codes.astype(np.int64))
         base = (keys >> 32).astype(np.int32)
-        index = keys & 0xFFFFFFFF
-        distinct = Column(
-            target.distinct.data, target.distinct.start[index], target.distinct.stop[index]
-        )
+        distinct = take(target.distinct, keys & 0xFFFFFFFF)
         has_base = np.array([value is not None for value in bases], np.bool_)[base]
         plain = has_base & plain_targets(distinct.data, distinct.start, distinct.stop)
         prefixes = from_values([value or b"" for value in bases])
         careful: dict[int, bytes | None] = {}
-        for i in np.flatnonzero(~plain).tolist():
-            raw = _decoded(distinct, i, records.escaped)
+        absolute: set[int] = set()
+        for i, raw in _decoded(distinct, np.flatnonzero(~plain), records.escaped):
             if raw[:1] == b"/":
                 prefix = bases[base[i]]
                 careful[i] = None if prefix is None else self.canonical(prefix + raw)
-            else:
-                careful[i] = self.canonical(raw) if raw[:4].lower() == b"http" else None
+            elif raw[:4].lower() == b"http":
+                careful[i] = self.canonical(raw)
+                absolute.add(i)
         position, values = _assemble(plain, prefixes, base, distinct, careful)
-        sites = [site_of(value.decode()) if value else None for value in bases]
-        site_position, site_values = _sites(plain, base, sites, careful)
+        site_position, site_values = _sites(bases, base, {i: careful[i] for i in absolute})
         found = position[codes]
         slashed = distinct.data[np.minimum(distinct.start, distinct.data.size - 1)] == ord("/")
         homeless = (~has_base & slashed)[codes]
@@ -263,8 +264,7 @@ class Cleaner:
             self.cleaning.scheme, (b"", *(self.cleaning.scheme.encode() + b"://",) * 2)
         )
         careful: dict[int, bytes | None] = {}
-        for i in np.flatnonzero(~plain).tolist():
-            value = _decoded(raw, i, records.escaped)
+        for i, value in _decoded(raw, np.flatnonzero(~plain), records.escaped):
             careful[i] = None if value in (b"", b"-") else self.canonical(value)
         skip = np.where(kind == 1, len("http://"), len("https://"))
         rest = Column(raw.data, raw.start + np.where(plain, skip, 0), raw.stop)
@@ -313,19 +313,18 @@ def _flags(
     column: Column, rows: Offsets, test: Callable[[bytes], bool], missing: bool
 ) -> NDArray[np.bool_]:
     """A predicate of each row's value, evaluated once per distinct value."""
-    encoded = encode(column, rows)
+    return _flags_of(encode(column, rows), test, missing)
+
+
+def _flags_of(encoded: Encoded, test: Callable[[bytes], bool], missing: bool) -> NDArray[np.bool_]:
     distinct = [test(value) for value in to_list(encoded.distinct)]
     return np.array([*distinct, missing], np.bool_)[encoded.codes]
 
 
-def _value(column: Column, i: int) -> bytes:
-    """Value i; empty if i is negative (no value)."""
-    return (column.value(i) or b"") if i >= 0 else b""
-
-
-def _decoded(column: Column, i: int, escaped: bool) -> bytes:
-    raw = _value(column, i)
-    return decode_escapes(raw) if escaped and b"\\" in raw else raw
+def _decoded(column: Column, index: Offsets, escaped: bool) -> Iterator[tuple[int, bytes]]:
+    """Chosen values with their numbers, without the escapes of the log."""
+    for i, raw in zip(index.tolist(), to_list(take(column, index)), strict=True):
+        yield i, decode_escapes(raw) if escaped and b"\\" in raw else raw
 
 
 def _assemble(
@@ -348,26 +347,23 @@ def _assemble(
     position[rows] = np.arange(len(rows), dtype=np.int32)
     for at, (i, _) in enumerate(valid, start=len(rows)):
         position[i] = at
-    hard = pa.array([value.decode() for _, value in valid], pa.string())
-    return position, pa.concat_arrays([to_arrow(easy), hard])
+    hard = from_values([value for _, value in valid])
+    return position, pa.concat_arrays([to_arrow(easy), to_arrow(hard)])
 
 
 def _sites(
-    plain: NDArray[np.bool_],
-    base: Codes,
-    sites: list[str | None],
-    careful: dict[int, bytes | None],
+    bases: list[bytes | None], base: Codes, absolute: dict[int, bytes | None]
 ) -> tuple[Codes, pa.StringArray]:
-    """Site of the distinct URLs: of their base where plain, else of the URL itself."""
+    """Site of the distinct URLs: of their base, but of the URL itself where it is absolute."""
     known: dict[str, int] = {}
-    of_base = np.array(
-        [-1 if site is None else known.setdefault(site, len(known)) for site in sites], np.int32
-    )
-    codes = np.where(plain, of_base[base], np.int32(-1))
-    for i, value in careful.items():
-        if value is not None:
-            codes[i] = known.setdefault(site_of(value.decode()), len(known))
-    return codes.astype(np.int32), pa.array(list(known), pa.string())
+
+    def number(url: bytes | None) -> int:
+        return -1 if url is None else known.setdefault(site_of(url.decode()), len(known))
+
+    codes = np.array([number(url) for url in bases], np.int32)[base]
+    for i, url in absolute.items():
+        codes[i] = number(url)
+    return codes, pa.array(list(known), pa.string())
 
 
 def _microseconds(moment: dt.datetime) -> int:

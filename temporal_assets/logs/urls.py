@@ -17,7 +17,7 @@ import can_ada
 import numpy as np
 from numpy.typing import NDArray
 
-from temporal_assets.logs.kernels import DOT, MINUS, NINE, SLASH, ZERO, kernel
+from temporal_assets.logs.kernels import DOT, MINUS, NINE, PERCENT, SLASH, ZERO, kernel
 from temporal_assets.logs.records import Bytes, Offsets
 from temporal_assets.settings import Cleaning
 
@@ -330,6 +330,8 @@ _HTTP: Final = np.frombuffer(b"http://", np.uint8)
 _HTTPS: Final = np.frombuffer(b"https://", np.uint8)
 _PUNYCODE: Final = np.frombuffer(b"xn--", np.uint8)
 _A: Final = ord("a")
+_UPPER_A: Final = ord("A")
+_UPPER_F: Final = ord("F")
 _Z: Final = ord("z")
 _MAX_LABEL: Final = 63
 
@@ -364,13 +366,16 @@ def _begins(data: Bytes, at: int, stop: int, word: Bytes) -> bool:
 
 @kernel
 def _plain_path(data: Bytes, at: int, stop: int, plain: NDArray[np.bool_]) -> bool:
-    """Whether `data[at:stop]` is `/`, then plain bytes, without dot segments."""
+    """Whether `data[at:stop]` is `/`, then plain bytes and escapes, without dot segments."""
     if at >= stop or data[at] != SLASH:
         return False
     dots = 0  # length of the segment so far if it has nothing but dots, else -1
     for i in range(at + 1, stop):
         byte = data[i]
-        if not plain[byte]:
+        if byte == PERCENT:
+            if not _plain_escape(data, i, stop, plain):
+                return False
+        elif not plain[byte]:
             return False
         if byte == SLASH:
             if dots == 1 or dots == 2:
@@ -381,6 +386,25 @@ def _plain_path(data: Bytes, at: int, stop: int, plain: NDArray[np.bool_]) -> bo
         else:
             dots = -1
     return dots != 1 and dots != 2
+
+
+@kernel
+def _plain_escape(data: Bytes, at: int, stop: int, plain: NDArray[np.bool_]) -> bool:
+    """Whether `%XX` in upper case stands at `at`, for a byte that must be escaped."""
+    if at + 2 >= stop:
+        return False
+    high, low = _hex_digit(data[at + 1]), _hex_digit(data[at + 2])
+    # Some plain bytes, such as `/`, may stay escaped as well; those are left to the parser.
+    return high >= 0 and low >= 0 and not plain[16 * high + low]
+
+
+@kernel
+def _hex_digit(byte: int) -> int:
+    if ZERO <= byte <= NINE:
+        return int(byte) - ZERO
+    if _UPPER_A <= byte <= _UPPER_F:
+        return int(byte) - _UPPER_A + 10
+    return -1
 
 
 @kernel
