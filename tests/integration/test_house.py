@@ -36,7 +36,7 @@ ALLOWED = {
     "cli": MIDDLE | {"daily", "demo", "notebook", "operate"},
 }
 
-NUMERICAL = {"numpy", "scipy", "numba"}
+NUMERICAL = {"numpy", "scipy", "numba", "llvmlite"}
 """What `core` may import besides the standard library."""
 
 

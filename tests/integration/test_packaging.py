@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
 import tomllib
 import zipfile
+from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +72,34 @@ def test_every_dependency_has_its_reason(repository: Path, direct: list[Requirem
     rows = re.findall(r"^\| `([^`]+)` \| (.+) \|$", page, re.MULTILINE)
     assert [name for name, _ in rows] == [wanted.name for wanted in direct]
     assert all(len(reason) > 10 for _, reason in rows)
+
+
+INDIRECT = {
+    "antlr4-python3-runtime",  # keeps Dagster's own dependency from being too old
+    "dagster-webserver",  # run as a process
+    "tzdata",  # read by zoneinfo
+}
+"""Dependencies that no module of ours imports."""
+
+
+def test_what_is_imported_is_declared_and_the_other_way_round(
+    repository: Path, project: dict[str, Any]
+) -> None:
+    declared = {
+        canonicalize_name(Requirement(line).name) for line in project["project"]["dependencies"]
+    }
+    imported = set()
+    for path in (repository / "temporal_assets").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                imported.add(str(node.module).split(".")[0])
+    owners = packages_distributions()
+    outside = imported - {*sys.stdlib_module_names, "temporal_assets"}
+    used = {canonicalize_name(owners.get(name, [name])[0]) for name in outside}
+    assert used - declared == set()
+    assert declared - used == INDIRECT
 
 
 @pytest.fixture(scope="module")
