@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from temporal_assets.cli import console
 from temporal_assets.cli.checks import check_report, show_checks
 from temporal_assets.cli.days import ranges
+from temporal_assets.cli.exits import interruptions
 
 if TYPE_CHECKING:
     from temporal_assets.operate import Event, Outcome
@@ -26,15 +27,22 @@ def build(settings: Settings, days: Sequence[dt.date], assets: Sequence[str] = (
     wanted = tuple(assets) or tuple(table.name for table in contracts.TABLES)
     done: set[tuple[str, dt.date | None]] = set()
     total = len(wanted) * len(days)
-    with console.progress_bar("Building days", total) as bar:
+    with interruptions() as interrupted, console.progress_bar("Building days", total) as bar:
 
         def advance(event: Event) -> None:
+            if event.kind == "reading":
+                return
+            if interrupted():
+                raise KeyboardInterrupt
             if event.kind in ("published", "failed"):
                 done.add((event.asset, event.day))
                 bar.at(min(len(done), total), total)
 
         # With `log_files`, so that Dagster knows which days their files have changed.
-        return materialize(settings, days, ("log_files", *wanted), advance)
+        outcome = materialize(settings, days, ("log_files", *wanted), advance)
+        if interrupted():
+            raise KeyboardInterrupt
+    return outcome
 
 
 def outcome_report(days: Sequence[dt.date], outcome: Outcome | None) -> dict[str, Any]:

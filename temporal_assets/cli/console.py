@@ -10,6 +10,7 @@ import sys
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import IO, Any, Final
 
 from rich.console import Console
@@ -43,6 +44,12 @@ def plain(value: Any) -> str:
 def counted(number: int, noun: str) -> str:
     """A number of things: `1 file`, `1,200 files`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def place(path: Path) -> str:
+    """A path, relative to the working folder if it lies within."""
+    working = Path.cwd()
+    return str(path.relative_to(working) if path.is_relative_to(working) else path)
 
 
 def say(message: str) -> None:

@@ -14,7 +14,7 @@ import typer
 
 from temporal_assets.cli import console
 from temporal_assets.cli.building import build, outcome_report, show_outcome
-from temporal_assets.cli.console import counted
+from temporal_assets.cli.console import counted, place
 from temporal_assets.cli.exits import FAILED, USAGE, CommandError, command
 from temporal_assets.cli.landing import land, show_troubles
 from temporal_assets.cli.options import Json, State, settings_of
@@ -58,7 +58,7 @@ def run(
     _refuse_mixing(settings, target)
     _refuse_another_demo(settings, target, options)
     settings.state.mkdir(parents=True, exist_ok=True)
-    console.say(f"Writing {counted(options.days, 'day')} of access logs to {target}")
+    console.say(f"Writing {counted(options.days, 'day')} of access logs to {place(target)}")
     with console.progress_bar("Writing", None) as bar:
         corpus = generate(
             options, target, lambda what, done, total: bar.at(done, total, f"Writing {what}")

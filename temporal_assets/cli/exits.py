@@ -11,7 +11,10 @@ traceback: it is a fault of ours and worth a report.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import wraps
 from typing import Final, ParamSpec
 
@@ -40,7 +43,13 @@ def command(body: Callable[Parameters, None]) -> Callable[Parameters, None]:
     @wraps(body)
     def run(*args: Parameters.args, **kwargs: Parameters.kwargs) -> None:
         try:
-            body(*args, **kwargs)
+            with interruptions() as interrupted:
+                try:
+                    body(*args, **kwargs)
+                except Exception:
+                    if interrupted():
+                        raise KeyboardInterrupt from None
+                    raise
         except BrokenPipeError:
             raise  # the reader of our output has left; typer ends quietly
         except CommandError as error:
@@ -51,15 +60,40 @@ def command(body: Callable[Parameters, None]) -> Callable[Parameters, None]:
                 raise
             console.fail(_sentence(error))
             raise typer.Exit(FAILED) from None
-        except BaseException as error:
-            if not _is_interruption(error):
-                raise
+        except KeyboardInterrupt:
             console.say(
                 "\nStopped. What is published is whole; the same command goes on from here."
             )
             raise typer.Exit(INTERRUPTED) from None
 
     return run
+
+
+@contextmanager
+def interruptions() -> Iterator[Callable[[], bool]]:
+    """A function that says whether Ctrl-C was pressed, whoever has dealt with it meanwhile.
+
+    Libraries have their own idea of Ctrl-C: to DuckDB it is a query that failed, to Dagster a run
+    that failed, and work would go on with the next day. Python notes every signal here.
+    """
+    seen, note = os.pipe()
+    for end in (seen, note):
+        os.set_blocking(end, False)
+    before = signal.set_wakeup_fd(note, warn_on_full_buffer=False)
+    pressed = False
+
+    def interrupted() -> bool:
+        nonlocal pressed
+        with suppress(BlockingIOError):
+            pressed = pressed or signal.SIGINT in os.read(seen, 4096)
+        return pressed
+
+    try:
+        yield interrupted
+    finally:
+        signal.set_wakeup_fd(before)
+        os.close(seen)
+        os.close(note)
 
 
 def _expected() -> tuple[type[Exception], ...]:
@@ -77,8 +111,3 @@ def _sentence(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     return str(error)
-
-
-def _is_interruption(error: BaseException) -> bool:
-    # Dagster turns Ctrl-C into an exception of its own while it runs a step.
-    return isinstance(error, KeyboardInterrupt) or "Interrupted" in type(error).__name__

@@ -49,7 +49,7 @@ def run(state: State = None, as_json: Json = False) -> None:
         }
         console.write_json(report)
         return
-    console.say(f"State folder {settings.state}")
+    console.say(f"State folder {console.place(settings.state)}")
     build = invocation("materialize", settings.state)
     _show_logs(logs, build)
     _show_assets(assets, build)

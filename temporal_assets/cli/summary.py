@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from temporal_assets.cli import console
+from temporal_assets.cli.console import place
 from temporal_assets.cli.options import invocation
 
 if TYPE_CHECKING:
@@ -71,14 +72,17 @@ def show_summary(settings: Settings, summary: Mapping[str, Any], truth: Mapping[
         if rows:
             console.show_table(title, tuple(rows[0]), [tuple(row.values()) for row in rows])
     if truth:
-        console.say(f"What really happened is in {min(path.parent for path in truth.values())}")
+        console.say(
+            f"What really happened is in {place(min(path.parent for path in truth.values()))}"
+        )
+    here = place(settings.state)
     top = 'query "SELECT * FROM page_views ORDER BY views DESC LIMIT 10"'
     console.say(
         "Where to look:\n"
         f"  {invocation('ui', settings.state)}  (days and checks on http://127.0.0.1:3000)\n"
         f"  {invocation('status', settings.state)}\n"
         f"  {invocation(top, settings.state)}\n"
-        f"  in Python: temporal_assets.open({str(settings.state)!r}).read('page_views').to_pandas()"
+        f"  in Python: temporal_assets.open({here!r}).read('page_views').to_pandas()"
     )
 
 

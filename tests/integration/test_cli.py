@@ -11,6 +11,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -594,8 +595,31 @@ def test_ctrl_c_ends_a_command_with_130(state: Path) -> None:
     process = spawn("demo", "--size", "medium", "--state", state)
     assert process.stderr
     assert process.stderr.readline().startswith("Writing 60 days")
+    _interrupt(process)
+
+
+def test_ctrl_c_ends_a_build_with_130_and_the_next_goes_on(tmp_path: Path, state: Path) -> None:
+    log = tmp_path / "access.log"
+    log.write_text(
+        "".join(
+            line("192.0.2.1", f"{day:02} 10:00:00", f"GET /{day}") + "\n" for day in range(1, 9)
+        )
+    )
+    call("ingest", log, "--host", "a.example", "--state", state)
+    process = spawn("materialize", "--state", state)
+    published = state / "tables" / "requests"
+    while process.poll() is None and not list(published.glob("*/manifest.json")):
+        time.sleep(0.01)
+    _interrupt(process)
+    before = len(list(published.glob("*/manifest.json")))
+    assert call("materialize", "--state", state).exit_code == 0
+    assert 1 <= before <= 8
+    assert answer(state, "SELECT count(*) AS views FROM page_views") == [{"views": 8}]
+
+
+def _interrupt(process: subprocess.Popen[str]) -> None:
     process.send_signal(signal.SIGINT)
-    said = process.stderr.read()
-    assert process.wait(timeout=120) == 130
+    _, said = process.communicate(timeout=120)
+    assert process.returncode == 130, said
     assert "Stopped." in said
     assert "Traceback" not in said

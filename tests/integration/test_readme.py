@@ -74,7 +74,8 @@ def test_no_page_names_a_folder_of_the_machine_it_was_written_on(pages: list[Pat
 
 
 def commands_in(text: str) -> set[str]:
-    return set(re.findall(r"temporal-assets ([a-z]+)(?![\w.-])", text))
+    """Commands in lines to copy and in code within a sentence."""
+    return set(re.findall(r"(?:^|`|bin/)temporal-assets ([a-z]+)(?![\w.-])", text, re.MULTILINE))
 
 
 def test_pages_name_only_commands_that_exist(pages: list[Path]) -> None:
