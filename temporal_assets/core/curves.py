@@ -1,0 +1,482 @@
+"""Interest curves of many pages at once (TW 4.1): the fitter everybody calls.
+
+Here: the options, the loop over pages, what is said about each, and the threads. Not here: the
+grid of starts (`starts`), the descent (`descent`), intervals (`interest`), labels (`labels`).
+
+Both methods fit f(x) = A * density(x - b; mu, sigma) (+ base) to a page's daily views from its first
+day with views to the end of the window. `least_squares` (the paper's) puts day i's views at x = i;
+`likelihood` gives day i the mass of the curve between i - 1 and i and lets views be Poisson.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, fields
+from enum import IntEnum
+from typing import Any, Final, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr
+
+from temporal_assets.core.compiled import kernel
+from temporal_assets.core.descent import (
+    AMPLITUDE,
+    BASE,
+    LOG_SIGMA,
+    MU,
+    OFFSET,
+    PARAMETERS,
+    descend,
+    objective,
+)
+from temporal_assets.core.interest import interval, share
+from temporal_assets.core.lognormal import MIN_SIGMA, accumulated, bounds, max_mu
+from temporal_assets.core.starts import (
+    Grid,
+    Singles,
+    best_cells,
+    compare,
+    gains_of_dots,
+    gains_of_mass,
+    grid,
+)
+
+Floats = NDArray[np.float64]
+Method = Literal["least_squares", "likelihood"]
+
+MIN_LIFE: Final = 5
+"""Observed days a curve needs: it has four parameters."""
+
+_STARTS: Final = 3
+_SPRINT: Final = 4
+"""Rounds from every start before only the promising ones go on."""
+_ROUNDS: Final = 60
+_ENOUGH: Final = 1e-6
+"""Relative gain of a round that is too small to go on."""
+_PROMISING: Final = 1.15
+"""A start goes on after the sprint if its objective is within this factor of the best."""
+_SAME: Final = 1e-6
+"""Starts whose objectives agree so closely (relatively) have met in one valley."""
+_MAX_BASE: Final = 10.0
+"""Daily base per unit of A; with more there is no hump to speak of."""
+_CHUNK: Final = 2048
+"""Pages a thread takes at once: small enough to share the work evenly."""
+_LANES: Final = 16
+"""Days are padded (with weight 0) to a multiple of what the processor works on at once: a
+remainder of 12 days would take as long as the 48 before it."""
+_RULE_OF_THREE: Final = 3.0
+"""Nothing in T views: the rate is below 3 / T with 95 % confidence."""
+
+
+class Reason(IntEnum):
+    """How a page's fit ended. The first two are convergence."""
+
+    CONVERGED = 0
+    AT_BOUND = 1
+    """Converged, with a parameter at the edge of its box: the data would go further."""
+    OUT_OF_ROUNDS = 2
+    ONE_DAY = 3
+    """All views on one day: every narrow curve fits. A narrow one is given."""
+    TOO_YOUNG = 4
+    """Fewer than MIN_LIFE observed days since birth. The slowest curve is given."""
+    NO_VIEWS = 5
+    """Nothing to fit. The slowest curve is given, with A = 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What is fitted and how."""
+
+    method: Method = "least_squares"
+    base: bool = False
+    """Also fit a constant daily interest, for pages that keep a base of readers."""
+    n: float = 3.0
+    """Days after birth at which accumulated interest is reported."""
+
+
+@dataclass(frozen=True, slots=True)
+class Curves:
+    """One row per page; every number is finite for every page."""
+
+    amplitude: Floats
+    """A: views over the whole life."""
+    base: Floats
+    """Constant interest, views a day."""
+    b: Floats
+    """Time of activation in days; day 1 of the window is (0, 1]."""
+    mu: Floats
+    sigma: Floats
+    objective: Floats
+    """Sum of squares, or deviance."""
+    goodness: Floats
+    """R squared, or share of the deviance explained; 0 if no better than a constant."""
+    phi_1: Floats
+    phi_n: Floats
+    """Accumulated interest after 1 and n days, in [0, 1]."""
+    phi_low: Floats
+    phi_high: Floats
+    """95 % interval of phi_n."""
+    birth: NDArray[np.int32]
+    """First day with views, from 1; 0 for pages without views."""
+    life: NDArray[np.int32]
+    """Days from birth to the end of the window, inclusive."""
+    reason: NDArray[np.int8]
+    """See `Reason`."""
+
+    @property
+    def converged(self) -> NDArray[np.bool_]:
+        """Whether the descent ended at a minimum."""
+        return self.reason <= Reason.AT_BOUND
+
+    def accumulated(self, n: ArrayLike, days: int) -> Floats:
+        """Accumulated interest after n days for any n, as `phi_n` is defined."""
+        height = np.maximum(self.amplitude, np.finfo(np.float64).tiny)
+        ratio = self.base / height
+        curve = accumulated(n, self.mu, self.sigma)
+        result: Floats = (curve + ratio * np.asarray(n)) / (1.0 + ratio * days)
+        return result
+
+
+_FLOAT_FIELDS: Final = 11
+
+
+def fit(
+    views: ArrayLike,
+    options: Options | None = None,
+    *,
+    observed: ArrayLike | None = None,
+    workers: int | None = None,
+) -> Curves:
+    """Fit every page of a batch.
+
+    Args:
+        views: pages x days, counts or any non-negative numbers.
+        options: What to fit; the paper's method by default.
+        observed: days; False where the day is missing from the data. Such days count for nothing.
+        workers: Threads; all cores when None.
+
+    Memory is a few numbers per page besides `views`; give batches as large as `views` may be.
+    A page's row depends on nothing but its own views, `observed` and `options`.
+    """
+    options = options or Options()
+    table = np.asarray(views)
+    if table.ndim != 2 or table.shape[1] < 1:
+        raise ValueError(f"views must be pages x days, not of shape {table.shape}")
+    pages, days = table.shape
+    weight = _weights(observed, days)
+    plan = _Plan(options, days, weight)
+    numbers = np.empty((pages, _FLOAT_FIELDS))
+    states = np.empty((pages, 3), np.int32)
+
+    def work(first: int) -> None:
+        rows = slice(first, min(first + _CHUNK, pages))
+        block = np.ascontiguousarray(table[rows], dtype=np.float64)
+        if not np.all(np.isfinite(block) & (block >= 0)):
+            raise ValueError("views must be finite and not negative")
+        _fit_rows(block, *plan.arguments, numbers[rows], states[rows])
+
+    with ThreadPoolExecutor(workers or os.cpu_count() or 1) as pool:
+        list(pool.map(work, range(0, pages, _CHUNK)))
+    columns = [np.ascontiguousarray(column) for column in numbers.T]
+    return Curves(*columns, states[:, 0].copy(), states[:, 1].copy(), states[:, 2].astype(np.int8))
+
+
+def _weights(observed: ArrayLike | None, days: int) -> Floats:
+    if observed is None:
+        return np.ones(days)
+    weight = np.asarray(observed, dtype=np.float64)
+    if weight.shape != (days,) or not np.all((weight == 0) | (weight == 1)):
+        raise ValueError(f"observed must hold one truth value for each of the {days} days")
+    return weight
+
+
+class _Plan:
+    """Everything the compiled loop needs that is the same for all pages of a batch."""
+
+    def __init__(self, options: Options, days: int, weight: Floats) -> None:
+        if options.n <= 0:
+            raise ValueError("n must be positive")
+        mass = options.method == "likelihood"
+        self.arguments: list[Any] = [weight, mass, options.base, float(options.n)]
+        for born_inside in (True, False):
+            cells = grid(days, mass=mass, base=options.base, born_inside=born_inside)
+            low, high = _box(days, options, born_inside=born_inside)
+            self.arguments += [cells.table, cells.sums, cells.squares, cells.cells, cells.groups]
+            self.arguments += [_cell_shares(cells, options.n, days), low, high]
+
+
+def _box(days: int, options: Options, *, born_inside: bool) -> tuple[Floats, Floats]:
+    low, high = np.zeros(PARAMETERS), np.zeros(PARAMETERS)
+    low[OFFSET:], high[OFFSET:] = bounds(days, born_inside=born_inside)
+    low[LOG_SIGMA], high[LOG_SIGMA] = math.log(low[LOG_SIGMA]), math.log(high[LOG_SIGMA])
+    low[AMPLITUDE], high[AMPLITUDE] = 0.0, math.inf
+    if options.base:
+        high[BASE] = _MAX_BASE if options.method == "likelihood" else math.inf
+    return low, high
+
+
+def _cell_shares(cells: Grid, n: float, days: int) -> Floats:
+    base, _, mu, log_sigma = cells.cells.T
+    phi = ndtr((math.log(n) - mu) / np.exp(log_sigma))
+    shares: Floats = (phi + base * n) / (1.0 + base * days)
+    return shares
+
+
+@kernel
+def _fit_rows(
+    views: Floats,
+    weight: Floats,
+    likelihood: bool,
+    base: bool,
+    n: float,
+    table_in: Singles,
+    sums_in: Singles,
+    squares_in: Singles,
+    cells_in: Floats,
+    groups_in: NDArray[np.int64],
+    shares_in: Floats,
+    low_in: Floats,
+    high_in: Floats,
+    table_before: Singles,
+    sums_before: Singles,
+    squares_before: Singles,
+    cells_before: Floats,
+    groups_before: NDArray[np.int64],
+    shares_before: Floats,
+    low_before: Floats,
+    high_before: Floats,
+    numbers: Floats,
+    states: NDArray[np.int32],
+) -> None:
+    """Fit each row of `views` into the same row of `numbers` and `states`."""
+    days = views.shape[1]
+    works = np.empty((2, 3, days + 2 * _LANES))
+    padded = np.empty((2, days + _LANES))
+    singles = np.empty(days, np.float32)
+    gains_in = np.empty(len(cells_in), np.float32)
+    gains_before = np.empty(len(cells_before), np.float32)
+    for p in range(views.shape[0]):
+        birth = 0
+        while birth < days and views[p, birth] * weight[birth] == 0:
+            birth += 1
+        y, w = views[p, birth:], weight[birth:]
+        states[p, 0], states[p, 1] = birth + 1, days - birth
+        if _degenerate(y, w, birth, days, likelihood, n, numbers[p], states[p]):
+            continue
+        if birth > 0:
+            _fit_page(
+                y, w, birth, days, likelihood, base, n, table_in, sums_in, squares_in, cells_in,
+                groups_in, shares_in, low_in, high_in, gains_in, singles, padded, works,
+                numbers[p], states[p],
+            )  # fmt: skip
+        else:
+            _fit_page(
+                y, w, birth, days, likelihood, base, n, table_before, sums_before,
+                squares_before, cells_before, groups_before, shares_before, low_before,
+                high_before, gains_before, singles, padded, works, numbers[p], states[p],
+            )  # fmt: skip
+
+
+@kernel
+def _degenerate(
+    y: Floats,
+    w: Floats,
+    birth: int,
+    days: int,
+    likelihood: bool,
+    n: float,
+    numbers: Floats,
+    state: NDArray[np.int32],
+) -> bool:
+    """Write the defined answer for a page that no fit is for; False if a fit is for it."""
+    views = observed = 0.0
+    active = 0
+    for i in range(len(y)):
+        views += w[i] * y[i]
+        observed += w[i]
+        active += 1 if w[i] * y[i] > 0 else 0
+    mu, log_sigma = math.log(SLOW * days), 0.0
+    if active == 0:
+        state[0], reason = 0, NO_VIEWS
+    elif observed < MIN_LIFE:
+        reason = TOO_YOUNG
+    elif active == 1:
+        mu, log_sigma, reason = math.log(0.5), math.log(MIN_SIGMA), ONE_DAY
+    else:
+        return False
+    known = reason == ONE_DAY
+    phi = share(n, days, 0.0, mu, log_sigma)
+    numbers[0] = views
+    numbers[1] = 0.0
+    numbers[2] = birth + 0.5 if active > 0 else 0.0
+    numbers[3] = mu
+    numbers[4] = math.exp(log_sigma)
+    numbers[5] = 0.0
+    numbers[6] = 1.0 if known else 0.0
+    numbers[7] = share(1.0, days, 0.0, mu, log_sigma)
+    numbers[8] = phi
+    numbers[9] = min(phi, max(0.0, 1.0 - _RULE_OF_THREE / views)) if known else 0.0
+    numbers[10] = 1.0
+    state[2] = reason
+    return True
+
+
+SLOW: Final = 10.0
+NO_VIEWS: Final = int(Reason.NO_VIEWS)
+TOO_YOUNG: Final = int(Reason.TOO_YOUNG)
+ONE_DAY: Final = int(Reason.ONE_DAY)
+
+
+@kernel
+def _fit_page(
+    y: Floats,
+    w: Floats,
+    birth: int,
+    days: int,
+    likelihood: bool,
+    base: bool,
+    n: float,
+    table: Singles,
+    sums: Singles,
+    squares: Singles,
+    cells: Floats,
+    groups: NDArray[np.int64],
+    cell_shares: Floats,
+    low: Floats,
+    high: Floats,
+    gains: Singles,
+    singles: Singles,
+    padded: Floats,
+    works: Floats,
+    numbers: Floats,
+    state: NDArray[np.int32],
+) -> None:
+    """Fit one page and write its row."""
+    life = len(y)
+    chosen = np.zeros(_STARTS, np.int64)
+    values = np.zeros(_STARTS, np.float32)
+    total = _filled(y, w, singles)
+    compare(singles, table, life, gains)
+    if likelihood:
+        gains_of_mass(gains, sums[life - 1])
+    else:
+        gains_of_dots(gains, sums[life - 1], squares[life - 1], life, 1.0 / life, base)
+    found = best_cells(gains, groups, chosen, values)
+    flat, shift = _of_constant(likelihood, y, w)
+    length = _LANES * ((life + _LANES - 1) // _LANES)
+    padded[:, :length] = 0.0
+    padded[0, :life], padded[1, :life] = y, w
+    y, w = padded[0, :length], padded[1, :length]
+    theta, reason = _best_of(
+        likelihood, y, w, n, base, low, high, works, cells, chosen, found, shift
+    )
+    for k in range(OFFSET, PARAMETERS):
+        at_edge = theta[k] <= low[k] + 1e-9 or theta[k] >= high[k] - 1e-9
+        if at_edge and reason == 0:
+            reason = 1
+    value = objective(likelihood, theta, y, w, length, base, works[0])
+    value = max(value + shift, 0.0)
+    bottom, top = interval(
+        likelihood, theta, y, w, length, base, low, high, n, float(days), works[0], gains,
+        cell_shares,
+    )  # fmt: skip
+    ratio = theta[BASE] if likelihood else theta[BASE] / max(theta[AMPLITUDE], 1e-300)
+    numbers[0] = theta[AMPLITUDE]
+    numbers[1] = theta[BASE] * theta[AMPLITUDE] if likelihood else theta[BASE]
+    numbers[2] = birth + 1.0 - theta[OFFSET]
+    numbers[3] = theta[MU]
+    numbers[4] = math.exp(theta[LOG_SIGMA])
+    numbers[5] = value
+    numbers[6] = max(0.0, 1.0 - value / flat) if flat > 1e-12 * total else 0.0
+    numbers[7] = share(1.0, float(days), ratio, theta[MU], theta[LOG_SIGMA])
+    numbers[8] = share(n, float(days), ratio, theta[MU], theta[LOG_SIGMA])
+    numbers[9] = bottom
+    numbers[10] = top
+    state[2] = reason
+
+
+@kernel
+def _filled(y: Floats, w: Floats, singles: Singles) -> float:
+    """Shares of the views by day, a missing day as the day before it; returns the views.
+
+    Only starts and grid support see the filled days.
+    """
+    total = last = 0.0
+    for i in range(len(y)):
+        last = y[i] if w[i] > 0 else last
+        total += last
+        singles[i] = np.float32(last)
+    for i in range(len(y)):
+        singles[i] /= np.float32(total)
+    return total
+
+
+@kernel
+def _of_constant(likelihood: bool, y: Floats, w: Floats) -> tuple[float, float]:
+    """Objective of the best constant, and what turns -2 log-likelihood into deviance."""
+    views = observed = 0.0
+    for i in range(len(y)):
+        views += w[i] * y[i]
+        observed += w[i]
+    mean = views / observed
+    squares = deviance = shift = 0.0
+    for i in range(len(y)):
+        if w[i] > 0:
+            squares += (y[i] - mean) ** 2
+            if y[i] > 0:
+                deviance += 2.0 * y[i] * math.log(y[i] / mean)
+                shift += 2.0 * y[i] * math.log(y[i])
+    return (deviance, shift) if likelihood else (squares, 0.0)
+
+
+@kernel
+def _best_of(
+    likelihood: bool,
+    y: Floats,
+    w: Floats,
+    n: float,
+    base: bool,
+    low: Floats,
+    high: Floats,
+    works: Floats,
+    cells: Floats,
+    chosen: NDArray[np.int64],
+    found: int,
+    shift: float,
+) -> tuple[Floats, int]:
+    """Sprint from every start, then follow the promising ones to the end."""
+    life = len(y)
+    thetas = np.zeros((_STARTS, PARAMETERS))
+    values = np.empty(_STARTS)
+    done = np.zeros(_STARTS, np.bool_)
+    for s in range(found):
+        thetas[s, 1:] = cells[chosen[s]]
+        values[s], done[s] = descend(
+            likelihood, thetas[s], y, w, life, base, low, high, works, _SPRINT, _ENOUGH, shift, n
+        )
+    best = 0
+    for s in range(1, found):
+        if values[s] < values[best]:
+            best = s
+    goal = values[best] + shift
+    for s in range(found):
+        behind = values[s] + shift - goal
+        twin = s != best and behind <= _SAME * goal
+        if done[s] or twin or behind > (_PROMISING - 1.0) * goal:
+            continue
+        values[s], done[s] = descend(
+            likelihood, thetas[s], y, w, life, base, low, high, works, _ROUNDS, _ENOUGH, shift, n
+        )
+    for s in range(found):
+        if values[s] < values[best]:
+            best = s
+    return thetas[best], 0 if done[best] else 2
+
+
+def as_columns(curves: Curves) -> dict[str, NDArray[Any]]:
+    """The rows as named columns, with `converged`, for a table."""
+    columns = {field.name: getattr(curves, field.name) for field in fields(curves)}
+    return {**columns, "converged": curves.converged}

@@ -1,0 +1,304 @@
+"""Unseen URLs to the most specific pattern, in bulk.
+
+Here: a tree compiled to flat tables, and the loop that walks it. Not here: how patterns are
+written (`pattern_text`).
+
+A URL walks from the root by its own values for as long as there is a branch for it and the node
+passes. The node where it stops is the most specific pattern that holds it; it is *covered* if that
+node is a leaf. Query keys that the site's tree does not know are ignored; any other unknown key
+(a deeper path, a port) means that the URL is of no pattern.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from temporal_assets.core import url_split
+from temporal_assets.core.pattern_tree import OTHER, SHAPED, PatternTree
+from temporal_assets.core.texts import (
+    SEED,
+    Bytes,
+    Flags,
+    Int8s,
+    Int32s,
+    Int64s,
+    Texts,
+    equal_bytes,
+    hash_bytes,
+    texts,
+)
+from temporal_assets.core.url_keys import ABSENT, slot_of
+from temporal_assets.core.value_shapes import NONEMPTY, bits_of, shape_of
+
+NOWHERE = -1
+"""The URL is not even under the root: another site, or a form the site never had."""
+
+_SLOTS = slot_of(url_split.QUERY, 0)
+
+
+class _Lookup(NamedTuple):
+    """Texts with a salt each -> a number."""
+
+    table: Int32s
+    data: Bytes
+    offsets: Int64s
+    salt: Int32s
+    number: Int32s
+
+
+class _Nodes(NamedTuple):
+    """The tree as the loop needs it."""
+
+    split_key: Int32s
+    split_bit: Int32s
+    absent: Int32s
+    shaped: Int32s
+    other: Int32s
+    first_named: Int64s
+    named_code: Int32s
+    named_node: Int32s
+    first_test: Int64s
+    test_key: Int32s
+    test_value: Int32s
+    test_bits: Int32s
+
+
+@dataclass(frozen=True, slots=True)
+class PatternMatcher:
+    """A compiled pattern tree."""
+
+    _slots: Int32s
+    _kinds: Int8s
+    _names: _Lookup
+    _values: _Lookup
+    _nodes: _Nodes
+    _seed: np.uint64
+    is_leaf: Flags
+    """One flag a node of the tree."""
+
+    def match(self, urls: Texts) -> Int32s:
+        """The most specific node of each canonical URL, NOWHERE if there is none."""
+        nodes: Int32s = _match(
+            urls.data,
+            urls.offsets,
+            self._slots,
+            self._kinds,
+            self._names,
+            self._values,
+            self._nodes,
+            self._seed,
+        )
+        return nodes
+
+    def match_leaves(self, urls: Texts) -> Int32s:
+        """The leaf of each canonical URL, NOWHERE if none covers it."""
+        nodes = self.match(urls)
+        covered = (nodes >= 0) & self.is_leaf[nodes]
+        return np.where(covered, nodes, NOWHERE).astype(np.int32)
+
+
+def compile_matcher(tree: PatternTree) -> PatternMatcher:
+    """Compile a tree, whole or cut."""
+    keys = tree.keys.keys
+    slots = np.full(_SLOTS, -1, np.int32)
+    names: list[tuple[bytes, int, int]] = []
+    for key, (kind, index) in enumerate(zip(keys.kind.tolist(), keys.index.tolist(), strict=True)):
+        if kind == url_split.QUERY:
+            names.append((keys.name[key], index, key))
+        else:
+            slots[slot_of(kind, index)] = key
+    values = [(tree.keys.value(key, code), key, code) for key, code in sorted(set(_named(tree)))]
+    return PatternMatcher(
+        slots, keys.kind, _lookup(names), _lookup(values), _nodes(tree), SEED,
+        tree.hierarchy.is_leaf,
+    )  # fmt: skip
+
+
+def _named(tree: PatternTree) -> Iterator[tuple[int, int]]:
+    """(key, value) wherever the tree tells a value from others."""
+    inner = np.flatnonzero(tree.branch > 0)
+    yield from zip(
+        tree.split_key[tree.hierarchy.parent[inner]].tolist(),
+        tree.branch[inner].tolist(),
+        strict=True,
+    )
+    tests = np.flatnonzero(tree.test_value > 0)
+    yield from zip(tree.test_key[tests].tolist(), tree.test_value[tests].tolist(), strict=True)
+
+
+def _lookup(entries: list[tuple[bytes, int, int]]) -> _Lookup:
+    """A hash table of (text, salt, number)."""
+    strings = texts([text.decode("utf-8", "surrogateescape") for text, _, _ in entries])
+    salt = np.array([salt for _, salt, _ in entries], np.int32)
+    number = np.array([number for _, _, number in entries], np.int32)
+    size = 4
+    while size < 4 * len(entries):
+        size *= 2
+    table = np.full(size, -1, np.int32)
+    _enter(table, strings.data, strings.offsets, salt, SEED)
+    return _Lookup(table, strings.data, strings.offsets, salt, number)
+
+
+def _nodes(tree: PatternTree) -> _Nodes:
+    count = len(tree)
+    parent = tree.hierarchy.parent
+    children = {kind: np.full(count, -1, np.int32) for kind in (ABSENT, SHAPED, OTHER)}
+    for kind, child in children.items():
+        of_kind = np.flatnonzero((tree.branch == kind) & (parent >= 0))
+        child[parent[of_kind]] = of_kind
+    named = np.flatnonzero(tree.branch > 0)
+    named = named[np.lexsort((tree.branch[named], parent[named]))]
+    return _Nodes(
+        tree.split_key,
+        tree.split_bit,
+        children[ABSENT],
+        children[SHAPED],
+        children[OTHER],
+        np.searchsorted(parent[named], np.arange(count + 1)).astype(np.int64),
+        tree.branch[named],
+        named.astype(np.int32),
+        tree.first_test,
+        tree.test_key,
+        tree.test_value,
+        tree.test_bits,
+    )
+
+
+@njit(nogil=True, cache=True)
+def _enter(table: Int32s, data: Bytes, offsets: Int64s, salt: Int32s, seed: np.uint64) -> None:
+    mask = len(table) - 1
+    for i in range(len(salt)):
+        at = np.int64(hash_bytes(data, offsets[i], offsets[i + 1], salt[i], seed)) & mask
+        while table[at] >= 0:
+            at = (at + 1) & mask
+        table[at] = i
+
+
+@njit(nogil=True, cache=True)
+def _find(
+    lookup: _Lookup, data: Bytes, start: int, stop: int, salt: int, seed: np.uint64
+) -> int:
+    """The number of a text, -1 if it is unknown."""
+    mask = len(lookup.table) - 1
+    at = np.int64(hash_bytes(data, start, stop, salt, seed)) & mask
+    while lookup.table[at] >= 0:
+        entry = lookup.table[at]
+        begin = lookup.offsets[entry]
+        if (
+            lookup.salt[entry] == salt
+            and lookup.offsets[entry + 1] - begin == stop - start
+            and equal_bytes(data, start, lookup.data, begin, stop - start)
+        ):
+            return lookup.number[entry]
+        at = (at + 1) & mask
+    return -1
+
+
+@njit(nogil=True, cache=True)
+def _match(
+    data: Bytes,
+    offsets: Int64s,
+    slots: Int32s,
+    kinds: Int8s,
+    names: _Lookup,
+    values: _Lookup,
+    nodes: _Nodes,
+    seed: np.uint64,
+) -> Int32s:
+    matched = np.empty(len(offsets) - 1, np.int32)
+    fields = np.empty((url_split.CAPACITY, 6), np.int64)
+    codes = np.empty(len(kinds), np.int32)
+    starts = np.empty(len(kinds), np.int64)
+    stops = np.empty(len(kinds), np.int64)
+    for url in range(len(matched)):
+        codes[:] = ABSENT
+        count = url_split.split_url(data, offsets[url], offsets[url + 1], fields)
+        known = True
+        for i in range(count):
+            kind, index = fields[i, url_split.KIND], fields[i, url_split.INDEX]
+            start, stop = fields[i, url_split.START], fields[i, url_split.STOP]
+            if kind == url_split.QUERY:
+                begin, end = fields[i, url_split.NAME_START], fields[i, url_split.NAME_STOP]
+                key = _find(names, data, begin, end, index, seed)
+                if key < 0:
+                    continue
+            else:
+                key = slots[slot_of(kind, index)]
+                if key < 0:
+                    known = False
+                    break
+            starts[key], stops[key] = start, stop
+            # -1 of an unknown value is OTHER.
+            codes[key] = _find(values, data, start, stop, key, seed)
+        matched[url] = _walk(data, codes, starts, stops, kinds, nodes) if known else NOWHERE
+    return matched
+
+
+@njit(nogil=True, cache=True)
+def _walk(
+    data: Bytes, codes: Int32s, starts: Int64s, stops: Int64s, kinds: Int8s, nodes: _Nodes
+) -> int:
+    at = NOWHERE
+    following = 0
+    while following >= 0 and _passes(following, data, codes, starts, stops, nodes):
+        at = following
+        key = nodes.split_key[at]
+        if key < 0:
+            break
+        following = _branch(at, key, data, codes, starts, stops, kinds, nodes)
+    return at
+
+
+@njit(nogil=True, cache=True)
+def _branch(
+    node: int,
+    key: int,
+    data: Bytes,
+    codes: Int32s,
+    starts: Int64s,
+    stops: Int64s,
+    kinds: Int8s,
+    nodes: _Nodes,
+) -> int:
+    """The child that a URL belongs to, -1 if there is none."""
+    code = codes[key]
+    if code == ABSENT:
+        return nodes.absent[node]
+    low, high = nodes.first_named[node], nodes.first_named[node + 1]
+    end = high
+    while low < high:
+        middle = (low + high) // 2
+        if nodes.named_code[middle] < code:
+            low = middle + 1
+        else:
+            high = middle
+    if low < end and nodes.named_code[low] == code:
+        return nodes.named_node[low]
+    bits = bits_of(shape_of(data, starts[key], stops[key]))
+    if nodes.split_bit[node] & bits:
+        return nodes.shaped[node]
+    if kinds[key] == url_split.PATH and not bits & NONEMPTY:
+        return -1
+    return nodes.other[node]
+
+
+@njit(nogil=True, cache=True)
+def _passes(
+    node: int, data: Bytes, codes: Int32s, starts: Int64s, stops: Int64s, nodes: _Nodes
+) -> bool:
+    for test in range(nodes.first_test[node], nodes.first_test[node + 1]):
+        key, value = nodes.test_key[test], nodes.test_value[test]
+        if value == OTHER:
+            if codes[key] == ABSENT:
+                return False
+            bits = nodes.test_bits[test]
+            if bits and bits & ~bits_of(shape_of(data, starts[key], stops[key])):
+                return False
+        elif codes[key] != value:
+            return False
+    return True

@@ -1,0 +1,381 @@
+r"""Patterns in words: as a template, as key-values, as an anchored regular expression.
+
+Here: what a node requires of each key, collected from the root down, and three ways to write it.
+Not here: matching in bulk (`pattern_match`), which decides the same without expressions.
+
+    template            /news/{year}/{slug}.html?id={digits}
+    key-values          path[0]=news  path[1]={year}  path[2]={slug}  extension=html  ...
+    regular expression  ^https://example\.com/news/(?:19|20)[0-9]{2}/[^/?.]+\.html\?(?=...).*$
+
+In templates `{*}` is any value, `{**}` any number of further segments, and a key that is not
+mentioned may be there or not. Expressions are for canonical URLs and use look-ahead, which
+Python, Java and JavaScript know; they match exactly what the matcher puts under the node.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from temporal_assets.core.pattern_tree import OTHER, SHAPED, PatternTree
+from temporal_assets.core.url_keys import ABSENT
+from temporal_assets.core.url_split import (
+    EXTENSION,
+    HOST,
+    MAX_LABELS,
+    MAX_SEGMENTS,
+    PATH,
+    PORT,
+    QUERY,
+    SCHEME,
+)
+from temporal_assets.core.value_shapes import (
+    ANY_CLASS,
+    CLASSES,
+    DOTLESS,
+    EXPRESSIONS,
+    NONEMPTY,
+    required_expression,
+    tightest,
+)
+
+_EXTENSION = "[A-Za-z][0-9A-Za-z]{0,4}"
+_HAS_EXTENSION = re.compile(rf".+\.{_EXTENSION}", re.DOTALL)
+_ENDS = r"(?:\?|$)"
+"""Where the path ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """What a pattern requires of one key."""
+
+    value: int
+    """A value's code, ABSENT, or OTHER for any value."""
+    bits: int = 0
+    """Shape bits that the value must have."""
+    name: int = ANY_CLASS
+    """What most values look like, an index into CLASSES."""
+    excluded: tuple[int, ...] = ()
+    """Values that belong to a sibling."""
+    excluded_bits: int = 0
+    """Shape that belongs to a sibling."""
+
+
+def constraints(tree: PatternTree, node: int) -> dict[int, Constraint]:
+    """What a node requires of each key; keys that are not named are free."""
+    path = []
+    at = node
+    while at >= 0:
+        path.append(at)
+        at = int(tree.hierarchy.parent[at])
+    found: dict[int, Constraint] = {}
+    for at in reversed(path):
+        _add_branch(tree, at, found)
+        for test in range(int(tree.first_test[at]), int(tree.first_test[at + 1])):
+            key, value = int(tree.test_key[test]), int(tree.test_value[test])
+            if value == OTHER:
+                before = found.get(key, Constraint(OTHER))
+                bits = before.bits | int(tree.test_bits[test])
+                found[key] = replace(before, bits=bits, name=int(tree.test_class[test]))
+            else:
+                found[key] = Constraint(value)
+    return found
+
+
+def _add_branch(tree: PatternTree, node: int, found: dict[int, Constraint]) -> None:
+    parent = int(tree.hierarchy.parent[node])
+    if parent < 0:
+        return
+    key, branch, bit = int(tree.split_key[parent]), int(tree.branch[node]), int(
+        tree.split_bit[parent]
+    )
+    before = found.get(key, Constraint(OTHER))
+    if branch == SHAPED:
+        found[key] = replace(before, bits=before.bits | bit)
+    elif branch == OTHER:
+        siblings = (int(tree.branch[child]) for child in tree.hierarchy.children(parent))
+        found[key] = replace(
+            before,
+            bits=before.bits | (NONEMPTY if tree.keys.keys.kind[key] == PATH else 0),
+            excluded=before.excluded + tuple(b for b in siblings if b > 0),
+            excluded_bits=before.excluded_bits | bit,
+        )
+    else:
+        found[key] = Constraint(branch)
+
+
+class PatternText:
+    """One pattern, ready to be written."""
+
+    def __init__(self, tree: PatternTree, node: int) -> None:
+        self._keys = tree.keys
+        self._found = constraints(tree, node)
+        self._places = {
+            (int(kind), int(index)): key
+            for key, (kind, index) in enumerate(
+                zip(tree.keys.keys.kind, tree.keys.keys.index, strict=True)
+            )
+            if kind != QUERY
+        }
+
+    def key_values(self) -> dict[str, str | None]:
+        """Key -> value, wildcard (`{digits}`), or None for ∅. Free keys are left out."""
+        return {
+            self._keys.keys.label(key): None if c.value == ABSENT else self._shown(key, c)
+            for key, c in sorted(self._found.items())
+        }
+
+    def template(self) -> str:
+        """Path and query as people write them; the host too where it varies within the site."""
+        return self._host_template() + self._path_template() + self._query_template()
+
+    def expression(self, exclusive: bool = True) -> str:
+        """Anchored regular expression over canonical URLs.
+
+        Unless `exclusive`, a wildcard also takes values that have a pattern of their own: the
+        expression is shorter, and patterns must be tried deepest first.
+        """
+        writer = _Expression(self._keys_of(), exclusive, self._text)
+        path = writer.path()
+        return f"^{writer.origin()}{path}{writer.query(self._query_keys())}$"
+
+    def _text(self, key: int, code: int) -> str:
+        return self._keys.value(key, code).decode("utf-8", "replace")
+
+    def _shown(self, key: int, constraint: Constraint) -> str:
+        if constraint.value > 0:
+            return self._text(key, constraint.value)
+        return "{" + CLASSES[constraint.name] + "}"
+
+    def _keys_of(self) -> dict[tuple[int, int], tuple[int, Constraint | None]]:
+        return {place: (key, self._found.get(key)) for place, key in self._places.items()}
+
+    def _query_keys(self) -> list[tuple[int, str, int, Constraint]]:
+        keys = self._keys.keys
+        return [
+            (key, keys.name[key].decode("utf-8", "replace"), int(keys.index[key]), constraint)
+            for key, constraint in sorted(self._found.items())
+            if keys.kind[key] == QUERY
+        ]
+
+    def _at(self, kind: int, index: int = 0) -> tuple[int, Constraint | None]:
+        """Key and constraint; a key that the site never had is absent."""
+        key = self._places.get((kind, index))
+        return (-1, Constraint(ABSENT)) if key is None else (key, self._found.get(key))
+
+    def _host_template(self) -> str:
+        hosts = [key for (kind, _), key in self._places.items() if kind == HOST]
+        if all(self._keys.first[key + 1] - self._keys.first[key] == 1 for key in hosts) and all(
+            key in self._found for key in hosts
+        ):
+            return ""
+        labels = []
+        for index in range(MAX_LABELS):
+            key, constraint = self._at(HOST, index)
+            if constraint is None:
+                labels.append("{**}")
+                break
+            if constraint.value == ABSENT:
+                break
+            labels.append(self._shown(key, constraint))
+        return "//" + ".".join(reversed(labels))
+
+    def _path_template(self) -> str:
+        written = ""
+        for index in range(MAX_SEGMENTS):
+            key, constraint = self._at(PATH, index)
+            if constraint is None:
+                written += "/{**}"
+                break
+            if constraint.value == ABSENT:
+                break
+            written += "/" + self._shown(key, constraint)
+        key, constraint = self._at(EXTENSION)
+        if constraint is not None and constraint.value != ABSENT:
+            written += "." + self._shown(key, constraint)
+        return written
+
+    def _query_template(self) -> str:
+        fields = []
+        for key, name, _, constraint in self._query_keys():
+            if constraint.value != ABSENT:
+                fields.append(f"{name}={self._shown(key, constraint)}".removeprefix("="))
+        return "?" + "&".join(fields) if fields else ""
+
+
+class _Expression:
+    """Writes the parts of one regular expression."""
+
+    def __init__(
+        self,
+        places: dict[tuple[int, int], tuple[int, Constraint | None]],
+        exclusive: bool,
+        text: object,
+    ) -> None:
+        self._places = places
+        self._exclusive = exclusive
+        self._text = text
+
+    def _at(self, kind: int, index: int = 0) -> tuple[int, Constraint | None]:
+        return self._places.get((kind, index), (-1, Constraint(ABSENT)))
+
+    def _value(self, key: int, code: int) -> str:
+        return str(self._text(key, code))  # type: ignore[operator]
+
+    def origin(self) -> str:
+        """Scheme, host and port."""
+        if (HOST, 0) not in self._places:
+            return ""
+        key, scheme = self._at(SCHEME)
+        written = "[^:/?]+" if scheme is None or scheme.value == OTHER else ""
+        if scheme is not None and scheme.value > 0:
+            written = re.escape(self._value(key, scheme.value))
+        return f"{written}://{self._host()}{self._port()}"
+
+    def _host(self) -> str:
+        labels: list[str] = []
+        for index in range(MAX_LABELS):
+            key, constraint = self._at(HOST, index)
+            more = r"\." if index else ""
+            if constraint is None:
+                rest = "[^/:?]+" if index else "[^/?]*"
+                labels.append(rf"(?:{rest}\.)?" if index else rest)
+                break
+            if constraint.value == ABSENT:
+                break
+            ends = r"\." if index else "(?:[:/?]|$)"
+            excluded = "/:?" if index == MAX_LABELS - 1 else "./:?"
+            labels.append(self._one(key, constraint, excluded, ends) + more)
+        return "".join(reversed(labels))
+
+    def _port(self) -> str:
+        key, port = self._at(PORT)
+        if port is None:
+            return "(?::[^/?]*)?"
+        if port.value == ABSENT:
+            return ""
+        return ":" + self._one(key, port, "/?", "(?:[/?]|$)")
+
+    def path(self) -> str:
+        """Segments and extension."""
+        certain = 0
+        while (constraint := self._at(PATH, certain)[1]) and constraint.value != ABSENT:
+            certain += 1
+        free = 0
+        while certain + free < MAX_SEGMENTS and self._at(PATH, certain + free)[1] is None:
+            free += 1
+        if certain == 0:
+            return self._tail(0, free) if free else ""
+        written = "".join(f"/{self._segment(i, '/')}" for i in range(certain - 1))
+        return self._guard(certain, free) + written + "/" + self._last(certain - 1, free)
+
+    def _tail(self, least: int, most: int) -> str:
+        """Further segments that may be there."""
+        return f"(?:/[^/?]*){{{least},{most}}}" if most < MAX_SEGMENTS - 1 else r"(?:/[^?]*)?"
+
+    def _segment(self, index: int, ends: str) -> str:
+        key, constraint = self._at(PATH, index)
+        assert constraint is not None  # only certain segments are written
+        excluded = "?" if index == MAX_SEGMENTS - 1 else "/?"
+        return self._one(key, constraint, excluded, ends)
+
+    def _last(self, index: int, free: int) -> str:
+        """The last certain segment, the extension, and the segments that may follow."""
+        constraint = self._at(PATH, index)[1]
+        key, extension = self._at(EXTENSION)
+        segment = self._segment(index, "")
+        named = constraint is not None and constraint.value > 0
+        dotted = bool(named and _HAS_EXTENSION.fullmatch(self._value(*self._named(index))))
+        if not free:
+            return segment + self._extension(key, extension)
+        tail = self._tail(1, free)
+        if extension is None and not dotted:
+            return rf"{segment}(?:(?:\.{_EXTENSION})?|{tail})"
+        if extension is not None and extension.value == ABSENT:
+            return f"{segment}{self._tail(0, free)}"
+        return rf"{segment}(?:\.{_EXTENSION}|{tail})"
+
+    def _named(self, index: int) -> tuple[int, int]:
+        key, constraint = self._at(PATH, index)
+        return key, constraint.value if constraint else ABSENT
+
+    def _extension(self, key: int, extension: Constraint | None) -> str:
+        if extension is None:
+            return rf"(?:\.{_EXTENSION})?"
+        if extension.value == ABSENT:
+            return ""
+        if extension.value > 0:
+            return r"\." + re.escape(self._value(key, extension.value))
+        return rf"\.{self._excluding(key, extension, _ENDS)}{_EXTENSION}"
+
+    def _guard(self, certain: int, free: int) -> str:
+        """What must be known of the end of the path before its segments are read."""
+        key, extension = self._at(EXTENSION)
+        last = self._at(PATH, certain - 1)[1]
+        if extension is None:
+            return ""
+        if extension.value == ABSENT:
+            dotless = last is not None and (last.value > 0 or self._is_dotless(last))
+            if not free and dotless or (EXTENSION, 0) not in self._places and not free and dotless:
+                return ""
+            return rf"(?![^?]*[^/?]\.{_EXTENSION}{_ENDS})"
+        if not free:
+            # `/.html` has an empty stem, hence no extension.
+            return ""
+        return rf"(?=[^?]*[^/?]{self._extension(key, extension)}{_ENDS})"
+
+    @staticmethod
+    def _is_dotless(constraint: Constraint) -> bool:
+        shape = tightest(constraint.bits)
+        return shape in EXPRESSIONS or bool(shape & DOTLESS)
+
+    def _one(self, key: int, constraint: Constraint, excluded: str, ends: str) -> str:
+        """One value; `ends` is what follows it, empty for the last certain segment."""
+        if constraint.value > 0:
+            return re.escape(self._value(key, constraint.value))
+        bits = constraint.bits
+        if not ends and self._needs_stem():
+            bits |= NONEMPTY
+        return self._excluding(key, constraint, ends) + required_expression(bits, excluded)
+
+    def _needs_stem(self) -> bool:
+        extension = self._at(EXTENSION)[1]
+        return extension is not None and extension.value != ABSENT
+
+    def _excluding(self, key: int, constraint: Constraint, ends: str) -> str:
+        """Look-ahead that leaves the siblings' values to the siblings."""
+        if not self._exclusive:
+            return ""
+        values = [self._value(key, code) for code in constraint.excluded]
+        plain = [re.escape(v) for v in values if ends or not _HAS_EXTENSION.fullmatch(v)]
+        dotted = [re.escape(v) for v in values if not ends and _HAS_EXTENSION.fullmatch(v)]
+        if constraint.excluded_bits:
+            plain.append(EXPRESSIONS[constraint.excluded_bits])
+        written = ""
+        if plain:
+            after = ends or rf"(?:/|(?:\.{_EXTENSION})?{_ENDS})"
+            written += f"(?!(?:{'|'.join(plain)}){after})"
+        if dotted:
+            written += rf"(?!(?:{'|'.join(dotted)})(?:/|\.{_EXTENSION}{_ENDS}))"
+        return written
+
+    def query(self, keys: list[tuple[int, str, int, Constraint]]) -> str:
+        """Fields in any order, among others."""
+        written = ""
+        required = False
+        for key, name, repeat, constraint in keys:
+            field = self._field(key, name, repeat, constraint)
+            absent = constraint.value == ABSENT
+            required |= not absent
+            written += f"(?!{field})" if absent else f"(?={field})"
+        return rf"\?{written}.*" if required else rf"(?:\?{written}.*)?"
+
+    def _field(self, key: int, name: str, repeat: int, constraint: Constraint) -> str:
+        """The field of a name and a repetition, seen from the beginning of the query."""
+        begin = re.escape(name) + "=" if name else "(?:=|[^&=]+(?:&|$))"
+        skip = f"(?:(?!{begin})[^&]*&)*"
+        again = f"(?:{skip}(?={begin})[^&]*&){{{repeat}}}" if repeat else ""
+        prefix = begin if name else f"(?={begin})"
+        if constraint.value == ABSENT:
+            return f"{again}{skip}{prefix}"
+        return f"{again}{skip}{prefix}{self._one(key, constraint, '&', '(?:&|$)')}(?:&|$)"

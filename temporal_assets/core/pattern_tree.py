@@ -1,0 +1,522 @@
+"""The pattern tree of a site: URLs grouped by their keys and values, top down.
+
+Here: construction (BB 3.1, after Lei et al., WWW 2010), and the tree with some nodes made leaves.
+Not here: how a pattern is written (`pattern_text`), matching of other URLs (`pattern_match`),
+which nodes users' behaviour merges (`visit_cut`, `transit_cut`).
+
+A node is divided by the key with the lowest entropy of its values. Each salient value gets a
+branch; the others share `*`. Three kinds of value are told apart by what they are, whatever their
+frequency, because each makes a different kind of page:
+
+* ∅, the missing key, has its own branch, so that `*` always means one value;
+* so has the empty segment: `/news/` lists what `/news/a` shows;
+* dates never become salient and never become fixed: a pattern that names last year is useless
+  today. Where dates and names meet under one key, dates get a branch of their own.
+
+What all URLs of a node share (a constant value, a missing or always present key) belongs to the
+node and makes no level. Small nodes keep only what is structure: a value that a handful of URLs
+share may be chance.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numba import njit
+
+from temporal_assets.core.hierarchy import Hierarchy, hierarchy
+from temporal_assets.core.salience import salient
+from temporal_assets.core.texts import Flags, Floats, Int8s, Int32s, Int64s, Texts
+from temporal_assets.core.url_keys import ABSENT, UrlKeys, decompose
+from temporal_assets.core.url_split import EXTENSION, PATH, QUERY
+from temporal_assets.core.value_shapes import (
+    ANY_CLASS,
+    CLASSES,
+    DATE,
+    DAY,
+    DAY_CLASS,
+    DIGITS,
+    DOTLESS,
+    MONTH_CLASS,
+    MONTH_NAME,
+    NONEMPTY,
+    YEAR,
+    bits_of,
+    class_of,
+    tightest,
+)
+
+OTHER: Final = -1
+"""Branch of the values without a branch of their own; as a test: present, whatever the value."""
+SHAPED: Final = -2
+"""Branch of the values with the shape `split_bit` of the parent."""
+ROOT: Final = -3
+
+_BITS: Final = 9
+_CLASS_COUNT: Final = len(CLASSES)
+_NO_KEY: Final = -1
+
+_DOMINANT: Final = 0.9
+"""Share of a node's values that must look like dates before the rest is taken for exceptions,
+and share of one class before a wildcard is called by its name."""
+
+_DATED: Final = 0.5
+"""Share of years in the segment before that makes small numbers months and days."""
+
+_SAME: Final = 1e-9
+"""Entropies that differ by less are equal: they are sums in different orders."""
+
+
+@dataclass(frozen=True, slots=True)
+class TreeOptions:
+    """How finely a site is divided."""
+
+    min_urls: int = 10
+    """Nodes with fewer URLs are leaves, and no rarer value is salient."""
+    min_share: float = 1e-4
+    """The same as a share of the site's URLs, for large sites; the larger of the two counts."""
+
+    def support(self, urls: int) -> int:
+        """URLs below which a node of a site with `urls` URLs is a leaf."""
+        return max(self.min_urls, int(np.ceil(self.min_share * urls)))
+
+
+@dataclass(frozen=True, slots=True)
+class PatternTree:
+    """Nodes are numbered in preorder; a node's URLs are a range of `order`.
+
+    A URL belongs to a node if it takes the branches to it and passes the tests of every node on
+    the way. Tests of node n are the rows `first_test[n]` to `first_test[n + 1] - 1`.
+    """
+
+    keys: UrlKeys
+    hierarchy: Hierarchy
+    branch: Int32s
+    """Code of the parent's split key that leads here: a value, ABSENT, OTHER, SHAPED or ROOT."""
+    split_key: Int32s
+    """-1 for leaves."""
+    split_bit: Int32s
+    """Shape with a branch of its own, 0 for none."""
+    order: Int32s
+    """URL numbers, those of each node together."""
+    start: Int64s
+    stop: Int64s
+    first_test: Int64s
+    test_key: Int32s
+    test_value: Int32s
+    """A value, ABSENT or OTHER."""
+    test_bits: Int32s
+    """Shape bits that the value must have."""
+    test_class: Int8s
+    """What most values look like, an index into CLASSES."""
+
+    def __len__(self) -> int:
+        return len(self.branch)
+
+    @property
+    def leaves(self) -> Int64s:
+        """The leaves: the patterns. Their URLs are all URLs, each once."""
+        return np.flatnonzero(self.hierarchy.is_leaf)
+
+    @property
+    def sizes(self) -> Int64s:
+        """URLs of each node, ||P||."""
+        return self.stop - self.start
+
+    def urls_of(self, node: int) -> Int32s:
+        """URL numbers of a node, ascending."""
+        return np.sort(self.order[self.start[node] : self.stop[node]])
+
+    def leaf_of_url(self) -> Int32s:
+        """The leaf of every URL."""
+        leaf = np.empty(len(self.order), np.int32)
+        leaves = self.leaves
+        # Leaves in preorder own consecutive ranges of `order`.
+        leaf[self.order] = np.repeat(leaves, self.sizes[leaves])
+        return leaf
+
+    def totals(self, per_url: Floats | Int64s) -> Floats:
+        """Sum over the URLs of each node: F_in(P) from F_in(u)."""
+        running = np.concatenate(([0.0], np.cumsum(per_url[self.order], dtype=np.float64)))
+        return running[self.stop] - running[self.start]
+
+    def cut(self, leaf: Flags) -> PatternTree:
+        """The tree in which the flagged nodes are leaves."""
+        kept = np.flatnonzero(self.hierarchy.cut(leaf))
+        renumbered = np.full(len(self) + 1, -1, np.int32)
+        renumbered[kept] = np.arange(len(kept))
+        bottom = leaf[kept]
+        counts = np.diff(self.first_test)[kept]
+        first = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
+        rows = np.arange(first[-1]) + np.repeat(self.first_test[kept] - first[:-1], counts)
+        return PatternTree(
+            self.keys,
+            hierarchy(renumbered[self.hierarchy.parent[kept]]),
+            self.branch[kept],
+            np.where(bottom, _NO_KEY, self.split_key[kept]).astype(np.int32),
+            np.where(bottom, 0, self.split_bit[kept]).astype(np.int32),
+            self.order,
+            self.start[kept],
+            self.stop[kept],
+            first,
+            self.test_key[rows],
+            self.test_value[rows],
+            self.test_bits[rows],
+            self.test_class[rows],
+        )
+
+
+def pattern_tree(urls: Texts, options: TreeOptions | None = None) -> PatternTree:
+    """The tree T_syn of the distinct canonical URLs of one site."""
+    if len(urls) == 0:
+        raise ValueError("a site without URLs has no patterns")
+    support = (options or TreeOptions()).support(len(urls))
+    return _Builder(decompose(urls, min(support, len(urls))), support).build()
+
+
+@dataclass(slots=True)
+class _Task:
+    """A node still to be made."""
+
+    parent: int
+    branch: int
+    start: int
+    stop: int
+    open_keys: Int32s
+    """Keys whose value the node does not fix."""
+    divided: frozenset[int]
+    """Keys that the branches above were chosen by."""
+    known: dict[int, tuple[int, int]]
+    """Bits and class that tests above require of keys."""
+
+
+@dataclass(slots=True)
+class _Measures:
+    """What the values of the open keys look like in a node; a row a key."""
+
+    present: Int64s
+    distinct: Int64s
+    constant: Int32s
+    """Some value: the value, if it is the only one."""
+    common: Int32s
+    """Bits that all values have."""
+    bit_urls: Int64s
+    class_urls: Int64s
+    entropy: Floats
+
+
+class _Builder:
+    """Grows one tree, from the root down."""
+
+    def __init__(self, keys: UrlKeys, support: int) -> None:
+        self.keys = keys
+        self.support = support
+        urls = keys.codes.shape[1]
+        most = int(np.diff(keys.first).max(initial=0))
+        self.order = np.arange(urls, dtype=np.int32)
+        self.spare = np.empty(urls, np.int32)
+        self.counts = np.zeros(most + 1, np.int32)
+        self.touched = np.empty(most + 1, np.int32)
+        self.nodes: list[tuple[int, int, int, int, int, int]] = []
+        self.tests: list[tuple[int, int, int, int, int]] = []
+
+    def build(self) -> PatternTree:
+        everything = np.arange(len(self.keys.keys), dtype=np.int32)
+        root = _Task(-1, ROOT, 0, len(self.order), everything, frozenset(), {})
+        waiting = [root]
+        while waiting:
+            # The last task is the next child in preorder.
+            waiting.extend(reversed(self._grow(waiting.pop())))
+        nodes = np.array(self.nodes, np.int64).reshape(-1, 6)
+        tests = np.array(self.tests, np.int32).reshape(-1, 5)
+        return PatternTree(
+            self.keys,
+            hierarchy(nodes[:, 0]),
+            nodes[:, 1].astype(np.int32),
+            nodes[:, 2].astype(np.int32),
+            nodes[:, 3].astype(np.int32),
+            self.order,
+            nodes[:, 4].copy(),
+            nodes[:, 5].copy(),
+            np.searchsorted(tests[:, 0], np.arange(len(nodes) + 1)).astype(np.int64),
+            tests[:, 1].copy(),
+            tests[:, 2].copy(),
+            tests[:, 3].copy(),
+            tests[:, 4].astype(np.int8),
+        )
+
+    def _grow(self, task: _Task) -> list[_Task]:
+        """Make the node of a task; the tasks of its children."""
+        node = len(self.nodes)
+        urls = task.stop - task.start
+        measures = self._measure(task)
+        context = self._date_context(task.open_keys, measures)
+        known = dict(task.known)
+        still_open = []
+        for i, key in enumerate(task.open_keys.tolist()):
+            if self._fold(node, i, key, measures, context[i], urls, known):
+                still_open.append(i)
+        key, bit, branches = _NO_KEY, 0, list[tuple[int, int]]()
+        if urls >= self.support:
+            key, bit, branches = self._divide(task, measures, context, still_open)
+        self.nodes.append((task.parent, task.branch, key, bit, task.start, task.stop))
+        open_keys = task.open_keys[still_open]
+        children = []
+        start = task.start
+        for branch, count in branches:
+            children.append(
+                _Task(node, branch, start, start + count, open_keys, task.divided | {key}, known)
+            )
+            start += count
+        return children
+
+    def _measure(self, task: _Task) -> _Measures:
+        keys = self.keys
+        return _Measures(
+            *_measure(
+                keys.codes,
+                self.order[task.start : task.stop],
+                task.open_keys,
+                keys.first,
+                keys.shape,
+                self.counts,
+                self.touched,
+            )
+        )
+
+    def _date_context(self, open_keys: Int32s, measures: _Measures) -> list[int]:
+        """0, or MONTH_CLASS or DAY_CLASS for segments that follow a year (and a month)."""
+        kinds = self.keys.keys.kind[open_keys].tolist()
+        index = self.keys.keys.index[open_keys].tolist()
+        years = {
+            index[i]
+            for i in range(len(kinds))
+            if kinds[i] == PATH
+            and measures.bit_urls[i, _place(YEAR)] > _DATED * measures.present[i]
+        }
+        context = [0] * len(kinds)
+        for i, kind in enumerate(kinds):
+            if kind == PATH and index[i] - 1 in years:
+                context[i] = MONTH_CLASS
+            elif kind == PATH and index[i] - 2 in years:
+                context[i] = DAY_CLASS
+        return context
+
+    def _fold(
+        self,
+        node: int,
+        i: int,
+        key: int,
+        measures: _Measures,
+        context: int,
+        urls: int,
+        known: dict[int, tuple[int, int]],
+    ) -> bool:
+        """Note what all URLs of the node share under a key; whether the key stays open."""
+        kind = int(self.keys.keys.kind[key])
+        present = int(measures.present[i])
+        if present == 0:
+            # That a query key does not occur here is no property of the page unless URLs were
+            # divided by it.
+            if kind != QUERY:
+                self.tests.append((node, key, ABSENT, 0, ANY_CLASS))
+            return False
+        if present < urls:
+            return True
+        common = int(measures.common[i])
+        if measures.distinct[i] == 1 and self._fixes(kind, common, context, urls):
+            self.tests.append((node, key, int(measures.constant[i]), 0, ANY_CLASS))
+            return False
+        required = self._required(kind, common, context, urls)
+        name = _class_name(measures.class_urls[i], measures.bit_urls[i], present, context)
+        if known.get(key) != (required, name):
+            known[key] = (required, name)
+            self.tests.append((node, key, OTHER, required, name))
+        return True
+
+    def _fixes(self, kind: int, common: int, context: int, urls: int) -> bool:
+        """Whether a constant value belongs to the pattern."""
+        if kind not in (PATH, QUERY):
+            return True
+        if kind == PATH and not common & NONEMPTY:
+            return True
+        dated = common & (YEAR | DATE) or (context and common & (DAY | MONTH_NAME))
+        return urls >= self.support and not dated
+
+    def _required(self, kind: int, common: int, context: int, urls: int) -> int:
+        """Bits that a wildcard requires, given those that all its values have."""
+        if kind == EXTENSION:
+            return 0
+        if urls < self.support:
+            return common & NONEMPTY
+        if not context:
+            # Page numbers happen to be below 32, words to be `may`.
+            common &= ~(DAY | MONTH_NAME)
+        if kind == QUERY:
+            common &= ~DOTLESS
+        return tightest(common)
+
+    def _divide(
+        self, task: _Task, measures: _Measures, context: list[int], still_open: list[int]
+    ) -> tuple[int, int, list[tuple[int, int]]]:
+        """Split key, shape with its own branch, and (branch, URLs) of each child."""
+        candidates = [
+            i
+            for i in still_open
+            if int(task.open_keys[i]) not in task.divided and self._divides(task, measures, i)
+        ]
+        # The sort keeps keys of equal entropy in the order of the design.
+        candidates.sort(key=lambda i: round(float(measures.entropy[i]) / _SAME))
+        for i in candidates:
+            key = int(task.open_keys[i])
+            bit = self._date_bit(measures, i, context[i])
+            branches = self._branches(task, key, bit)
+            if branches:
+                return key, bit, branches
+        return _NO_KEY, 0, []
+
+    def _divides(self, task: _Task, measures: _Measures, i: int) -> bool:
+        """Whether a key may divide: paths always, query keys that are not exceptions."""
+        kind = self.keys.keys.kind[task.open_keys[i]]
+        return bool(kind != QUERY or measures.present[i] >= self.support)
+
+    def _date_bit(self, measures: _Measures, i: int, context: int) -> int:
+        """The kind of date that most numbers (or dashed dates, or month names) of a key are."""
+        urls = measures.bit_urls[i]
+        numbers = _DOMINANT * urls[_place(DIGITS)]
+        found = [(int(urls[_place(DATE)]), DATE)]
+        if urls[_place(YEAR)] >= numbers:
+            found.append((int(urls[_place(YEAR)]), YEAR))
+        if context and urls[_place(DAY)] >= numbers:
+            found.append((int(urls[_place(DAY)]), DAY))
+        if context == MONTH_CLASS:
+            found.append((int(urls[_place(MONTH_NAME)]), MONTH_NAME))
+        most, bit = max(found)
+        return bit if most >= self.support else 0
+
+    def _branches(self, task: _Task, key: int, bit: int) -> list[tuple[int, int]]:
+        """Divide a node's URLs by a key, or leave them if there is but one branch."""
+        keys = self.keys
+        rows = self.order[task.start : task.stop]
+        column = keys.codes[key]
+        found = _count(column, rows, self.counts, self.touched)
+        codes = self.touched[:found].copy()
+        counts = self.counts[codes].astype(np.int64)
+        self.counts[codes] = 0
+        named, branch = self._assign(key, codes, counts, bit)
+        branches = np.unique(branch)
+        if len(branches) < 2:
+            return []
+        order = named + [b for b in (SHAPED, OTHER, ABSENT) if b in branches]
+        number = {b: i for i, b in enumerate(order)}
+        self.counts[codes] = [number[b] for b in branch.tolist()]
+        sizes = _partition(column, rows, self.counts, self.spare, len(order))
+        self.counts[codes] = 0
+        return list(zip(order, sizes.tolist(), strict=True))
+
+    def _assign(
+        self, key: int, codes: Int32s, counts: Int64s, bit: int
+    ) -> tuple[list[int], Int32s]:
+        """Values with a branch, most frequent first; and the branch of every value."""
+        keys = self.keys
+        branch = np.full(len(codes), OTHER, np.int32)
+        branch[codes == ABSENT] = ABSENT
+        shape = np.where(codes > 0, keys.shape[keys.first[key] + codes - 1], 0)
+        own = np.zeros(len(codes), np.bool_)
+        if keys.keys.kind[key] == PATH:
+            own = (codes > 0) & (shape & NONEMPTY == 0)
+        if bit:
+            branch[(codes > 0) & (shape & bit != 0)] = SHAPED
+        rest = np.flatnonzero((branch == OTHER) & ~own)
+        ranked = rest[np.argsort(-counts[rest], kind="stable")]
+        own[ranked[: salient(counts[ranked], self.support)]] = True
+        branch[own] = codes[own]
+        chosen = np.flatnonzero(own).tolist()
+        chosen.sort(key=lambda i: (-counts[i], keys.value(key, int(codes[i]))))
+        return codes[chosen].tolist(), branch
+
+
+def _class_name(class_urls: Int64s, bit_urls: Int64s, present: int, context: int) -> int:
+    """What a wildcard is called: by what nearly all its values look like."""
+    days = bit_urls[_place(DAY)] + bit_urls[_place(MONTH_NAME)]
+    if context and days >= _DOMINANT * present:
+        return context
+    most = int(np.argmax(class_urls))
+    return most if class_urls[most] >= _DOMINANT * present else ANY_CLASS
+
+
+def _place(bit: int) -> int:
+    return bit.bit_length() - 1
+
+
+@njit(nogil=True, cache=True)
+def _measure(
+    codes: Int32s,
+    rows: Int32s,
+    open_keys: Int32s,
+    first: Int64s,
+    shape: Int32s,
+    counts: Int32s,
+    touched: Int32s,
+) -> tuple[Int64s, Int64s, Int32s, Int32s, Int64s, Int64s, Floats]:
+    """See `_Measures`. `counts` comes and goes as zeros."""
+    keys = len(open_keys)
+    urls = len(rows)
+    present = np.zeros(keys, np.int64)
+    distinct = np.zeros(keys, np.int64)
+    constant = np.zeros(keys, np.int32)
+    common = np.full(keys, -1, np.int32)
+    bit_urls = np.zeros((keys, _BITS), np.int64)
+    class_urls = np.zeros((keys, _CLASS_COUNT), np.int64)
+    entropy = np.zeros(keys, np.float64)
+    for i in range(keys):
+        key = open_keys[i]
+        found = _count(codes[key], rows, counts, touched)
+        for j in range(found):
+            code = touched[j]
+            count = counts[code]
+            counts[code] = 0
+            entropy[i] -= count / urls * np.log(count / urls)
+            if code == ABSENT:
+                continue
+            present[i] += count
+            distinct[i] += 1
+            constant[i] = code
+            value = shape[first[key] + code - 1]
+            bits = bits_of(value)
+            common[i] &= bits
+            class_urls[i, class_of(value)] += count
+            for bit in range(_BITS):
+                if bits >> bit & 1:
+                    bit_urls[i, bit] += count
+    return present, distinct, constant, common, bit_urls, class_urls, entropy
+
+
+@njit(nogil=True, cache=True)
+def _count(column: Int32s, rows: Int32s, counts: Int32s, touched: Int32s) -> int:
+    """Frequencies of the codes of some URLs into `counts`; which codes into `touched`."""
+    found = 0
+    for row in rows:
+        code = column[row]
+        if counts[code] == 0:
+            touched[found] = code
+            found += 1
+        counts[code] += 1
+    return found
+
+
+@njit(nogil=True, cache=True)
+def _partition(column: Int32s, rows: Int32s, place: Int32s, spare: Int32s, parts: int) -> Int64s:
+    """Bring URLs of one part together, keeping their order; the sizes of the parts."""
+    sizes = np.zeros(parts, np.int64)
+    for row in rows:
+        sizes[place[column[row]]] += 1
+    at = np.cumsum(sizes) - sizes
+    for i in range(len(rows)):
+        part = place[column[rows[i]]]
+        spare[at[part]] = rows[i]
+        at[part] += 1
+    rows[:] = spare[: len(rows)]
+    return sizes

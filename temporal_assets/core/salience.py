@@ -1,0 +1,39 @@
+"""Which values of a key are worth a branch of their own.
+
+Here: the rule on frequencies (WWW 2010: salient values stand before the largest drop in
+log-frequency) and the cases in which it says nothing. Not here: dates and ∅, which the tree treats by
+what they are (`pattern_tree`).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from temporal_assets.core.texts import Int64s
+
+NEAR_EQUAL: Final = 1.5
+"""Frequencies that never fall by more than this factor from one value to the next have no drop
+worth the name: counts of tens vary by as much between samples of the same site."""
+
+FEW: Final = 32
+"""So many values without a drop are sections; more are names, places or users."""
+
+
+def salient(counts: Int64s, min_urls: int) -> int:
+    """How many of the values are salient, given their frequencies in descending order.
+
+    A salient value has at least `min_urls` URLs.
+    """
+    eligible = int(np.count_nonzero(counts >= min_urls))
+    if eligible == 0 or len(counts) == 1:
+        return eligible
+    # Drops after each eligible value; the last value of all has none after it.
+    tail = min(eligible, len(counts) - 1)
+    ratios = counts[:tail] / counts[1 : tail + 1]
+    place = int(np.argmax(ratios))
+    if ratios[place] < NEAR_EQUAL:
+        return eligible if len(counts) <= FEW else 0
+    # A wildcard for a single value would only hide it.
+    return len(counts) if place + 2 == len(counts) == eligible else place + 1

@@ -1,0 +1,189 @@
+"""Where a fit starts: a grid of curves, all compared with a page at once.
+
+Here: the grid, its tables for one length of window, and the loop that finds the best few cells for
+a page. Not here: what happens from there (`descent`).
+
+The comparison of a page with every curve of the grid is one row of a matrix product. It is written
+out as a loop, so that a page's result does not depend on which pages lie beside it: a product of
+two matrices may sum in another order at its edges.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from temporal_assets.core.compiled import kernel
+from temporal_assets.core.lognormal import (
+    FLOOR,
+    MAX_SIGMA,
+    MIN_MU,
+    MIN_SIGMA,
+    daily_mass,
+    density,
+    max_mu,
+)
+
+Singles = NDArray[np.float32]
+
+_SIGMAS: Final = (MIN_SIGMA, 0.17, 0.29, 0.48, 0.75, 1.1, 1.6, 2.2, MAX_SIGMA)
+_OFFSETS_INSIDE: Final = (0.1, 0.4, 0.7, 1.0)
+_OFFSETS_BEFORE: Final = (0.1, 0.5, 1.0, 1.6, 2.6, 4.5, 8.0, 15.0, 30.0)
+"""Up to half a window is told apart; older pages differ from those in nothing but level."""
+_BASES: Final = (0.0, 0.002, 0.008, 0.03)
+"""Daily base interest per unit of A, where a base is fitted by likelihood."""
+_NARROW: Final = 0.3
+"""Below this sigma a curve is a hump of its own day, and mu outside the window shows nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Curves of a grid and what comparing them with a page of any life needs.
+
+    Cells are sorted by group: cells of one group have similar sigma and mu.
+    """
+
+    table: Singles
+    """days x cells: the dots, or the logarithm of the daily mass."""
+    sums: Singles
+    """days x cells: sum over the first (row + 1) days of the dots, or the mass."""
+    squares: Singles
+    """days x cells: the same of the dots' squares; unused by the likelihood."""
+    cells: NDArray[np.float64]
+    """cells x 4: base, offset, mu, log sigma."""
+    groups: NDArray[np.int64]
+    """First cell of each group, and the number of cells."""
+
+
+@functools.lru_cache(maxsize=16)
+def grid(days: int, *, mass: bool, base: bool, born_inside: bool) -> Grid:
+    """The grid for a window of `days`; `mass` for the likelihood, else for the dots."""
+    cells, groups = _cells(days, base=mass and base, born_inside=born_inside)
+    curves = np.empty((days, len(cells)))
+    for k, (level, offset, mu, log_sigma) in enumerate(cells):
+        sigma = math.exp(log_sigma)
+        if mass:
+            curves[:, k] = daily_mass(offset, mu, sigma, days) + FLOOR + level
+        else:
+            curves[:, k] = density(offset + np.arange(days), mu, sigma)
+    if not mass:
+        # Scale does not matter to the dots, and narrow curves are huge or vanish between them.
+        curves /= np.maximum(curves.max(axis=0), 1e-300)
+    return Grid(
+        (np.log(curves) if mass else curves).astype(np.float32),
+        np.cumsum(curves, axis=0).astype(np.float32),
+        np.cumsum(curves**2, axis=0).astype(np.float32),
+        cells,
+        groups,
+    )
+
+
+def _cells(
+    days: int, *, base: bool, born_inside: bool
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    offsets = _OFFSETS_INSIDE if born_inside else _OFFSETS_BEFORE
+    cells: list[tuple[int, float, float, float, float]] = []
+    for rank, sigma in enumerate(_SIGMAS):
+        step = min(max(1.3 * sigma, 0.22), 0.9)
+        low = math.log(0.25) if sigma < _NARROW else MIN_MU
+        high = math.log(1.5 * days) if sigma < _NARROW else max_mu(days)
+        for mu in np.linspace(low, high, 1 + math.ceil((high - low) / step)):
+            band = int(3.999 * (mu - MIN_MU) / (max_mu(days) - MIN_MU))
+            for offset in offsets:
+                for level in _BASES if base else (0.0,):
+                    group = band + 4 * (rank // 3)
+                    cells.append((group, level, offset, float(mu), math.log(sigma)))
+    cells.sort()
+    table = np.array(cells)
+    first = np.flatnonzero(np.diff(table[:, 0], prepend=-1.0))
+    return np.ascontiguousarray(table[:, 1:]), np.append(first, len(table)).astype(np.int64)
+
+
+@kernel
+def compare(values: Singles, table: Singles, life: int, products: Singles) -> None:
+    """products[k] = sum over the page's days of values[day] * table[day, k].
+
+    Four days at a time: a sum loaded and stored once per day would take longer than adding to it.
+    Days without views are skipped; most pages have many.
+    """
+    cells = table.shape[1]
+    products[:] = 0
+    at = 0
+    chosen = np.zeros(4, np.int64)
+    while at < life:
+        found = 0
+        while at < life and found < 4:
+            if values[at] != 0:
+                chosen[found] = at
+                found += 1
+            at += 1
+        if found == 4:
+            a, b, c, d = chosen
+            va, vb, vc, vd = values[a], values[b], values[c], values[d]
+            for k in range(cells):
+                products[k] += (va * table[a, k] + vb * table[b, k]) + (
+                    vc * table[c, k] + vd * table[d, k]
+                )
+        else:
+            for j in range(found):
+                value, row = values[chosen[j]], chosen[j]
+                for k in range(cells):
+                    products[k] += value * table[row, k]
+
+
+@kernel
+def gains_of_dots(
+    products: Singles, sums: Singles, squares: Singles, life: int, mean: float, base: bool
+) -> None:
+    """Turn products into the squares explained by the best A (and base) of each cell, in place."""
+    tiny = np.float32(1e-12)
+    average = np.float32(mean)
+    days = np.float32(life)
+    for k in range(products.shape[0]):
+        dot = max(products[k], np.float32(0))
+        size = squares[k] + tiny
+        gain = dot * dot / size
+        if base:
+            centred = products[k] - average * sums[k]
+            spread = max(squares[k] - sums[k] * sums[k] / days, np.float32(1e-5) * size)
+            height = centred / spread
+            level = average - height * sums[k] / days
+            usable = height > 0 and level > 0
+            with_base = average * average * days + centred * height
+            gain = with_base if usable else gain
+        products[k] = gain
+
+
+@kernel
+def gains_of_mass(products: Singles, sums: Singles) -> None:
+    """Turn products into log-likelihoods per view (up to a constant), in place."""
+    for k in range(products.shape[0]):
+        products[k] -= np.log(sums[k])
+
+
+@kernel
+def best_cells(
+    gains: Singles, groups: NDArray[np.int64], cells: NDArray[np.int64], values: Singles
+) -> int:
+    """The best cell of each of the best groups, best first; returns how many."""
+    wanted = len(cells)
+    found = 0
+    for g in range(len(groups) - 1):
+        best = groups[g]
+        for k in range(groups[g] + 1, groups[g + 1]):
+            if gains[k] > gains[best]:
+                best = k
+        if found == wanted and gains[best] <= values[found - 1]:
+            continue
+        place = min(found, wanted - 1)
+        while place > 0 and gains[best] > values[place - 1]:
+            values[place], cells[place] = values[place - 1], cells[place - 1]
+            place -= 1
+        values[place], cells[place] = gains[best], best
+        found = min(found + 1, wanted)
+    return found

@@ -1,0 +1,81 @@
+"""Many strings as flat bytes, and distinct values among them.
+
+Here: the one form in which `core` takes strings in bulk (the layout of an Arrow string array),
+and the hashing that finds equal ones. Not here: what the strings mean.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Bytes = NDArray[np.uint8]
+Int8s = NDArray[np.int8]
+Int32s = NDArray[np.int32]
+Int64s = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+SEED: Final = np.uint64(secrets.randbits(64))
+"""URLs are hostile input: with a secret seed nobody can prepare values that collide. Codes are
+numbered by first occurrence, so no result depends on it."""
+
+MULTIPLIER: Final = np.uint64(0x9E3779B97F4A7C15)
+"""2^64 / golden ratio: spreads the bits of each 8-byte word (Fibonacci hashing)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """`len(offsets) - 1` strings: string i is `data[offsets[i]:offsets[i + 1]]`, UTF-8."""
+
+    data: Bytes
+    offsets: Int64s
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, index: int) -> str:
+        begin, end = int(self.offsets[index]), int(self.offsets[index + 1])
+        return self.data[begin:end].tobytes().decode("utf-8", "replace")
+
+
+def texts(strings: Sequence[str]) -> Texts:
+    """Python strings as flat bytes."""
+    whole = "".join(strings)
+    data = np.frombuffer(whole.encode("utf-8", "surrogateescape"), np.uint8)
+    if len(data) == len(whole):
+        lengths = np.fromiter(map(len, strings), np.int64, len(strings))
+    else:
+        encoded = (len(s.encode("utf-8", "surrogateescape")) for s in strings)
+        lengths = np.fromiter(encoded, np.int64, len(strings))
+    return Texts(data, np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths))))
+
+
+@njit(nogil=True, cache=True)
+def hash_bytes(data: Bytes, start: int, stop: int, salt: int, seed: np.uint64) -> np.uint64:
+    """Hash of `data[start:stop]`; equal bytes under different salts are different values."""
+    value = (seed ^ np.uint64(stop - start)) + np.uint64(salt) * MULTIPLIER
+    at = start
+    while at < stop:
+        word = np.uint64(0)
+        for i in range(min(8, stop - at)):
+            word |= np.uint64(data[at + i]) << np.uint64(8 * i)
+        value = (value ^ word) * MULTIPLIER
+        value ^= value >> np.uint64(29)
+        at += 8
+    return value ^ (value >> np.uint64(32))
+
+
+@njit(nogil=True, cache=True)
+def equal_bytes(a: Bytes, a_start: int, b: Bytes, b_start: int, length: int) -> bool:
+    """Whether `length` bytes of `a` and `b` are the same."""
+    for i in range(length):
+        if a[a_start + i] != b[b_start + i]:
+            return False
+    return True

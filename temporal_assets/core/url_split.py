@@ -1,0 +1,220 @@
+"""One canonical URL cut into its fields: scheme, port, host labels, path, extension, query.
+
+Here: the compiled loop that both learning (`url_keys`) and matching (`pattern_match`) run over a
+URL, so that they cannot disagree. Not here: numbering of keys and values.
+
+The cut loses nothing:
+
+* host labels count from the right (0 is the top-level domain), so that `www.a.com` and `a.com`
+  agree where they can; an address is one label;
+* path segments count from the left; `/a/` has the segments `a` and the empty one, which is not
+  the same as having no second segment;
+* an extension is 1 to 5 letters or digits after the last dot of the last segment, the first a
+  letter, and something before the dot: `v1.10` and `.profile` have none;
+* a query field without `=` is a value of the nameless key; the n-th field of one name is a key of
+  its own; empty fields vanish.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from numba import njit
+
+from temporal_assets.core.texts import Bytes, Int64s, equal_bytes
+
+SCHEME: Final = 0
+PORT: Final = 1
+HOST: Final = 2
+PATH: Final = 3
+EXTENSION: Final = 4
+QUERY: Final = 5
+"""Kinds of keys, in the order in which ties between keys are decided (design: host, path, query)."""
+
+MAX_LABELS: Final = 8
+MAX_SEGMENTS: Final = 24
+"""The last label or segment takes the rest. Real paths are shorter; crawler traps are not."""
+
+MAX_FIELDS: Final = 64
+"""Query fields beyond these are ignored: no page depends on so many."""
+
+MAX_REPEATS: Final = 4
+"""Fields of one name beyond these are ignored."""
+
+CAPACITY: Final = 2 + MAX_LABELS + MAX_SEGMENTS + 1 + MAX_FIELDS
+
+KIND: Final = 0
+INDEX: Final = 1
+START: Final = 2
+STOP: Final = 3
+NAME_START: Final = 4
+NAME_STOP: Final = 5
+"""Columns of the field table; index is the label, the segment, or the repetition of the name."""
+
+MAX_EXTENSION: Final = 5
+
+_COLON: Final = 58
+_SLASH: Final = 47
+_DOT: Final = 46
+_QUESTION: Final = 63
+_AND: Final = 38
+_EQUALS: Final = 61
+_OPEN: Final = 91
+_CLOSE: Final = 93
+
+
+@njit(nogil=True, cache=True)
+def split_url(data: Bytes, start: int, stop: int, fields: Int64s) -> int:
+    """Fill `fields` (CAPACITY x 6) with the fields of one URL; returns how many."""
+    count = 0
+    host = _after_scheme(data, start, stop)
+    path = host
+    if host > start:
+        count = _put(fields, count, SCHEME, 0, start, host - 3)
+        while path < stop and data[path] != _SLASH and data[path] != _QUESTION:
+            path += 1
+        count = _split_host(data, host, path, fields, count)
+    query = path
+    while query < stop and data[query] != _QUESTION:
+        query += 1
+    if path < query:
+        count = _split_path(data, path, query, fields, count)
+    if query < stop:
+        count = _split_query(data, query + 1, stop, fields, count)
+    return count
+
+
+@njit(nogil=True, cache=True)
+def _put(fields: Int64s, count: int, kind: int, index: int, start: int, stop: int) -> int:
+    fields[count, KIND] = kind
+    fields[count, INDEX] = index
+    fields[count, START] = start
+    fields[count, STOP] = stop
+    fields[count, NAME_START] = 0
+    fields[count, NAME_STOP] = 0
+    return count + 1
+
+
+@njit(nogil=True, cache=True)
+def _after_scheme(data: Bytes, start: int, stop: int) -> int:
+    """Where the host begins; `start` if the URL names none."""
+    at = start
+    while at + 2 < stop:
+        if data[at] == _COLON and data[at + 1] == _SLASH and data[at + 2] == _SLASH:
+            return at + 3 if at > start else start
+        if data[at] == _SLASH or data[at] == _QUESTION:
+            return start
+        at += 1
+    return start
+
+
+@njit(nogil=True, cache=True)
+def _split_host(data: Bytes, start: int, stop: int, fields: Int64s, count: int) -> int:
+    end = stop
+    at = stop - 1
+    while at >= start and data[at] != _CLOSE:
+        if data[at] == _COLON:
+            count = _put(fields, count, PORT, 0, at + 1, stop)
+            end = at
+            break
+        at -= 1
+    if _is_address(data, start, end):
+        return _put(fields, count, HOST, 0, start, end)
+    label = 0
+    right = end
+    at = end - 1
+    while at >= start and label < MAX_LABELS - 1:
+        if data[at] == _DOT:
+            count = _put(fields, count, HOST, label, at + 1, right)
+            label += 1
+            right = at
+        at -= 1
+    return _put(fields, count, HOST, label, start, right)
+
+
+@njit(nogil=True, cache=True)
+def _is_address(data: Bytes, start: int, stop: int) -> bool:
+    """IPv6 in brackets, or IPv4: the last label is a number."""
+    if start < stop and data[start] == _OPEN:
+        return True
+    at = stop - 1
+    while at >= start and 48 <= data[at] <= 57:
+        at -= 1
+    return at < stop - 1 and (at < start or data[at] == _DOT)
+
+
+@njit(nogil=True, cache=True)
+def _split_path(data: Bytes, start: int, stop: int, fields: Int64s, count: int) -> int:
+    begin = start + 1
+    segment = 0
+    at = begin
+    while at < stop:
+        if data[at] == _SLASH and segment < MAX_SEGMENTS - 1:
+            count = _put(fields, count, PATH, segment, begin, at)
+            segment += 1
+            begin = at + 1
+        at += 1
+    dot = _extension_dot(data, begin, stop)
+    if dot < 0:
+        return _put(fields, count, PATH, segment, begin, stop)
+    count = _put(fields, count, PATH, segment, begin, dot)
+    return _put(fields, count, EXTENSION, 0, dot + 1, stop)
+
+
+@njit(nogil=True, cache=True)
+def _extension_dot(data: Bytes, start: int, stop: int) -> int:
+    """Position of the dot before the extension of a path that ends at `stop`, -1 if it has none."""
+    at = stop - 1
+    while at > start and _is_alphanumeric(data[at]) and stop - at <= MAX_EXTENSION + 1:
+        at -= 1
+    length = stop - at - 1
+    if at <= start or data[at] != _DOT or data[at - 1] == _SLASH:
+        return -1
+    if not 1 <= length <= MAX_EXTENSION or 48 <= data[at + 1] <= 57:
+        return -1
+    return at
+
+
+@njit(nogil=True, cache=True)
+def _is_alphanumeric(byte: int) -> bool:
+    return 48 <= byte <= 57 or 65 <= byte <= 90 or 97 <= byte <= 122
+
+
+@njit(nogil=True, cache=True)
+def _split_query(data: Bytes, start: int, stop: int, fields: Int64s, count: int) -> int:
+    first = count
+    at = start
+    while at < stop and count < first + MAX_FIELDS:
+        end = at
+        equals = -1
+        while end < stop and data[end] != _AND:
+            if data[end] == _EQUALS and equals < 0:
+                equals = end
+            end += 1
+        if end > at:
+            name_stop = equals if equals >= 0 else at
+            value = equals + 1 if equals >= 0 else at
+            # A bare field has no name; `=x` has the empty name as well, but is told apart by
+            # its value, which keeps the sign.
+            if equals == at:
+                value = at
+            repeat = _repeats(data, at, name_stop, fields, first, count)
+            if repeat < MAX_REPEATS:
+                count = _put(fields, count, QUERY, repeat, value, end)
+                fields[count - 1, NAME_START] = at
+                fields[count - 1, NAME_STOP] = name_stop
+        at = end + 1
+    return count
+
+
+@njit(nogil=True, cache=True)
+def _repeats(data: Bytes, start: int, stop: int, fields: Int64s, first: int, count: int) -> int:
+    """How many of the fields `first` to `count` have the name `data[start:stop]`."""
+    repeats = 0
+    for i in range(first, count):
+        other = fields[i, NAME_START]
+        if fields[i, NAME_STOP] - other == stop - start and equal_bytes(
+            data, start, data, other, stop - start
+        ):
+            repeats += 1
+    return repeats
