@@ -9,6 +9,7 @@ system releases with the process, and a run whose lock can be taken is over.
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +20,11 @@ _UNDER_WAY: Final = [
     dg.DagsterRunStatus.STARTED,
     dg.DagsterRunStatus.CANCELING,
 ]
+
+_GONE: Final = "The process of this run is gone. What it published is whole; start it again."
+
+_STARTING_SECONDS: Final = 5
+"""A lock as young as this may have been made and not been taken yet."""
 
 _held: dict[str, FileLock] = {}
 """Locks of this process's runs by run id: a step must not release what the next one needs."""
@@ -36,7 +42,7 @@ def hold(state: Path, run_id: str) -> None:
 
 
 def release(state: Path, run_id: str) -> None:
-    """The run is over, and its process goes on."""
+    """The run is over, and its process goes on. Without it `fail_orphans` tidies up."""
     lock = _held.pop(run_id, None)
     if lock:
         lock.release()
@@ -46,22 +52,26 @@ def release(state: Path, run_id: str) -> None:
 def fail_orphans(instance: dg.DagsterInstance, state: Path) -> list[str]:
     """Mark runs as failed whose process is gone. Returns their ids."""
     orphans = []
-    for run in instance.get_runs(filters=dg.RunsFilter(statuses=_UNDER_WAY)):
-        path = _path(state, run.run_id)
-        if run.run_id in _held or not path.exists():
-            continue  # ours, or it has not come to its first step yet
-        lock = FileLock(path)
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:
+    for path in sorted((state / "locks").glob("run-*.lock")):
+        run_id = path.stem.removeprefix("run-")
+        if run_id in _held or not _is_released(path):
             continue
-        instance.report_run_failed(
-            run, "The process of this run is gone. What it published is whole; start it again."
-        )
-        lock.release()
+        run = instance.get_run_by_id(run_id)
+        if run is not None and run.status in _UNDER_WAY:
+            instance.report_run_failed(run, _GONE)
+            orphans.append(run_id)
         path.unlink(missing_ok=True)
-        orphans.append(run.run_id)
     return orphans
+
+
+def _is_released(path: Path) -> bool:
+    try:
+        if time.time() - path.stat().st_mtime < _STARTING_SECONDS:
+            return False
+        with FileLock(path, timeout=0):
+            return True
+    except (FileNotFoundError, Timeout):
+        return False
 
 
 def _path(state: Path, run_id: str) -> Path:

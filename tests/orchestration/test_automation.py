@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
 from collections.abc import Sequence
 
 import dagster as dg
@@ -192,6 +193,7 @@ def test_work_lost_with_its_process_is_asked_for_again(ticks: Ticks) -> None:
     lock = project.settings.state / "locks" / f"run-{run.run_id}.lock"
     lock.parent.mkdir(exist_ok=True)
     lock.touch()  # nobody holds it: the process was killed
+    os.utime(lock, (0, 0))
     (again,) = ticks.tick()
     assert days_of(again) == days_of(lost)
     assert again.run_key != lost.run_key

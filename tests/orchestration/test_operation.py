@@ -137,6 +137,7 @@ def test_a_run_is_alive_as_long_as_its_process(running: Project) -> None:
     )
     assert other.stdout is not None
     assert other.stdout.readline() == "held\n"
+    os.utime(state / "locks" / f"run-{run.run_id}.lock", (0, 0))  # as if it had run for long
     assert lifelines.fail_orphans(running.instance, state) == []
     other.kill()
     other.communicate()
@@ -145,6 +146,19 @@ def test_a_run_is_alive_as_long_as_its_process(running: Project) -> None:
     assert stored is not None
     assert stored.status is dg.DagsterRunStatus.FAILURE
     assert lifelines.fail_orphans(running.instance, state) == []
+
+
+def test_locks_of_finished_runs_are_tidied_up(running: Project) -> None:
+    logs.write_days(running.logs, DAY, 1)
+    result = running.run("ingest")
+    lifelines._held.pop(result.run_id).release()  # as when the process ends
+    (lock,) = (running.settings.state / "locks").glob("run-*")
+    os.utime(lock, (0, 0))
+    assert lifelines.fail_orphans(running.instance, running.settings.state) == []
+    assert not lock.exists()
+    stored = running.instance.get_run_by_id(result.run_id)
+    assert stored is not None
+    assert stored.status is dg.DagsterRunStatus.SUCCESS
 
 
 def test_a_finished_run_leaves_no_lock(project: Project) -> None:
