@@ -18,7 +18,7 @@ import numpy as np
 
 from temporal_assets.logs.assemble import assemble, column, line_text, reject_cut_line
 from temporal_assets.logs.layouts import SKIP, Kind, Layout, Slot
-from temporal_assets.logs.records import Block, Records, Reject
+from temporal_assets.logs.records import Block, Bytes, Records, Reject
 from temporal_assets.logs.rewrite import (
     decode_percent,
     plus_to_space,
@@ -27,7 +27,14 @@ from temporal_assets.logs.rewrite import (
     with_scheme,
 )
 from temporal_assets.logs.times import BAD, NO_DAY, parse_date
-from temporal_assets.logs.tokenize import Fields, Lines, check_lines, find_lines, split_lines
+from temporal_assets.logs.tokenize import (
+    Fields,
+    Lines,
+    check_lines,
+    find_directives,
+    find_lines,
+    split_lines,
+)
 from temporal_assets.settings import LogSource, Reading
 
 _SLOT_OF: Final = {
@@ -115,7 +122,7 @@ class Header:
 
 def header_of(head: bytes) -> Header:
     """The header at the beginning of a text."""
-    for _, header in _headers(head, Header()):
+    for _, header in _headers(np.frombuffer(head, np.uint8), Header()):
         if header.fields:
             return header
     return Header()
@@ -123,7 +130,7 @@ def header_of(head: bytes) -> Header:
 
 def advance(block: Block, header: Header) -> Header:
     """The header that holds after a block."""
-    changes = list(_headers(block.data.tobytes(), header))
+    changes = list(_headers(block.data, header))
     return changes[-1][1] if changes else header
 
 
@@ -132,7 +139,7 @@ def parse(
 ) -> Records:
     """Records of a block that begins under `header`; `before` as for `assemble`."""
     lines = find_lines(block, skip_directives=True)
-    parts = [(0, header), *_headers(block.data.tobytes(), header)]
+    parts = [(0, header), *_headers(block.data, header)]
     layouts = [part.layout() for _, part in parts]
     slots = {slot for layout in layouts if layout for slot in layout.slots}
     fields = Fields.empty(block.data, len(lines), slots)
@@ -178,19 +185,13 @@ def _decoded(records: Records, fields: Fields, headers: Sequence[Header]) -> Rec
     return replace(records, target=target, referrer=referrer, agent=agent)
 
 
-def _headers(text: bytes, header: Header) -> Iterator[tuple[int, Header]]:
+def _headers(text: Bytes, header: Header) -> Iterator[tuple[int, Header]]:
     """(byte position, header from there on) for every directive that changes it."""
-    at = 0 if text.startswith(b"#") else text.find(b"\n#") + 1
-    while at or text.startswith(b"#"):
-        stop = text.find(b"\n", at)
-        line = text[at : stop if stop >= 0 else len(text)].strip()
-        changed = _changed(header, line)
+    for start, stop in find_directives(text):
+        changed = _changed(header, text[start:stop].tobytes().strip())
         if changed != header:
             header = changed
-            yield at, header
-        at = text.find(b"\n#", at) + 1
-        if not at:
-            return
+            yield start, header
 
 
 def _changed(header: Header, line: bytes) -> Header:

@@ -25,6 +25,7 @@ from temporal_assets.logs.kernels import (
 )
 from temporal_assets.logs.records import Bytes, Column, Offsets
 from temporal_assets.logs.scan import find_byte
+from temporal_assets.logs.tokenize import readonly
 
 
 def with_query(path: Column, query: Column) -> Column:
@@ -59,6 +60,21 @@ def halve_quotes(column: Column) -> Column:
     return Column(*_halve_quotes(column.data, column.start, column.stop))
 
 
+def has_doubled_quotes(data: Bytes) -> bool:
+    """Whether there is anything for `halve_quotes` to do."""
+    return _has_doubled_quotes(readonly(data))
+
+
+@kernel
+def _has_doubled_quotes(data: Bytes) -> bool:
+    at = find_byte(data, 0, data.size, QUOTE)
+    while at + 1 < data.size:
+        if data[at + 1] == QUOTE:
+            return True
+        at = find_byte(data, at + 1, data.size, QUOTE)
+    return False
+
+
 @inlined
 def _copy(data: Bytes, start: int, stop: int, out: Bytes, to: int) -> int:
     """Copy a range; where the next byte goes."""
@@ -90,7 +106,7 @@ def _with_query(
         to = _copy(data, start[i], stop[i], out, to)
         length = end[i] - begin[i]
         missing = begin[i] < 0 or length <= 0 or (length == 1 and other[begin[i]] == MINUS)
-        if not missing and not np.any(out[starts[i] : to] == QUESTION):
+        if not missing and find_byte(data, start[i], stop[i], QUESTION) == stop[i]:
             if other[begin[i]] != QUESTION:
                 out[to] = QUESTION
                 to += 1
@@ -129,13 +145,11 @@ def _plus_to_space(data: Bytes, start: Offsets, stop: Offsets) -> tuple[Bytes, O
         if start[i] < 0:
             continue
         starts[i] = to
-        to = _copy(data, start[i], stop[i], out, to)
+        has_blank = find_byte(data, start[i], stop[i], SPACE) < stop[i]
+        for at in range(start[i], stop[i]):
+            out[to] = SPACE if data[at] == PLUS and not has_blank else data[at]
+            to += 1
         stops[i] = to
-        value = out[starts[i] : to]
-        if not np.any(value == SPACE):
-            for at in range(value.size):
-                if value[at] == PLUS:
-                    value[at] = SPACE
     return out, starts, stops
 
 

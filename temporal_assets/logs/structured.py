@@ -7,7 +7,7 @@ Here: decoding with orjson and picking values by path. Not here: which paths a s
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from operator import itemgetter
@@ -32,8 +32,13 @@ _RAW_ESCAPE: Final = re.compile(rb"(?<!\\)((?:\\\\)*)\\x([0-9A-Fa-f]{2})")
 r"""nginx without `escape=json` writes `\xHH`, which is no JSON."""
 
 
-_KEY_SETS: Final = 1000
-"""Sets of keys remembered: servers write a handful, hostile clients cannot fill the memory."""
+_BATCH_LINES: Final = 2000
+"""Lines whose values are held as objects: so many fit into the processor's cache."""
+
+_ALWAYS: Final = frozenset({Slot.TIME, Slot.TARGET, Slot.ADDRESS})
+
+_KINDS: Final = 1000
+"""Sets of keys told apart: servers write a handful, hostile clients cannot fill the memory."""
 
 _Getter = Callable[[dict[str, Any]], Any]
 
@@ -59,8 +64,7 @@ def parse(
     checked = Fields.empty(block.data, len(lines), set())
     check_lines(checked, lines, reading.max_line_bytes)
     raw = block.data.tobytes()
-    getters = _Getters(paths)
-    values: dict[Slot, list[bytes | None]] = {slot: [None] * len(lines) for slot in paths}
+    kinds, values = _Kinds(paths), _Values(len(lines))
     for i, (start, stop) in enumerate(zip(lines.start.tolist(), lines.stop.tolist(), strict=True)):
         if checked.reason[i]:
             continue
@@ -68,9 +72,13 @@ def parse(
         if record is None:
             checked.reason[i] = Reject.NOT_THE_FORMAT
             continue
-        for slot, get in getters.of(record):
-            values[slot][i] = _as_bytes(get(record), encoding)
-    fields = _fields(values, checked, certain)
+        kind = kinds.of(record, encoding)
+        kind.rows.append(i)
+        kind.picked.append(kind.pick(record))
+        if i % _BATCH_LINES == _BATCH_LINES - 1:
+            kinds.move_to(values)
+    kinds.move_to(values)
+    fields = values.fields(checked, certain)
     interpret_fields(fields)
     reject_cut_line(fields, lines, block)
     text = line_text(block, lines)
@@ -96,37 +104,74 @@ def _decode(line: bytes) -> tuple[dict[str, Any] | None, str]:
     return (record if isinstance(record, dict) else None), encoding
 
 
-class _Getters:
+class _Kind:
+    """The objects of a block that have the same keys, so that values stand in the same places."""
+
+    def __init__(self, options: Mapping[Slot, Sequence[Path]], encoding: str) -> None:
+        self.slots = tuple(options)
+        self.encoding = encoding
+        self.rows: list[int] = []
+        self.picked: list[tuple[Any, ...]] = []
+        """Per row, values in the order of `slots`."""
+        self.pick = _picker(list(options.values()))
+
+    def columns(self) -> Iterator[tuple[Slot, list[bytes | None]]]:
+        """Values as bytes, in the order of `rows`."""
+        for slot, picked in zip(self.slots, zip(*self.picked, strict=True), strict=False):
+            if self.encoding == "utf-8":
+                yield slot, [v.encode() if type(v) is str else _as_bytes(v) for v in picked]
+            else:
+                yield slot, [_as_bytes(value, self.encoding) for value in picked]
+
+
+class _Kinds:
     """How to pick the fields of an object, found once for all objects with the same keys."""
 
     def __init__(self, paths: Paths) -> None:
         self._paths = paths
-        self._known: dict[tuple[str, ...], list[tuple[Slot, _Getter]]] = {}
+        self._known: dict[tuple[str, ...], _Kind] = {}
 
-    def of(self, record: dict[str, Any]) -> list[tuple[Slot, _Getter]]:
-        keys = tuple(record)
-        try:
-            return self._known[keys]
-        except KeyError:
-            if len(self._known) >= _KEY_SETS:
-                self._known = {}
-            found = self._known[keys] = self._find(record)
-            return found
+    def of(self, record: dict[str, Any], encoding: str) -> _Kind:
+        """What is known of objects like this one."""
+        keys = (encoding, *record)
+        kind = self._known.get(keys)
+        if kind is not None:
+            return kind
+        if len(self._known) < _KINDS:
+            kind = self._known[keys] = _Kind(self._present(record), encoding)
+            return kind
+        return self._known.setdefault((encoding,), _Kind(self._paths, encoding))
 
-    def _find(self, record: dict[str, Any]) -> list[tuple[Slot, _Getter]]:
-        getters = []
+    def _present(self, record: dict[str, Any]) -> dict[Slot, Sequence[Path]]:
+        present: dict[Slot, Sequence[Path]] = {}
         for slot, options in self._paths.items():
-            present = [path for path in options if path[0] in record]
-            if present:
-                getters.append((slot, _getter(present)))
-        return getters
+            # Some log shippers flatten objects: their keys have the dots.
+            flat = [path if path[0] in record else (".".join(path),) for path in options]
+            present[slot] = [path for path in flat if path[0] in record]
+        return {slot: options for slot, options in present.items() if options}
+
+    def move_to(self, values: _Values) -> None:
+        """Hand over what was picked so far."""
+        for kind in self._known.values():
+            if kind.rows:
+                for slot, found in kind.columns():
+                    values.add(slot, kind.rows, found)
+                kind.rows, kind.picked = [], []
+
+
+def _picker(options: Sequence[Sequence[Path]]) -> Callable[[dict[str, Any]], tuple[Any, ...]]:
+    """All values of an object at once."""
+    keys = [paths[0][0] for paths in options]
+    if len(keys) > 1 and all(len(paths) == 1 and len(paths[0]) == 1 for paths in options):
+        return itemgetter(*keys)
+    getters = [_getter(paths) for paths in options]
+    return lambda record: tuple(get(record) for get in getters)
 
 
 def _getter(options: Sequence[Path]) -> _Getter:
     """The first of several paths that leads to a value."""
     if len(options) == 1:
-        path = options[0]
-        return itemgetter(path[0]) if len(path) == 1 else partial(_follow, path)
+        return partial(_follow, options[0])
 
     def get(record: dict[str, Any]) -> Any:
         found = None
@@ -152,7 +197,7 @@ def _follow(path: Path, record: dict[str, Any]) -> Any:
     return value
 
 
-def _as_bytes(value: Any, encoding: str) -> bytes | None:
+def _as_bytes(value: Any, encoding: str = "utf-8") -> bytes | None:
     """A value as it would stand in a line; None if there is none."""
     if type(value) is list:
         value = value[0] if value else ""
@@ -166,32 +211,41 @@ def _as_bytes(value: Any, encoding: str) -> bytes | None:
     return str(value).encode()
 
 
-def _fields(
-    values: Mapping[Slot, list[bytes | None]], checked: Fields, certain: frozenset[Slot]
-) -> Fields:
-    """Fields over one fresh buffer of all values."""
-    lines = len(checked.reason)
-    present = {slot for slot, column in values.items() if any(v is not None for v in column)}
-    slots = {int(slot) for slot in present | certain | {Slot.TIME, Slot.TARGET, Slot.ADDRESS}}
-    parts: list[bytes] = []
-    starts = np.full((SLOTS, lines), -1, np.int64)
-    stops = np.full((SLOTS, lines), -1, np.int64)
-    base = 0
-    for slot in present:
-        column = values[slot]
-        lengths = np.array([-1 if value is None else len(value) for value in column], np.int64)
-        stop = base + np.cumsum(np.maximum(lengths, 0))
+class _Values:
+    """The values of all lines, one after the other in a fresh buffer."""
+
+    def __init__(self, lines: int) -> None:
+        self._starts = np.full((SLOTS, lines), -1, np.int64)
+        self._stops = np.full((SLOTS, lines), -1, np.int64)
+        self._present: set[Slot] = set()
+        self._with_nul: list[int] = []
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    def add(self, slot: Slot, rows: Sequence[int], values: Sequence[bytes | None]) -> None:
+        """Append the values that a slot has in some rows."""
+        lengths = np.array([-1 if value is None else len(value) for value in values], np.int64)
         known = lengths >= 0
-        starts[slot, known] = (stop - lengths)[known]
-        stops[slot, known] = stop[known]
-        parts.extend(value for value in column if value)
-        base = int(stop[-1])
-    data = b"".join(parts)
-    fields = Fields.empty(np.frombuffer(data, np.uint8), lines, slots)
-    fields.start[:], fields.stop[:] = starts, stops
-    fields.reason[:] = checked.reason
-    if b"\0" in data:
-        for slot in present:
-            rows = [i for i, value in enumerate(values[slot]) if value and b"\0" in value]
-            fields.reason[rows] = Reject.NUL_BYTES
-    return fields
+        if not known.any():
+            return
+        self._present.add(slot)
+        stops = self._size + np.cumsum(np.where(known, lengths, 0))
+        at = np.array(rows, np.int64)[known]
+        self._starts[slot, at] = (stops - lengths)[known]
+        self._stops[slot, at] = stops[known]
+        part = b"".join(filter(None, values))
+        if b"\0" in part:
+            pairs = zip(rows, values, strict=True)
+            self._with_nul += [row for row, value in pairs if value and b"\0" in value]
+        self._parts.append(part)
+        self._size += len(part)
+
+    def fields(self, checked: Fields, certain: frozenset[Slot]) -> Fields:
+        """Fields over all values; `checked` knows which lines are bad already."""
+        slots = {int(slot) for slot in self._present | certain | _ALWAYS}
+        data = np.frombuffer(b"".join(self._parts), np.uint8)
+        fields = Fields.empty(data, len(checked.reason), slots)
+        fields.start, fields.stop = self._starts, self._stops
+        fields.reason[:] = checked.reason
+        fields.reason[self._with_nul] = Reject.NUL_BYTES
+        return fields

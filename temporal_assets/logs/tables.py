@@ -7,33 +7,43 @@ blocks are whole lines). Not here: the loop over fields (`tokenize`).
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Final
 
 from temporal_assets.logs.assemble import assemble, column, line_text, reject_cut_line
 from temporal_assets.logs.columns import mapped, slots_of
 from temporal_assets.logs.layouts import SKIP, Kind, Layout, Slot
 from temporal_assets.logs.records import Block, Column, Records
-from temporal_assets.logs.rewrite import halve_quotes, with_query
+from temporal_assets.logs.rewrite import halve_quotes, has_doubled_quotes, with_query
 from temporal_assets.logs.times import BAD
 from temporal_assets.logs.tokenize import Fields, Lines, check_lines, find_lines, split_lines
 from temporal_assets.settings import LogSource, Reading
 
 Names = tuple[str, ...]
 
+_NAMES_BYTES: Final = 1 << 20
+"""Longer lines of names are none."""
+
 
 def names_of(text: bytes, separator: bytes) -> Names:
     """Column names in the first line that is not empty."""
-    for line in text.splitlines():
+    for line in io.BytesIO(text):
         if line.strip():
             row = next(csv.reader([line.decode("utf-8", "replace")], delimiter=separator.decode()))
             return tuple(name.strip() for name in row)
     return ()
 
 
+def _head(block: Block) -> bytes:
+    """As much of a block as a line of names may have."""
+    return block.data[:_NAMES_BYTES].tobytes()
+
+
 def advance(block: Block, names: Names | None, separator: bytes) -> Names | None:
     """The column names after a block: those of the first line of the file."""
-    return names or names_of(block.data.tobytes(), separator) or None
+    return names or names_of(_head(block), separator) or None
 
 
 def parse(
@@ -50,7 +60,7 @@ def parse(
     """
     lines = find_lines(block)
     if names is None:
-        names = names_of(block.data.tobytes(), separator)
+        names = names_of(_head(block), separator)
         lines = Lines(lines.number[1:], lines.start[1:], lines.stop[1:])
     layout = _layout(names, separator, source.columns)
     fields = Fields.empty(block.data, len(lines), set(layout.slots))
@@ -62,7 +72,7 @@ def parse(
     target = records.target
     if fields.used[Slot.QUERY]:
         target = with_query(target, column(fields, Slot.QUERY))
-    if b'""' not in block.data.tobytes():
+    if not has_doubled_quotes(block.data):
         return replace(records, target=target)
     return replace(
         records,

@@ -141,6 +141,12 @@ def find_lines(block: Block, skip_directives: bool = False) -> Lines:
     return Lines(number, start, stop)
 
 
+def find_directives(data: Bytes) -> list[tuple[int, int]]:
+    """Ranges of the lines that begin with `#`."""
+    starts, stops = _find_directives(readonly(data))
+    return list(zip(starts.tolist(), stops.tolist(), strict=True))
+
+
 def check_lines(fields: Fields, lines: Lines, max_line: int) -> None:
     """Reject overlong lines and lines with NUL bytes before anything else looks at them."""
     fields.reason[lines.stop - lines.start > max_line] = Reject.TOO_LONG
@@ -227,6 +233,23 @@ def _find_lines(
         line += 1
         at = newline + 1
     return number[:found].copy(), starts[:found].copy(), stops[:found].copy()
+
+
+@kernel
+def _find_directives(data: Bytes) -> tuple[Offsets, Offsets]:
+    starts, stops = np.empty(16, np.int64), np.empty(16, np.int64)
+    found = 0
+    at = find_byte(data, 0, data.size, HASH)
+    while at < data.size:
+        stop = at + 1
+        if at == 0 or data[at - 1] == NEWLINE:
+            stop = find_byte(data, at, data.size, NEWLINE)
+            if found == starts.size:
+                starts, stops = np.append(starts, starts), np.append(stops, stops)
+            starts[found], stops[found] = at, stop
+            found += 1
+        at = find_byte(data, stop, data.size, HASH)
+    return starts[:found].copy(), stops[:found].copy()
 
 
 @kernel
@@ -498,7 +521,7 @@ def _interpret(
         status[i] = _status(data, starts[_STATUS, i], stops[_STATUS, i])
         if status[i] == 0:
             return _BAD_STATUS
-    if starts[_ADDRESS, i] >= 0:
+    if used[_ADDRESS] and starts[_ADDRESS, i] >= 0:
         _trim_address(data, i, _ADDRESS, starts, stops)
     if used[_FORWARDED] and starts[_FORWARDED, i] >= 0:
         stops[_FORWARDED, i] = find_byte(data, starts[_FORWARDED, i], stops[_FORWARDED, i], COMMA)

@@ -6,13 +6,16 @@ import re
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from temporal_assets.logs.detect import likely_format, resolve
-from temporal_assets.logs.formats import ALIASES, FORMATS, parse, regex_format
+from temporal_assets.logs.formats import ALIASES, FORMATS, Syntax, parse, regex_format
 from temporal_assets.logs.records import Block, Reject
 from temporal_assets.settings import LogSource, Reading
 
@@ -140,3 +143,38 @@ def test_a_repeated_hour_is_the_same_however_a_file_is_cut(read_log: ReadLog) ->
     for cut in range(1, len(lines)):
         assert read_log(b"".join(lines[:cut]), b"".join(lines[cut:]), **options) == whole
     assert read_log(*lines, **options) == whole
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.randoms(use_true_random=False), st.sampled_from(EXAMPLES))
+def test_no_line_disappears_and_nothing_raises(
+    generator: Random, example: tuple[str, bytes, dict[str, Any]]
+) -> None:
+    name, text, options = example
+    head, *lines = text.splitlines(keepends=True)
+    junk = [generator.randbytes(generator.randrange(40)).replace(b"#", b"") for _ in range(20)]
+    for _ in range(40):
+        line = bytearray(generator.choice(lines or [head]).rstrip(b"\n"))
+        for _ in range(generator.randrange(4)):
+            at = generator.randrange(len(line) + 1)
+            line[at : at + generator.randrange(4)] = generator.randbytes(generator.randrange(3))
+        junk.append(bytes(line).replace(b"#", b""))
+    body = b"\n".join(junk) + generator.choice((b"", b"\n"))
+    source = LogSource.model_validate({"path": "x", "format": name, **options})
+    whole = head + body
+    block = Block(np.frombuffer(whole, np.uint8), 1, last=True)
+    fmt = resolve(source, text)
+    records = parse(block, fmt, source, Reading())
+    titles = 1 if fmt.syntax is Syntax.TABLE else 0
+    expected = [
+        number
+        for number, line in enumerate(whole.split(b"\n"), 1)
+        if line.rstrip(b"\r").strip(b" \t") and not line.startswith(b"#") and number > titles
+    ]
+    assert records.line.tolist() == expected
+    good = np.flatnonzero(records.reason == Reject.NONE)
+    for column in (records.target, records.address, records.referrer, records.agent, records.host):
+        if column is not None:
+            present = good[column.start[good] >= 0]
+            assert (column.stop[present] >= column.start[present]).all()
+            assert (column.stop[present] <= len(column.data)).all()

@@ -80,8 +80,11 @@ def test_columns_may_be_mapped_nested_and_dictionaries(tmp_path: Path) -> None:
         }
     )
     columns = {
-        "time": "at", "address": "who.ip", "target": "page",
-        "query": "query", "status": "code",
+        "time": "at",
+        "address": "who.ip",
+        "target": "page",
+        "query": "query",
+        "status": "code",
     }
     (records,) = read(tmp_path, rows, columns=columns)
     assert [records.target.value(i) for i in range(2)] == [b"/a?x=1", b"/b"]

@@ -51,7 +51,8 @@ def test_why_a_line_is_rejected(read_log: ReadLog, line: bytes, reason: str) -> 
 
 def test_names_of_matomo_patterns_are_understood(read_log: ReadLog) -> None:
     pattern = (
-        r'regex:(?P<ip>\S+) \S+ \S+ \[(?P<time>.*?)\] "(?P<method>\S+) (?P<path>\S+)\?(?P<query_string>\S+) '
+        r"regex:(?P<ip>\S+) \S+ \S+ \[(?P<time>.*?)\] "
+        r'"(?P<method>\S+) (?P<path>\S+)\?(?P<query_string>\S+) '
         r'\S+" (?P<status>\d+) \S+ "(?P<referrer>.*?)" "(?P<user_agent>.*?)"'
     )
     line = b'1.2.3.4 - - [06/May/2024:07:08:09 +0200] "GET /a?b=c HTTP/1.1" 200 5 "-" "curl"\n'
@@ -66,7 +67,7 @@ def test_bytes_of_any_encoding_can_be_matched(read_log: ReadLog) -> None:
 
 
 def test_a_pattern_that_is_none(read_log: ReadLog) -> None:
-    with pytest.raises(PatternError, match="regex: .*unterminated"):
+    with pytest.raises(PatternError, match=r"regex: .*unterminated"):
         read_log(LINE, format="regex:(?P<time>")
 
 
