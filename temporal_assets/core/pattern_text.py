@@ -104,6 +104,11 @@ def _add_branch(tree: PatternTree, node: int, found: dict[int, Constraint]) -> N
         found[key] = Constraint(branch)
 
 
+def _escape(text: str) -> str:
+    """Only what has a meaning in every dialect; `re.escape` would spoil every hyphen."""
+    return re.sub(r"([\\.^$*+?{}\[\]|()])", r"\\\1", text)
+
+
 class PatternText:
     """One pattern, ready to be written."""
 
@@ -229,7 +234,7 @@ class _Expression:
         key, scheme = self._at(SCHEME)
         written = "[^:/?]+" if scheme is None or scheme.value == OTHER else ""
         if scheme is not None and scheme.value > 0:
-            written = re.escape(self._value(key, scheme.value))
+            written = _escape(self._value(key, scheme.value))
         return f"{written}://{self._host()}{self._port()}"
 
     def _host(self) -> str:
@@ -305,7 +310,7 @@ class _Expression:
         if extension.value == ABSENT:
             return ""
         if extension.value > 0:
-            return r"\." + re.escape(self._value(key, extension.value))
+            return r"\." + _escape(self._value(key, extension.value))
         return rf"\.{self._excluding(key, extension, _ENDS)}{_EXTENSION}"
 
     def _guard(self, certain: int, free: int) -> str:
@@ -332,7 +337,7 @@ class _Expression:
     def _one(self, key: int, constraint: Constraint, excluded: str, ends: str) -> str:
         """One value; `ends` is what follows it, empty for the last certain segment."""
         if constraint.value > 0:
-            return re.escape(self._value(key, constraint.value))
+            return _escape(self._value(key, constraint.value))
         bits = constraint.bits
         if not ends and self._needs_stem():
             bits |= NONEMPTY
@@ -347,8 +352,8 @@ class _Expression:
         if not self._exclusive:
             return ""
         values = [self._value(key, code) for code in constraint.excluded]
-        plain = [re.escape(v) for v in values if ends or not _HAS_EXTENSION.fullmatch(v)]
-        dotted = [re.escape(v) for v in values if not ends and _HAS_EXTENSION.fullmatch(v)]
+        plain = [_escape(v) for v in values if ends or not _HAS_EXTENSION.fullmatch(v)]
+        dotted = [_escape(v) for v in values if not ends and _HAS_EXTENSION.fullmatch(v)]
         if constraint.excluded_bits:
             plain.append(EXPRESSIONS[constraint.excluded_bits])
         written = ""
@@ -372,7 +377,7 @@ class _Expression:
 
     def _field(self, key: int, name: str, repeat: int, constraint: Constraint) -> str:
         """The field of a name and a repetition, seen from the beginning of the query."""
-        begin = re.escape(name) + "=" if name else "(?:=|[^&=]+(?:&|$))"
+        begin = _escape(name) + "=" if name else "(?:=|[^&=]+(?:&|$))"
         skip = f"(?:(?!{begin})[^&]*&)*"
         again = f"(?:{skip}(?={begin})[^&]*&){{{repeat}}}" if repeat else ""
         prefix = begin if name else f"(?={begin})"

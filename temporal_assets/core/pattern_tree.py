@@ -38,6 +38,7 @@ from temporal_assets.core.value_shapes import (
     DAY,
     DAY_CLASS,
     DIGITS,
+    DIGITS_CLASS,
     DOTLESS,
     MONTH_CLASS,
     MONTH_NAME,
@@ -62,8 +63,9 @@ _DOMINANT: Final = 0.9
 """Share of a node's values that must look like dates before the rest is taken for exceptions,
 and share of one class before a wildcard is called by its name."""
 
-_DATED: Final = 0.5
-"""Share of years in the segment before that makes small numbers months and days."""
+_DATED: Final = 0.1
+"""Share of years in the segment before that makes small numbers months and days. Well below one
+half, because a section may write its dates in two places."""
 
 _SAME: Final = 1e-9
 """Entropies that differ by less are equal: they are sums in different orders."""
@@ -331,6 +333,8 @@ class _Builder:
             return False
         required = self._required(kind, common, context, urls)
         name = _class_name(measures.class_urls[i], measures.bit_urls[i], present, context)
+        if name == DIGITS_CLASS and known.get(key, (0, 0))[1] in (MONTH_CLASS, DAY_CLASS):
+            name = known[key][1]  # a few numbers say less than those of the node above
         if known.get(key) != (required, name):
             known[key] = (required, name)
             self.tests.append((node, key, OTHER, required, name))
@@ -372,7 +376,8 @@ class _Builder:
         for i in candidates:
             key = int(task.open_keys[i])
             bit = self._date_bit(measures, i, context[i])
-            branches = self._branches(task, key, bit)
+            dates = YEAR | DATE | (DAY | MONTH_NAME if context[i] else 0)
+            branches = self._branches(task, key, bit, dates)
             if branches:
                 return key, bit, branches
         return _NO_KEY, 0, []
@@ -396,8 +401,11 @@ class _Builder:
         most, bit = max(found)
         return bit if most >= self.support else 0
 
-    def _branches(self, task: _Task, key: int, bit: int) -> list[tuple[int, int]]:
-        """Divide a node's URLs by a key, or leave them if there is but one branch."""
+    def _branches(self, task: _Task, key: int, bit: int, dates: int) -> list[tuple[int, int]]:
+        """Divide a node's URLs by a key, or leave them if there is but one branch.
+
+        Values with the shape `bit` have a branch; those with one of `dates` are not salient.
+        """
         keys = self.keys
         rows = self.order[task.start : task.stop]
         column = keys.codes[key]
@@ -405,7 +413,7 @@ class _Builder:
         codes = self.touched[:found].copy()
         counts = self.counts[codes].astype(np.int64)
         self.counts[codes] = 0
-        named, branch = self._assign(key, codes, counts, bit)
+        named, branch = self._assign(key, codes, counts, bit, dates)
         branches = np.unique(branch)
         if len(branches) < 2:
             return []
@@ -417,7 +425,7 @@ class _Builder:
         return list(zip(order, sizes.tolist(), strict=True))
 
     def _assign(
-        self, key: int, codes: Int32s, counts: Int64s, bit: int
+        self, key: int, codes: Int32s, counts: Int64s, bit: int, dates: int
     ) -> tuple[list[int], Int32s]:
         """Values with a branch, most frequent first; and the branch of every value."""
         keys = self.keys
@@ -429,7 +437,7 @@ class _Builder:
             own = (codes > 0) & (shape & NONEMPTY == 0)
         if bit:
             branch[(codes > 0) & (shape & bit != 0)] = SHAPED
-        rest = np.flatnonzero((branch == OTHER) & ~own)
+        rest = np.flatnonzero((branch == OTHER) & ~own & (shape & dates == 0))
         ranked = rest[np.argsort(-counts[rest], kind="stable")]
         own[ranked[: salient(counts[ranked], self.support)]] = True
         branch[own] = codes[own]

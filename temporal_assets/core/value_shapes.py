@@ -46,11 +46,11 @@ CLASSES: Final = (
 """Names of wildcards. Numbers are months and days only by their position after a year."""
 
 ANY_CLASS: Final = 0
+DIGITS_CLASS: Final = 3
 MONTH_CLASS: Final = 6
 DAY_CLASS: Final = 11
 _YEAR_CLASS: Final = 1
 _DATE_CLASS: Final = 2
-_DIGITS_CLASS: Final = 3
 _UUID_CLASS: Final = 4
 _HEX_CLASS: Final = 5
 _SLUG_ID_CLASS: Final = 7
@@ -194,7 +194,7 @@ def _class(
     elif bits & DATE:
         kind = _DATE_CLASS
     elif bits & DIGITS:
-        kind = _DATE_CLASS if _is_compact_date(data, start, stop) else _DIGITS_CLASS
+        kind = _DATE_CLASS if _is_compact_date(data, start, stop) else DIGITS_CLASS
     elif bits & MONTH_NAME:
         kind = MONTH_CLASS
     elif bits & HEX and digits:

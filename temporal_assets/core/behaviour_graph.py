@@ -1,0 +1,205 @@
+"""The behaviour graph of a site, and the ranks of its patterns.
+
+Here: transits between patterns (BB Table 1) and everything of BB 4.1 and 4.2. Not here: which
+patterns there are (`pattern_tree`, `visit_cut`, `transit_cut`).
+
+Authority and hub are what two matrices leave unchanged but for length:
+
+    auth(i) = sum over j of p_out(j -> i) * hub(j)      p_out(j -> i) = transits(j, i) / F_out(j)
+    hub(i)  = sum over j of p_in(i -> j) * auth(j)      p_in(i -> j)  = transits(i, j) / F_in(j)
+
+both from the values of the round before (eq 10), from eq 9 on. Where every visit comes from within
+the site and the site is connected, the limit is F_in and F_out themselves: the graph adds to the
+counts what visits from outside and dead ends take from them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from temporal_assets.core.texts import Flags, Floats, Int32s, Int64s
+
+TOLERANCE: Final = 1e-9
+"""Both scores move less than this in a round (design: ranks)."""
+
+ROUNDS: Final = 10_000
+"""Parts of a site that few transits connect converge slowly; a round costs microseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class BehaviourGraph:
+    """Patterns as nodes, transits as weights."""
+
+    volume: Int64s
+    """||P||: distinct URLs."""
+    visits: Floats
+    """F_in, from anywhere."""
+    referrals: Floats
+    """F_out, to anywhere."""
+    transits: sparse.csr_array
+    """Shape (patterns, patterns): F_trans(i, j)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Convergence:
+    """How the scores came about."""
+
+    rounds: int
+    movement: float
+    """Euclidean movement in the last round, of the score that moved more."""
+    converged: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PatternRanks:
+    """Scores and ranks, one a pattern; rank 1 is the best.
+
+    Equal scores are ranked by visits (fetching) or referrals (discovery), then by number.
+    """
+
+    authority: Floats
+    hub: Floats
+    fetch_score: Floats
+    """(auth + hub) / 2."""
+    by_volume: Int64s
+    by_overall_visit: Int64s
+    by_average_visit: Int64s
+    by_fetch: Int64s
+    by_overall_referral: Int64s
+    by_average_referral: Int64s
+    by_discovery: Int64s
+    convergence: Convergence
+    has_transits: bool
+    """False: no transit within the site is known (no referrers are logged, say). Authority and
+    hub are then those of eq 9, shares of visits and referrals, and say no more than these."""
+    components: int
+    """Parts of the graph that no transit connects, patterns without any transit left aside. With
+    more than one, the graph says little about how patterns of different parts compare."""
+    is_isolated: Flags
+    """Patterns without any transit within the site; their authority and hub are 0."""
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether all patterns hang together."""
+        return self.components == 1 and not self.is_isolated.any()
+
+
+def count_transits(
+    pattern_of_url: Int32s, patterns: int, referrer: Int64s, target: Int64s, count: Floats
+) -> sparse.csr_array:
+    """F_trans between patterns from transits between URLs; URLs of no pattern (-1) are left out.
+
+    `referrer` and `target` are numbers of URLs, -1 for URLs outside the site.
+    """
+    inside = (referrer >= 0) & (target >= 0)
+    source = pattern_of_url[referrer[inside]]
+    goal = pattern_of_url[target[inside]]
+    known = (source >= 0) & (goal >= 0)
+    matrix = sparse.coo_array(
+        (count[inside][known].astype(np.float64), (source[known], goal[known])),
+        shape=(patterns, patterns),
+    )
+    return sparse.csr_array(matrix)
+
+
+def merge_transits(
+    transits: sparse.csr_array, group: Int32s, groups: int
+) -> sparse.csr_array:
+    """F_trans after patterns were merged: pattern i became part of `group[i]`."""
+    ones = np.ones(len(group))
+    into = sparse.csr_array((ones, (group, np.arange(len(group)))), shape=(groups, len(group)))
+    return sparse.csr_array(into @ transits @ into.T)
+
+
+def rank_patterns(
+    graph: BehaviourGraph, tolerance: float = TOLERANCE, rounds: int = ROUNDS
+) -> PatternRanks:
+    """All ranks of BB 4.1 and 4.2."""
+    volume = np.maximum(graph.volume, 1)
+    authority, hub = _share(graph.visits), _share(graph.referrals)
+    has_transits = bool(graph.transits.sum() > 0)
+    convergence = Convergence(0, 0.0, True)
+    if has_transits:
+        authority, hub, convergence = _iterate(graph, authority, hub, tolerance, rounds)
+    touched = _sums(graph.transits, 0) + _sums(graph.transits, 1) > 0
+    fetch = 0.5 * (authority + hub)
+    visits, referrals = graph.visits, graph.referrals
+    return PatternRanks(
+        authority,
+        hub,
+        fetch,
+        _ranks(graph.volume, visits),
+        _ranks(visits, visits),
+        _ranks(visits / volume, visits),
+        _ranks(fetch, visits),
+        _ranks(referrals, referrals),
+        _ranks(referrals / volume, referrals),
+        _ranks(hub, referrals),
+        convergence,
+        has_transits,
+        _components(graph.transits, touched),
+        ~touched,
+    )
+
+
+def _iterate(
+    graph: BehaviourGraph, authority: Floats, hub: Floats, tolerance: float, rounds: int
+) -> tuple[Floats, Floats, Convergence]:
+    to_authority = sparse.csr_array(
+        (sparse.diags_array(_inverse(graph.referrals)) @ graph.transits).T
+    )
+    to_hub = sparse.csr_array(graph.transits @ sparse.diags_array(_inverse(graph.visits)))
+    authority, hub = _unit(authority), _unit(hub)
+    movement = np.inf
+    done = 0
+    while done < rounds and movement >= tolerance:
+        following = _unit(to_authority @ hub), _unit(to_hub @ authority)
+        movement = max(
+            float(np.linalg.norm(following[0] - authority)),
+            float(np.linalg.norm(following[1] - hub)),
+        )
+        authority, hub = following
+        done += 1
+    return authority, hub, Convergence(done, movement, movement < tolerance)
+
+
+def _share(counts: Floats) -> Floats:
+    """Eq 9."""
+    total = counts.sum()
+    return counts / total if total > 0 else np.zeros(len(counts))
+
+
+def _unit(vector: Floats) -> Floats:
+    length = float(np.linalg.norm(vector))
+    return vector / length if length > 0 else vector
+
+
+def _inverse(counts: Floats) -> Floats:
+    inverse = np.zeros(len(counts))
+    np.divide(1.0, counts, out=inverse, where=counts > 0)
+    return inverse
+
+
+def _sums(matrix: sparse.csr_array, axis: int) -> Floats:
+    sums: Floats = np.asarray(matrix.sum(axis=axis)).ravel()
+    return sums
+
+
+def _components(transits: sparse.csr_array, touched: Flags) -> int:
+    count, label = connected_components(transits, directed=False)
+    return len(np.unique(label[touched])) if count else 0
+
+
+def _ranks(score: Floats | Int64s, support: Floats) -> Int64s:
+    """1 for the highest score."""
+    # Scores equal but for rounding rank by support.
+    rounded = np.round(np.asarray(score, np.float64), 12)
+    order = np.lexsort((np.arange(len(score)), -support, -rounded))
+    ranks = np.empty(len(score), np.int64)
+    ranks[order] = np.arange(1, len(score) + 1)
+    return ranks
