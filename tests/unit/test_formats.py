@@ -178,3 +178,43 @@ def test_no_line_disappears_and_nothing_raises(
             present = good[column.start[good] >= 0]
             assert (column.stop[present] >= column.start[present]).all()
             assert (column.stop[present] <= len(column.data)).all()
+
+
+def test_large_blocks_are_followed_through_a_repeated_hour_by_their_ends(read_log: ReadLog) -> None:
+    def lines(day: int, clock: str, count: int = 4000) -> bytes:
+        return f"2024-10-{day} {clock}:00,a,/page\n".encode() * count
+
+    head = b"time,address,url\n"
+    options = {"format": "csv", "timezone": "Europe/Berlin"}
+    # A block ends in the second 02:30; the next one goes on there.
+    rows = read_log(head + lines(27, "02:45") + lines(27, "02:05"), lines(27, "02:30"), **options)
+    assert [rows[i].time[11:16] for i in (0, 4000, 8000)] == ["00:45", "01:05", "01:30"]
+    # A block ends on another day; nothing is carried on.
+    rows = read_log(head + lines(26, "02:45") + lines(26, "12:00"), lines(27, "02:30"), **options)
+    assert [rows[i].time[8:16] for i in (0, 8000)] == ["26 00:45", "27 00:30"]
+
+
+@pytest.mark.parametrize(
+    ("forwarded", "address"),
+    [
+        ("198.51.100.2", "198.51.100.2"),
+        ("198.51.100.2, 10.0.0.1", "198.51.100.2"),
+        (" [2001:db8::1]:443 ,10.0.0.1", "2001:db8::1"),
+        ("unknown", "203.0.113.7"),
+        ("-", "203.0.113.7"),
+        ("", "203.0.113.7"),
+        ("whoever", "whoever"),
+    ],
+)
+def test_the_forwarded_address_where_there_is_one(
+    read_log: ReadLog, forwarded: str, address: str
+) -> None:
+    line = '203.0.113.7 - - [17/May/2015:10:05:03 +0000] "GET / HTTP/1.1" 200 1 "-" "x"'
+    text = f'{line} "{forwarded}"\n{line}\n'.encode()
+    rows = read_log(text, format="combined", address="forwarded")
+    assert [row.address for row in rows] == [address, "203.0.113.7"]
+    assert [row.address for row in read_log(text, format="combined")] == ["203.0.113.7"] * 2
+    # Formats without the header fall back to what they have.
+    common = line.removesuffix(' "-" "x"').encode() + b"\n"
+    (row,) = read_log(common, format="common", address="forwarded")
+    assert row.address == "203.0.113.7"
