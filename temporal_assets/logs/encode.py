@@ -13,9 +13,9 @@ from typing import Final
 
 import numpy as np
 import pyarrow as pa
-from numba import njit
 from numpy.typing import NDArray
 
+from temporal_assets.logs.kernels import inlined, kernel
 from temporal_assets.logs.records import Bytes, Column, Offsets
 
 Codes = NDArray[np.int32]
@@ -97,7 +97,7 @@ def to_arrow(column: Column) -> pa.Array:
     return pa.StringArray.from_buffers(len(column), pa.py_buffer(offsets), pa.py_buffer(data))
 
 
-@njit(nogil=True, cache=True)
+@inlined
 def _word(data: Bytes, at: int) -> np.uint64:
     """8 bytes as a little-endian integer.
 
@@ -116,7 +116,7 @@ def _word(data: Bytes, at: int) -> np.uint64:
     )
 
 
-@njit(nogil=True, cache=True)
+@inlined
 def _hash(data: Bytes, start: int, stop: int, seed: np.uint64) -> np.uint64:
     value = seed ^ np.uint64(stop - start)
     at = start
@@ -131,7 +131,7 @@ def _hash(data: Bytes, start: int, stop: int, seed: np.uint64) -> np.uint64:
     return value ^ (value >> np.uint64(32))
 
 
-@njit(nogil=True, cache=True)
+@inlined
 def _equal(data: Bytes, a: int, b: int, length: int) -> bool:
     i = 0
     while i + 8 <= length:
@@ -145,7 +145,7 @@ def _equal(data: Bytes, a: int, b: int, length: int) -> bool:
     return True
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _encode(
     data: Bytes, start: Offsets, stop: Offsets, rows: Offsets, seed: np.uint64
 ) -> tuple[Codes, Offsets]:
@@ -193,7 +193,7 @@ def _encode(
     return codes, first[:found].copy()
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _concatenate(
     prefix: Bytes,
     prefix_start: Offsets,
@@ -225,7 +225,7 @@ def _concatenate(
     return data, start, stop
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _compact(data: Bytes, start: Offsets, stop: Offsets) -> tuple[Bytes, NDArray[np.int32]]:
     n = start.size
     offsets = np.empty(n + 1, np.int32)
@@ -241,7 +241,7 @@ def _compact(data: Bytes, start: Offsets, stop: Offsets) -> tuple[Bytes, NDArray
     return out, offsets
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _encode_keys(keys: Offsets, seed: np.uint64) -> tuple[Codes, Offsets]:
     codes = np.empty(keys.size, np.int32)
     distinct = np.empty(keys.size, np.int64)
@@ -269,7 +269,7 @@ def _encode_keys(keys: Offsets, seed: np.uint64) -> tuple[Codes, Offsets]:
     return codes, distinct[:found].copy()
 
 
-@njit(nogil=True, cache=True)
+@inlined
 def _slot(key: int, seed: np.uint64, size: int) -> np.int64:
     value = (np.uint64(key) ^ seed) * _MULTIPLIER
     return np.int64((value ^ (value >> np.uint64(32))) & np.uint64(size - 1))

@@ -11,9 +11,9 @@ from hashlib import sha256
 from typing import Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from temporal_assets.logs.kernels import inlined, kernel
 from temporal_assets.logs.records import Column, Offsets
 
 LONGEST: Final = 55
@@ -71,12 +71,12 @@ def _state_after(block: NDArray[np.uint8]) -> Words:
     return state
 
 
-@njit(nogil=True, cache=True)
+@inlined
 def _rotate(x: np.uint32, bits: int) -> np.uint32:
     return np.uint32((x >> np.uint32(bits)) | (x << np.uint32(32 - bits)))
 
 
-@njit(nogil=True, cache=True)
+@inlined
 def _compress(state: Words, w: Words, k: Words) -> None:
     """FIPS 180-4, 6.2.2; the block is in w[:16]."""
     for i in range(16, 64):
@@ -97,7 +97,7 @@ def _compress(state: Words, w: Words, k: Words) -> None:
         state[i] = np.uint32(state[i] + value)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _hmac_heads(
     data: NDArray[np.uint8], start: Offsets, stop: Offsets, inner: Words, outer: Words, k: Words
 ) -> Offsets:

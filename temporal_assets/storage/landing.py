@@ -190,8 +190,7 @@ class _Reader:
     ) -> _Draft:
         checkpoints = [file.size for file in same_head]
         with streams.open_stream(item.path, self.settings.reading, checkpoints) as stream:
-            beginning = stream.head or _magic(item.path)
-            fmt = detect.resolve(item.source, beginning)
+            fmt = detect.resolve(item.source, stream.head)
             content = _Content(self._folder(item), self.settings.reading.sample_lines)
             cleaner = self.cleaners[item.options]
             for cleaned, has_referrers in self._cleaned(item, stream, fmt, cleaner, pool):
@@ -200,7 +199,7 @@ class _Reader:
                     self.progress(item.path, stream.compressed_bytes, item.sighting.size)
             content.close()
             beginnings = set(stream.prefix_digests.values())
-            likely = detect.likely_format(beginning) if content.tally.total("rejected") else None
+            likely = detect.likely_format(stream.head) if content.tally.total("rejected") else None
             if not content.days:
                 _explain_nothing(stream, fmt, content, likely)
             file = LandedFile(
@@ -246,7 +245,7 @@ class _Reader:
             state: formats.State = None
             for block in _blocks(stream):
                 yield partial(formats.parse, block, fmt, item.source, reading, state)
-                state = formats.advance(block, fmt, state)
+                state = formats.advance(block, fmt, state, item.source)
 
         def clean(task: Callable[[], Records]) -> tuple[Cleaned, bool]:
             records = task()
@@ -388,12 +387,6 @@ def _explain_nothing(
         f"none of {content.lines:,} lines can be read as `{fmt.name}`{hint} "
         f"({reason}{example}). State the format of the source"
     )
-
-
-def _magic(path: Path) -> bytes:
-    """The first bytes as they are, of a file that is no text."""
-    with path.open("rb") as file:
-        return file.read(4)
 
 
 def _move(folder: Path, target: Path) -> None:
