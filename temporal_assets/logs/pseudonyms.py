@@ -17,7 +17,6 @@ import secrets
 import socket
 import stat
 import threading
-from ipaddress import IPv6Address
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote_to_bytes
@@ -167,6 +166,7 @@ class Pseudonymiser:
         self._ipv4_mask = _mask(32, privacy.mask_ipv4_bits)
         self._ipv6_mask = _mask(128, privacy.mask_ipv6_bits)
         self._masks_ipv4 = privacy.mask_ipv4_bits > 0
+        self._masks_ipv6 = privacy.mask_ipv6_bits > 0
 
     def period(self, days: NDArray[np.int32]) -> NDArray[np.int64]:
         """The key period of each day; see `KeyRing.period`."""
@@ -198,8 +198,12 @@ class Pseudonymiser:
                 number = int.from_bytes(packed, "big") & self._ipv4_mask
                 packed = number.to_bytes(_IPV4_BYTES, "big")
             return socket.inet_ntoa(packed).encode()
-        # Not inet_ntop, whose spelling differs between systems.
-        return str(IPv6Address(int.from_bytes(packed, "big") & self._ipv6_mask)).encode()
+        if self._masks_ipv6:
+            number = int.from_bytes(packed, "big") & self._ipv6_mask
+            packed = number.to_bytes(_IPV6_BYTES, "big")
+        # All eight groups in full: shortening costs more than the hash, and inet_ntop's spelling
+        # differs between systems.
+        return packed.hex(":", 2).encode()
 
 
 def _mask(bits: int, removed: int) -> int:
@@ -214,6 +218,7 @@ UNKNOWN_CLIENT: Final = b"-"
 _UNKNOWN: Final = (b"", b"-", b"unknown")
 
 _IPV4_BYTES: Final = 4
+_IPV6_BYTES: Final = 16
 _MAPPED: Final = bytes(10) + b"\xff\xff"
 """Beginning of an IPv4 address within IPv6 (RFC 4291, 2.5.5.2), as dual-stack sockets log it."""
 

@@ -237,7 +237,9 @@ def is_static(target: bytes) -> bool:
     Targets are judged as logged: origin or absolute form, with or without query.
     """
     logged = _ORIGIN.sub(b"", target, count=1)
-    path = unquote_to_bytes(_AFTER_PATH.split(logged, maxsplit=1)[0]).lower()
+    path = _AFTER_PATH.split(logged, maxsplit=1)[0].lower()
+    if b"%" in path:
+        path = unquote_to_bytes(path).lower()
     _, dot, extension = path.rpartition(b"/")[2].rpartition(b".")
     if dot and extension in STATIC_EXTENSIONS:  # `/map` and `/rss` are pages
         return True

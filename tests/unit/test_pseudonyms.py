@@ -56,7 +56,7 @@ def _signed(first_eight_bytes: int) -> int:
     ("client", "expected"),
     [
         (b"192.0.2.1", 0x631880DC2584B7D2),
-        (b"2001:db8::1", 0xC1B0EDB4C1FFB477),
+        (b"2001:db8::1", 0x28C8E17C7E8D7A98),
         (b"www.client.example", 0xD76E51972FFA6700),
         (None, 0x75F4B6ECCD1C0B2E),
         (b"", 0x75F4B6ECCD1C0B2E),
@@ -80,10 +80,10 @@ def test_masking_removes_bits_before_hashing(known: KeyRing) -> None:
     for address in (b"192.0.2.0", b"192.0.2.1", b"192.0.2.255", b"::ffff:192.0.2.77"):
         assert masking.pseudonym(0, address, None) == _signed(0x04EA1EE885E2C125)
     for address in (b"2001:db8::1", b"2001:db8:0:ffff::1"):
-        assert masking.masked(address) == b"2001:db8::"
-        assert masking.pseudonym(0, address, None) == _signed(0x65F61E0E9C70B59C)
+        assert masking.masked(address) == b"2001:0db8:0000:0000:0000:0000:0000:0000"
+        assert masking.pseudonym(0, address, None) == _signed(0x46F4FDB8D16DCBF9)
     assert masking.masked(b"192.0.3.1") == b"192.0.3.0"
-    assert masking.masked(b"2001:db8:1::1") == b"2001:db8:1::"
+    assert masking.masked(b"2001:db8:1::1") == b"2001:0db8:0001:0000:0000:0000:0000:0000"
     assert masking.masked(b"www.client.example") == b"www.client.example"
 
 
@@ -97,11 +97,11 @@ def test_masking_removes_bits_before_hashing(known: KeyRing) -> None:
         (b"::ffff:192.0.2.1", b"192.0.2.1"),
         (b"::FFFF:C000:0201", b"192.0.2.1"),
         (b"[::ffff:192.0.2.1]:443", b"192.0.2.1"),
-        (b"2001:0DB8:0:0:0:0:0:1", b"2001:db8::1"),
-        (b"[2001:db8::1]", b"2001:db8::1"),
-        (b"[2001:db8::1]:8080", b"2001:db8::1"),
-        (b"fe80::1%eth0", b"fe80::1"),
-        (b"[fe80::1%25eth0]:80", b"fe80::1"),
+        (b"2001:0DB8:0:0:0:0:0:1", b"2001:0db8:0000:0000:0000:0000:0000:0001"),
+        (b"[2001:db8::1]", b"2001:0db8:0000:0000:0000:0000:0000:0001"),
+        (b"[2001:db8::1]:8080", b"2001:0db8:0000:0000:0000:0000:0000:0001"),
+        (b"fe80::1%eth0", b"fe80:0000:0000:0000:0000:0000:0000:0001"),
+        (b"[fe80::1%25eth0]:80", b"fe80:0000:0000:0000:0000:0000:0000:0001"),
         # No addresses: used as they are.
         (b"192.0.2.256", b"192.0.2.256"),
         (b"192.0.2.x", b"192.0.2.x"),
