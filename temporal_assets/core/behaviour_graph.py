@@ -107,9 +107,7 @@ def count_transits(
     return sparse.csr_array(matrix)
 
 
-def merge_transits(
-    transits: sparse.csr_array, group: Int32s, groups: int
-) -> sparse.csr_array:
+def merge_transits(transits: sparse.csr_array, group: Int32s, groups: int) -> sparse.csr_array:
     """F_trans after patterns were merged: pattern i became part of `group[i]`."""
     ones = np.ones(len(group))
     into = sparse.csr_array((ones, (group, np.arange(len(group)))), shape=(groups, len(group)))

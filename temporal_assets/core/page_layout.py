@@ -16,7 +16,8 @@ from math import log1p, sqrt
 from typing import Final
 
 _VOID: Final = frozenset(
-    "area base br col embed hr img input link meta param source track wbr".split()
+    {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param"}
+    | {"source", "track", "wbr"}
 )
 """Elements without an end tag."""
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -38,7 +38,8 @@ from temporal_assets.core.value_shapes import NONEMPTY, bits_of, shape_of
 NOWHERE = -1
 """The URL is not even under the root: another site, or a form the site never had."""
 
-_SLOTS = slot_of(url_split.QUERY, 0)
+_SLOTS: Final = slot_of(url_split.QUERY, 0)
+_UNKNOWN: Final = -1
 
 
 class _Lookup(NamedTuple):
@@ -74,6 +75,7 @@ class PatternMatcher:
 
     _slots: Int32s
     _kinds: Int8s
+    _named: Flags
     _names: _Lookup
     _values: _Lookup
     _nodes: _Nodes
@@ -88,6 +90,7 @@ class PatternMatcher:
             urls.offsets,
             self._slots,
             self._kinds,
+            self._named,
             self._names,
             self._values,
             self._nodes,
@@ -113,8 +116,10 @@ def compile_matcher(tree: PatternTree) -> PatternMatcher:
         else:
             slots[slot_of(kind, index)] = key
     values = [(tree.keys.value(key, code), key, code) for key, code in sorted(set(_named(tree)))]
+    named = np.zeros(len(keys), np.bool_)
+    named[[key for _, key, _ in values]] = True
     return PatternMatcher(
-        slots, keys.kind, _lookup(names), _lookup(values), _nodes(tree), SEED,
+        slots, keys.kind, named, _lookup(names), _lookup(values), _nodes(tree), SEED,
         tree.hierarchy.is_leaf,
     )  # fmt: skip
 
@@ -179,10 +184,8 @@ def _enter(table: Int32s, data: Bytes, offsets: Int64s, salt: Int32s, seed: np.u
         table[at] = i
 
 
-@njit(nogil=True, cache=True)
-def _find(
-    lookup: _Lookup, data: Bytes, start: int, stop: int, salt: int, seed: np.uint64
-) -> int:
+@njit(nogil=True, cache=True, forceinline=True)
+def _find(lookup: _Lookup, data: Bytes, start: int, stop: int, salt: int, seed: np.uint64) -> int:
     """The number of a text, -1 if it is unknown."""
     mask = len(lookup.table) - 1
     at = np.int64(hash_bytes(data, start, stop, salt, seed)) & mask
@@ -194,7 +197,7 @@ def _find(
             and lookup.offsets[entry + 1] - begin == stop - start
             and equal_bytes(data, start, lookup.data, begin, stop - start)
         ):
-            return lookup.number[entry]
+            return int(lookup.number[entry])
         at = (at + 1) & mask
     return -1
 
@@ -205,6 +208,7 @@ def _match(
     offsets: Int64s,
     slots: Int32s,
     kinds: Int8s,
+    named: Flags,
     names: _Lookup,
     values: _Lookup,
     nodes: _Nodes,
@@ -213,6 +217,7 @@ def _match(
     matched = np.empty(len(offsets) - 1, np.int32)
     fields = np.empty((url_split.CAPACITY, 6), np.int64)
     codes = np.empty(len(kinds), np.int32)
+    bits = np.empty(len(kinds), np.int32)
     starts = np.empty(len(kinds), np.int64)
     stops = np.empty(len(kinds), np.int64)
     for url in range(len(matched)):
@@ -233,33 +238,43 @@ def _match(
                     known = False
                     break
             starts[key], stops[key] = start, stop
-            # -1 of an unknown value is OTHER.
-            codes[key] = _find(values, data, start, stop, key, seed)
-        matched[url] = _walk(data, codes, starts, stops, kinds, nodes) if known else NOWHERE
+            codes[key] = _find(values, data, start, stop, key, seed) if named[key] else OTHER
+            bits[key] = _UNKNOWN
+        if known:
+            matched[url] = _walk(data, codes, bits, starts, stops, kinds, nodes)
+        else:
+            matched[url] = NOWHERE
     return matched
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def _walk(
-    data: Bytes, codes: Int32s, starts: Int64s, stops: Int64s, kinds: Int8s, nodes: _Nodes
+    data: Bytes,
+    codes: Int32s,
+    bits: Int32s,
+    starts: Int64s,
+    stops: Int64s,
+    kinds: Int8s,
+    nodes: _Nodes,
 ) -> int:
     at = NOWHERE
     following = 0
-    while following >= 0 and _passes(following, data, codes, starts, stops, nodes):
+    while following >= 0 and _passes(following, data, codes, bits, starts, stops, nodes):
         at = following
         key = nodes.split_key[at]
         if key < 0:
             break
-        following = _branch(at, key, data, codes, starts, stops, kinds, nodes)
+        following = _branch(at, key, data, codes, bits, starts, stops, kinds, nodes)
     return at
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def _branch(
     node: int,
     key: int,
     data: Bytes,
     codes: Int32s,
+    bits: Int32s,
     starts: Int64s,
     stops: Int64s,
     kinds: Int8s,
@@ -268,7 +283,7 @@ def _branch(
     """The child that a URL belongs to, -1 if there is none."""
     code = codes[key]
     if code == ABSENT:
-        return nodes.absent[node]
+        return int(nodes.absent[node])
     low, high = nodes.first_named[node], nodes.first_named[node + 1]
     end = high
     while low < high:
@@ -278,26 +293,40 @@ def _branch(
         else:
             high = middle
     if low < end and nodes.named_code[low] == code:
-        return nodes.named_node[low]
-    bits = bits_of(shape_of(data, starts[key], stops[key]))
-    if nodes.split_bit[node] & bits:
-        return nodes.shaped[node]
-    if kinds[key] == url_split.PATH and not bits & NONEMPTY:
+        return int(nodes.named_node[low])
+    shape = _bits(key, data, bits, starts, stops)
+    if nodes.split_bit[node] & shape:
+        return int(nodes.shaped[node])
+    if kinds[key] == url_split.PATH and not shape & NONEMPTY:
         return -1
-    return nodes.other[node]
+    return int(nodes.other[node])
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
+def _bits(key: int, data: Bytes, bits: Int32s, starts: Int64s, stops: Int64s) -> int:
+    """Shape of a value, recognised once a URL."""
+    if bits[key] == _UNKNOWN:
+        bits[key] = bits_of(shape_of(data, starts[key], stops[key]))
+    return int(bits[key])
+
+
+@njit(nogil=True, cache=True, forceinline=True)
 def _passes(
-    node: int, data: Bytes, codes: Int32s, starts: Int64s, stops: Int64s, nodes: _Nodes
+    node: int,
+    data: Bytes,
+    codes: Int32s,
+    bits: Int32s,
+    starts: Int64s,
+    stops: Int64s,
+    nodes: _Nodes,
 ) -> bool:
     for test in range(nodes.first_test[node], nodes.first_test[node + 1]):
         key, value = nodes.test_key[test], nodes.test_value[test]
         if value == OTHER:
             if codes[key] == ABSENT:
                 return False
-            bits = nodes.test_bits[test]
-            if bits and bits & ~bits_of(shape_of(data, starts[key], stops[key])):
+            required = nodes.test_bits[test]
+            if required and required & ~_bits(key, data, bits, starts, stops):
                 return False
         elif codes[key] != value:
             return False

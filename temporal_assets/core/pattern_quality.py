@@ -14,7 +14,7 @@ import numpy as np
 from temporal_assets.core.page_layout import layout_similarity
 from temporal_assets.core.pattern_match import NOWHERE, PatternMatcher
 from temporal_assets.core.pattern_tree import PatternTree
-from temporal_assets.core.texts import Floats, Int32s, Texts
+from temporal_assets.core.texts import Flags, Floats, Int32s, Texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,9 @@ def traffic_divergence(pattern_of_url: Int32s, visits: Floats) -> float:
 def layout_consistency(
     pages: Mapping[int, list[dict[str, float]]], pairs: int, seed: int
 ) -> LayoutSimilarity:
-    """Compare pages (tag paths, by pattern): up to `pairs` pairs within patterns, and as many across.
+    """Compare `pairs` pairs of pages within patterns, and as many across.
+
+    `pages` are the tag paths of the pages of each pattern.
 
     Pairs within are drawn from all pairs of two pages of one pattern, each as likely.
     """
@@ -96,7 +98,7 @@ def layout_consistency(
     return LayoutSimilarity(_mean(within), _mean(across), len(within), len(across))
 
 
-def _coverage(covered: np.ndarray, visits: Floats | None) -> Coverage:  # type: ignore[type-arg]
+def _coverage(covered: Flags, visits: Floats | None) -> Coverage:
     if len(covered) == 0:
         return Coverage(0.0, 0.0)
     share = float(covered.mean())
@@ -131,7 +133,7 @@ def _across(
         return []
     owner = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
     page = np.concatenate([np.arange(len(group)) for group in groups])
-    found = []
+    found: list[float] = []
     while len(found) < pairs:
         a, b = draw.integers(len(owner), size=2).tolist()
         if owner[a] != owner[b]:

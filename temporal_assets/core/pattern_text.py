@@ -15,6 +15,7 @@ Python, Java and JavaScript know; they match exactly what the matcher puts under
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from temporal_assets.core.pattern_tree import OTHER, SHAPED, PatternTree
@@ -86,8 +87,10 @@ def _add_branch(tree: PatternTree, node: int, found: dict[int, Constraint]) -> N
     parent = int(tree.hierarchy.parent[node])
     if parent < 0:
         return
-    key, branch, bit = int(tree.split_key[parent]), int(tree.branch[node]), int(
-        tree.split_bit[parent]
+    key, branch, bit = (
+        int(tree.split_key[parent]),
+        int(tree.branch[node]),
+        int(tree.split_bit[parent]),
     )
     before = found.get(key, Constraint(OTHER))
     if branch == SHAPED:
@@ -215,17 +218,14 @@ class _Expression:
         self,
         places: dict[tuple[int, int], tuple[int, Constraint | None]],
         exclusive: bool,
-        text: object,
+        text: Callable[[int, int], str],
     ) -> None:
         self._places = places
         self._exclusive = exclusive
-        self._text = text
+        self._value = text
 
     def _at(self, kind: int, index: int = 0) -> tuple[int, Constraint | None]:
         return self._places.get((kind, index), (-1, Constraint(ABSENT)))
-
-    def _value(self, key: int, code: int) -> str:
-        return str(self._text(key, code))  # type: ignore[operator]
 
     def origin(self) -> str:
         """Scheme, host and port."""
@@ -280,9 +280,8 @@ class _Expression:
 
     def _segment(self, index: int, ends: str) -> str:
         key, constraint = self._at(PATH, index)
-        assert constraint is not None  # only certain segments are written
         excluded = "?" if index == MAX_SEGMENTS - 1 else "/?"
-        return self._one(key, constraint, excluded, ends)
+        return self._one(key, constraint or Constraint(OTHER), excluded, ends)
 
     def _last(self, index: int, free: int) -> str:
         """The last certain segment, the extension, and the segments that may follow."""
@@ -321,7 +320,7 @@ class _Expression:
             return ""
         if extension.value == ABSENT:
             dotless = last is not None and (last.value > 0 or self._is_dotless(last))
-            if not free and dotless or (EXTENSION, 0) not in self._places and not free and dotless:
+            if dotless and not free:
                 return ""
             return rf"(?![^?]*[^/?]\.{_EXTENSION}{_ENDS})"
         if not free:

@@ -1,8 +1,8 @@
 """Which values of a key are worth a branch of their own.
 
 Here: the rule on frequencies (WWW 2010: salient values stand before the largest drop in
-log-frequency) and the cases in which it says nothing. Not here: dates and ∅, which the tree treats by
-what they are (`pattern_tree`).
+log-frequency) and the cases in which it says nothing. Not here: dates and ∅, which the tree
+treats by what they are (`pattern_tree`).
 """
 
 from __future__ import annotations

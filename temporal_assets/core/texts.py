@@ -57,25 +57,44 @@ def texts(strings: Sequence[str]) -> Texts:
     return Texts(data, np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths))))
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def hash_bytes(data: Bytes, start: int, stop: int, salt: int, seed: np.uint64) -> np.uint64:
     """Hash of `data[start:stop]`; equal bytes under different salts are different values."""
     value = (seed ^ np.uint64(stop - start)) + np.uint64(salt) * MULTIPLIER
     at = start
     while at < stop:
-        word = np.uint64(0)
-        for i in range(min(8, stop - at)):
-            word |= np.uint64(data[at + i]) << np.uint64(8 * i)
-        value = (value ^ word) * MULTIPLIER
+        value = (value ^ _word(data, at, stop - at)) * MULTIPLIER
         value ^= value >> np.uint64(29)
         at += 8
     return value ^ (value >> np.uint64(32))
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def equal_bytes(a: Bytes, a_start: int, b: Bytes, b_start: int, length: int) -> bool:
     """Whether `length` bytes of `a` and `b` are the same."""
-    for i in range(length):
-        if a[a_start + i] != b[b_start + i]:
+    i = 0
+    while i + 8 <= length:
+        if _word(a, a_start + i, 8) != _word(b, b_start + i, 8):
             return False
-    return True
+        i += 8
+    return bool(_word(a, a_start + i, length - i) == _word(b, b_start + i, length - i))
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def _word(data: Bytes, at: int, count: int) -> np.uint64:
+    """Up to 8 bytes as a little-endian integer (the compiler makes one load of the full case)."""
+    if count >= 8:
+        return (
+            np.uint64(data[at])
+            | np.uint64(data[at + 1]) << np.uint64(8)
+            | np.uint64(data[at + 2]) << np.uint64(16)
+            | np.uint64(data[at + 3]) << np.uint64(24)
+            | np.uint64(data[at + 4]) << np.uint64(32)
+            | np.uint64(data[at + 5]) << np.uint64(40)
+            | np.uint64(data[at + 6]) << np.uint64(48)
+            | np.uint64(data[at + 7]) << np.uint64(56)
+        )
+    word = np.uint64(0)
+    for i in range(count):
+        word |= np.uint64(data[at + i]) << np.uint64(8 * i)
+    return word

@@ -11,6 +11,7 @@ from typing import Final
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from temporal_assets.core import url_split
 from temporal_assets.core.texts import (
@@ -24,6 +25,8 @@ from temporal_assets.core.texts import (
     hash_bytes,
 )
 from temporal_assets.core.value_shapes import shapes
+
+Hashes = NDArray[np.uint64]
 
 ABSENT: Final = 0
 """The code of ∅: the URL has no such key."""
@@ -93,22 +96,18 @@ class UrlKeys:
 
 
 def decompose(urls: Texts, min_urls: int = 1) -> UrlKeys:
-    """Key-values of distinct canonical URLs. Query keys that fewer than `min_urls` have are left."""
+    """Key-values of distinct canonical URLs, without query keys that fewer than `min_urls` have."""
     pointers, slots, values, value_slot, start, stop, names = _fields(urls.data, urls.offsets, SEED)
     present = np.bincount(slots, minlength=_QUERY_SLOT + len(names))
     keys, column = _columns_of(urls, present, names, min_urls)
-    codes, first, rows = _table(
-        pointers, slots, values, value_slot, column, len(keys), len(urls)
-    )
+    codes, first, rows = _table(pointers, slots, values, value_slot, column, len(keys), len(urls))
     start, stop = start[rows], stop[rows]
     ignored = len(names) - int(np.count_nonzero(column[_QUERY_SLOT:] >= 0))
     shape = shapes(urls.data, start, stop)
     return UrlKeys(urls, keys, codes, first, start, stop, shape, ignored)
 
 
-def _columns_of(
-    urls: Texts, present: Int64s, names: Int64s, min_urls: int
-) -> tuple[Keys, Int32s]:
+def _columns_of(urls: Texts, present: Int64s, names: Int64s, min_urls: int) -> tuple[Keys, Int32s]:
     """The keys that get a column, and the column of every slot (-1: none)."""
     column = np.full(len(present), -1, np.int32)
     fixed = np.flatnonzero(present[:_QUERY_SLOT]).tolist()
@@ -174,7 +173,7 @@ def _fill(
                 codes[key, url] = local[values[field]]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def slot_of(kind: int, index: int) -> int:
     """Slot of a field; of a query field, the first that query keys may take."""
     if kind == url_split.PATH:
@@ -197,7 +196,7 @@ def _bound(data: Bytes, urls: int) -> int:
     return separators + 4 * urls
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def _find(
     data: Bytes,
     start: int,
@@ -205,14 +204,14 @@ def _find(
     salt: int,
     value: np.uint64,
     table: Int32s,
-    hashes: np.ndarray,  # type: ignore[type-arg]
+    hashes: Hashes,
     salts: Int32s,
     starts: Int64s,
     stops: Int64s,
 ) -> int:
     """Place in `table` of a value: where its number is, or where it may be put."""
     mask = len(table) - 1
-    at = np.int64(value) & mask
+    at = int(np.int64(value) & mask)
     while table[at] >= 0:
         other = table[at]
         if (
@@ -227,7 +226,7 @@ def _find(
 
 
 @njit(nogil=True, cache=True)
-def _grown(table: Int32s, hashes: np.ndarray, count: int) -> Int32s:  # type: ignore[type-arg]
+def _grown(table: Int32s, hashes: Hashes, count: int) -> Int32s:
     """A table four times as large with the same numbers."""
     larger = np.full(4 * len(table), -1, np.int32)
     mask = len(larger) - 1

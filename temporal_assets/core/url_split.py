@@ -29,7 +29,7 @@ HOST: Final = 2
 PATH: Final = 3
 EXTENSION: Final = 4
 QUERY: Final = 5
-"""Kinds of keys, in the order in which ties between keys are decided (design: host, path, query)."""
+"""Kinds of keys, in the order in which ties are decided (design: host, path, query)."""
 
 MAX_LABELS: Final = 8
 MAX_SEGMENTS: Final = 24
@@ -84,7 +84,7 @@ def split_url(data: Bytes, start: int, stop: int, fields: Int64s) -> int:
     return count
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def _put(fields: Int64s, count: int, kind: int, index: int, start: int, stop: int) -> int:
     fields[count, KIND] = kind
     fields[count, INDEX] = index
@@ -95,7 +95,7 @@ def _put(fields: Int64s, count: int, kind: int, index: int, start: int, stop: in
     return count + 1
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def _after_scheme(data: Bytes, start: int, stop: int) -> int:
     """Where the host begins; `start` if the URL names none."""
     at = start
@@ -108,7 +108,7 @@ def _after_scheme(data: Bytes, start: int, stop: int) -> int:
     return start
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def _split_host(data: Bytes, start: int, stop: int, fields: Int64s, count: int) -> int:
     end = stop
     at = stop - 1
@@ -132,7 +132,7 @@ def _split_host(data: Bytes, start: int, stop: int, fields: Int64s, count: int) 
     return _put(fields, count, HOST, label, start, right)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def _is_address(data: Bytes, start: int, stop: int) -> bool:
     """IPv6 in brackets, or IPv4: the last label is a number."""
     if start < stop and data[start] == _OPEN:
@@ -143,7 +143,7 @@ def _is_address(data: Bytes, start: int, stop: int) -> bool:
     return at < stop - 1 and (at < start or data[at] == _DOT)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def _split_path(data: Bytes, start: int, stop: int, fields: Int64s, count: int) -> int:
     begin = start + 1
     segment = 0
@@ -161,7 +161,7 @@ def _split_path(data: Bytes, start: int, stop: int, fields: Int64s, count: int) 
     return _put(fields, count, EXTENSION, 0, dot + 1, stop)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def _extension_dot(data: Bytes, start: int, stop: int) -> int:
     """Position of the dot before the extension of a path that ends at `stop`, -1 if it has none."""
     at = stop - 1
@@ -175,12 +175,12 @@ def _extension_dot(data: Bytes, start: int, stop: int) -> int:
     return at
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def _is_alphanumeric(byte: int) -> bool:
     return 48 <= byte <= 57 or 65 <= byte <= 90 or 97 <= byte <= 122
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def _split_query(data: Bytes, start: int, stop: int, fields: Int64s, count: int) -> int:
     first = count
     at = start
@@ -207,7 +207,7 @@ def _split_query(data: Bytes, start: int, stop: int, fields: Int64s, count: int)
     return count
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def _repeats(data: Bytes, start: int, stop: int, fields: Int64s, first: int, count: int) -> int:
     """How many of the fields `first` to `count` have the name `data[start:stop]`."""
     repeats = 0

@@ -117,13 +117,13 @@ def required_expression(required: int, excluded: str) -> str:
     return f"[^{excluded}{dot}]{'+' if shape & NONEMPTY else '*'}"
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def bits_of(code: int) -> int:
     """The shape bits of a code."""
     return code & ALL_BITS
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def class_of(code: int) -> int:
     """The class of a code, an index into CLASSES."""
     return code >> _CLASS_SHIFT
@@ -143,34 +143,13 @@ def shape_of(data: Bytes, start: int, stop: int) -> int:
     length = stop - start
     if length == 0:
         return DOTLESS
-    digits = 0
-    letters = 0
-    hexadecimal = 0
-    upper = 0
-    separators = 0
-    dots = 0
-    for i in range(start, stop):
-        byte = data[i]
-        if 48 <= byte <= 57:
-            digits += 1
-        elif 97 <= byte <= 122 or 65 <= byte <= 90:
-            letters += 1
-            upper += byte <= 90
-            hexadecimal += (byte | 32) <= 102
-        elif byte == 46:
-            dots += 1
-        elif byte == 45 or byte == 95 or byte == 43 or byte == 126 or byte == 44 or byte == 37:
-            separators += 1
+    digits, letters, hexadecimal, separators, dots = _census(data, start, stop)
     bits = NONEMPTY
     if dots == 0:
         bits |= DOTLESS
     if digits == length:
-        bits |= DIGITS
-        if length == 4 and _is_year(data, start):
-            bits |= YEAR
-        if length <= 2 and 1 <= _number(data, start, stop) <= 31:
-            bits |= DAY
-    if length >= _HEX_LENGTH and digits + hexadecimal == length and digits < length:
+        bits |= _number_bits(data, start, stop)
+    elif length >= _HEX_LENGTH and digits + hexadecimal == length:
         bits |= HEX
     if digits >= 6 and digits + separators == length and _is_date(data, start, stop):
         bits |= DATE
@@ -181,7 +160,35 @@ def shape_of(data: Bytes, start: int, stop: int) -> int:
     return bits | _class(bits, data, start, stop, digits, letters, separators) << _CLASS_SHIFT
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
+def _census(data: Bytes, start: int, stop: int) -> tuple[int, int, int, int, int]:
+    """Digits, letters, letters that are hexadecimal digits, separators of words, dots."""
+    digits = letters = hexadecimal = separators = dots = 0
+    for i in range(start, stop):
+        byte = data[i]
+        lower = byte | 32
+        if 48 <= byte <= 57:
+            digits += 1
+        elif 97 <= lower <= 122:
+            letters += 1
+            hexadecimal += lower <= 102
+        elif byte == 46:
+            dots += 1
+        elif byte == 45 or byte == 95 or byte == 43 or byte == 126 or byte == 44 or byte == 37:
+            separators += 1
+    return digits, letters, hexadecimal, separators, dots
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def _number_bits(data: Bytes, start: int, stop: int) -> int:
+    if stop - start == 4 and _is_year(data, start):
+        return DIGITS | YEAR
+    if stop - start <= 2 and 1 <= _number(data, start, stop) <= 31:
+        return DIGITS | DAY
+    return DIGITS
+
+
+@njit(nogil=True, cache=True, forceinline=True)
 def _class(
     bits: int, data: Bytes, start: int, stop: int, digits: int, letters: int, separators: int
 ) -> int:
@@ -208,7 +215,7 @@ def _class(
     return kind
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def _number(data: Bytes, start: int, stop: int) -> int:
     """Value of a few digits, -1 if there are others between them."""
     number = 0
@@ -219,12 +226,12 @@ def _number(data: Bytes, start: int, stop: int) -> int:
     return number
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def _is_year(data: Bytes, start: int) -> bool:
     return 1900 <= _number(data, start, start + 4) <= 2099
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def _is_date(data: Bytes, start: int, stop: int) -> bool:
     """`2024-01` or `2024-01-31`, with `-` or `_`."""
     length = stop - start
@@ -237,7 +244,7 @@ def _is_date(data: Bytes, start: int, stop: int) -> bool:
     return _is_dash(data[start + 7]) and 1 <= _number(data, start + 8, stop) <= 31
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def _is_compact_date(data: Bytes, start: int, stop: int) -> bool:
     """`20240131`. Only a name: a number may look like it by chance."""
     return (
@@ -248,7 +255,7 @@ def _is_compact_date(data: Bytes, start: int, stop: int) -> bool:
     )
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def _is_dash(byte: int) -> bool:
     return byte == 45 or byte == 95
 
@@ -281,9 +288,9 @@ def _is_uuid(data: Bytes, start: int) -> bool:
     return True
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def _ends_in_number(data: Bytes, start: int, stop: int) -> bool:
-    """Ends in a separator, up to five letters and at least four digits: `-97058163`, `-rcna5392`."""
+    """Ends in a dash, up to five letters and at least four digits: `-97058163`, `-rcna5392`."""
     at = stop - 1
     while at >= start and 48 <= data[at] <= 57:
         at -= 1

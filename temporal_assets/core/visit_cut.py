@@ -20,7 +20,7 @@ import numpy as np
 from numba import njit
 
 from temporal_assets.core.hierarchy import Hierarchy
-from temporal_assets.core.texts import Flags, Floats, Int64s
+from temporal_assets.core.texts import Flags, Floats, Int32s, Int64s
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def data_bits(urls: Int64s, visits: Floats) -> Floats:
 
 
 @njit(nogil=True, cache=True)
-def _best(end: Int64s, parent: Int64s, alone: Floats) -> tuple[Floats, Floats]:
+def _best(end: Int32s, parent: Int32s, alone: Floats) -> tuple[Floats, Floats]:
     """Cost of the best cut of each subtree, and of the best one that divides its root."""
     best = alone.copy()
     divided = np.zeros(len(alone), np.float64)

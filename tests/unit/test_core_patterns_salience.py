@@ -1,0 +1,44 @@
+"""Which frequencies make a value salient."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from temporal_assets.core.salience import FEW, salient
+
+
+@pytest.mark.parametrize(
+    ("counts", "expected"),
+    [
+        ([], 0),
+        ([9], 0),  # below the support
+        ([10], 1),
+        ([1000, 900, 800, 9, 8, 1], 3),  # 800 to 9 is the largest drop
+        ([100, 50, 49, 48], 1),  # 100 to 50 is the largest drop
+        ([500, 480, 470], 3),  # no drop, few values: all
+        ([500, 480, 470, 460, 9], 4),
+        ([15, 12, 9], 2),  # no drop: those with support
+        ([50] * FEW, FEW),
+        ([50] * (FEW + 1), 0),  # no drop, many values: names, not sections
+        ([1] * 1000, 0),
+        ([1000, 20], 2),  # a wildcard for one value would hide it
+        ([1000, 9], 1),
+        ([40, 20, 10, 5], 1),  # equal drops: the first
+    ],
+)
+def test_by_hand(counts: list[int], expected: int) -> None:
+    assert salient(np.array(counts, np.int64), 10) == expected
+
+
+@given(st.lists(st.integers(1, 300), max_size=60), st.integers(1, 20))
+def test_salient_values_have_support_and_are_more_frequent_than_the_rest(
+    values: list[int], support: int
+) -> None:
+    counts = np.array(sorted(values, reverse=True), np.int64)
+    chosen = salient(counts, support)
+    assert (counts[:chosen] >= support).all()
+    if 0 < chosen < len(counts):
+        assert counts[chosen - 1] > counts[chosen] or counts[chosen - 1] >= support

@@ -1,0 +1,102 @@
+"""Shapes of values: what each bit means, and the names of wildcards."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from temporal_assets.core.texts import texts
+from temporal_assets.core.value_shapes import (
+    CLASSES,
+    DIGITS,
+    DOTLESS,
+    EXPRESSIONS,
+    NONEMPTY,
+    bits_of,
+    class_of,
+    required_expression,
+    shapes,
+    tightest,
+)
+
+
+def shape(value: str) -> int:
+    packed = texts([value])
+    return int(shapes(packed.data, packed.offsets[:-1], packed.offsets[1:])[0])
+
+
+@pytest.mark.parametrize(
+    ("value", "name"),
+    [
+        ("", "*"),
+        ("2024", "year"),
+        ("1899", "digits"),
+        ("2024-01", "date"),
+        ("2024-01-31", "date"),
+        ("2024_12_01", "date"),
+        ("2024-13-01", "*"),
+        ("20240131", "date"),
+        ("20241399", "digits"),
+        ("31", "digits"),
+        ("may", "month"),
+        ("September", "month"),
+        ("MAY", "word"),
+        ("123e4567-e89b-12d3-a456-426614174000", "uuid"),
+        ("9f86d081", "hex"),
+        ("fabaceae", "word"),
+        ("a-small-town", "slug"),
+        ("two_words", "slug"),
+        ("r%C3%A9sum%C3%A9", "slug"),
+        ("trump-wins-rcna53923", "slug-id"),
+        ("story-97058163", "slug-id"),
+        ("top-10", "slug"),
+        ("politics", "word"),
+        ("dQw4w9WgXcQ", "token"),
+        ("a1", "*"),
+        ("v1.10", "*"),
+    ],
+)
+def test_names(value: str, name: str) -> None:
+    assert CLASSES[class_of(shape(value))] == name
+
+
+values = st.one_of(
+    st.text("0123456789-_abcdefgG.", max_size=12),
+    st.from_regex("|".join(EXPRESSIONS.values()), fullmatch=True),
+    st.sampled_from(
+        ["Mar", "march", "marc", "00", "32", "0", "7", "07", "1900", "2100", "2024-1-1"]
+    ),
+)
+
+
+@given(values)
+def test_bits_mean_what_the_expressions_say(value: str) -> None:
+    bits = bits_of(shape(value))
+    for bit, expression in EXPRESSIONS.items():
+        assert bool(bits & bit) == bool(re.fullmatch(expression, value)), (value, expression)
+    assert bool(bits & NONEMPTY) == bool(value)
+    assert bool(bits & DOTLESS) == ("." not in value)
+
+
+@given(st.lists(values, min_size=1, max_size=4), values)
+def test_what_values_share_is_one_expression(some: list[str], other: str) -> None:
+    """Requiring the common bits is the same as matching the tightest of them."""
+    common = int(np.bitwise_and.reduce([bits_of(shape(v)) for v in some]))
+    required = tightest(common)
+    expression = required_expression(required, "/?")
+    assert all(re.fullmatch(expression, v) for v in some)
+    assert (bits_of(shape(other)) & required == required) == bool(re.fullmatch(expression, other))
+
+
+@given(values)
+def test_shapes_contain_each_other_or_exclude_each_other(value: str) -> None:
+    bits = bits_of(shape(value))
+    special = [bit for bit in EXPRESSIONS if bits & bit]
+    assert len([bit for bit in special if bit != DIGITS]) <= 1
+    if special:
+        assert bits & NONEMPTY
+        assert bits & DOTLESS
