@@ -73,6 +73,19 @@ class Project:
             )
         )
 
+    def run_well(
+        self, job: str, tags: dict[str, str] | None = None, partition: dt.date | None = None
+    ) -> dg.ExecuteInProcessResult:
+        """A run that must succeed; if it does not, the test says why."""
+        result = self.run(job, tags, partition)
+        errors = [
+            event.step_failure_data.error.to_string()
+            for event in result.all_events
+            if event.is_step_failure and event.step_failure_data.error
+        ]
+        assert result.success, "\n".join(errors) or [event.message for event in result.all_events]
+        return result
+
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:

@@ -35,9 +35,9 @@ def stale(project: Project) -> set[tuple[str, dt.date]]:
 @pytest.fixture
 def made(running: Project) -> Project:
     logs.write_days(running.logs, DAY, 3)
-    running.run("ingest")
+    running.run_well("ingest")
     for day in DAYS:
-        assert running.run("daily", partition=day).success
+        running.run_well("daily", partition=day)
     return running
 
 
@@ -48,7 +48,7 @@ def test_fresh_days_are_not_stale(made: Project) -> None:
 def test_a_late_file_marks_its_day_and_then_what_is_downstream(made: Project) -> None:
     noon = dt.datetime.combine(DAYS[1], dt.time(15))
     logs.write(made.logs / "late.log", [logs.line(noon, "/late", "192.0.2.77")])
-    made.run("ingest")
+    made.run_well("ingest")
     assert stale(made) == {("requests", DAYS[1])}
     made.materialize([DAYS[1]], ["requests"])
     assert stale(made) == {("page_views", DAYS[1]), ("transits", DAYS[1])}
@@ -58,13 +58,13 @@ def test_a_late_file_marks_its_day_and_then_what_is_downstream(made: Project) ->
 
 def test_unchanged_content_is_not_stale(made: Project) -> None:
     logs.write(made.logs / "copy.log", logs.day_of_lines(DAYS[0]))
-    made.run("ingest")
+    made.run_well("ingest")
     made.materialize([DAYS[0]], ["requests"])
     assert stale(made) == set()
 
 
 def test_a_run_over_several_days_leaves_nothing_stale(running: Project) -> None:
     logs.write_days(running.logs, DAY, 3)
-    running.run("ingest")
-    assert running.run("daily", tags.of_range(DAYS)).success
+    running.run_well("ingest")
+    running.run_well("daily", tags.of_range(DAYS))
     assert stale(running) == set()
