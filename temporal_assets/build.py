@@ -22,7 +22,12 @@ from temporal_assets.defs.assets.transits import transits_asset
 from temporal_assets.defs.checks import contract_checks, log_file_checks
 from temporal_assets.defs.jobs import daily_job, ingest_job, nightly_job
 from temporal_assets.defs.partitions import daily_partitions
-from temporal_assets.defs.resources import INSTALLATION, Installation
+from temporal_assets.defs.resources import (
+    CATALOGUE_RESOURCE,
+    INSTALLATION,
+    Installation,
+    catalogue_resource,
+)
 from temporal_assets.defs.schedules import nightly_schedule
 from temporal_assets.defs.sensors import log_files_sensor
 from temporal_assets.settings import Settings, load_settings
@@ -58,7 +63,11 @@ def _definitions(settings: Settings, resources: Mapping[str, Any]) -> dg.Definit
         jobs=[ingest, daily, nightly],
         schedules=[nightly_schedule(settings, nightly)],
         sensors=[log_files_sensor(ingest, daily)],
-        resources={INSTALLATION: Installation.of(settings), **resources},
+        resources={
+            INSTALLATION: Installation.of(settings),
+            CATALOGUE_RESOURCE: catalogue_resource(settings),
+            **resources,
+        },
         # A run is a few steps that each use all cores: processes would only cost start-up time.
         executor=dg.in_process_executor,
     )

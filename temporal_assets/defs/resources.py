@@ -1,4 +1,4 @@
-"""The one resource: everything a shell needs to do its work."""
+"""The resources: what a shell of ours needs, and the catalogue for assets that users add."""
 
 from __future__ import annotations
 
@@ -6,14 +6,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from dagster_duckdb import DuckDBResource
+
 from temporal_assets.defs.events import Event
 from temporal_assets.engines.base import Engine
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.settings import Settings
+from temporal_assets.storage.catalogue import CATALOGUE
 from temporal_assets.storage.store import Store
 
 INSTALLATION: Final = "installation"
 """Name of the resource, and of the parameter by which shells ask for it."""
+
+CATALOGUE_RESOURCE: Final = "catalogue"
+"""Name of the resource with a SQL view of every asset (docs/running-daily.md)."""
 
 
 def _silent(_: Event) -> None:
@@ -34,3 +40,10 @@ class Installation:
     def of(cls, settings: Settings, report: Callable[[Event], None] = _silent) -> Installation:
         """The installation the settings describe."""
         return cls(settings, Store.open(settings), DuckDBEngine(settings), report)
+
+
+def catalogue_resource(settings: Settings) -> DuckDBResource:
+    """`catalogue.duckdb`, read-only: it is rebuilt after every publish, never written to."""
+    return DuckDBResource(
+        database=str(settings.state / CATALOGUE), connection_config={"access_mode": "READ_ONLY"}
+    )
