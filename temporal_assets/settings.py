@@ -30,6 +30,16 @@ DEFAULT_STATE = Path("temporal_state")
 SETTINGS_FILE = "settings.toml"
 
 
+def _zone_name(value: str) -> str:
+    try:
+        ZoneInfo(value)
+    except (KeyError, OSError) as error:  # not found, or the name of a folder
+        raise ValueError(
+            f"{value!r} is no time zone; names are like `UTC` and `Europe/Berlin`"
+        ) from error
+    return value
+
+
 class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -62,8 +72,7 @@ class LogSource(_Section):
     @field_validator("timezone")
     @classmethod
     def _known_zone(cls, value: str) -> str:
-        ZoneInfo(value)
-        return value
+        return _zone_name(value)
 
 
 class Reading(_Section):
@@ -177,8 +186,7 @@ class Orchestration(_Section):
     @field_validator("timezone")
     @classmethod
     def _known_zone(cls, value: str) -> str:
-        ZoneInfo(value)
-        return value
+        return _zone_name(value)
 
 
 class Settings(BaseSettings):

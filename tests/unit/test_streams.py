@@ -219,7 +219,9 @@ def test_other_containers_are_refused_with_advice(tmp_path: Path, why: str, data
 
 
 @pytest.mark.parametrize(
-    "data", [b"", gzip.compress(b""), zstandard.ZstdCompressor().compress(b"")]
+    "data",
+    [b"", gzip.compress(b""), zstandard.ZstdCompressor().compress(b"")],
+    ids=["plain", "gzip", "zstd"],
 )
 def test_empty_files_have_no_blocks_and_no_problem(tmp_path: Path, data: bytes) -> None:
     text, stream, blocks = read(write(tmp_path, data))
