@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
-import tomllib
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -33,7 +32,7 @@ SETTINGS_FILE = "settings.toml"
 def _zone_name(value: str) -> str:
     try:
         ZoneInfo(value)
-    except (KeyError, OSError) as error:  # not found, or the name of a folder
+    except (KeyError, OSError, ValueError) as error:  # unknown, a folder, a path
         raise ValueError(
             f"{value!r} is no time zone; names are like `UTC` and `Europe/Berlin`"
         ) from error
@@ -237,8 +236,18 @@ def load_settings(state: str | os.PathLike[str] | None = None, **overrides: Any)
 
     try:
         return Loaded(state=folder, **overrides)
-    except (ValueError, tomllib.TOMLDecodeError) as error:
+    except ValidationError as error:
+        raise SettingsError(f"{file}: {_in_words(error)}") from error
+    except ValueError as error:  # no TOML, or no UTF-8
         raise SettingsError(f"{file}: {error}") from error
+
+
+def _in_words(error: ValidationError) -> str:
+    """Every wrong field with what is wrong; values are repeated as they were written."""
+    return "; ".join(
+        f"{'.'.join(map(str, one['loc']))}: {one['msg']} (found {one['input']!r})"
+        for one in error.errors()
+    )
 
 
 class SettingsError(ValueError):

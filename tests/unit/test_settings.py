@@ -1,0 +1,59 @@
+"""Settings: where they come from, and what a wrong one is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from temporal_assets.settings import SETTINGS_FILE, SettingsError, load_settings, state_folder
+
+
+def _write(state: Path, text: str) -> None:
+    state.mkdir(parents=True, exist_ok=True)
+    (state / SETTINGS_FILE).write_text(text, encoding="utf-8")
+
+
+def test_without_a_file_the_defaults_are_the_papers(state: Path) -> None:
+    settings = load_settings(state)
+    assert settings.window.days == 60
+    assert settings.cleaning.statuses == (200, 206, 304)
+    assert settings.state == state
+    assert not state.exists(), "reading settings creates nothing"
+
+
+def test_arguments_win_over_the_environment_over_the_file(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _write(state, "[window]\ndays = 10\nmin_days = 2\n[orchestration]\nhour = 5\n")
+    assert load_settings(state).window.days == 10
+    monkeypatch.setenv("TEMPORAL_ASSETS_WINDOW__DAYS", "20")
+    assert load_settings(state).window.days == 20
+    assert load_settings(state, window={"days": 30}).window.days == 30
+    assert load_settings(state).orchestration.hour == 5
+
+
+def test_the_state_folder_is_the_argument_else_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEMPORAL_ASSETS_STATE", str(tmp_path / "from-environment"))
+    assert state_folder() == tmp_path / "from-environment"
+    assert state_folder(tmp_path / "given") == tmp_path / "given"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("[window]\ndays = 0\n", "window.days"),
+        ("[window]\ndayz = 3\n", "window.dayz"),
+        ("[orchestration]\ntimezone = 'Mars/Olympus'\n", "'Mars/Olympus' is no time zone"),
+        ("[[sources]]\npath = 'x'\ntimezone = '../etc'\n", "is no time zone"),
+        ("[window\n", "settings.toml"),
+    ],
+)
+def test_a_wrong_setting_is_named_with_its_file(state: Path, text: str, says: str) -> None:
+    _write(state, text)
+    with pytest.raises(SettingsError) as caught:
+        load_settings(state)
+    assert str(state / SETTINGS_FILE) in str(caught.value)
+    assert says in str(caught.value)
