@@ -126,13 +126,16 @@ class Cleaning(_Section):
     """One page reached over both schemes is one page: all URLs are stored under this scheme."""
 
     drop_query_keys: tuple[str, ...] = ()
-    """Query keys dropped besides the built-in session and tracking keys (docs/canonical-urls.md)."""
+    """Query keys dropped besides the built-in ones of sessions and tracking
+    (docs/canonical-urls.md)."""
 
     keep_query_keys: tuple[str, ...] = ()
     """Exceptions to the built-in list."""
 
 
 class Privacy(_Section):
+    """How visitors are told apart without being known."""
+
     client: Literal["address", "address+agent"] = "address"
     """What identifies a visitor. The papers count users by address; adding the agent tells apart
     people behind one address, and splits people with two browsers."""
@@ -150,6 +153,8 @@ class Privacy(_Section):
 
 
 class Window(_Section):
+    """The days that histories look back."""
+
     days: int = Field(60, ge=1)
     """TW 4.1 and NP 3 observe 60 days."""
 
@@ -158,6 +163,8 @@ class Window(_Section):
 
 
 class Engine(_Section):
+    """What runs the transformations, and what it may use."""
+
     name: Literal["duckdb"] = "duckdb"
     memory_limit: str = "1500MB"
     """DuckDB may exceed its limit by about a seventh (measured); with the readers' blocks this
@@ -167,6 +174,8 @@ class Engine(_Section):
 
 
 class Orchestration(_Section):
+    """Which days there are, and when they are made."""
+
     first_day: dt.date | None = None
     """First daily partition. Unset: the earliest day found in the logs."""
 
@@ -213,9 +222,10 @@ class Settings(BaseSettings):
         settings_cls: type[BaseSettings],
         init_settings: PydanticBaseSettingsSource,
         env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - pydantic passes all four
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Strongest first."""
         file = settings_cls.model_config.get("toml_file")
         toml = (TomlConfigSettingsSource(settings_cls, file),) if file else ()
         return (init_settings, env_settings, *toml)

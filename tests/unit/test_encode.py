@@ -11,7 +11,9 @@ from temporal_assets.logs.records import Column
 
 
 @given(st.lists(st.binary(max_size=40)))
-def test_codes_are_numbered_by_first_occurrence_and_give_back_the_values(values: list[bytes]) -> None:
+def test_codes_are_numbered_by_first_occurrence_and_give_back_the_values(
+    values: list[bytes],
+) -> None:
     encoded = encode(from_values(values), np.arange(len(values)))
     seen = list(dict.fromkeys(values))
     assert [encoded.distinct.value(i) for i in range(len(encoded.distinct))] == seen
@@ -19,7 +21,9 @@ def test_codes_are_numbered_by_first_occurrence_and_give_back_the_values(values:
 
 
 def test_missing_values_have_no_code() -> None:
-    column = Column(np.frombuffer(b"aab", np.uint8), np.array([0, -1, 2, 1]), np.array([1, -1, 3, 2]))
+    column = Column(
+        np.frombuffer(b"aab", np.uint8), np.array([0, -1, 2, 1]), np.array([1, -1, 3, 2])
+    )
     assert encode(column, np.arange(4)).codes.tolist() == [0, -1, 1, 0]
 
 

@@ -13,7 +13,7 @@ from temporal_assets.engines.sql import SqlError, literal, sql_file, sql_names
 @pytest.mark.parametrize("name", sql_names())
 def test_every_file_declares_what_it_uses(name: str) -> None:
     file = sql_file(name)
-    text = file.render(file.inputs, {parameter: 1 for parameter in file.parameters})
+    text = file.render(file.inputs, dict.fromkeys(file.parameters, 1))
     assert "$" not in text
     assert file.inputs, "a transformation reads something"
     for line in ("-- inputs:", "-- parameters:", "-- output:", "-- grain:"):
@@ -32,7 +32,16 @@ def test_a_surplus_parameter_is_an_error() -> None:
 
 @pytest.mark.parametrize(
     "value",
-    [True, 7, -2, 0.1, 1e300, "it's; -- \\ $x", dt.date(2026, 2, 28), dt.datetime(2026, 1, 2, 3, 4, 5, 6)],
+    [
+        True,
+        7,
+        -2,
+        0.1,
+        1e300,
+        "it's; -- \\ $x",
+        dt.date(2026, 2, 28),
+        dt.datetime(2026, 1, 2, 3, 4, 5, 6),
+    ],
 )
 def test_literals_mean_the_value(value: object) -> None:
     (found,) = duckdb.sql(f"SELECT {literal(value)}").fetchall()[0]
