@@ -278,16 +278,16 @@ class _Expression:
         """Further segments that may be there."""
         return f"(?:/[^/?]*){{{least},{most}}}" if most < MAX_SEGMENTS - 1 else r"(?:/[^?]*)?"
 
-    def _segment(self, index: int, ends: str) -> str:
+    def _segment(self, index: int, ends: str, stem: bool = False) -> str:
         key, constraint = self._at(PATH, index)
         excluded = "?" if index == MAX_SEGMENTS - 1 else "/?"
-        return self._one(key, constraint or Constraint(OTHER), excluded, ends)
+        return self._one(key, constraint or Constraint(OTHER), excluded, ends, stem)
 
     def _last(self, index: int, free: int) -> str:
         """The last certain segment, the extension, and the segments that may follow."""
         constraint = self._at(PATH, index)[1]
         key, extension = self._at(EXTENSION)
-        segment = self._segment(index, "")
+        segment = self._segment(index, "", stem=not free and self._needs_stem())
         named = constraint is not None and constraint.value > 0
         dotted = bool(named and _HAS_EXTENSION.fullmatch(self._value(*self._named(index))))
         if not free:
@@ -333,13 +333,21 @@ class _Expression:
         shape = tightest(constraint.bits)
         return shape in EXPRESSIONS or bool(shape & DOTLESS)
 
-    def _one(self, key: int, constraint: Constraint, excluded: str, ends: str) -> str:
-        """One value; `ends` is what follows it, empty for the last certain segment."""
+    def _one(
+        self, key: int, constraint: Constraint, excluded: str, ends: str, stem: bool = False
+    ) -> str:
+        """One value; `ends` is what follows it, empty for the last certain segment.
+
+        A `stem` is followed by an extension, and cannot be empty.
+        """
         if constraint.value > 0:
             return _escape(self._value(key, constraint.value))
         bits = constraint.bits
-        if not ends and self._needs_stem():
+        if stem:
             bits |= NONEMPTY
+        elif not ends and bits & DOTLESS and not bits & NONEMPTY:
+            # `.html` is no extension of an empty segment, but a value with a dot.
+            return self._excluding(key, constraint, ends) + rf"(?!\.)[^{excluded}.]*"
         return self._excluding(key, constraint, ends) + required_expression(bits, excluded)
 
     def _needs_stem(self) -> bool:

@@ -33,20 +33,29 @@ HOST = {"scheme": "https", "host[0]": "example", "host[1]": "h"}
         ("https://h.example/a", {"path[0]": "a"}),
         ("https://h.example/a/", {"path[0]": "a", "path[1]": ""}),
         ("https://h.example/a//b", {"path[0]": "a", "path[1]": "", "path[2]": "b"}),
-        ("https://h.example/a.b/c.tar.gz", {"path[0]": "a.b", "path[1]": "c.tar", "extension": "gz"}),
+        (
+            "https://h.example/a.b/c.tar.gz",
+            {"path[0]": "a.b", "path[1]": "c.tar", "extension": "gz"},
+        ),
         ("https://h.example/v1.10", {"path[0]": "v1.10"}),
         ("https://h.example/.profile", {"path[0]": ".profile"}),
         ("https://h.example/x.abcdef", {"path[0]": "x.abcdef"}),
         ("https://h.example/x.", {"path[0]": "x."}),
         ("https://h.example/x.html/", {"path[0]": "x.html", "path[1]": ""}),
         ("https://h.example/%E4%B8%AD%2Fx", {"path[0]": "%E4%B8%AD%2Fx"}),
-        ("https://h.example/?b=2&a=1&a=3", {"path[0]": "", "query[a]": "1", "query[a][1]": "3", "query[b]": "2"}),
+        (
+            "https://h.example/?b=2&a=1&a=3",
+            {"path[0]": "", "query[a]": "1", "query[a][1]": "3", "query[b]": "2"},
+        ),
         ("https://h.example/?12345", {"path[0]": "", "query[]": "12345"}),
         ("https://h.example/?=1&x=", {"path[0]": "", "query[]": "=1", "query[x]": ""}),
-        ("https://h.example/?a=1&&u=/p?q=2", {"path[0]": "", "query[a]": "1", "query[u]": "/p?q=2"}),
+        (
+            "https://h.example/?a=1&&u=/p?q=2",
+            {"path[0]": "", "query[a]": "1", "query[u]": "/p?q=2"},
+        ),
         ("https://h.example?a=1", {"query[a]": "1"}),
     ],
-)  # fmt: skip
+)
 def test_fields(url: str, expected: dict[str, str]) -> None:
     assert key_values(url) == HOST | expected
 
@@ -54,13 +63,23 @@ def test_fields(url: str, expected: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     ("url", "expected"),
     [
-        ("http://h.example:8443/", {"scheme": "http", "host[0]": "example", "host[1]": "h", "port": "8443"}),
+        (
+            "http://h.example:8443/",
+            {"scheme": "http", "host[0]": "example", "host[1]": "h", "port": "8443"},
+        ),
         ("https://localhost/", {"scheme": "https", "host[0]": "localhost"}),
         ("https://127.0.0.1/", {"scheme": "https", "host[0]": "127.0.0.1"}),
-        ("https://[2001:db8::1]:81/", {"scheme": "https", "host[0]": "[2001:db8::1]", "port": "81"}),
-        ("https://a.b.c.d.e.f.g.h.i.j/", {"scheme": "https", "host[7]": "a.b.c"} | {f"host[{i}]": "jihgfed"[i] for i in range(7)}),
+        (
+            "https://[2001:db8::1]:81/",
+            {"scheme": "https", "host[0]": "[2001:db8::1]", "port": "81"},
+        ),
+        (
+            "https://a.b.c.d.e.f.g.h.i.j/",
+            {"scheme": "https", "host[7]": "a.b.c"}
+            | {f"host[{i}]": "jihgfed"[i] for i in range(7)},
+        ),
     ],
-)  # fmt: skip
+)
 def test_origins(url: str, expected: dict[str, str]) -> None:
     assert key_values(url) == expected | {"path[0]": ""}
 

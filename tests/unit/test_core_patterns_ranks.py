@@ -1,0 +1,176 @@
+"""The behaviour graph and its ranks: by hand, against scipy's SVD, and on broken sites."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import linalg, sparse
+
+from temporal_assets.core.behaviour_graph import (
+    BehaviourGraph,
+    count_transits,
+    merge_transits,
+    rank_patterns,
+)
+from temporal_assets.core.texts import Floats
+
+
+def graph(
+    transits: list[list[float]],
+    visits: list[float] | None = None,
+    referrals: list[float] | None = None,
+    volume: list[int] | None = None,
+) -> BehaviourGraph:
+    matrix = np.array(transits, float)
+    return BehaviourGraph(
+        np.array(volume or [1] * len(matrix), np.int64),
+        np.array(visits if visits is not None else matrix.sum(axis=0), float),
+        np.array(referrals if referrals is not None else matrix.sum(axis=1), float),
+        sparse.csr_array(matrix),
+    )
+
+
+def test_counting_transits() -> None:
+    pattern_of_url = np.array([0, 0, 1, -1], np.int32)
+    referrer = np.array([0, 1, -1, 2, 3, 0])
+    target = np.array([2, 2, 2, 0, 2, -1])
+    count = np.array([5.0, 7.0, 100.0, 2.0, 50.0, 9.0])
+    found = count_transits(pattern_of_url, 2, referrer, target, count)
+    assert found.toarray().tolist() == [[0.0, 12.0], [2.0, 0.0]]
+
+
+def test_merging_patterns_adds_their_transits() -> None:
+    transits = sparse.csr_array(np.array([[1.0, 2, 3], [4, 5, 6], [7, 8, 9]]))
+    merged = merge_transits(transits, np.array([0, 1, 0], np.int32), 2)
+    assert merged.toarray().tolist() == [[1 + 3 + 7 + 9, 2 + 8], [4 + 6, 5]]
+
+
+def test_simple_ranks() -> None:
+    ranks = rank_patterns(
+        graph(
+            [[0, 1, 0], [0, 0, 1], [1, 0, 0]],
+            visits=[100.0, 90.0, 40.0],
+            referrals=[10.0, 80.0, 50.0],
+            volume=[50, 10, 2],
+        )
+    )
+    assert ranks.by_volume.tolist() == [1, 2, 3]
+    assert ranks.by_overall_visit.tolist() == [1, 2, 3]
+    assert ranks.by_average_visit.tolist() == [3, 2, 1]  # 2, 9, 20
+    assert ranks.by_overall_referral.tolist() == [3, 1, 2]
+    assert ranks.by_average_referral.tolist() == [3, 2, 1]  # 0.2, 8, 25
+
+
+def test_scores_by_hand() -> None:
+    """A hub (0) sends to two articles (1, 2), which are also reached from outside.
+
+    p_out(0 -> 1) = 0.75, p_out(0 -> 2) = 0.25; p_in(0 -> 1) = 30/40, p_in(0 -> 2) = 10/20.
+    Authority is then (0, .75, .25) of unit length; hub is (1, 0, 0).
+    """
+    ranks = rank_patterns(
+        graph(
+            [[0, 30, 10], [0, 0, 0], [0, 0, 0]], visits=[50.0, 40.0, 20.0], referrals=[40.0, 0, 0]
+        )
+    )
+    assert ranks.authority == pytest.approx([0, 3 / np.sqrt(10), 1 / np.sqrt(10)])
+    assert ranks.hub == pytest.approx([1, 0, 0])
+    assert ranks.fetch_score == pytest.approx([0.5, 1.5 / np.sqrt(10), 0.5 / np.sqrt(10)])
+    assert ranks.by_fetch.tolist() == [1, 2, 3]
+    # Hubs of equal score rank by referrals, then by number.
+    assert ranks.by_discovery.tolist() == [1, 2, 3]
+    assert ranks.convergence.converged
+    assert ranks.is_connected
+
+
+def test_a_closed_site_gives_back_its_counts() -> None:
+    """Where every visit comes from within, authority is F_in and hub is F_out, to scale."""
+    matrix = np.array([[0, 9.0, 4], [3, 0, 5], [8, 1, 2]])
+    ranks = rank_patterns(graph(matrix.tolist()))
+    visits, referrals = matrix.sum(axis=0), matrix.sum(axis=1)
+    assert ranks.authority == pytest.approx(visits / np.linalg.norm(visits))
+    assert ranks.hub == pytest.approx(referrals / np.linalg.norm(referrals))
+
+
+sizes = st.integers(2, 8)
+
+
+@st.composite
+def random_graphs(draw: st.DrawFn) -> tuple[BehaviourGraph, Floats, Floats, Floats]:
+    size = draw(sizes)
+    cells = draw(st.lists(st.integers(1, 30), min_size=size * size, max_size=size * size))
+    outside = draw(st.lists(st.integers(0, 40), min_size=2 * size, max_size=2 * size))
+    matrix = np.array(cells, float).reshape(size, size)
+    visits = matrix.sum(axis=0) + outside[:size]
+    referrals = matrix.sum(axis=1) + outside[size:]
+    found = graph(matrix.tolist(), visits.tolist(), referrals.tolist())
+    return found, matrix, visits, referrals
+
+
+@given(random_graphs())
+def test_scores_are_scipys_singular_vectors(
+    case: tuple[BehaviourGraph, Floats, Floats, Floats],
+) -> None:
+    """auth = A hub, hub = B auth with A = (D_out^-1 T)', B = T D_in^-1.
+
+    With S = D_out^-1/2 T D_in^-1/2: authority is D_in^1/2 v and hub D_out^1/2 u for the first
+    singular vectors u, v of S.
+    """
+    found, matrix, visits, referrals = case
+    u, _, v = linalg.svd(matrix / np.sqrt(np.outer(referrals, visits)))
+    authority = np.abs(v[0]) * np.sqrt(visits)
+    hub = np.abs(u[:, 0]) * np.sqrt(referrals)
+    ranks = rank_patterns(found)
+    assert ranks.convergence.converged
+    assert ranks.authority == pytest.approx(authority / np.linalg.norm(authority), abs=1e-6)
+    assert ranks.hub == pytest.approx(hub / np.linalg.norm(hub), abs=1e-6)
+
+
+def test_a_site_without_referrers_is_flagged_and_ranked_by_counts() -> None:
+    ranks = rank_patterns(graph([[0, 0], [0, 0]], visits=[30.0, 70.0], referrals=[0.0, 0.0]))
+    assert not ranks.has_transits
+    assert ranks.components == 0
+    assert not ranks.is_connected
+    assert ranks.authority.tolist() == [0.3, 0.7]
+    assert ranks.hub.tolist() == [0.0, 0.0]
+    assert ranks.by_fetch.tolist() == [2, 1]
+    assert ranks.convergence.converged
+    assert ranks.convergence.rounds == 0
+
+
+def test_disconnected_parts_are_counted_and_isolated_patterns_named() -> None:
+    ranks = rank_patterns(
+        graph(
+            [[0, 5, 0, 0, 0], [5, 0, 0, 0, 0], [0, 0, 0, 3, 0], [0, 0, 3, 0, 0], [0, 0, 0, 0, 0]],
+            visits=[5, 5, 3, 3, 99],
+        )
+    )
+    assert ranks.components == 2
+    assert ranks.is_isolated.tolist() == [False, False, False, False, True]
+    assert not ranks.is_connected
+    assert ranks.authority[4] == 0
+    assert np.isfinite(ranks.authority).all()
+
+
+def test_what_does_not_converge_says_so() -> None:
+    """Two parts of equal strength: eq 10 takes both scores of the round before, and they swap.
+
+    A = diag(1/8, 1/2), B = diag(1/2, 1/8): authority goes from (1, 1) to (1, 4) and back.
+    """
+    ranks = rank_patterns(graph([[1, 0], [0, 1]], visits=[2, 8], referrals=[8, 2]), rounds=100)
+    assert not ranks.convergence.converged
+    assert ranks.convergence.rounds == 100
+    expected = np.array([1, 4]) / np.sqrt(17)
+    assert ranks.authority == pytest.approx(expected)
+    assert ranks.convergence.movement == pytest.approx(
+        np.linalg.norm(expected - np.sqrt([0.5, 0.5]))
+    )
+    assert ranks.components == 2
+
+
+def test_a_site_of_one_pattern_and_an_empty_graph() -> None:
+    ranks = rank_patterns(graph([[4.0]]))
+    assert ranks.authority.tolist() == [1.0]
+    assert ranks.by_fetch.tolist() == [1]
+    assert ranks.is_connected
