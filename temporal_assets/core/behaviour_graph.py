@@ -109,9 +109,9 @@ def count_transits(
 
 def merge_transits(transits: sparse.csr_array, group: Int32s, groups: int) -> sparse.csr_array:
     """F_trans after patterns were merged: pattern i became part of `group[i]`."""
-    ones = np.ones(len(group))
-    into = sparse.csr_array((ones, (group, np.arange(len(group)))), shape=(groups, len(group)))
-    return sparse.csr_array(into @ transits @ into.T)
+    rows = np.repeat(group, np.diff(transits.indptr))
+    merged = (transits.data, (rows, group[transits.indices]))
+    return sparse.csr_array(sparse.coo_array(merged, shape=(groups, groups)))
 
 
 def rank_patterns(
@@ -148,10 +148,12 @@ def rank_patterns(
 def _iterate(
     graph: BehaviourGraph, authority: Floats, hub: Floats, tolerance: float, rounds: int
 ) -> tuple[Floats, Floats, Convergence]:
-    to_authority = sparse.csr_array(
-        (sparse.diags_array(_inverse(graph.referrals)) @ graph.transits).T
-    )
-    to_hub = sparse.csr_array(graph.transits @ sparse.diags_array(_inverse(graph.visits)))
+    of = graph.transits
+    rows = np.repeat(np.arange(of.shape[0]), np.diff(of.indptr))
+    out_share = of.data * _inverse(graph.referrals)[rows]
+    in_share = of.data * _inverse(graph.visits)[of.indices]
+    to_authority = sparse.csr_array((out_share, of.indices, of.indptr), of.shape).T
+    to_hub = sparse.csr_array((in_share, of.indices, of.indptr), of.shape)
     authority, hub = _unit(authority), _unit(hub)
     movement = np.inf
     done = 0

@@ -1,11 +1,11 @@
-"""How numerical loops are compiled, and an exponential and a logarithm that compile well.
+"""How numerical loops are compiled, and elementary functions that compile well.
 
-Here: the decorators of core's hot loops and the two elementary functions they spend their time
-in. Not here: the loops (`descent`, `starts`).
+Here: the decorators of core's hot loops and the exponential, logarithm and normal tail they spend
+their time in. Not here: the loops (`descent`, `starts`).
 
 The compiler turns a loop into vector instructions only if it can see through every call in it,
-and it cannot see into the C library's exp and log. These two are plain arithmetic, within 4e-13
-(relative) of the library's, and make a curve over 60 days four times as fast.
+and it cannot see into the C library's functions. These are plain arithmetic: exp and log within
+2e-14 of the library's, several times as fast.
 """
 
 from __future__ import annotations
@@ -120,3 +120,29 @@ def log(x: float) -> float:
     p = p * t2 + 2.0 / 3.0
     p = p * t2 + 2.0
     return exponent * _LN2_HIGH + (p * t + exponent * _LN2_LOW)
+
+
+@exact
+def mills(z: float) -> float:
+    """Upper tail of the standard normal at z >= 0 per density at z, within 3e-11 (relative).
+
+    The ratio per t = 1 / (1 + z / 5) is smooth in t on the whole half line: a polynomial in t,
+    fitted at the Chebyshev nodes.
+    """
+    t = 1.0 / (1.0 + 0.2 * z)
+    p = -0.012623453173716088
+    p = p * t + 0.07613930363258867
+    p = p * t - 0.17709359995305946
+    p = p * t + 0.2018702068882883
+    p = p * t - 0.15022839488455736
+    p = p * t + 0.09318044434818802
+    p = p * t + 0.013626896333296725
+    p = p * t + 0.06882676892617416
+    p = p * t + 0.09390674326403423
+    p = p * t + 0.12473255320542453
+    p = p * t + 0.15297842257199595
+    p = p * t + 0.17599816597963752
+    p = p * t + 0.19200008148421144
+    p = p * t + 0.19999999867968532
+    p = p * t + 0.20000000000338813
+    return t * p

@@ -29,6 +29,7 @@ from temporal_assets.core.descent import (
     MU,
     OFFSET,
     PARAMETERS,
+    ROOM,
     descend,
     objective,
 )
@@ -50,16 +51,18 @@ Method = Literal["least_squares", "likelihood"]
 MIN_LIFE: Final = 5
 """Observed days a curve needs: it has four parameters."""
 
-_STARTS: Final = 3
-_SPRINT: Final = 4
-"""Rounds from every start before only the promising ones go on."""
-_ROUNDS: Final = 60
-_ENOUGH: Final = 1e-6
+_STARTS: Final = 4
+_ROUNDS: Final = (1, 3, 80)
+"""Rounds from each start, in three heats; only the promising ones go on to the next."""
+_ENOUGH: Final = 1e-5
 """Relative gain of a round that is too small to go on."""
-_PROMISING: Final = 1.15
-"""A start goes on after the sprint if its objective is within this factor of the best."""
-_SAME: Final = 1e-6
-"""Starts whose objectives agree so closely (relatively) have met in one valley."""
+_PROMISING: Final = (math.inf, 1.6, 1.1)
+"""A start runs in a heat if its objective is within this factor of the best,"""
+_CLOSE: Final = (math.inf, 0.02, 0.003)
+"""or behind it by no more than this share of what a constant leaves: where a curve fits almost
+perfectly, factors mean little."""
+_NEAR: Final = (0.25, 0.3, 0.2)
+"""Starts that have come so close to the best in offset, mu and log sigma are in its valley."""
 _MAX_BASE: Final = 10.0
 """Daily base per unit of A; with more there is no hump to speak of."""
 _CHUNK: Final = 2048
@@ -266,18 +269,30 @@ def _fit_rows(
         states[p, 0], states[p, 1] = birth + 1, days - birth
         if _degenerate(y, w, birth, days, likelihood, n, numbers[p], states[p]):
             continue
-        if birth > 0:
-            _fit_page(
-                y, w, birth, days, likelihood, base, n, table_in, sums_in, squares_in, cells_in,
-                groups_in, shares_in, low_in, high_in, gains_in, singles, padded, works,
-                numbers[p], states[p],
-            )  # fmt: skip
-        else:
-            _fit_page(
-                y, w, birth, days, likelihood, base, n, table_before, sums_before,
-                squares_before, cells_before, groups_before, shares_before, low_before,
-                high_before, gains_before, singles, padded, works, numbers[p], states[p],
-            )  # fmt: skip
+        inside = birth > 0
+        _fit_page(
+            y,
+            w,
+            birth,
+            days,
+            likelihood,
+            base,
+            n,
+            table_in if inside else table_before,
+            sums_in if inside else sums_before,
+            squares_in if inside else squares_before,
+            cells_in if inside else cells_before,
+            groups_in if inside else groups_before,
+            shares_in if inside else shares_before,
+            low_in if inside else low_before,
+            high_in if inside else high_before,
+            gains_in if inside else gains_before,
+            singles,
+            padded,
+            works,
+            numbers[p],
+            states[p],
+        )
 
 
 @kernel
@@ -371,18 +386,18 @@ def _fit_page(
     padded[0, :life], padded[1, :life] = y, w
     y, w = padded[0, :length], padded[1, :length]
     theta, reason = _best_of(
-        likelihood, y, w, n, base, low, high, works, cells, chosen, found, shift
+        likelihood, y, w, n, base, low, high, works, cells, chosen, found, shift, flat
     )
     for k in range(OFFSET, PARAMETERS):
         at_edge = theta[k] <= low[k] + 1e-9 or theta[k] >= high[k] - 1e-9
         if at_edge and reason == 0:
             reason = 1
     value = objective(likelihood, theta, y, w, length, base, works[0])
-    value = max(value + shift, 0.0)
     bottom, top = interval(
         likelihood, theta, y, w, length, base, low, high, n, float(days), works[0], gains,
-        cell_shares,
+        cell_shares, value, birth == 0,
     )  # fmt: skip
+    value = max(value + shift, 0.0)
     ratio = theta[BASE] if likelihood else theta[BASE] / max(theta[AMPLITUDE], 1e-300)
     numbers[0] = theta[AMPLITUDE]
     numbers[1] = theta[BASE] * theta[AMPLITUDE] if likelihood else theta[BASE]
@@ -433,6 +448,16 @@ def _of_constant(likelihood: bool, y: Floats, w: Floats) -> tuple[float, float]:
 
 
 @kernel
+def _near(one: Floats, other: Floats) -> bool:
+    """Whether two parameter vectors lie in one valley."""
+    return (
+        abs(one[OFFSET] - other[OFFSET]) < _NEAR[0]
+        and abs(one[MU] - other[MU]) < _NEAR[1]
+        and abs(one[LOG_SIGMA] - other[LOG_SIGMA]) < _NEAR[2]
+    )
+
+
+@kernel
 def _best_of(
     likelihood: bool,
     y: Floats,
@@ -446,33 +471,46 @@ def _best_of(
     chosen: NDArray[np.int64],
     found: int,
     shift: float,
+    flat: float,
 ) -> tuple[Floats, int]:
-    """Sprint from every start, then follow the promising ones to the end."""
+    """Descend from every start, ever fewer of them ever further."""
     life = len(y)
     thetas = np.zeros((_STARTS, PARAMETERS))
-    values = np.empty(_STARTS)
+    values = np.zeros(_STARTS)
     done = np.zeros(_STARTS, np.bool_)
+    room = np.zeros((ROOM, PARAMETERS))
+    free = np.zeros(PARAMETERS, np.bool_)
     for s in range(found):
         thetas[s, 1:] = cells[chosen[s]]
-        values[s], done[s] = descend(
-            likelihood, thetas[s], y, w, life, base, low, high, works, _SPRINT, _ENOUGH, shift, n
-        )
     best = 0
-    for s in range(1, found):
-        if values[s] < values[best]:
-            best = s
-    goal = values[best] + shift
-    for s in range(found):
-        behind = values[s] + shift - goal
-        twin = s != best and behind <= _SAME * goal
-        if done[s] or twin or behind > (_PROMISING - 1.0) * goal:
-            continue
-        values[s], done[s] = descend(
-            likelihood, thetas[s], y, w, life, base, low, high, works, _ROUNDS, _ENOUGH, shift, n
-        )
-    for s in range(found):
-        if values[s] < values[best]:
-            best = s
+    for heat in range(len(_ROUNDS)):
+        goal = values[best] + shift
+        for s in range(found):
+            behind = values[s] + shift - goal
+            twin = s != best and _near(thetas[s], thetas[best])
+            hopeless = behind > (_PROMISING[heat] - 1.0) * goal + _CLOSE[heat] * flat
+            if heat > 0 and (done[s] or twin or hopeless):
+                continue
+            values[s], done[s] = descend(
+                likelihood,
+                thetas[s],
+                y,
+                w,
+                life,
+                base,
+                low,
+                high,
+                works,
+                room,
+                free,
+                _ROUNDS[heat],
+                _ENOUGH,
+                shift,
+                n,
+            )
+        for s in range(found):
+            if values[s] < values[best]:
+                best = s
     return thetas[best], 0 if done[best] else 2
 
 

@@ -16,8 +16,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from temporal_assets.core.compiled import exp, kernel, log
-from temporal_assets.core.lognormal import FLOOR
+from temporal_assets.core.compiled import exact, exp, kernel, log, mills
+from temporal_assets.core.lognormal import STRAY
 
 Floats = NDArray[np.float64]
 
@@ -28,18 +28,23 @@ OFFSET: Final = 2
 MU: Final = 3
 LOG_SIGMA: Final = 4
 
+ROOM: Final = 16
+"""Rows of scratch that a descent needs: h, g, step, trial, and what `solve` needs."""
+
 _PEAK: Final = 1.0 / math.sqrt(2.0 * math.pi)
 _ROOT_HALF: Final = math.sqrt(0.5)
-_NODE: Final = math.sqrt(0.6)
-_NARROW: Final = 0.5
-"""Days no wider than this in z are integrated by three Gauss-Legendre nodes (relative error below
-1e-8, and none of the cancellation of two nearly equal tails); wider ones by the error function."""
+_NARROW: Final = 0.125
+"""Width in z of a day below which tails are not subtracted from each other."""
 _NO_AGE: Final = 1e-12
 """Stands for age 0, whose logarithm is no number; the curve is zero there."""
 
 _FIRST_DAMPING: Final = 1e-3
 _MOST_DAMPING: Final = 1e7
 _TINY: Final = 1e-300
+_SINGULAR: Final = 1e-14
+"""Square of a pivot, relative to its diagonal, that is nothing but rounding."""
+_LEAST: Final = 1e-9
+"""Share of a curve inside the page's life below which the curve is none of this page."""
 _STILL: Final = 5e-4
 """Change of accumulated interest in a round that shows the page is not settled."""
 _SETTLED: Final = 1e-9
@@ -155,14 +160,32 @@ def _fill(
     h[4, 0], h[4, 1], h[4, 2], h[4, 3], h[4, 4] = as_, bs, os_, ms, ss
 
 
-@kernel
-def _wide_mass(low: float, high: float) -> float:
-    """Standard normal mass between two points, from the nearer tail."""
-    if low > 0:
-        return 0.5 * (math.erfc(low * _ROOT_HALF) - math.erfc(high * _ROOT_HALF))
-    if high < 0:
-        return 0.5 * (math.erfc(-high * _ROOT_HALF) - math.erfc(-low * _ROOT_HALF))
-    return 1.0 - 0.5 * (math.erfc(high * _ROOT_HALF) + math.erfc(-low * _ROOT_HALF))
+@exact
+def _mass_between(low: float, high: float, at_low: float, at_high: float) -> float:
+    """Standard normal mass between two points, given the density at both.
+
+    Wide intervals are a difference of tails, the nearer ones. Narrow ones, where that difference
+    loses its digits, are the trapezoid with Euler and Maclaurin's corrections (relative error
+    below 1e-9 wherever the mass is above 1e-9). Both are computed and one is taken: a branch
+    would keep the loop from being vectorised.
+    """
+    width = high - low
+    low2, high2 = low * low, high * high
+    first = high * at_high - low * at_low
+    third = (low * (3.0 - low2)) * at_low - (high * (3.0 - high2)) * at_high
+    fifth = (
+        high * (high2 * (high2 - 10.0) + 15.0) * at_high
+        - low * (low2 * (low2 - 10.0) + 15.0) * at_low
+    )
+    w2 = width * width
+    narrow = 0.5 * (at_low + at_high) + width * (
+        first / 12.0 - w2 * (third / 720.0 - w2 * (fifth / 30240.0))
+    )
+    tail_low = mills(abs(low)) * at_low
+    tail_high = mills(abs(high)) * at_high
+    beyond = tail_low - tail_high if low > 0 else tail_high - tail_low
+    wide = 1.0 - tail_low - tail_high if low <= 0 and high >= 0 else beyond
+    return narrow * width if width < _NARROW else wide
 
 
 @kernel
@@ -170,7 +193,7 @@ def mass(theta: Floats, y: Floats, weight: Floats, life: int, work: Floats) -> f
     """-2 * log-likelihood (up to a constant) of the best A for theta's shape; puts it into theta.
 
     Leaves z and its density at the edges of the days in work[0] and work[1], the daily mass with
-    floor and base in work[2].
+    base and stray views in work[2].
     """
     offset, mu, base = theta[OFFSET], theta[MU], theta[BASE]
     narrow = exp(-theta[LOG_SIGMA])
@@ -178,20 +201,17 @@ def mass(theta: Floats, y: Floats, weight: Floats, life: int, work: Floats) -> f
         z = (log(max(offset - 1.0 + j, _NO_AGE)) - mu) * narrow
         work[0, j] = z
         work[1, j] = exp(-0.5 * z * z) * _PEAK
-    first = 0
-    while first < life and work[0, first + 1] - work[0, first] > _NARROW:
-        work[2, first] = _wide_mass(work[0, first], work[0, first + 1])
-        first += 1
-    for i in range(first, life):
-        half = 0.5 * (work[0, i + 1] - work[0, i])
-        middle = work[0, i] + half
-        left, right = middle - _NODE * half, middle + _NODE * half
-        outer = exp(-0.5 * left * left) + exp(-0.5 * right * right)
-        inner = exp(-0.5 * middle * middle)
-        work[2, i] = half * _PEAK / 9.0 * (5.0 * outer + 8.0 * inner)
-    views = expected = 0.0
     for i in range(life):
-        work[2, i] += FLOOR + base
+        work[2, i] = _mass_between(work[0, i], work[0, i + 1], work[1, i], work[1, i + 1])
+    views = expected = days = inside = 0.0
+    for i in range(life):
+        days += weight[i]
+        inside += weight[i] * work[2, i]
+    if not inside > _LEAST:
+        return math.inf
+    level = base + STRAY * inside / days
+    for i in range(life):
+        work[2, i] += level
         views += weight[i] * y[i]
         expected += weight[i] * work[2, i]
     height = views / expected
@@ -248,46 +268,48 @@ def mass_equations(
 
 
 @kernel
-def solve(h: Floats, g: Floats, free: NDArray[np.bool_], damping: float, step: Floats) -> bool:
-    """Solve (h + damping * diag h) step = g in the free parameters; False if h is singular."""
-    n = 0
-    where = np.zeros(PARAMETERS, np.int64)
-    for k in range(PARAMETERS):
-        step[k] = 0.0
-        if free[k]:
-            where[n] = k
-            n += 1
-    low = np.zeros((PARAMETERS, PARAMETERS))
-    right = np.zeros(PARAMETERS)
+def solve(
+    h: Floats, g: Floats, free: NDArray[np.bool_], damping: float, step: Floats, room: Floats
+) -> bool:
+    """Solve (h + damping * diag h) step = g in the free parameters; False if h is singular.
+
+    `room` is scratch, ROOM x PARAMETERS: memory asked for here would take longer than solving.
+    """
+    low, scale = room[:PARAMETERS], room[PARAMETERS]
     # Scaled to a unit diagonal: parameters differ by powers of ten.
-    for a in range(n):
-        i = where[a]
-        if h[i, i] <= _TINY:
-            return False
+    for a in range(PARAMETERS):
+        step[a] = 0.0
+        if free[a]:
+            if not h[a, a] > _TINY:
+                return False
+            scale[a] = 1.0 / math.sqrt(h[a, a])
+    for a in range(PARAMETERS):
+        if not free[a]:
+            continue
+        rest = g[a] * scale[a]
         for b in range(a + 1):
-            j = where[b]
-            value = h[i, j] / math.sqrt(h[i, i] * h[j, j])
-            if a == b:
-                value = 1.0 + damping
+            if not free[b]:
+                continue
+            value = 1.0 + damping if a == b else h[a, b] * scale[a] * scale[b]
             for c in range(b):
-                value -= low[a, c] * low[b, c]
+                if free[c]:
+                    value -= low[a, c] * low[b, c]
             if a > b:
                 low[a, b] = value / low[b, b]
-            elif value > 1e-14:
+                rest -= low[a, b] * step[b]
+            elif value > _SINGULAR:
                 low[a, a] = math.sqrt(value)
             else:
                 return False
-        value = g[i] / math.sqrt(h[i, i])
-        for c in range(a):
-            value -= low[a, c] * right[c]
-        right[a] = value / low[a, a]
-    for a in range(n - 1, -1, -1):
-        value = right[a]
-        for c in range(a + 1, n):
-            value -= low[c, a] * right[c]
-        right[a] = value / low[a, a]
-    for a in range(n):
-        step[where[a]] = right[a] / math.sqrt(h[where[a], where[a]])
+        step[a] = rest / low[a, a]
+    for a in range(PARAMETERS - 1, -1, -1):
+        if free[a]:
+            for c in range(a + 1, PARAMETERS):
+                if free[c]:
+                    step[a] -= low[c, a] * step[c]
+            step[a] /= low[a, a]
+    for a in range(PARAMETERS):
+        step[a] *= scale[a] if free[a] else 0.0
     return True
 
 
@@ -336,6 +358,8 @@ def descend(
     low: Floats,
     high: Floats,
     works: Floats,
+    room: Floats,
+    free: NDArray[np.bool_],
     rounds: int,
     enough: float,
     shift: float,
@@ -346,47 +370,56 @@ def descend(
     It stops when a round gains less than `enough` of the objective (+ `shift`, which turns the
     likelihood into a deviance) and leaves the interest accumulated after `n` days where it was, or
     when no step gains anything. In long flat valleys the objective is settled long before the
-    label is.
+    label is. `works`, `room` and `free` are scratch.
     """
-    h = np.zeros((PARAMETERS, PARAMETERS))
-    g = np.zeros(PARAMETERS)
-    step = np.zeros(PARAMETERS)
-    trial = np.zeros(PARAMETERS)
-    free = np.ones(PARAMETERS, np.bool_)
+    h, g, step, trial = room[:PARAMETERS], room[5], room[6], room[7]
+    trial[:] = theta
     current = 0
-    best = objective(likelihood, theta, y, weight, life, base, works[current])
+    best = math.inf
     damping = _FIRST_DAMPING
-    small = 0
-    for _ in range(rounds):
-        equations(likelihood, theta, y, weight, life, works[current], h, g)
-        for k in range(1, PARAMETERS):
-            outward = (theta[k] <= low[k] and g[k] <= 0) or (theta[k] >= high[k] and g[k] >= 0)
-            free[k] = not outward and high[k] > low[k]
-        gained = -1.0
-        while damping < _MOST_DAMPING:
-            if solve(h, g, free, damping, step):
-                trial[AMPLITUDE] = theta[AMPLITUDE]
-                for k in range(1, PARAMETERS):
-                    trial[k] = min(max(theta[k] + step[k], low[k]), high[k])
-                value = objective(
-                    likelihood, trial, y, weight, life, base, works[1 - current]
-                )
-                if value < best:
-                    gained = best - value
-                    break
+    small = done = 0
+    while True:
+        value = objective(likelihood, trial, y, weight, life, base, works[1 - current])
+        if value < best:
+            gain = (best - value) / max(value + shift, _TINY)
+            moved = _moved(theta, trial, n)
+            best = value
+            theta[:] = trial
+            current = 1 - current
+            if done > 0:
+                damping = max(damping * 0.2, 1e-9)
+                # Two small gains running: one may be a step cut short by damping or a bound.
+                small = small + 1 if gain <= (_SETTLED if moved else enough) else 0
+            if small == 2 or done == rounds:
+                return best, small == 2
+            done += 1
+            equations(likelihood, theta, y, weight, life, works[current], h, g)
+            _release(theta, g, low, high, free)
+        else:
             damping *= 8.0
-        if gained < 0:
+        while damping < _MOST_DAMPING and not solve(h, g, free, damping, step, room[8:]):
+            damping *= 8.0
+        if damping >= _MOST_DAMPING:
             return best, True
-        best -= gained
-        current = 1 - current
-        before = (math.log(n) - theta[MU]) * exp(-theta[LOG_SIGMA])
-        after = (math.log(n) - trial[MU]) * exp(-trial[LOG_SIGMA])
-        moved = abs(math.erf(after * _ROOT_HALF) - math.erf(before * _ROOT_HALF)) > 2 * _STILL
-        theta[:] = trial
-        damping = max(damping * 0.2, 1e-9)
-        # Two small gains running: one may be a step cut short by damping or a bound.
-        gain = gained / max(best + shift, _TINY)
-        small = small + 1 if gain <= (_SETTLED if moved else enough) else 0
-        if small == 2:
-            return best, True
-    return best, False
+        trial[AMPLITUDE] = theta[AMPLITUDE]
+        for k in range(1, PARAMETERS):
+            trial[k] = min(max(theta[k] + step[k], low[k]), high[k])
+
+
+@kernel
+def _moved(before: Floats, after: Floats, n: float) -> bool:
+    """Whether the interest accumulated after n days differs."""
+    z0 = (math.log(n) - before[MU]) * exp(-before[LOG_SIGMA])
+    z1 = (math.log(n) - after[MU]) * exp(-after[LOG_SIGMA])
+    return abs(math.erf(z1 * _ROOT_HALF) - math.erf(z0 * _ROOT_HALF)) > 2 * _STILL
+
+
+@kernel
+def _release(
+    theta: Floats, g: Floats, low: Floats, high: Floats, free: NDArray[np.bool_]
+) -> None:
+    """Free every parameter but those at a bound that the objective pulls outward."""
+    free[AMPLITUDE] = True
+    for k in range(1, PARAMETERS):
+        outward = (theta[k] <= low[k] and g[k] <= 0) or (theta[k] >= high[k] and g[k] >= 0)
+        free[k] = not outward and high[k] > low[k]

@@ -28,9 +28,9 @@ from temporal_assets.core.descent import (
     MU,
     OFFSET,
     PARAMETERS,
+    ROOM,
     dots_equations,
     equations,
-    objective,
     solve,
 )
 from temporal_assets.core.starts import Singles
@@ -105,9 +105,14 @@ def interval(
     work: Floats,
     gains: Singles,
     cell_shares: Floats,
+    value: float,
+    unseen: bool,
 ) -> tuple[float, float]:
-    """Lowest and highest credible accumulated interest after n days."""
-    value = objective(likelihood, theta, y, weight, life, base, work)
+    """Lowest and highest credible accumulated interest after n days.
+
+    `unseen` says that the page may have been born before the window: then it may be slower than
+    anything its views show, and nothing bounds the answer from below. `value` and `work` are what `objective` returned and left there for theta.
+    """
     expected = np.empty(life)
     expected_views(likelihood, theta, work, life, expected)
     parameters = 5 if base else 4
@@ -133,6 +138,8 @@ def interval(
         if gains[k] >= least:
             bottom = min(bottom, cell_shares[k])
             top = max(top, cell_shares[k])
+    if unseen:
+        bottom = 0.0
     return min(bottom, best), max(top, best)
 
 
@@ -226,7 +233,8 @@ def _spread(
         box = unit / (width * width * _SPREAD_OF_BOX)
         h[k, k] += box
         middle[k, k] += unit * box
-    if not solve(h, slope, free, 1e-10, v):
+    room = np.zeros((ROOM, PARAMETERS))
+    if not solve(h, slope, free, 1e-10, v, room):
         return 40.0
     total = 0.0
     for a in range(PARAMETERS):

@@ -26,6 +26,12 @@ MAX_OFFSET: Final = 1.0
 """The same at most, for pages born inside the window: TW 3.1 starts a page's life on the day of
 its first view."""
 
+BEFORE: Final = 3.0
+"""A page seen on the window's first day may have been born up to so many days before it. TW 5.1
+makes up the missing part of a life most of which lies in the window; a temporal page born more
+than the paper's n = 3 days before has spent most of its interest unseen. With more, a page of
+constant interest is fitted as well by the far tail of a page long dead, and called temporal."""
+
 MIN_MU: Final = -math.log(24.0)
 """Half of the interest within an hour: daily views tell nothing faster."""
 
@@ -37,18 +43,17 @@ MAX_SIGMA: Final = 3.0
 """From an almost symmetric hump to a curve that spans 17 powers of ten within two sigmas: what is
 narrower or wider than that looks the same on daily views."""
 
-FLOOR: Final = 1e-9
-"""Views a day that every curve expects besides its mass, in units of A. With less a single stray
-view long after the others would be impossible under the likelihood and outweigh all of them."""
+STRAY: Final = 1e-6
+"""Share of a page's views that come whenever, under the likelihood. Without it a single late view
+would be impossible and outweigh all others."""
 
 
 def bounds(days: int, *, born_inside: bool) -> tuple[Floats, Floats]:
     """Lowest and highest (offset, mu, sigma) for a window of `days`.
 
     The offset is birth - b: the age of the page, in days, at the end of its first day with views.
-    A page seen on the window's first day may have been born up to one window earlier.
     """
-    oldest = MAX_OFFSET if born_inside else float(days)
+    oldest = MAX_OFFSET if born_inside else MAX_OFFSET + BEFORE
     low = np.array([MIN_OFFSET, MIN_MU, MIN_SIGMA])
     high = np.array([oldest, max_mu(days), MAX_SIGMA])
     return low, high

@@ -204,6 +204,8 @@ class _Measures:
     """Some value: the value, if it is the only one."""
     common: Int32s
     """Bits that all values have."""
+    most: Int64s
+    """URLs of the most frequent value."""
     bit_urls: Int64s
     class_urls: Int64s
     entropy: Floats
@@ -376,6 +378,8 @@ class _Builder:
         for i in candidates:
             key = int(task.open_keys[i])
             bit = self._date_bit(measures, i, context[i])
+            if self._is_one_branch(measures, i, bit, task.stop - task.start):
+                continue
             dates = YEAR | DATE | (DAY | MONTH_NAME if context[i] else 0)
             branches = self._branches(task, key, bit, dates)
             if branches:
@@ -386,6 +390,15 @@ class _Builder:
         """Whether a key may divide: paths always, query keys that are not exceptions."""
         kind = self.keys.keys.kind[task.open_keys[i]]
         return bool(kind != QUERY or measures.present[i] >= self.support)
+
+    def _is_one_branch(self, measures: _Measures, i: int, bit: int, urls: int) -> bool:
+        """Whether it is plain that a key would not divide: no ∅, nothing salient, nothing dated."""
+        of_bits = measures.bit_urls[i]
+        return bool(
+            measures.present[i] == urls == of_bits[_place(NONEMPTY)]
+            and measures.most[i] < self.support
+            and (bit == 0 or of_bits[_place(bit)] == urls)
+        )
 
     def _date_bit(self, measures: _Measures, i: int, context: int) -> int:
         """The kind of date that most numbers (or dashed dates, or month names) of a key are."""
@@ -468,7 +481,7 @@ def _measure(
     shape: Int32s,
     counts: Int32s,
     touched: Int32s,
-) -> tuple[Int64s, Int64s, Int32s, Int32s, Int64s, Int64s, Floats]:
+) -> tuple[Int64s, Int64s, Int32s, Int32s, Int64s, Int64s, Int64s, Floats]:
     """See `_Measures`. `counts` comes and goes as zeros."""
     keys = len(open_keys)
     urls = len(rows)
@@ -476,6 +489,7 @@ def _measure(
     distinct = np.zeros(keys, np.int64)
     constant = np.zeros(keys, np.int32)
     common = np.full(keys, -1, np.int32)
+    most = np.zeros(keys, np.int64)
     bit_urls = np.zeros((keys, _BITS), np.int64)
     class_urls = np.zeros((keys, _CLASS_COUNT), np.int64)
     entropy = np.zeros(keys, np.float64)
@@ -492,6 +506,7 @@ def _measure(
             present[i] += count
             distinct[i] += 1
             constant[i] = code
+            most[i] = max(most[i], count)
             value = shape[first[key] + code - 1]
             bits = bits_of(value)
             common[i] &= bits
@@ -499,7 +514,7 @@ def _measure(
             for bit in range(_BITS):
                 if bits >> bit & 1:
                     bit_urls[i, bit] += count
-    return present, distinct, constant, common, bit_urls, class_urls, entropy
+    return present, distinct, constant, common, most, bit_urls, class_urls, entropy
 
 
 @njit(nogil=True, cache=True)

@@ -20,10 +20,11 @@ from numpy.typing import NDArray
 
 from temporal_assets.core.compiled import kernel
 from temporal_assets.core.lognormal import (
-    FLOOR,
     MAX_SIGMA,
     MIN_MU,
+    MIN_OFFSET,
     MIN_SIGMA,
+    STRAY,
     daily_mass,
     density,
     max_mu,
@@ -32,9 +33,8 @@ from temporal_assets.core.lognormal import (
 Singles = NDArray[np.float32]
 
 _SIGMAS: Final = (MIN_SIGMA, 0.17, 0.29, 0.48, 0.75, 1.1, 1.6, 2.2, MAX_SIGMA)
-_OFFSETS_INSIDE: Final = (0.1, 0.4, 0.7, 1.0)
-_OFFSETS_BEFORE: Final = (0.1, 0.5, 1.0, 1.6, 2.6, 4.5, 8.0, 15.0, 30.0)
-"""Up to half a window is told apart; older pages differ from those in nothing but level."""
+_OFFSETS_INSIDE: Final = (MIN_OFFSET, 0.25, 0.6, 1.0)
+_OFFSETS_BEFORE: Final = (MIN_OFFSET, 0.25, 0.6, 1.0, 1.6, 2.5, 4.0)
 _BASES: Final = (0.0, 0.002, 0.008, 0.03)
 """Daily base interest per unit of A, where a base is fitted by likelihood."""
 _NARROW: Final = 0.3
@@ -45,13 +45,14 @@ _NARROW: Final = 0.3
 class Grid:
     """Curves of a grid and what comparing them with a page of any life needs.
 
-    Cells are sorted by group: cells of one group have similar sigma and mu.
+    Cells are sorted by group: cells of one group have similar sigma, mu and offset.
     """
 
     table: Singles
     """days x cells: the dots, or the logarithm of the daily mass."""
     sums: Singles
-    """days x cells: sum over the first (row + 1) days of the dots, or the mass."""
+    """days x cells: sum over the first (row + 1) days of the dots, or the logarithm of the sum of
+    the mass."""
     squares: Singles
     """days x cells: the same of the dots' squares; unused by the likelihood."""
     cells: NDArray[np.float64]
@@ -68,19 +69,31 @@ def grid(days: int, *, mass: bool, base: bool, born_inside: bool) -> Grid:
     for k, (level, offset, mu, log_sigma) in enumerate(cells):
         sigma = math.exp(log_sigma)
         if mass:
-            curves[:, k] = daily_mass(offset, mu, sigma, days) + FLOOR + level
+            shape = daily_mass(offset, mu, sigma, days)
+            curves[:, k] = shape + STRAY * shape.mean() + level
         else:
             curves[:, k] = density(offset + np.arange(days), mu, sigma)
     if not mass:
         # Scale does not matter to the dots, and narrow curves are huge or vanish between them.
         curves /= np.maximum(curves.max(axis=0), 1e-300)
+    sums = np.cumsum(curves, axis=0)
+    if mass:
+        sums = np.where(sums > _VISIBLE, np.log(sums), _NEVER)
     return Grid(
         (np.log(curves) if mass else curves).astype(np.float32),
-        np.cumsum(curves, axis=0).astype(np.float32),
+        sums.astype(np.float32),
         np.cumsum(curves**2, axis=0).astype(np.float32),
         cells,
         groups,
     )
+
+
+_VISIBLE: Final = 1e-6
+"""Share of its interest that a curve of the grid has inside a page's life, at least."""
+_NEVER: Final = 1e30
+"""Logarithm of a sum that no page is compared with."""
+_LATE: Final = 0.3
+"""Birth late on the first day and birth earlier are often two different valleys."""
 
 
 def _cells(
@@ -96,7 +109,7 @@ def _cells(
             band = int(3.999 * (mu - MIN_MU) / (max_mu(days) - MIN_MU))
             for offset in offsets:
                 for level in _BASES if base else (0.0,):
-                    group = band + 4 * (rank // 3)
+                    group = band + 4 * (rank // 3) + 12 * (offset > _LATE)
                     cells.append((group, level, offset, float(mu), math.log(sigma)))
     cells.sort()
     table = np.array(cells)
@@ -163,7 +176,7 @@ def gains_of_dots(
 def gains_of_mass(products: Singles, sums: Singles) -> None:
     """Turn products into log-likelihoods per view (up to a constant), in place."""
     for k in range(products.shape[0]):
-        products[k] -= np.log(sums[k])
+        products[k] -= sums[k]
 
 
 @kernel

@@ -1,0 +1,62 @@
+"""What a page's daily views say before anything is fitted: birth, life, total, reliability.
+
+Here: those facts for a batch of pages. Not here: reading histories from tables.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Lives:
+    """One row per page."""
+
+    birth: NDArray[np.int64]
+    """First observed day with views, from 1; 0 for pages without views."""
+    life: NDArray[np.int64]
+    """Days from birth to the end of the window, inclusive."""
+    observed_days: NDArray[np.float64]
+    """Those of them that are in the data."""
+    total: NDArray[np.float64]
+    """Views on them."""
+    may_be_older: NDArray[np.bool_]
+    """Seen on the first observed day: the page may have been born before the window."""
+
+
+def lives(views: ArrayLike, *, observed: ArrayLike | None = None) -> Lives:
+    """Birth, life and total of each row of views (pages x days)."""
+    table = np.asarray(views)
+    if table.ndim != 2:
+        raise ValueError(f"views must be pages x days, not of shape {table.shape}")
+    days = table.shape[1]
+    seen = np.ones(days, np.bool_) if observed is None else np.asarray(observed, np.bool_)
+    if seen.shape != (days,):
+        raise ValueError(f"observed must hold one truth value for each of the {days} days")
+    shown = table * seen
+    active = shown > 0
+    has_views = active.any(axis=1)
+    birth = np.where(has_views, active.argmax(axis=1) + 1, 0).astype(np.int64)
+    life = np.where(has_views, days + 1 - birth, 0)
+    left = np.append(np.cumsum(seen[::-1])[::-1], 0)
+    observed_days = np.where(has_views, left[np.maximum(birth, 1) - 1], 0).astype(np.float64)
+    first = int(seen.argmax()) + 1 if seen.any() else 0
+    return Lives(birth, life, observed_days, shown.sum(axis=1, dtype=np.float64), birth == first)
+
+
+def is_reliable(
+    views: ArrayLike, per_day: float = 1.0, *, observed: ArrayLike | None = None
+) -> NDArray[np.bool_]:
+    """Whether a page has at least `per_day` views a day of the window on average.
+
+    TW 4.1 and NP 3: pages below 60 views in 60 days are left out for lack of reliability. The
+    average is over all observed days of the window, not over the page's life.
+    """
+    table = np.asarray(views)
+    seen = np.ones(table.shape[1], np.bool_) if observed is None else np.asarray(observed, np.bool_)
+    total = (table * seen).sum(axis=1, dtype=np.float64)
+    result: NDArray[np.bool_] = total >= per_day * int(seen.sum())
+    return result

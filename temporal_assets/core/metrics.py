@@ -1,0 +1,134 @@
+"""The measures of the papers and a few of ours, on counts.
+
+Here: precision, recall, F, hit, miss, false alarm and measures of probabilities. Not here: what is
+counted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+def precision(found_right: float, found: float) -> float:
+    """Share of what was found that is right; 0 if nothing was found."""
+    return found_right / found if found else 0.0
+
+
+def recall(found_right: float, right: float) -> float:
+    """Share of what is right that was found; 0 if nothing is right."""
+    return found_right / right if right else 0.0
+
+
+def f_measure(precision: float, recall: float) -> float:
+    """2 P R / (P + R) (TW 4.3); 0 if both are 0."""
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Labels against the truth, in TW's words (4.2)."""
+
+    temporal: int
+    """Temporal pages labelled so."""
+    miss: int
+    """Temporal pages labelled untemporal."""
+    false_alarm: int
+    """Untemporal pages labelled temporal."""
+    untemporal: int
+    """Untemporal pages labelled so."""
+
+    @property
+    def hit(self) -> int:
+        """Pages labelled right."""
+        return self.temporal + self.untemporal
+
+    @property
+    def pages(self) -> int:
+        """All of them."""
+        return self.hit + self.miss + self.false_alarm
+
+    @property
+    def accuracy(self) -> float:
+        """Share of pages labelled right; 0 for no pages."""
+        return self.hit / self.pages if self.pages else 0.0
+
+    @property
+    def precision(self) -> float:
+        """Share of the pages labelled temporal that are."""
+        return precision(self.temporal, self.temporal + self.false_alarm)
+
+    @property
+    def recall(self) -> float:
+        """Share of the temporal pages labelled so."""
+        return recall(self.temporal, self.temporal + self.miss)
+
+    @property
+    def f_measure(self) -> float:
+        """Harmonic mean of precision and recall."""
+        return f_measure(self.precision, self.recall)
+
+    def performance(self, a: float = 1.0, b: float = 0.0, c: float = 0.0) -> float:
+        """A * hit - B * miss - C * false alarm (TW 5.2); the defaults are the paper's hit."""
+        return a * self.hit - b * self.miss - c * self.false_alarm
+
+
+def outcome(truth: ArrayLike, label: ArrayLike) -> Outcome:
+    """Compare labels with the truth, page by page."""
+    t, g = np.asarray(truth, np.bool_), np.asarray(label, np.bool_)
+    return Outcome(
+        int((t & g).sum()), int((t & ~g).sum()), int((~t & g).sum()), int((~t & ~g).sum())
+    )
+
+
+def cohen_kappa(both: int, only_first: int, only_second: int, neither: int) -> float:
+    """Agreement of two labels beyond what their shares make likely; 1 if neither ever varies."""
+    n = both + only_first + only_second + neither
+    if n == 0:
+        return 1.0
+    same = (both + neither) / n
+    first, second = (both + only_first) / n, (both + only_second) / n
+    chance = first * second + (1 - first) * (1 - second)
+    return (same - chance) / (1 - chance) if chance < 1 else 1.0
+
+
+def brier(truth: ArrayLike, probability: ArrayLike) -> float:
+    """Mean squared distance of probabilities from what happened."""
+    t, p = np.asarray(truth, np.float64), np.asarray(probability, np.float64)
+    return float(np.mean((p - t) ** 2))
+
+
+def log_loss(truth: ArrayLike, probability: ArrayLike) -> float:
+    """Mean surprise in nats; probabilities are held 1e-6 away from certainty."""
+    t = np.asarray(truth, np.bool_)
+    p = np.clip(np.asarray(probability, np.float64), 1e-6, 1 - 1e-6)
+    return float(-np.mean(np.where(t, np.log(p), np.log1p(-p))))
+
+
+@dataclass(frozen=True, slots=True)
+class Reliability:
+    """Promised against observed shares, in bins of the promised probability."""
+
+    promised: NDArray[np.float64]
+    """Mean probability of each bin."""
+    observed: NDArray[np.float64]
+    """Share of true pages of each bin."""
+    pages: NDArray[np.int64]
+
+    @property
+    def error(self) -> float:
+        """Mean distance of observed from promised, weighted by pages (0 is perfect)."""
+        return float(np.average(np.abs(self.observed - self.promised), weights=self.pages))
+
+
+def reliability(truth: ArrayLike, probability: ArrayLike, bins: int = 10) -> Reliability:
+    """The reliability plot's numbers; empty bins are left out."""
+    t, p = np.asarray(truth, np.float64), np.asarray(probability, np.float64)
+    which = np.minimum((p * bins).astype(np.int64), bins - 1)
+    pages = np.bincount(which, minlength=bins)
+    used = pages > 0
+    promised = np.bincount(which, p, bins)[used] / pages[used]
+    observed = np.bincount(which, t, bins)[used] / pages[used]
+    return Reliability(promised, observed, pages[used])
