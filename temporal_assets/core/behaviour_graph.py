@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from numba import njit
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
@@ -152,20 +153,39 @@ def _iterate(
     rows = np.repeat(np.arange(of.shape[0]), np.diff(of.indptr))
     out_share = of.data * _inverse(graph.referrals)[rows]
     in_share = of.data * _inverse(graph.visits)[of.indices]
-    to_authority = sparse.csr_array((out_share, of.indices, of.indptr), of.shape).T
-    to_hub = sparse.csr_array((in_share, of.indices, of.indptr), of.shape)
-    authority, hub = _unit(authority), _unit(hub)
+    pointers, partners = of.indptr.astype(np.int64), of.indices.astype(np.int32)
+    authority, hub, done, movement = _power(
+        pointers, partners, out_share, in_share, _unit(authority), _unit(hub), tolerance, rounds
+    )
+    return authority, hub, Convergence(int(done), float(movement), bool(movement < tolerance))
+
+
+@njit(nogil=True, cache=True)
+def _power(
+    pointers: Int64s,
+    partners: Int32s,
+    out_share: Floats,
+    in_share: Floats,
+    authority: Floats,
+    hub: Floats,
+    tolerance: float,
+    rounds: int,
+) -> tuple[Floats, Floats, int, float]:
+    """Eq 10 until nothing moves: both scores, rounds, and the movement of the last."""
     movement = np.inf
     done = 0
     while done < rounds and movement >= tolerance:
-        following = _unit(to_authority @ hub), _unit(to_hub @ authority)
-        movement = max(
-            float(np.linalg.norm(following[0] - authority)),
-            float(np.linalg.norm(following[1] - hub)),
-        )
-        authority, hub = following
+        next_authority, next_hub = np.zeros_like(authority), np.zeros_like(hub)
+        for i in range(len(hub)):
+            for entry in range(pointers[i], pointers[i + 1]):
+                j = partners[entry]
+                next_authority[j] += out_share[entry] * hub[i]
+                next_hub[i] += in_share[entry] * authority[j]
+        next_authority, next_hub = _unit(next_authority), _unit(next_hub)
+        movement = max(_length(next_authority - authority), _length(next_hub - hub))
+        authority, hub = next_authority, next_hub
         done += 1
-    return authority, hub, Convergence(done, movement, movement < tolerance)
+    return authority, hub, done, movement
 
 
 def _share(counts: Floats) -> Floats:
@@ -174,8 +194,14 @@ def _share(counts: Floats) -> Floats:
     return counts / total if total > 0 else np.zeros(len(counts))
 
 
+@njit(nogil=True, cache=True)
+def _length(vector: Floats) -> float:
+    return float(np.sqrt((vector * vector).sum()))
+
+
+@njit(nogil=True, cache=True)
 def _unit(vector: Floats) -> Floats:
-    length = float(np.linalg.norm(vector))
+    length = _length(vector)
     return vector / length if length > 0 else vector
 
 
