@@ -166,7 +166,7 @@ def _checked(
 
 
 def _above(scores: NDArray[np.float64], levels: NDArray[np.float64]) -> Counts:
-    """days x levels: how many scores exceed the level."""
+    """Days x levels: how many scores exceed the level."""
     ordered = np.sort(scores, axis=0)
     counts = [len(ordered) - np.searchsorted(column, levels, "right") for column in ordered.T]
     return np.array(counts, dtype=np.int64)
@@ -190,4 +190,3 @@ def _deal(truth: NDArray[np.bool_], folds: int) -> Counts:
         rows = np.flatnonzero(truth == kind)
         fold[rows] = np.arange(len(rows)) % folds
     return fold
-

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, ParamSpec, TypeVar, cast
 
-import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
@@ -42,22 +41,24 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
     return cast("Callable[P, R]", compiled)
 
 
-def _to_bits(_context: Any, value: Any) -> Any:
+def _to_bits(_context: Any, x: Any) -> Any:
     def generate(_target: Any, builder: Any, _signature: Any, args: Any) -> Any:
         return builder.bitcast(args[0], ir.IntType(64))
 
+    del x  # numba asks for it by position
     return types.int64(types.float64), generate
 
 
-def _from_bits(_context: Any, value: Any) -> Any:
+def _from_bits(_context: Any, x: Any) -> Any:
     def generate(_target: Any, builder: Any, _signature: Any, args: Any) -> Any:
         return builder.bitcast(args[0], ir.DoubleType())
 
+    del x
     return types.float64(types.int64), generate
 
 
-bits_of: Callable[[float], int] = intrinsic(_to_bits)
-float_of: Callable[[int], float] = intrinsic(_from_bits)
+bits_of = cast("Callable[[float], int]", intrinsic(_to_bits))
+float_of = cast("Callable[[int], float]", intrinsic(_from_bits))
 
 _LOG2E: Final = 1.4426950408889634
 _LN2_HIGH: Final = 0.693147180369123816490
@@ -68,16 +69,16 @@ _SMALLEST: Final = -700.0
 """exp of less is no normal number; it is as good as zero here."""
 _INTEGER: Final = 4503599627370496.0
 """2**52: its bits with an integer in the low ones are 2**52 plus that integer."""
-_INTEGER_BITS: Final = np.int64(0x4330000000000000)
-_MANTISSA: Final = np.int64(0x000FFFFFFFFFFFFF)
-_ONE: Final = np.int64(0x3FF0000000000000)
-_SHIFT: Final = np.int64(52)
+_INTEGER_BITS: Final = 0x4330000000000000
+_MANTISSA: Final = 0x000FFFFFFFFFFFFF
+_ONE: Final = 0x3FF0000000000000
+_SHIFT: Final = 52
 _SQRT2: Final = 1.4142135623730951
 
 
 @exact
 def exp(x: float) -> float:
-    """exp(x) for x <= 700; exp(-700) for anything below."""
+    """Exponential of x <= 700; that of -700 for anything below."""
     x = max(x, _SMALLEST)
     shifted = x * _LOG2E + _ROUND
     k = shifted - _ROUND

@@ -3,8 +3,8 @@
 Here: the options, the loop over pages, what is said about each, and the threads. Not here: the
 grid of starts (`starts`), the descent (`descent`), intervals (`interest`), labels (`labels`).
 
-Both methods fit f(x) = A * density(x - b; mu, sigma) (+ base) to a page's daily views from its first
-day with views to the end of the window. `least_squares` (the paper's) puts day i's views at x = i;
+Both methods fit f(x) = A * density(x - b; mu, sigma) (+ base) to a page's daily views, from its
+first day with views to the end of the window. `least_squares` (the paper's) puts day i's views at x = i;
 `likelihood` gives day i the mass of the curve between i - 1 and i and lets views be Poisson.
 """
 
@@ -30,11 +30,12 @@ from temporal_assets.core.descent import (
     OFFSET,
     PARAMETERS,
     ROOM,
+    ROWS,
     descend,
     objective,
 )
 from temporal_assets.core.interest import interval, share
-from temporal_assets.core.lognormal import MIN_SIGMA, accumulated, bounds, max_mu
+from temporal_assets.core.lognormal import MIN_SIGMA, SLOWEST, accumulated, bounds
 from temporal_assets.core.starts import (
     Grid,
     Singles,
@@ -93,7 +94,8 @@ class Reason(IntEnum):
 class Options:
     """What is fitted and how."""
 
-    method: Method = "least_squares"
+    method: Method = "likelihood"
+    """The winner of docs/interest-curves.md; `least_squares` is the paper's."""
     base: bool = False
     """Also fit a constant daily interest, for pages that keep a base of readers."""
     n: float = 3.0
@@ -143,7 +145,25 @@ class Curves:
         return result
 
 
-_FLOAT_FIELDS: Final = 11
+_NUMBERS: Final = (
+    "amplitude",
+    "base",
+    "b",
+    "mu",
+    "sigma",
+    "objective",
+    "goodness",
+    "phi_1",
+    "phi_n",
+    "phi_low",
+    "phi_high",
+)
+"""Order in which the compiled loop writes a page's numbers."""
+_AT_BOUND: Final = int(Reason.AT_BOUND)
+_OUT_OF_ROUNDS: Final = int(Reason.OUT_OF_ROUNDS)
+_ONE_DAY: Final = int(Reason.ONE_DAY)
+_TOO_YOUNG: Final = int(Reason.TOO_YOUNG)
+_NO_VIEWS: Final = int(Reason.NO_VIEWS)
 
 
 def fit(
@@ -157,7 +177,7 @@ def fit(
 
     Args:
         views: pages x days, counts or any non-negative numbers.
-        options: What to fit; the paper's method by default.
+        options: What to fit.
         observed: days; False where the day is missing from the data. Such days count for nothing.
         workers: Threads; all cores when None.
 
@@ -171,7 +191,7 @@ def fit(
     pages, days = table.shape
     weight = _weights(observed, days)
     plan = _Plan(options, days, weight)
-    numbers = np.empty((pages, _FLOAT_FIELDS))
+    numbers = np.empty((pages, len(_NUMBERS)))
     states = np.empty((pages, 3), np.int32)
 
     def work(first: int) -> None:
@@ -179,12 +199,20 @@ def fit(
         block = np.ascontiguousarray(table[rows], dtype=np.float64)
         if not np.all(np.isfinite(block) & (block >= 0)):
             raise ValueError("views must be finite and not negative")
-        _fit_rows(block, *plan.arguments, numbers[rows], states[rows])
+        arguments = [block, *plan.arguments, numbers[rows], states[rows]]
+        _fit_rows(*arguments)
 
     with ThreadPoolExecutor(workers or os.cpu_count() or 1) as pool:
         list(pool.map(work, range(0, pages, _CHUNK)))
-    columns = [np.ascontiguousarray(column) for column in numbers.T]
-    return Curves(*columns, states[:, 0].copy(), states[:, 1].copy(), states[:, 2].astype(np.int8))
+    columns: dict[str, Any] = {
+        name: np.ascontiguousarray(numbers[:, k]) for k, name in enumerate(_NUMBERS)
+    }
+    return Curves(
+        **columns,
+        birth=states[:, 0].copy(),
+        life=states[:, 1].copy(),
+        reason=states[:, 2].astype(np.int8),
+    )
 
 
 def _weights(observed: ArrayLike | None, days: int) -> Floats:
@@ -256,7 +284,7 @@ def _fit_rows(
 ) -> None:
     """Fit each row of `views` into the same row of `numbers` and `states`."""
     days = views.shape[1]
-    works = np.empty((2, 3, days + 2 * _LANES))
+    works = np.empty((2, ROWS, days + 2 * _LANES))
     padded = np.empty((2, days + _LANES))
     singles = np.empty(days, np.float32)
     gains_in = np.empty(len(cells_in), np.float32)
@@ -267,7 +295,7 @@ def _fit_rows(
             birth += 1
         y, w = views[p, birth:], weight[birth:]
         states[p, 0], states[p, 1] = birth + 1, days - birth
-        if _degenerate(y, w, birth, days, likelihood, n, numbers[p], states[p]):
+        if _degenerate(y, w, birth, days, n, numbers[p], states[p]):
             continue
         inside = birth > 0
         _fit_page(
@@ -301,7 +329,6 @@ def _degenerate(
     w: Floats,
     birth: int,
     days: int,
-    likelihood: bool,
     n: float,
     numbers: Floats,
     state: NDArray[np.int32],
@@ -313,16 +340,16 @@ def _degenerate(
         views += w[i] * y[i]
         observed += w[i]
         active += 1 if w[i] * y[i] > 0 else 0
-    mu, log_sigma = math.log(SLOW * days), 0.0
+    mu, log_sigma = math.log(SLOWEST * days), 0.0
     if active == 0:
-        state[0], reason = 0, NO_VIEWS
+        state[0], reason = 0, _NO_VIEWS
     elif observed < MIN_LIFE:
-        reason = TOO_YOUNG
+        reason = _TOO_YOUNG
     elif active == 1:
-        mu, log_sigma, reason = math.log(0.5), math.log(MIN_SIGMA), ONE_DAY
+        mu, log_sigma, reason = math.log(0.5), math.log(MIN_SIGMA), _ONE_DAY
     else:
         return False
-    known = reason == ONE_DAY
+    known = reason == _ONE_DAY
     phi = share(n, days, 0.0, mu, log_sigma)
     numbers[0] = views
     numbers[1] = 0.0
@@ -337,12 +364,6 @@ def _degenerate(
     numbers[10] = 1.0
     state[2] = reason
     return True
-
-
-SLOW: Final = 10.0
-NO_VIEWS: Final = int(Reason.NO_VIEWS)
-TOO_YOUNG: Final = int(Reason.TOO_YOUNG)
-ONE_DAY: Final = int(Reason.ONE_DAY)
 
 
 @kernel
@@ -391,7 +412,7 @@ def _fit_page(
     for k in range(OFFSET, PARAMETERS):
         at_edge = theta[k] <= low[k] + 1e-9 or theta[k] >= high[k] - 1e-9
         if at_edge and reason == 0:
-            reason = 1
+            reason = _AT_BOUND
     value = objective(likelihood, theta, y, w, length, base, works[0])
     bottom, top = interval(
         likelihood, theta, y, w, length, base, low, high, n, float(days), works[0], gains,
@@ -450,7 +471,7 @@ def _of_constant(likelihood: bool, y: Floats, w: Floats) -> tuple[float, float]:
 @kernel
 def _near(one: Floats, other: Floats) -> bool:
     """Whether two parameter vectors lie in one valley."""
-    return (
+    return bool(
         abs(one[OFFSET] - other[OFFSET]) < _NEAR[0]
         and abs(one[MU] - other[MU]) < _NEAR[1]
         and abs(one[LOG_SIGMA] - other[LOG_SIGMA]) < _NEAR[2]
@@ -511,7 +532,7 @@ def _best_of(
         for s in range(found):
             if values[s] < values[best]:
                 best = s
-    return thetas[best], 0 if done[best] else 2
+    return thetas[best], 0 if done[best] else _OUT_OF_ROUNDS
 
 
 def as_columns(curves: Curves) -> dict[str, NDArray[Any]]:

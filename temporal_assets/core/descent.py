@@ -28,6 +28,8 @@ OFFSET: Final = 2
 MU: Final = 3
 LOG_SIGMA: Final = 4
 
+ROWS: Final = 4
+"""Rows of work that an objective needs."""
 ROOM: Final = 16
 """Rows of scratch that a descent needs: h, g, step, trial, and what `solve` needs."""
 
@@ -161,8 +163,15 @@ def _fill(
 
 
 @exact
-def _mass_between(low: float, high: float, at_low: float, at_high: float) -> float:
-    """Standard normal mass between two points, given the density at both.
+def _mass_between(
+    low: float,
+    high: float,
+    at_low: float,
+    at_high: float,
+    beyond_low: float,
+    beyond_high: float,
+) -> float:
+    """Standard normal mass between two points, given density and outer tail at both.
 
     Wide intervals are a difference of tails, the nearer ones. Narrow ones, where that difference
     loses its digits, are the trapezoid with Euler and Maclaurin's corrections (relative error
@@ -181,10 +190,8 @@ def _mass_between(low: float, high: float, at_low: float, at_high: float) -> flo
     narrow = 0.5 * (at_low + at_high) + width * (
         first / 12.0 - w2 * (third / 720.0 - w2 * (fifth / 30240.0))
     )
-    tail_low = mills(abs(low)) * at_low
-    tail_high = mills(abs(high)) * at_high
-    beyond = tail_low - tail_high if low > 0 else tail_high - tail_low
-    wide = 1.0 - tail_low - tail_high if low <= 0 and high >= 0 else beyond
+    one_side = beyond_low - beyond_high if low > 0 else beyond_high - beyond_low
+    wide = 1.0 - beyond_low - beyond_high if low <= 0 and high >= 0 else one_side
     return narrow * width if width < _NARROW else wide
 
 
@@ -192,7 +199,8 @@ def _mass_between(low: float, high: float, at_low: float, at_high: float) -> flo
 def mass(theta: Floats, y: Floats, weight: Floats, life: int, work: Floats) -> float:
     """-2 * log-likelihood (up to a constant) of the best A for theta's shape; puts it into theta.
 
-    Leaves z and its density at the edges of the days in work[0] and work[1], the daily mass with
+    Leaves z, its density and its outer tail at the edges of the days in work[0], work[1] and
+    work[3], the daily mass with
     base and stray views in work[2].
     """
     offset, mu, base = theta[OFFSET], theta[MU], theta[BASE]
@@ -200,9 +208,13 @@ def mass(theta: Floats, y: Floats, weight: Floats, life: int, work: Floats) -> f
     for j in range(life + 1):
         z = (log(max(offset - 1.0 + j, _NO_AGE)) - mu) * narrow
         work[0, j] = z
-        work[1, j] = exp(-0.5 * z * z) * _PEAK
+        e = exp(-0.5 * z * z) * _PEAK
+        work[1, j] = e
+        work[3, j] = mills(abs(z)) * e
     for i in range(life):
-        work[2, i] = _mass_between(work[0, i], work[0, i + 1], work[1, i], work[1, i + 1])
+        work[2, i] = _mass_between(
+            work[0, i], work[0, i + 1], work[1, i], work[1, i + 1], work[3, i], work[3, i + 1]
+        )
     views = expected = days = inside = 0.0
     for i in range(life):
         days += weight[i]
@@ -273,43 +285,36 @@ def solve(
 ) -> bool:
     """Solve (h + damping * diag h) step = g in the free parameters; False if h is singular.
 
-    `room` is scratch, ROOM x PARAMETERS: memory asked for here would take longer than solving.
+    `room` is scratch: memory asked for here would take longer than solving.
     """
     low, scale = room[:PARAMETERS], room[PARAMETERS]
-    # Scaled to a unit diagonal: parameters differ by powers of ten.
+    # Scaled to a unit diagonal: parameters differ by powers of ten. What is not free has scale 0,
+    # which makes its row that of the identity.
     for a in range(PARAMETERS):
-        step[a] = 0.0
-        if free[a]:
-            if not h[a, a] > _TINY:
-                return False
-            scale[a] = 1.0 / math.sqrt(h[a, a])
+        if free[a] and not h[a, a] > _TINY:
+            return False
+        scale[a] = 1.0 / math.sqrt(h[a, a]) if free[a] else 0.0
+        step[a] = g[a] * scale[a]
     for a in range(PARAMETERS):
-        if not free[a]:
-            continue
-        rest = g[a] * scale[a]
-        for b in range(a + 1):
-            if not free[b]:
-                continue
-            value = 1.0 + damping if a == b else h[a, b] * scale[a] * scale[b]
+        for b in range(a):
+            value = h[a, b] * scale[a] * scale[b]
             for c in range(b):
-                if free[c]:
-                    value -= low[a, c] * low[b, c]
-            if a > b:
-                low[a, b] = value / low[b, b]
-                rest -= low[a, b] * step[b]
-            elif value > _SINGULAR:
-                low[a, a] = math.sqrt(value)
-            else:
-                return False
-        step[a] = rest / low[a, a]
+                value -= low[a, c] * low[b, c]
+            low[a, b] = value / low[b, b]
+            step[a] -= low[a, b] * step[b]
+        value = 1.0 + damping
+        for c in range(a):
+            value -= low[a, c] * low[a, c]
+        if not value > _SINGULAR:
+            return False
+        low[a, a] = math.sqrt(value)
+        step[a] /= low[a, a]
     for a in range(PARAMETERS - 1, -1, -1):
-        if free[a]:
-            for c in range(a + 1, PARAMETERS):
-                if free[c]:
-                    step[a] -= low[c, a] * step[c]
-            step[a] /= low[a, a]
+        for c in range(a + 1, PARAMETERS):
+            step[a] -= low[c, a] * step[c]
+        step[a] /= low[a, a]
     for a in range(PARAMETERS):
-        step[a] *= scale[a] if free[a] else 0.0
+        step[a] *= scale[a]
     return True
 
 
@@ -389,7 +394,11 @@ def descend(
             if done > 0:
                 damping = max(damping * 0.2, 1e-9)
                 # Two small gains running: one may be a step cut short by damping or a bound.
-                small = small + 1 if gain <= (_SETTLED if moved else enough) else 0
+                little = _SETTLED if moved else enough
+                small = small + 1 if gain <= little else 0
+                # Where steps gain ever less, so much less is the end.
+                if gain <= 0.01 * little:
+                    small = 2
             if small == 2 or done == rounds:
                 return best, small == 2
             done += 1
@@ -415,9 +424,7 @@ def _moved(before: Floats, after: Floats, n: float) -> bool:
 
 
 @kernel
-def _release(
-    theta: Floats, g: Floats, low: Floats, high: Floats, free: NDArray[np.bool_]
-) -> None:
+def _release(theta: Floats, g: Floats, low: Floats, high: Floats, free: NDArray[np.bool_]) -> None:
     """Free every parameter but those at a bound that the objective pulls outward."""
     free[AMPLITUDE] = True
     for k in range(1, PARAMETERS):

@@ -67,9 +67,7 @@ def share(n: float, window: float, base: float, mu: float, log_sigma: float) -> 
 
 
 @kernel
-def scatter(
-    y: Floats, weight: Floats, expected: Floats, life: int, parameters: int
-) -> float:
+def scatter(y: Floats, weight: Floats, expected: Floats, life: int, parameters: int) -> float:
     """Variance of the views per expected view; at least 1, what chance alone makes."""
     total = 0.0
     informative = 0.0
@@ -111,7 +109,8 @@ def interval(
     """Lowest and highest credible accumulated interest after n days.
 
     `unseen` says that the page may have been born before the window: then it may be slower than
-    anything its views show, and nothing bounds the answer from below. `value` and `work` are what `objective` returned and left there for theta.
+    anything its views show, and nothing bounds the answer from below. `value` and `work` are what
+    `objective` returned and left there for theta.
     """
     expected = np.empty(life)
     expected_views(likelihood, theta, work, life, expected)

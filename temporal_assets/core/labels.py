@@ -91,4 +91,6 @@ class Agreement:
 def agreement(first: ArrayLike, second: ArrayLike) -> Agreement:
     """Count where two labels agree."""
     a, b = np.asarray(first, np.bool_), np.asarray(second, np.bool_)
-    return Agreement(int((a & b).sum()), int((a & ~b).sum()), int((~a & b).sum()), int((~a & ~b).sum()))
+    return Agreement(
+        int((a & b).sum()), int((a & ~b).sum()), int((~a & b).sum()), int((~a & ~b).sum())
+    )

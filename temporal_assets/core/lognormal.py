@@ -87,4 +87,5 @@ def daily_mass(offset: float, mu: float, sigma: float, life: int) -> Floats:
     with np.errstate(divide="ignore"):
         z = (np.log(edges) - mu) / sigma
     upper = z[:-1] > 0
-    return np.where(upper, ndtr(-z[:-1]) - ndtr(-z[1:]), ndtr(z[1:]) - ndtr(z[:-1]))
+    mass: Floats = np.where(upper, ndtr(-z[:-1]) - ndtr(-z[1:]), ndtr(z[1:]) - ndtr(z[:-1]))
+    return mass
