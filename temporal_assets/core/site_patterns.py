@@ -59,11 +59,16 @@ class SitePatterns:
 
 
 def learn_patterns(
-    traffic: SiteTraffic, options: TreeOptions | None = None, threshold: float = THRESHOLD
+    traffic: SiteTraffic,
+    options: TreeOptions | None = None,
+    threshold: float = THRESHOLD,
+    visit_weight: float = 1.0,
 ) -> SitePatterns:
-    """Trees, cuts, graph and ranks of one site."""
+    """Trees, cuts, graph and ranks of one site. See `visit_cut` and `transit_cut`."""
     syntax = pattern_tree(traffic.urls, options)
-    by_visits = visit_cut(syntax.hierarchy, syntax.sizes, syntax.totals(traffic.visits))
+    by_visits = visit_cut(
+        syntax.hierarchy, syntax.sizes, syntax.totals(traffic.visits), visit_weight
+    )
     visit = syntax.cut(by_visits.is_pattern)
     between = count_transits(
         _number_of_url(visit),

@@ -27,9 +27,10 @@ from scipy import sparse
 from temporal_assets.core.hierarchy import Hierarchy
 from temporal_assets.core.texts import Flags, Floats, Int32s, Int64s
 
-THRESHOLD: Final = 0.5
-"""BB give no number. Patterns that have no partner in common, only parents of partners, reach 0.33
-in a tree of height 3 and 0.5 from height 6 on: at this value most merges have common partners."""
+THRESHOLD: Final = 0.8
+"""BB give no number. It must be above 0.5: where all pages are reached from the front page, in-links are
+alike whatever the pages are, and that is already one half. At 0.8 both directions must agree, and
+partners may differ where most of them have common parents."""
 
 
 @dataclass(frozen=True, slots=True)
