@@ -64,7 +64,8 @@ def site(pages: int, seed: int) -> SiteTraffic:
     count = len(urls)
     views = np.minimum(random.pareto(1.1, count) + 1, 1e5).astype(np.int64).astype(np.float64)
     views[: len(fronts)] = 50.0 + pages
-    # Half of a page's views come from its front, a quarter from a page like it, others from outside.
+    # Half of a page's views come from its front, a quarter from a page like it, the rest from
+    # outside.
     page = np.arange(len(fronts), count)
     front = np.where(kind == 0, random.integers(1, len(fronts), len(page)), 0)
     like = np.zeros(len(page), np.int64)
@@ -120,12 +121,15 @@ def match(pages: int) -> Cost:
     return _cost(len(unseen), begun, worked, f"{covered:.1%} covered by {len(tree.leaves)} leaves")
 
 
-def learn_small(sizes: list[int]) -> tuple[int, int]:
-    """Learn some small sites: (pages, patterns)."""
-    patterns = 0
+def learn_small(sizes: list[int]) -> tuple[int, int, float]:
+    """Learn some small sites: pages, patterns, seconds of the processor."""
+    patterns, worked = 0, 0.0
     for number, pages in enumerate(sizes):
-        patterns += len(learn_patterns(site(pages, number)).by_transit.leaves)
-    return sum(sizes), patterns
+        traffic = site(pages, number)
+        begun = time.process_time()
+        patterns += len(learn_patterns(traffic).by_transit.leaves)
+        worked += time.process_time() - begun
+    return sum(sizes), patterns, worked
 
 
 def make_small(sizes: list[int]) -> None:
@@ -145,10 +149,11 @@ def many(sites: int) -> tuple[Cost, float]:
         begun = time.perf_counter()
         list(pool.map(make_small, chunks))
         making = time.perf_counter() - begun
-        begun, worked = time.perf_counter(), time.process_time()
-        done = list(pool.map(learn_small, chunks))
-    said = f"{sum(patterns for _, patterns in done):,} patterns"
-    return _cost(sum(pages for pages, _ in done), begun, worked, said), making
+        begun = time.perf_counter()
+        pages, patterns, worked = zip(*pool.map(learn_small, chunks), strict=True)
+        elapsed = time.perf_counter() - begun
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    return Cost(sum(pages), elapsed, sum(worked), peak, f"{sum(patterns):,} patterns"), making
 
 
 def _sizes(found: SitePatterns) -> str:

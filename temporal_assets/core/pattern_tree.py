@@ -198,17 +198,17 @@ class _Task:
 class _Measures:
     """What the values of the open keys look like in a node; a row a key."""
 
-    present: Int64s
-    distinct: Int64s
-    constant: Int32s
+    present: list[int]
+    distinct: list[int]
+    constant: list[int]
     """Some value: the value, if it is the only one."""
-    common: Int32s
+    common: list[int]
     """Bits that all values have."""
-    most: Int64s
+    most: list[int]
     """URLs of the most frequent value."""
-    bit_urls: Int64s
-    class_urls: Int64s
-    entropy: Floats
+    bit_urls: list[list[int]]
+    class_urls: list[list[int]]
+    entropy: list[float]
 
 
 class _Builder:
@@ -278,17 +278,16 @@ class _Builder:
 
     def _measure(self, task: _Task) -> _Measures:
         keys = self.keys
-        return _Measures(
-            *_measure(
-                keys.codes,
-                self.order[task.start : task.stop],
-                task.open_keys,
-                keys.first,
-                keys.shape,
-                self.counts,
-                self.touched,
-            )
+        found = _measure(
+            keys.codes,
+            self.order[task.start : task.stop],
+            task.open_keys,
+            keys.first,
+            keys.shape,
+            self.counts,
+            self.touched,
         )
+        return _Measures(*(column.tolist() for column in found))
 
     def _date_context(self, open_keys: Int32s, measures: _Measures) -> list[int]:
         """0, or MONTH_CLASS or DAY_CLASS for segments that follow a year (and a month)."""
@@ -298,7 +297,7 @@ class _Builder:
             index[i]
             for i in range(len(kinds))
             if kinds[i] == PATH
-            and measures.bit_urls[i, _place(YEAR)] > _DATED * measures.present[i]
+            and measures.bit_urls[i][_place(YEAR)] > _DATED * measures.present[i]
         }
         context = [0] * len(kinds)
         for i, kind in enumerate(kinds):
@@ -320,7 +319,7 @@ class _Builder:
     ) -> bool:
         """Note what all URLs of the node share under a key; whether the key stays open."""
         kind = int(self.keys.keys.kind[key])
-        present = int(measures.present[i])
+        present = measures.present[i]
         if present == 0:
             # That a query key does not occur here is no property of the page unless URLs were
             # divided by it.
@@ -329,9 +328,9 @@ class _Builder:
             return False
         if present < urls:
             return True
-        common = int(measures.common[i])
+        common = measures.common[i]
         if measures.distinct[i] == 1 and self._fixes(kind, common, context, urls):
-            self.tests.append((node, key, int(measures.constant[i]), 0, ANY_CLASS))
+            self.tests.append((node, key, measures.constant[i], 0, ANY_CLASS))
             return False
         required = self._required(kind, common, context, urls)
         name = _class_name(measures.class_urls[i], measures.bit_urls[i], present, context)
@@ -374,7 +373,7 @@ class _Builder:
             if int(task.open_keys[i]) not in task.divided and self._divides(task, measures, i)
         ]
         # The sort keeps keys of equal entropy in the order of the design.
-        candidates.sort(key=lambda i: round(float(measures.entropy[i]) / _SAME))
+        candidates.sort(key=lambda i: round(measures.entropy[i] / _SAME))
         for i in candidates:
             key = int(task.open_keys[i])
             bit = self._date_bit(measures, i, context[i])
@@ -404,13 +403,13 @@ class _Builder:
         """The kind of date that most numbers (or dashed dates, or month names) of a key are."""
         urls = measures.bit_urls[i]
         numbers = _DOMINANT * urls[_place(DIGITS)]
-        found = [(int(urls[_place(DATE)]), DATE)]
+        found = [(urls[_place(DATE)], DATE)]
         if urls[_place(YEAR)] >= numbers:
-            found.append((int(urls[_place(YEAR)]), YEAR))
+            found.append((urls[_place(YEAR)], YEAR))
         if context and urls[_place(DAY)] >= numbers:
-            found.append((int(urls[_place(DAY)]), DAY))
+            found.append((urls[_place(DAY)], DAY))
         if context == MONTH_CLASS:
-            found.append((int(urls[_place(MONTH_NAME)]), MONTH_NAME))
+            found.append((urls[_place(MONTH_NAME)], MONTH_NAME))
         most, bit = max(found)
         return bit if most >= self.support else 0
 
@@ -426,50 +425,71 @@ class _Builder:
         codes = self.touched[:found].copy()
         counts = self.counts[codes].astype(np.int64)
         self.counts[codes] = 0
-        named, branch = self._assign(key, codes, counts, bit, dates)
-        branches = np.unique(branch)
-        if len(branches) < 2:
+        is_path = self.keys.keys.kind[key] == PATH
+        branch = _assign(
+            codes, counts, keys.first[key], keys.shape, bit, dates, is_path, self.support
+        )
+        named = np.flatnonzero(branch > 0).tolist()
+        named.sort(key=lambda i: (-counts[i], keys.value(key, int(codes[i]))))
+        pooled = [b for b in (SHAPED, OTHER, ABSENT) if (branch == b).any()]
+        if len(named) + len(pooled) < 2:
             return []
-        order = named + [b for b in (SHAPED, OTHER, ABSENT) if b in branches]
-        number = {b: i for i, b in enumerate(order)}
-        self.counts[codes] = [number[b] for b in branch.tolist()]
+        place = np.empty(len(codes), np.int32)
+        place[named] = np.arange(len(named))
+        for i, other in enumerate(pooled, len(named)):
+            place[branch == other] = i
+        order = codes[named].tolist() + pooled
+        self.counts[codes] = place
         sizes = _partition(column, rows, self.counts, self.spare, len(order))
         self.counts[codes] = 0
         return list(zip(order, sizes.tolist(), strict=True))
 
-    def _assign(
-        self, key: int, codes: Int32s, counts: Int64s, bit: int, dates: int
-    ) -> tuple[list[int], Int32s]:
-        """Values with a branch, most frequent first; and the branch of every value."""
-        keys = self.keys
-        branch = np.full(len(codes), OTHER, np.int32)
-        branch[codes == ABSENT] = ABSENT
-        shape = np.where(codes > 0, keys.shape[keys.first[key] + codes - 1], 0)
-        own = np.zeros(len(codes), np.bool_)
-        if keys.keys.kind[key] == PATH:
-            own = (codes > 0) & (shape & NONEMPTY == 0)
-        if bit:
-            branch[(codes > 0) & (shape & bit != 0)] = SHAPED
-        rest = np.flatnonzero((branch == OTHER) & ~own & (shape & dates == 0))
-        ranked = rest[np.argsort(-counts[rest], kind="stable")]
-        own[ranked[: salient(counts[ranked], self.support)]] = True
-        branch[own] = codes[own]
-        chosen = np.flatnonzero(own).tolist()
-        chosen.sort(key=lambda i: (-counts[i], keys.value(key, int(codes[i]))))
-        return codes[chosen].tolist(), branch
 
-
-def _class_name(class_urls: Int64s, bit_urls: Int64s, present: int, context: int) -> int:
+def _class_name(class_urls: list[int], bit_urls: list[int], present: int, context: int) -> int:
     """What a wildcard is called: by what nearly all its values look like."""
     days = bit_urls[_place(DAY)] + bit_urls[_place(MONTH_NAME)]
     if context and days >= _DOMINANT * present:
         return context
-    most = int(np.argmax(class_urls))
-    return most if class_urls[most] >= _DOMINANT * present else ANY_CLASS
+    most = max(class_urls)
+    return class_urls.index(most) if most >= _DOMINANT * present else ANY_CLASS
 
 
 def _place(bit: int) -> int:
     return bit.bit_length() - 1
+
+
+@njit(nogil=True, cache=True)
+def _assign(
+    codes: Int32s,
+    counts: Int64s,
+    first: int,
+    shape: Int32s,
+    bit: int,
+    dates: int,
+    is_path: bool,
+    min_urls: int,
+) -> Int32s:
+    """The branch of each value of a node, given its frequency."""
+    branch = np.full(len(codes), OTHER, np.int32)
+    rest = np.empty(len(codes), np.int64)
+    found = 0
+    for i in range(len(codes)):
+        if codes[i] == ABSENT:
+            branch[i] = ABSENT
+            continue
+        bits = bits_of(shape[first + codes[i] - 1])
+        if is_path and not bits & NONEMPTY:
+            branch[i] = codes[i]
+        elif bits & bit:
+            branch[i] = SHAPED
+        elif not bits & dates:
+            rest[found] = i
+            found += 1
+    rest = rest[:found]
+    ranked = rest[np.argsort(-counts[rest], kind="mergesort")]
+    for i in ranked[: salient(counts[ranked], min_urls)]:
+        branch[i] = codes[i]
+    return branch
 
 
 @njit(nogil=True, cache=True)

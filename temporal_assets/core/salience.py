@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-import numpy as np
+from numba import njit
 
 from temporal_assets.core.texts import Int64s
 
@@ -21,19 +21,24 @@ FEW: Final = 32
 """So many values without a drop are sections; more are names, places or users."""
 
 
+@njit(nogil=True, cache=True)
 def salient(counts: Int64s, min_urls: int) -> int:
     """How many of the values are salient, given their frequencies in descending order.
 
     A salient value has at least `min_urls` URLs.
     """
-    eligible = int(np.count_nonzero(counts >= min_urls))
+    eligible = 0
+    while eligible < len(counts) and counts[eligible] >= min_urls:
+        eligible += 1
     if eligible == 0 or len(counts) == 1:
         return eligible
-    # Drops after each eligible value; the last value of all has none after it.
-    tail = min(eligible, len(counts) - 1)
-    ratios = counts[:tail] / counts[1 : tail + 1]
-    place = int(np.argmax(ratios))
-    if ratios[place] < NEAR_EQUAL:
+    # The drop after each eligible value; the last value of all has none after it.
+    place, largest = 0, 0.0
+    for i in range(min(eligible, len(counts) - 1)):
+        drop = counts[i] / counts[i + 1]
+        if drop > largest:
+            place, largest = i, drop
+    if largest < NEAR_EQUAL:
         return eligible if len(counts) <= FEW else 0
     # A wildcard for a single value would only hide it.
     return len(counts) if place + 2 == len(counts) == eligible else place + 1

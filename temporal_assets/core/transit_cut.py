@@ -28,9 +28,9 @@ from temporal_assets.core.hierarchy import Hierarchy
 from temporal_assets.core.texts import Flags, Floats, Int32s, Int64s
 
 THRESHOLD: Final = 0.8
-"""BB give no number. It must be above 0.5: where all pages are reached from the front page, in-links are
-alike whatever the pages are, and that is already one half. At 0.8 both directions must agree, and
-partners may differ where most of them have common parents."""
+"""BB give no number. It must be above 0.5: where all pages are reached from the front page,
+in-links are alike whatever the pages are, and that is already one half. At 0.8 both directions
+must agree, and partners may differ where most of them have common parents."""
 
 
 @dataclass(frozen=True, slots=True)
