@@ -4,8 +4,8 @@ Here: the options, the loop over pages, what is said about each, and the threads
 grid of starts (`starts`), the descent (`descent`), intervals (`interest`), labels (`labels`).
 
 Both methods fit f(x) = A * density(x - b; mu, sigma) (+ base) to a page's daily views, from its
-first day with views to the end of the window. `least_squares` (the paper's) puts day i's views at x = i;
-`likelihood` gives day i the mass of the curve between i - 1 and i and lets views be Poisson.
+first day with views to the end of the window. `least_squares` (the paper's) puts day i's views at
+x = i; `likelihood` gives day i the mass of the curve between i - 1 and i and lets views be Poisson.
 """
 
 from __future__ import annotations

@@ -59,7 +59,13 @@ class Population:
 
 
 def draw(
-    pages: int, days: int = 60, *, seed: int, weekend: float = _WEEKEND, base: float = _BASE_SHARE
+    pages: int,
+    days: int = 60,
+    *,
+    seed: int,
+    weekend: float = _WEEKEND,
+    base: float = _BASE_SHARE,
+    day_noise: float = _DAY_NOISE,
 ) -> Population:
     """Draw pages; fewer than asked for remain, as unreliable ones are left out."""
     rng = np.random.default_rng(seed)
@@ -80,7 +86,7 @@ def draw(
     popularity = days * np.exp(np.abs(rng.normal(0.0, _POPULARITY, pages)))
     expected *= (popularity / np.maximum(expected.sum(axis=1), 1e-9))[:, None]
     week = np.where(np.arange(days) % 7 >= 5, weekend, (7 - 2 * weekend) / 5)
-    views = rng.poisson(expected * week * np.exp(rng.normal(0.0, _DAY_NOISE, days)))
+    views = rng.poisson(expected * week * np.exp(rng.normal(0.0, day_noise, days)))
     kept = views.sum(axis=1) >= days
     return Population(
         views[kept].astype(np.uint32),
