@@ -184,9 +184,7 @@ def test_a_base_of_readers_is_told_from_the_hump(method: str) -> None:
     st.sampled_from(METHODS),
     st.booleans(),
 )
-def test_any_page_gives_finite_numbers_in_bounds(
-    views: list[int], method: str, base: bool
-) -> None:
+def test_any_page_gives_finite_numbers_in_bounds(views: list[int], method: str, base: bool) -> None:
     curves = fit([views], Options(method=method, base=base))
     for name, column in as_columns(curves).items():
         assert np.isfinite(column).all(), name
@@ -209,9 +207,7 @@ def test_scale_does_not_change_the_shape() -> None:
         large = fit(views * 1000, Options(method=method))
         same = small.converged
         np.testing.assert_allclose(small.phi_n[same], large.phi_n[same], atol=0.02)
-        np.testing.assert_allclose(
-            small.amplitude[same] * 1000, large.amplitude[same], rtol=0.2
-        )
+        np.testing.assert_allclose(small.amplitude[same] * 1000, large.amplitude[same], rtol=0.2)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -1,0 +1,94 @@
+"""Choosing thresholds from annotated pages."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from temporal_assets.core.calibration import (
+    Weights,
+    calibrate,
+    calibrate_groups,
+    tabulate,
+)
+from temporal_assets.core.metrics import outcome
+
+TRUTH = [True, True, True, False, False]
+SCORES = [[0.9, 0.9], [0.8, 0.2], [0.4, 0.8], [0.3, 0.7], [0.1, 0.95]]
+
+
+def test_the_table_by_hand() -> None:
+    table = tabulate(TRUTH, SCORES, (1, 3), [0.35, 0.6])
+    # First column: all three temporal above 0.35, none of the others; at 0.6 one is missed.
+    assert table.hit.tolist() == [[5, 4], [2, 2]]
+    assert table.miss.tolist() == [[0, 1], [1, 1]]
+    assert table.false_alarm.tolist() == [[0, 0], [2, 2]]
+    weighted = tabulate(TRUTH, SCORES, (1, 3), [0.35, 0.6], Weights(1, 2, 3))
+    assert weighted.performance.tolist() == [[5, 2], [-6, -6]]
+
+
+@given(
+    st.lists(
+        st.tuples(st.booleans(), st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])),
+        min_size=1,
+        max_size=30,
+    )
+)
+def test_every_cell_is_the_outcome_of_its_threshold(pages: list[tuple[bool, float]]) -> None:
+    truth, score = [t for t, _ in pages], np.array([s for _, s in pages])
+    levels = [0.0, 0.25, 0.4, 0.75]
+    table = tabulate(truth, score[:, None], (3,), levels)
+    for k, level in enumerate(levels):
+        expected = outcome(truth, score > level)
+        got = (table.hit[0, k], table.miss[0, k], table.false_alarm[0, k])
+        assert got == (expected.hit, expected.miss, expected.false_alarm)
+
+
+def test_the_choice_is_the_middle_of_the_best_run() -> None:
+    chosen = calibrate(TRUTH, SCORES, (1, 3), [0.2, 0.31, 0.33, 0.35, 0.38, 0.5], folds=2)
+    assert (chosen.days, chosen.threshold) == (1, 0.33)
+    assert chosen.in_sample.hit == 5
+    assert chosen.performance == 5
+
+
+def test_cross_validation_is_harder_than_the_sample_where_there_is_nothing_to_learn() -> None:
+    rng = np.random.default_rng(1)
+    truth, scores = rng.random(300) < 0.5, rng.random((300, 8))
+    chosen = calibrate(truth, scores, range(1, 9), np.linspace(0.05, 0.95, 19))
+    assert chosen.in_sample.accuracy > 0.53
+    assert chosen.cross_validated.accuracy < chosen.in_sample.accuracy - 0.02
+    assert chosen.cross_validated.pages == 300
+
+
+def test_costly_false_alarms_raise_the_threshold() -> None:
+    rng = np.random.default_rng(2)
+    truth = rng.random(500) < 0.5
+    score = np.clip(rng.normal(np.where(truth, 0.6, 0.4), 0.15), 0, 1)[:, None]
+    levels = np.linspace(0.05, 0.95, 91)
+    plain = calibrate(truth, score, (3,), levels)
+    careful = calibrate(truth, score, (3,), levels, Weights(1, 0, 5))
+    eager = calibrate(truth, score, (3,), levels, Weights(1, 5, 0))
+    assert eager.threshold < plain.threshold < careful.threshold
+
+
+def test_groups_of_other_speed_get_other_thresholds() -> None:
+    rng = np.random.default_rng(3)
+    truth = rng.random(400) < 0.5
+    fast = np.arange(400) < 200
+    score = np.where(truth, 0.8, 0.6) - np.where(fast, 0.0, 0.4) + rng.normal(0, 0.02, 400)
+    groups = ["fast" if f else "slow" for f in fast]
+    groups[:3] = ["rare"] * 3
+    chosen = calibrate_groups(truth, score[:, None], (3,), np.linspace(0.05, 0.95, 91), groups)
+    assert set(chosen) == {"fast", "slow"}
+    assert chosen["fast"].threshold == pytest.approx(0.7, abs=0.05)
+    assert chosen["slow"].threshold == pytest.approx(0.3, abs=0.05)
+    assert chosen["slow"].cross_validated.accuracy > 0.97
+
+
+def test_wrong_input_is_refused() -> None:
+    with pytest.raises(ValueError, match="no annotated pages"):
+        calibrate([], np.empty((0, 1)), (3,), [0.5])
+    with pytest.raises(ValueError, match="2 pages x 1 days"):
+        calibrate([True, False], [[0.1, 0.2]], (3,), [0.5])

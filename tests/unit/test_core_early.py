@@ -1,0 +1,113 @@
+"""Early labels: the prior of sites, the regression, and probabilities that mean what they say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from temporal_assets.core.early import learn, score_label, score_probability
+from temporal_assets.core.logistic import fit_logistic, fit_monotone
+from temporal_assets.core.metrics import reliability
+from temporal_assets.core.priors import Prior
+
+
+def pages(count: int, seed: int):
+    """First ten days of pages of 20 sites: temporal ones fall fast, others hardly."""
+    rng = np.random.default_rng(seed)
+    site = rng.integers(0, 20, count)
+    truth = rng.random(count) < np.linspace(0.05, 0.95, 20)[site]
+    speed = np.where(truth, rng.normal(0.9, 0.4, count), rng.normal(0.15, 0.2, count))
+    level = np.exp(rng.normal(2.5, 1.0, count))
+    views = rng.poisson(level[:, None] * np.exp(-np.maximum(speed, 0)[:, None] * np.arange(10)))
+    sites = np.array([f"site{s:02d}" for s in site])
+    sections = np.array([f"site{s:02d}/{k}" for s, k in zip(site, rng.integers(0, 3, count))])
+    return views, truth, sites, sections
+
+
+def test_a_small_section_is_drawn_to_its_site() -> None:
+    truth = [True] * 90 + [False] * 10 + [False] * 100 + [True] * 2
+    sites = ["news"] * 100 + ["shop"] * 100 + ["shop"] * 2
+    sections = ["news/a"] * 100 + ["shop/b"] * 100 + ["shop/new"] * 2
+    prior = Prior.learn(truth, sites, sections)
+    news, shop, new, unknown_section, unknown = prior.of(
+        ["news", "shop", "shop", "news", "nobody"],
+        ["news/a", "shop/b", "shop/new", "news/z", "nobody/"],
+    )
+    assert news == pytest.approx(0.9, abs=0.02)
+    assert shop < 0.05
+    assert shop < new < 0.9
+    assert unknown_section == pytest.approx(0.9, abs=0.03)
+    assert unknown == prior.rate
+
+
+def test_a_page_is_no_evidence_for_itself() -> None:
+    truth = np.array([True, False, False, False] * 10)
+    names = np.array([f"s{k}" for k in range(40)])
+    prior = Prior.learn(truth, names, names)
+    own = prior.of(names, names, without=truth)
+    np.testing.assert_allclose(own, own[0])
+
+
+def test_logistic_regression_finds_the_odds() -> None:
+    # 30 of 40 and 10 of 40: log-odds ln 3 and -ln 3.
+    features = np.repeat([[0.0], [1.0]], 40, axis=0)
+    truth = np.concatenate([np.arange(40) < 30, np.arange(40) < 10])
+    odds = fit_logistic(features, truth).log_odds(np.array([[0.0], [1.0]]))
+    np.testing.assert_allclose(odds, [np.log(3), -np.log(3)], atol=0.1)
+
+
+def test_separable_pages_have_finite_odds() -> None:
+    model = fit_logistic(np.linspace(-1, 1, 100)[:, None], np.arange(100) >= 50)
+    assert np.isfinite(model.coefficients).all()
+
+
+def test_calibration_rises_and_corrects() -> None:
+    rng = np.random.default_rng(4)
+    odds = rng.normal(0, 2, 5000)
+    truth = rng.random(5000) < 1 / (1 + np.exp(-odds / 2))  # promised twice too boldly
+    fixed = fit_monotone(odds, truth)(np.array([-4.0, -2.0, 0.0, 2.0, 4.0]))
+    assert (np.diff(fixed) >= 0).all()
+    np.testing.assert_allclose(fixed, 1 / (1 + np.exp([2.0, 1, 0, -1, -2])), atol=0.1)
+
+
+def test_probabilities_out_of_sample_are_better_with_age_and_mean_what_they_say() -> None:
+    model = learn(*pages(6000, seed=1))
+    views, truth, sites, sections = pages(6000, seed=2)
+    losses = []
+    for age in (0, 1, 2, 3, 5, 7):
+        p = model.probability(views, np.full(6000, age), sites, sections)
+        assert reliability(truth, p).error < 0.03
+        losses.append(score_probability(age, "model", truth, p).log_loss)
+    assert losses[0] > losses[2] > losses[3] > losses[5]
+    late = model.probability(views, np.full(6000, 7), sites, sections)
+    assert score_label(7, "model", truth, late > 0.5).accuracy > 0.9
+
+
+def test_days_beyond_the_age_are_not_looked_at() -> None:
+    model = learn(*pages(1000, seed=1))
+    views, _, sites, sections = pages(50, seed=3)
+    age = np.full(50, 2)
+    changed = views.copy()
+    changed[:, 2:] = 12345
+    np.testing.assert_array_equal(
+        model.probability(views, age, sites, sections),
+        model.probability(changed, age, sites, sections),
+    )
+    # Four days are judged by the model of three.
+    np.testing.assert_array_equal(
+        model.probability(views, np.full(50, 4), sites, sections),
+        model.probability(views, np.full(50, 3), sites, sections),
+    )
+
+
+def test_with_little_history_the_site_alone_speaks() -> None:
+    views, truth, sites, sections = pages(20, seed=1)
+    model = learn(views, truth, sites, sections)
+    p = model.probability(views, np.full(20, 3), sites, sections)
+    np.testing.assert_array_equal(p, model.prior.of(sites, sections))
+
+
+def test_too_few_days_are_refused() -> None:
+    views, truth, sites, sections = pages(100, seed=1)
+    with pytest.raises(ValueError, match="7 first days"):
+        learn(views[:, :5], truth, sites, sections)

@@ -1,0 +1,139 @@
+"""Concentration, labels, histories, weekdays and the papers' measures, on numbers done by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from temporal_assets.core import metrics
+from temporal_assets.core.concentration import concentration
+from temporal_assets.core.histories import is_reliable, lives
+from temporal_assets.core.labels import PAPERS, Thresholds, agreement, label
+from temporal_assets.core.weekdays import weekday_factors, without_weekdays
+
+
+def test_concentration_by_hand() -> None:
+    views = [
+        [0, 0, 6, 2, 1, 1, 0, 0, 0, 0],  # born on day 3, life 8: (9 / 10) / (3 / 8) = 2.4
+        [4, 4, 4, 4, 4, 4, 4, 4, 4, 4],  # even: exactly 1
+        [0, 0, 0, 0, 0, 0, 0, 0, 5, 5],  # life 2 <= m
+        [0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+        [0, 9, 0, 0, 0, 0, 0, 0, 0, 0],  # all at once: L / m = 9 / 3
+    ]
+    result = concentration(views, 3)
+    np.testing.assert_allclose(result.value, [2.4, 1, 1, 1, 3])
+    np.testing.assert_allclose(result.first_share, [0.9, 0.3, 1, 0, 1])
+    assert result.is_defined.tolist() == [True, True, False, False, True]
+
+
+def test_concentration_without_a_missing_day() -> None:
+    # Day 2 is missing: 2 of 9 days are the first three, with 6 of 9 views.
+    views = [[3, 99, 3, 1, 1, 1, 0, 0, 0, 0]]
+    observed = [True, False, *[True] * 8]
+    assert concentration(views, 3, observed=observed).value[0] == pytest.approx((6 / 9) / (2 / 9))
+
+
+def test_concentration_needs_a_day() -> None:
+    with pytest.raises(ValueError, match="at least 1 day"):
+        concentration([[1, 2]], 0)
+
+
+@given(st.lists(st.integers(0, 1000), min_size=8, max_size=8), st.integers(1, 7))
+def test_concentration_lies_between_0_and_life_by_m(views: list[int], m: int) -> None:
+    result = concentration([views], m)
+    life = lives(np.array([views])).life[0]
+    assert 0 <= result.value[0] <= max(1, life / m) + 1e-9
+
+
+def test_lives_and_reliability() -> None:
+    views = np.array([[0, 2, 0, 3], [1, 0, 0, 0], [0, 0, 0, 0]])
+    result = lives(views)
+    assert result.birth.tolist() == [2, 1, 0]
+    assert result.life.tolist() == [3, 4, 0]
+    assert result.total.tolist() == [5, 1, 0]
+    assert result.may_be_older.tolist() == [False, True, False]
+    assert is_reliable(views).tolist() == [True, False, False]
+    assert is_reliable(views, 0.25).tolist() == [True, True, False]
+    holed = lives(views, observed=[False, True, True, True])
+    assert holed.birth.tolist() == [2, 0, 0]
+    assert holed.may_be_older.tolist() == [True, False, False]
+
+
+def test_labels_exceed_their_thresholds() -> None:
+    result = label([0.7, 0.71, 0.9], [0.5, 0.6, 0.8], [0.8, 0.9, 0.95], [1.91, 1.92, 1.0])
+    assert result.is_temporal.tolist() == [False, True, True]
+    assert result.is_sure.tolist() == [False, False, True]
+    assert result.is_news.tolist() == [False, True, False]
+    assert result.agree.tolist() == [True, True, False]
+    assert Thresholds(n=3, q=0.7, m=3, p=1.91) == PAPERS
+
+
+def test_agreement_by_hand() -> None:
+    result = agreement([True, True, True, False, False], [True, True, False, False, True])
+    assert (result.both, result.only_first, result.only_second, result.neither) == (2, 1, 1, 1)
+    assert result.share == 0.6
+    # Chance: 0.6 * 0.6 + 0.4 * 0.4 = 0.52; (0.6 - 0.52) / 0.48 = 1 / 6.
+    assert result.kappa == pytest.approx(1 / 6)
+
+
+def test_table_1_of_the_first_paper() -> None:
+    for temporal, pages, precision, recall, f in (
+        (70_110, 91_996, 0.762, 0.516, 0.615),
+        (59_113, 108_237, 0.546, 0.435, 0.484),
+    ):
+        p, r = metrics.precision(temporal, pages), metrics.recall(temporal, 135_939)
+        assert round(p, 3) == precision
+        assert round(r, 3) == recall
+        assert round(metrics.f_measure(p, r), 3) == f
+
+
+def test_table_2_of_the_second_paper() -> None:
+    for news, pages, precision, recall in (
+        (101_870, 111_934, 0.910, 0.689),
+        (86_714, 177_801, 0.488, 0.586),
+    ):
+        assert round(metrics.precision(news, pages), 3) == precision
+        assert round(metrics.recall(news, 147_927), 3) == recall
+
+
+def test_hits_of_the_papers_experiments_add_up() -> None:
+    # TW 4.2: 3,040 pages, miss 141, false alarm 70. NP 6.1 prints hit 2,682, miss 188 and false
+    # alarm 177, which is 7 pages too many.
+    curve = metrics.Outcome(temporal=2337 - 141, miss=141, false_alarm=70, untemporal=703 - 70)
+    assert (curve.hit, curve.pages) == (2829, 3040)
+    assert curve.performance() == 2829
+    assert curve.performance(1, 2, 3) == 2829 - 282 - 210
+    assert 2682 + 188 + 177 == 3040 + 7
+
+
+def test_measures_of_nothing() -> None:
+    assert metrics.precision(0, 0) == metrics.recall(0, 0) == metrics.f_measure(0, 0) == 0
+    assert metrics.outcome([], []).accuracy == 0
+
+
+def test_reliability_by_hand() -> None:
+    result = metrics.reliability([True, False, True, True], [0.15, 0.15, 0.95, 1.0], bins=10)
+    np.testing.assert_allclose(result.promised, [0.15, 0.975])
+    np.testing.assert_allclose(result.observed, [0.5, 1.0])
+    assert result.error == pytest.approx((0.35 + 0.025) / 2)
+    assert metrics.brier([True, False], [0.8, 0.4]) == pytest.approx((0.04 + 0.16) / 2)
+
+
+def test_weekdays_are_found_and_removed() -> None:
+    # Four weeks from a Wednesday: 10 views on weekdays, 3 at weekends.
+    weekday = (2 + np.arange(28)) % 7
+    total = np.where(weekday >= 5, 3.0, 10.0)
+    factors = weekday_factors(total, 2)
+    np.testing.assert_allclose(factors, np.array([10] * 5 + [3] * 2) / 8)
+    np.testing.assert_allclose(without_weekdays([total], factors, 2), 8)
+
+
+def test_weekdays_of_a_short_window_are_even() -> None:
+    assert weekday_factors([5, 1, 1], 0).tolist() == [1.0] * 7
+
+
+def test_weekdays_are_not_mistaken_for_growth() -> None:
+    growing = 100 * 1.02 ** np.arange(56)
+    np.testing.assert_allclose(weekday_factors(growing, 0), 1, atol=0.01)

@@ -1,0 +1,48 @@
+"""The synthetic population and the comparison of labels on cut lives."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from temporal_assets.core import synthetic, truncation
+
+
+def test_a_population_is_its_seed() -> None:
+    first, again, other = (synthetic.draw(300, seed=s) for s in (1, 1, 2))
+    np.testing.assert_array_equal(first.views, again.views)
+    assert first.views.shape != other.views.shape or (first.views != other.views).any()
+    assert (first.views.sum(axis=1) >= 60).all()
+
+
+def test_no_page_is_seen_before_its_birth() -> None:
+    people = synthetic.draw(500, seed=1)
+    first = (people.views > 0).argmax(axis=1)
+    assert (first >= np.floor(people.birth)).all()
+
+
+def test_truth_with_a_base_counts_one_window_of_it() -> None:
+    people = synthetic.draw(500, seed=1, base=1.0)
+    assert (people.accumulated(60) < 1).all()
+    assert (people.accumulated(3) < people.accumulated(10)).all()
+
+
+def test_every_answer_is_scored_on_every_part() -> None:
+    people = synthetic.draw(400, seed=1)
+    rows = truncation.compare(people)
+    names = set(truncation.answers())
+    assert {(row.answer, row.part) for row in rows} == {
+        (name, part) for name in names for part in ("all", "whole", "cut left", "cut right")
+    }
+    for name in names:
+        pages = {row.part: row.outcome.pages for row in rows if row.answer == name}
+        assert pages["all"] == pages["whole"] + pages["cut left"] + pages["cut right"]
+
+
+def test_the_likelihood_labels_cut_lives_better_than_raw_shares_and_the_dots() -> None:
+    people = synthetic.draw(4000, seed=1)
+    rows = {(r.answer, r.part): r.outcome for r in truncation.compare(people)}
+    best = rows["likelihood", "cut right"]
+    assert best.accuracy > rows["raw share", "cut right"].accuracy
+    assert best.accuracy > rows["concentration", "cut right"].accuracy
+    everywhere = rows["likelihood", "all"].accuracy
+    assert everywhere > rows["least squares", "all"].accuracy
