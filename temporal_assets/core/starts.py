@@ -33,8 +33,8 @@ from temporal_assets.core.lognormal import (
 Singles = NDArray[np.float32]
 
 _SIGMAS: Final = (MIN_SIGMA, 0.17, 0.29, 0.48, 0.75, 1.1, 1.6, 2.2, MAX_SIGMA)
-_OFFSETS_INSIDE: Final = (MIN_OFFSET, 0.25, 0.6, 1.0)
-_OFFSETS_BEFORE: Final = (MIN_OFFSET, 0.25, 0.6, 1.0, 1.6, 2.5, 4.0)
+_OFFSETS_INSIDE: Final = (MIN_OFFSET, 0.17, 0.4, 0.7, 1.0)
+_OFFSETS_BEFORE: Final = (MIN_OFFSET, 0.17, 0.4, 0.7, 1.0, 1.6, 2.5, 4.0)
 _BASES: Final = (0.0, 0.002, 0.008, 0.03)
 """Daily base interest per unit of A, where a base is fitted by likelihood."""
 _NARROW: Final = 0.3
@@ -92,8 +92,8 @@ _VISIBLE: Final = 1e-6
 """Share of its interest that a curve of the grid has inside a page's life, at least."""
 _NEVER: Final = 1e30
 """Logarithm of a sum that no page is compared with."""
-_LATE: Final = 0.3
-"""Birth late on the first day and birth earlier are often two different valleys."""
+_LATE: Final = (0.1, 0.5)
+"""Birth at the end of the first day, later on it, or earlier are often different valleys."""
 
 
 def _cells(
@@ -102,14 +102,14 @@ def _cells(
     offsets = _OFFSETS_INSIDE if born_inside else _OFFSETS_BEFORE
     cells: list[tuple[int, float, float, float, float]] = []
     for rank, sigma in enumerate(_SIGMAS):
-        step = min(max(1.3 * sigma, 0.22), 0.9)
+        step = min(max(sigma, 0.22), 0.8)
         low = math.log(0.25) if sigma < _NARROW else MIN_MU
         high = math.log(1.5 * days) if sigma < _NARROW else max_mu(days)
         for mu in np.linspace(low, high, 1 + math.ceil((high - low) / step)):
             band = int(3.999 * (mu - MIN_MU) / (max_mu(days) - MIN_MU))
             for offset in offsets:
                 for level in _BASES if base else (0.0,):
-                    group = band + 4 * (rank // 3) + 12 * (offset > _LATE)
+                    group = band + 4 * (rank // 3) + 12 * sum(offset > late for late in _LATE)
                     cells.append((group, level, offset, float(mu), math.log(sigma)))
     cells.sort()
     table = np.array(cells)
