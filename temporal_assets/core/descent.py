@@ -63,12 +63,15 @@ def dots(theta: Floats, y: Floats, weight: Floats, life: int, base: bool, work: 
     narrow = exp(-theta[LOG_SIGMA])
     scale = narrow * _PEAK
     n = sy = syy = sf = sff = syf = 0.0
+    # One function a loop: the processor overlaps short steps of many days, not long ones of few.
     for i in range(life):
-        lx = log(offset + i)
-        z = (lx - mu) * narrow
-        f = exp(-0.5 * z * z - lx) * scale
+        work[2, i] = log(offset + i)
+    for i in range(life):
+        z = (work[2, i] - mu) * narrow
         work[0, i] = z
-        work[1, i] = f
+        work[1, i] = exp(-0.5 * z * z - work[2, i]) * scale
+    for i in range(life):
+        f = work[1, i]
         w, wy = weight[i], weight[i] * y[i]
         n += w
         sy += wy
@@ -199,18 +202,19 @@ def _mass_between(
 def mass(theta: Floats, y: Floats, weight: Floats, life: int, work: Floats) -> float:
     """-2 * log-likelihood (up to a constant) of the best A for theta's shape; puts it into theta.
 
-    Leaves z, its density and its outer tail at the edges of the days in work[0], work[1] and
-    work[3], the daily mass with
+    Leaves z and its density at the edges of the days in work[0] and work[1], the daily mass with
     base and stray views in work[2].
     """
     offset, mu, base = theta[OFFSET], theta[MU], theta[BASE]
     narrow = exp(-theta[LOG_SIGMA])
-    for j in range(life + 1):
-        z = (log(max(offset - 1.0 + j, _NO_AGE)) - mu) * narrow
-        work[0, j] = z
-        e = exp(-0.5 * z * z) * _PEAK
-        work[1, j] = e
-        work[3, j] = mills(abs(z)) * e
+    # Edges up to a whole vector; those beyond life + 1 are not used.
+    edges = life + 4
+    for j in range(edges):
+        work[0, j] = (log(max(offset - 1.0 + j, _NO_AGE)) - mu) * narrow
+    for j in range(edges):
+        work[1, j] = exp(-0.5 * work[0, j] * work[0, j]) * _PEAK
+    for j in range(edges):
+        work[3, j] = mills(abs(work[0, j])) * work[1, j]
     for i in range(life):
         work[2, i] = _mass_between(
             work[0, i], work[0, i + 1], work[1, i], work[1, i + 1], work[3, i], work[3, i + 1]
@@ -228,9 +232,11 @@ def mass(theta: Floats, y: Floats, weight: Floats, life: int, work: Floats) -> f
         expected += weight[i] * work[2, i]
     height = views / expected
     theta[AMPLITUDE] = height
-    total = 0.0
     for i in range(life):
-        total += weight[i] * y[i] * log(height * work[2, i])
+        work[3, i] = log(work[2, i])
+    total = views * log(height)
+    for i in range(life):
+        total += weight[i] * y[i] * work[3, i]
     return -2.0 * total
 
 

@@ -66,10 +66,12 @@ def grid(days: int, *, mass: bool, base: bool, born_inside: bool) -> Grid:
     """The grid for a window of `days`; `mass` for the likelihood, else for the dots."""
     cells, groups = _cells(days, base=mass and base, born_inside=born_inside)
     curves = np.empty((days, len(cells)))
+    visible = np.ones((days, len(cells)), np.bool_)
     for k, (level, offset, mu, log_sigma) in enumerate(cells):
         sigma = math.exp(log_sigma)
         if mass:
             shape = daily_mass(offset, mu, sigma, days)
+            visible[:, k] = np.cumsum(shape) > _VISIBLE
             curves[:, k] = shape + STRAY * shape.mean() + level
         else:
             curves[:, k] = density(offset + np.arange(days), mu, sigma)
@@ -78,7 +80,7 @@ def grid(days: int, *, mass: bool, base: bool, born_inside: bool) -> Grid:
         curves /= np.maximum(curves.max(axis=0), 1e-300)
     sums = np.cumsum(curves, axis=0)
     if mass:
-        sums = np.where(sums > _VISIBLE, np.log(sums), _NEVER)
+        sums = np.where(visible, np.log(sums), _NEVER)
     return Grid(
         (np.log(curves) if mass else curves).astype(np.float32),
         sums.astype(np.float32),

@@ -200,6 +200,17 @@ def test_any_page_gives_finite_numbers_in_bounds(views: list[int], method: str, 
         assert (fitted <= high + 1e-9).all()
 
 
+@pytest.mark.parametrize("base", [False, True])
+@pytest.mark.parametrize("method", METHODS)
+def test_young_pages_have_finite_objectives(method: str, base: bool) -> None:
+    views = np.zeros((400, DAYS))
+    tail = synthetic.draw(450, DAYS, seed=8).views[:400, :12]
+    for page, row in enumerate(tail):
+        views[page, DAYS - 12 + page % 8 :] = row[: 12 - page % 8]
+    curves = fit(views, Options(method=method, base=base))
+    assert np.isfinite(curves.objective).all()
+
+
 def test_scale_does_not_change_the_shape() -> None:
     views = synthetic.draw(40, DAYS, seed=9).views.astype(float)
     for method in METHODS:

@@ -20,7 +20,9 @@ def pages(count: int, seed: int):
     level = np.exp(rng.normal(2.5, 1.0, count))
     views = rng.poisson(level[:, None] * np.exp(-np.maximum(speed, 0)[:, None] * np.arange(10)))
     sites = np.array([f"site{s:02d}" for s in site])
-    sections = np.array([f"site{s:02d}/{k}" for s, k in zip(site, rng.integers(0, 3, count), strict=True)])
+    sections = np.array(
+        [f"site{s:02d}/{k}" for s, k in zip(site, rng.integers(0, 3, count), strict=True)]
+    )
     return views, truth, sites, sections
 
 
