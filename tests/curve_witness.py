@@ -35,7 +35,7 @@ class Best:
 
 def box(days: int, *, born_inside: bool) -> tuple[Floats, Floats]:
     low = np.array([1 / 24, -math.log(24), 0.1])
-    high = np.array([1.0 if born_inside else 4.0, math.log(10 * days), 3.0])
+    high = np.array([1.0 if born_inside else 8.0, math.log(10 * days), 3.0])
     return low, high
 
 

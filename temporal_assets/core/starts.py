@@ -34,7 +34,7 @@ Singles = NDArray[np.float32]
 
 _SIGMAS: Final = (MIN_SIGMA, 0.17, 0.29, 0.48, 0.75, 1.1, 1.6, 2.2, MAX_SIGMA)
 _OFFSETS_INSIDE: Final = (MIN_OFFSET, 0.17, 0.4, 0.7, 1.0)
-_OFFSETS_BEFORE: Final = (MIN_OFFSET, 0.17, 0.4, 0.7, 1.0, 1.6, 2.5, 4.0)
+_OFFSETS_BEFORE: Final = (MIN_OFFSET, 0.17, 0.4, 0.7, 1.0, 1.6, 2.5, 4.5, 8.0)
 _BASES: Final = (0.0, 0.002, 0.008, 0.03)
 """Daily base interest per unit of A, where a base is fitted by likelihood."""
 _NARROW: Final = 0.3
