@@ -71,6 +71,9 @@ class DuckDBEngine:
         with self._opening:
             if self._database is None:
                 self._database = self._resources.enter_context(connect(self.settings))
+                # Parquet columns are written as required where the planner proves that they have
+                # no NULL. Equal rows must be equal files, whichever query made them.
+                self._database.execute("SET disabled_optimizers = 'statistics_propagation'")
             session = self._database.cursor()
         with session:
             session.execute("SET TimeZone = 'UTC'")
