@@ -19,8 +19,9 @@ from temporal_assets.defs.assets.log_files import log_file_assets
 from temporal_assets.defs.assets.page_views import page_views_asset
 from temporal_assets.defs.assets.requests import requests_assets
 from temporal_assets.defs.assets.transits import transits_asset
+from temporal_assets.defs.assets.windows import window_asset
 from temporal_assets.defs.checks import contract_checks, log_file_checks
-from temporal_assets.defs.jobs import daily_job, ingest_job, nightly_job
+from temporal_assets.defs.jobs import daily_job, ingest_job, nightly_job, windows_job
 from temporal_assets.defs.partitions import daily_partitions
 from temporal_assets.defs.resources import (
     CATALOGUE_RESOURCE,
@@ -31,6 +32,7 @@ from temporal_assets.defs.resources import (
 from temporal_assets.defs.schedules import nightly_schedule
 from temporal_assets.defs.sensors import log_files_sensor
 from temporal_assets.settings import Settings, load_settings
+from temporal_assets.windows.registry import WINDOW_ASSETS
 
 
 def build_defs(
@@ -52,17 +54,19 @@ def _definitions(settings: Settings, resources: Mapping[str, Any]) -> dg.Definit
     daily = daily_job()
     ingest = ingest_job()
     nightly = nightly_job()
+    windows = windows_job()
     return dg.Definitions(
         assets=[
             *log_file_assets(settings, days),
             requests_assets(settings, days),
             page_views_asset(settings, days),
             transits_asset(settings, days),
+            *(window_asset(asset, settings, days) for asset in WINDOW_ASSETS),
         ],
         asset_checks=[log_file_checks(), *(contract_checks(table) for table in contracts.TABLES)],
-        jobs=[ingest, daily, nightly],
+        jobs=[ingest, daily, windows, nightly],
         schedules=[nightly_schedule(settings, nightly)],
-        sensors=[log_files_sensor(ingest, daily)],
+        sensors=[log_files_sensor(ingest, daily, windows)],
         resources={
             INSTALLATION: Installation.of(settings),
             CATALOGUE_RESOURCE: catalogue_resource(settings),

@@ -28,6 +28,9 @@ from temporal_assets.storage.store import Store
 DERIVED: Final = ("page_views", "transits")
 """Daily assets made from `requests` by one SQL file each."""
 
+DAILY_ASSETS: Final = ("requests", "rejects", *DERIVED)
+"""All daily assets, in the order the data flows."""
+
 ALL_FILES: Final = "(all files of the day)"
 """Stands for the file where a reason shows only when the whole day is seen."""
 

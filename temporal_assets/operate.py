@@ -22,11 +22,10 @@ from filelock import FileLock
 
 from temporal_assets import contracts
 from temporal_assets.build import build_defs
-from temporal_assets.daily import DERIVED
+from temporal_assets.daily import DAILY_ASSETS, DERIVED
 from temporal_assets.defs import lifelines, tags
 from temporal_assets.defs.checks import log_file_judgement, logs_of
 from temporal_assets.defs.events import Event
-from temporal_assets.defs.jobs import DAILY_ASSETS
 from temporal_assets.defs.partitions import first_day, ranges, today
 from temporal_assets.defs.resources import INSTALLATION, Installation
 from temporal_assets.quality import verdicts
@@ -35,6 +34,8 @@ from temporal_assets.quality.verdicts import Judgement
 from temporal_assets.settings import DEFAULT_STATE, Settings
 from temporal_assets.storage.durable import replace_text
 from temporal_assets.storage.store import Store
+from temporal_assets.windows import registry
+from temporal_assets.windows.registry import WINDOW_NAMES
 
 __all__ = [
     "Event",
@@ -126,8 +127,13 @@ def materialize(
     days: Sequence[dt.date],
     assets: Sequence[str] = (),
     on_event: Callable[[Event], None] | None = None,
+    latest_windows: Collection[str] = (),
 ) -> Outcome:
-    """Make `assets` (default: all daily ones) for `days`, and check them.
+    """Make `assets` for `days`, and check them.
+
+    Window assets among them are made for the windows that end with these days. With
+    `latest_windows`, window assets of that name are then brought up to date for the latest day
+    that has views. Where no assets are named, all daily ones are made, and the latest windows.
 
     `log_files` may be among the assets: new log files are then read before anything else. Days
     are made in runs of `orchestration.days_per_run`. A day that fails, or that breaks an
@@ -141,8 +147,13 @@ def materialize(
         if "log_files" in wanted:
             operation.run(instance, "ingest", ["log_files"], ())
         chosen = [asset for asset in DAILY_ASSETS if asset in wanted]
+        windows = [asset for asset in WINDOW_NAMES if asset in wanted]
         for run in ranges(operation.partitions(days), settings.orchestration.days_per_run):
-            operation.make(instance, chosen, run)
+            if chosen:
+                operation.make(instance, chosen, run)
+            if windows:
+                operation.make_windows(instance, windows, run)
+        operation.make_latest(instance, latest_windows if assets else WINDOW_NAMES)
     return operation.outcome()
 
 
@@ -203,6 +214,34 @@ class _Operation:
         ]
         for run in ranges(usable, len(days)):
             self.run(instance, "daily", rest, run)
+
+    def make_windows(
+        self, instance: dg.DagsterInstance, assets: Sequence[str], days: Sequence[dt.date]
+    ) -> None:
+        """Make the windows that end with contiguous days, and what they lack to be made from.
+
+        Where one stops the run, each of the others goes on alone.
+        """
+        before = len(self.events)
+        wanted = registry.needed(Store.open(self.settings), self.settings, assets, days)
+        if self.run(instance, "windows", wanted, days):
+            return
+        after = self.events[before:]
+        failed = {event.day for event in after if event.kind == "failed"}
+        made = {(event.asset, event.day) for event in after if event.kind == "published"}
+        for day in days:
+            rest = [asset for asset in wanted if (asset, day) not in made]
+            if rest and len(days) > 1 and day not in failed and not self._is_broken(after, day):
+                self.run(instance, "windows", rest, [day])
+
+    def make_latest(self, instance: dg.DagsterInstance, names: Collection[str]) -> None:
+        """Bring window assets of the latest day up to date."""
+        found = registry.due(Store.open(self.settings), self.settings)
+        if found is None:
+            return
+        wanted = [asset for asset in found.assets if asset in names]
+        if wanted:
+            self.make_windows(instance, wanted, [found.day])
 
     def run(
         self,
@@ -265,6 +304,11 @@ class _Operation:
         return bool(verdicts.blockers(verdicts.read(self.settings.state, manifest)))
 
     @staticmethod
+    def _is_broken(events: Sequence[Event], day: dt.date) -> bool:
+        found = [event.judgement for event in events if event.judgement and event.day == day]
+        return bool(verdicts.blockers(found))
+
+    @staticmethod
     def _is_explained(events: Sequence[Event]) -> bool:
         judgements = [event.judgement for event in events if event.judgement]
         return any(event.kind == "failed" for event in events) or bool(
@@ -273,7 +317,7 @@ class _Operation:
 
 
 def _wanted(assets: Sequence[str]) -> Collection[str]:
-    known = {"log_files", *DAILY_ASSETS}
+    known = {"log_files", *DAILY_ASSETS, *WINDOW_NAMES}
     unknown = sorted(set(assets) - known)
     if unknown:
         raise ValueError(

@@ -161,6 +161,10 @@ class Window(_Section):
     min_days: int = Field(7, ge=1)
     """A window with fewer days present is refused: a curve needs more than a weekend."""
 
+    min_views_per_day: float = Field(1.0, gt=0)
+    """Pages with fewer views a day, on average over the days of the window that are there, have no
+    history: too few to rely on (TW 4.1 and NP 3: 60 views in 60 days)."""
+
 
 class Engine(_Section):
     """What runs the transformations, and what it may use."""

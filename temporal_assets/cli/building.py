@@ -19,14 +19,25 @@ if TYPE_CHECKING:
     from temporal_assets.settings import Settings
 
 
-def build(settings: Settings, days: Sequence[dt.date], assets: Sequence[str] = ()) -> Outcome:
-    """Build `assets` (all of them when none is named) for `days`, through Dagster."""
-    from temporal_assets import contracts
-    from temporal_assets.operate import materialize
+def build(
+    settings: Settings,
+    days: Sequence[dt.date],
+    assets: Sequence[str] = (),
+    latest_windows: Sequence[str] = (),
+) -> Outcome:
+    """Build `assets` for `days`, then `latest_windows` for the latest day, through Dagster.
 
-    wanted = tuple(assets) or tuple(table.name for table in contracts.TABLES)
+    Where none is named at all, these are all daily assets and all window assets.
+    """
+    from temporal_assets.daily import DAILY_ASSETS
+    from temporal_assets.operate import materialize
+    from temporal_assets.windows.registry import WINDOW_NAMES
+
+    everything = not assets and not latest_windows
+    wanted = DAILY_ASSETS if everything else tuple(assets)
+    latest = WINDOW_NAMES if everything else tuple(latest_windows)
     done: set[tuple[str, dt.date | None]] = set()
-    total = len(wanted) * len(days)
+    total = len(wanted) * len(days) + len(latest)
     with interruptions() as interrupted, console.progress_bar("Building days", total) as bar:
 
         def advance(event: Event) -> None:
@@ -39,7 +50,7 @@ def build(settings: Settings, days: Sequence[dt.date], assets: Sequence[str] = (
                 bar.at(min(len(done), total), total)
 
         # With `log_files`, so that Dagster knows which days their files have changed.
-        outcome = materialize(settings, days, ("log_files", *wanted), advance)
+        outcome = materialize(settings, days, ("log_files", *wanted), advance, latest)
         if interrupted():
             raise KeyboardInterrupt
     return outcome
@@ -65,13 +76,13 @@ def outcome_report(days: Sequence[dt.date], outcome: Outcome | None) -> dict[str
     }
 
 
-def show_outcome(days: Sequence[dt.date], outcome: Outcome) -> None:
+def show_outcome(outcome: Outcome) -> None:
     """A row for each asset, then the checks, then what failed."""
     built: dict[str, list[tuple[dt.date, int, int]]] = {}
     for one in outcome.materialized:
         built.setdefault(one.asset, []).append((one.day, one.rows, one.bytes))
     console.show_table(
-        f"Built for {ranges(days, limit=3)}",
+        f"Built for {ranges(sorted({one.day for one in outcome.materialized}), limit=3)}",
         ("asset", "days", "rows", "MiB"),
         [
             (

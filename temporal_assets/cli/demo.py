@@ -74,7 +74,7 @@ def run(
     if as_json:
         console.write_json({**outcome_report(built, outcome), "summary": summary})
     else:
-        show_outcome(built, outcome)
+        show_outcome(outcome)
         show_summary(settings, summary, corpus.truth)
     if landing.failed or not outcome.ok:
         raise typer.Exit(FAILED)

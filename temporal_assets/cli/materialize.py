@@ -30,7 +30,8 @@ def run(
         list[str] | None,
         typer.Argument(
             metavar="ASSET",
-            help="requests, page_views or transits; all of them when none is named.",
+            help="requests, page_views, transits, page_totals or page_histories; all of them when"
+            " none is named.",
             show_default=False,
         ),
     ] = None,
@@ -54,15 +55,16 @@ def run(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Read new log files, then build assets day by day.
+    """Read new log files, then build assets day by day, and the windows of the latest day.
 
-    A day that is built again is replaced whole; one that fails keeps what it was.
+    A day that is built again is replaced whole; one that fails keeps what it was. Windows of other
+    days than the latest are built when they and the days are named.
     """
     from temporal_assets.storage.inventory import Inventory
 
     if sum((bool(day), bool(first or last), missing)) > 1:
         raise CommandError("--day, --from/--to and --missing exclude each other", USAGE)
-    wanted = _assets(assets or [])
+    daily, windows = _assets(assets or [])
     settings = existing_settings(state)
     report = land(settings)
     if report.landed and not as_json:
@@ -75,22 +77,29 @@ def run(
     elif first or last:
         days = _between(inventory, first, last)
     else:
-        days = _late(settings, inventory, wanted)
-    outcome = build(settings, days, wanted) if days else None
+        days = _late(settings, inventory, daily) if daily or not windows else []
+    if day or first or last:
+        outcome = build(settings, days, (*daily, *windows))
+    elif days or _is_due(settings, windows):
+        outcome = build(settings, days, daily, windows)
+    else:
+        outcome = None
     if as_json:
         console.write_json(outcome_report(days, outcome))
     elif outcome is None:
         console.say("Nothing to build: every day of the logs is there and up to date.")
     else:
-        show_outcome(days, outcome)
+        show_outcome(outcome)
     if report.failed or (outcome is not None and not outcome.ok):
         raise typer.Exit(FAILED)
 
 
-def _assets(names: list[str]) -> Sequence[str]:
+def _assets(names: list[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """Daily assets and window assets among those named."""
     from temporal_assets.daily import DERIVED
+    from temporal_assets.windows.registry import WINDOW_NAMES
 
-    known = ("requests", *DERIVED)
+    known = ("requests", *DERIVED, *WINDOW_NAMES)
     # One build publishes both; to ask for the second is to ask for it.
     chosen = ["requests" if name == "rejects" else name for name in names]
     unknown = [name for name in chosen if name not in known]
@@ -98,7 +107,10 @@ def _assets(names: list[str]) -> Sequence[str]:
         raise CommandError(
             f"no asset {', '.join(map(repr, unknown))}; there are {', '.join(known)}", USAGE
         )
-    return tuple(name for name in known if name in chosen)
+    return (
+        tuple(name for name in known if name in chosen and name not in WINDOW_NAMES),
+        tuple(name for name in WINDOW_NAMES if name in chosen),
+    )
 
 
 def _between(inventory: Inventory, first: dt.date | None, last: dt.date | None) -> list[dt.date]:
@@ -120,3 +132,12 @@ def _late(settings: Settings, inventory: Inventory, assets: Sequence[str]) -> li
 
     late: dict[str, Any] = stale(Store.open(settings), inventory, settings)
     return sorted({day for asset in assets or late for day in late[asset]})
+
+
+def _is_due(settings: Settings, windows: Sequence[str]) -> bool:
+    """Whether any of these window assets (all when none is named) is to be made."""
+    from temporal_assets.storage.store import Store
+    from temporal_assets.windows.registry import due
+
+    found = due(Store.open(settings), settings)
+    return found is not None and (not windows or bool(set(windows) & set(found.assets)))

@@ -30,10 +30,14 @@ def run(state: State = None, as_json: Json = False) -> None:
     from temporal_assets.operate import last_checks
     from temporal_assets.storage.inventory import Inventory
     from temporal_assets.storage.store import Store
+    from temporal_assets.windows.registry import due
 
     settings = existing_settings(state)
     store, inventory = Store.open(settings), Inventory.load(settings)
     late = stale(store, inventory, settings)
+    windows = due(store, settings)
+    if windows:
+        late |= {asset: [windows.day] for asset in windows.assets}
     assets = {
         table.name: _asset(store, table.name, late.get(table.name, []))
         for table in contracts.TABLES
@@ -57,17 +61,21 @@ def run(state: State = None, as_json: Json = False) -> None:
 
 
 def _asset(store: Store, name: str, late: list[dt.date]) -> dict[str, Any]:
+    from temporal_assets.daily import DAILY_ASSETS
+
     days = store.days(name)
     manifests = [manifest for day in days if (manifest := store.manifest(name, day))]
     published = set(days)
     absent = [day for day in late if day not in published]
+    # Of windows only the latest has to be there.
+    holes = gaps(days) if name in DAILY_ASSETS else []
     return {
         "days": len(days),
         "first": days[0] if days else None,
         "last": days[-1] if days else None,
         "rows": sum(manifest.rows for manifest in manifests),
         "bytes": sum(manifest.size for manifest in manifests),
-        "missing": sorted({*gaps(days), *absent}),
+        "missing": sorted({*holes, *absent}),
         "stale": [day for day in late if day in published],
     }
 

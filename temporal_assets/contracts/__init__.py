@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from temporal_assets.contracts.page_histories import PAGE_HISTORIES
+from temporal_assets.contracts.page_totals import PAGE_TOTALS
 from temporal_assets.contracts.page_views import PAGE_VIEWS
 from temporal_assets.contracts.rejects import REJECTS
 from temporal_assets.contracts.requests import REQUESTS
@@ -16,7 +18,14 @@ from temporal_assets.contracts.rules import Drift, Rule, Severity
 from temporal_assets.contracts.table import ColumnSpec, Table, Type
 from temporal_assets.contracts.transits import TRANSITS
 
-TABLES: Final[tuple[Table, ...]] = (REQUESTS, REJECTS, PAGE_VIEWS, TRANSITS)
+TABLES: Final[tuple[Table, ...]] = (
+    REQUESTS,
+    REJECTS,
+    PAGE_VIEWS,
+    TRANSITS,
+    PAGE_TOTALS,
+    PAGE_HISTORIES,
+)
 """All tables, in the order the data flows."""
 
 _BY_NAME: Final = {table.name: table for table in TABLES}
@@ -32,6 +41,8 @@ def table(name: str) -> Table:
 
 
 __all__ = [
+    "PAGE_HISTORIES",
+    "PAGE_TOTALS",
     "PAGE_VIEWS",
     "REJECTS",
     "REQUESTS",

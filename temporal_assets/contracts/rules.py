@@ -2,7 +2,8 @@
 
 Every rule is an SQL aggregate, so judging a day costs one scan in the engine and no rows leave
 it. The SQL is in the subset that DuckDB and Spark read alike. `$from` and `$until` stand for the
-start and end of the day in UTC, `$day` for its date; further parameters come from the settings
+start and end of the day in UTC, `$day` for its date, `$window_first` and `$window_days` for the
+window that ends with it; further parameters come from the settings
 (`quality.parameters`).
 
 Not here: which rules a table has (its own module) and how they are judged (`quality`).
@@ -60,6 +61,8 @@ class Drift:
     """The day may be this many times larger or smaller than the median."""
     largest_difference: float | None = None
     """The day may differ from the median by this much."""
+    reads: tuple[str, ...] = ()
+    """Further tables that `measure` reads, of the same day."""
     needs_referrers: bool = False
     """Says nothing about days whose log formats do not have referrers."""
 

@@ -22,6 +22,8 @@ class Type(Enum):
     DOUBLE = "DOUBLE"
     BOOLEAN = "BOOLEAN"
     VARCHAR = "VARCHAR"
+    INTEGERS = "INTEGER[]"
+    """A list of 32-bit integers."""
 
     @property
     def arrow(self) -> pa.DataType:
@@ -36,6 +38,7 @@ _ARROW = {
     Type.DOUBLE: pa.float64(),
     Type.BOOLEAN: pa.bool_(),
     Type.VARCHAR: pa.string(),
+    Type.INTEGERS: pa.list_(pa.int32()),
 }
 
 

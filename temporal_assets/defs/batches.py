@@ -6,8 +6,7 @@ import datetime as dt
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from temporal_assets.daily import DERIVED
-from temporal_assets.defs.jobs import DAILY_ASSETS
+from temporal_assets.daily import DAILY_ASSETS, DERIVED
 from temporal_assets.defs.partitions import ranges
 
 Stale = Mapping[str, Collection[dt.date]]

@@ -8,7 +8,7 @@ the good ones are marked here.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -18,6 +18,7 @@ from temporal_assets.defs import lifelines
 from temporal_assets.defs.events import Event
 from temporal_assets.defs.partitions import days_of, in_words
 from temporal_assets.defs.resources import Installation
+from temporal_assets.quality import verdicts
 from temporal_assets.reports.text import shown
 from temporal_assets.storage import catalogue
 from temporal_assets.storage.manifest import Manifest, digest_of
@@ -51,6 +52,28 @@ class UnfinishedDay(Exception):
 
 class BlockedDay(Exception):
     """The day's input breaks an invariant, so nothing is built on it."""
+
+
+def refuse_blocked(installation: Installation, asset: str, days: Iterable[dt.date]) -> None:
+    """Raise where a day of `asset`, which is about to be built upon, breaks an invariant.
+
+    Dagster stops what is downstream of a failed check within one run. This stops later runs too.
+    """
+    blocked = {day: broken for day in days if (broken := broken_of(installation, asset, day))}
+    if not blocked:
+        return
+    (day, broken), more = next(iter(blocked.items())), len(blocked) - 1
+    names = ", ".join(f"{one.check} ({one.message})" for one in broken)
+    others = f"; {more} more of its days neither" if more else ""
+    raise BlockedDay(f"{asset} of {day} must not be built upon: {names}{others}")
+
+
+def broken_of(installation: Installation, asset: str, day: dt.date) -> list[verdicts.Judgement]:
+    """Invariants that a published day is known to break; none where it is missing."""
+    manifest = installation.store.manifest(asset, day)
+    if manifest is None:
+        return []  # reading it will say so
+    return verdicts.blockers(verdicts.read(installation.settings.state, manifest))
 
 
 def make_days(

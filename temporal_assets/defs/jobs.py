@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import dagster as dg
 
-from temporal_assets import contracts
+from temporal_assets.daily import DAILY_ASSETS
+from temporal_assets.windows.registry import WINDOW_NAMES
 
 if TYPE_CHECKING:
     # Dagster exports the function that makes a job of assets, but not the type of the result.
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 else:
     Job = Any
 
-DAILY_ASSETS: Final = tuple(table.name for table in contracts.TABLES)
-"""Everything that has a partition per day, in the order the data flows."""
+NIGHTLY: Final = "nightly"
+"""Its runs leave window assets out while there are too few days for them."""
 
 
 def ingest_job() -> Job:
@@ -41,9 +42,21 @@ def daily_job() -> Job:
 
 
 def nightly_job() -> Job:
-    """Both in one run, in this order: what the schedule starts."""
+    """All of it in one run, in this order: what the schedule starts."""
     return dg.define_asset_job(
-        "nightly",
-        selection=["log_files", *DAILY_ASSETS],
-        description="Read new log files, then make one day. For many days use `daily`.",
+        NIGHTLY,
+        selection=["log_files", *DAILY_ASSETS, *WINDOW_NAMES],
+        description=(
+            "Read new log files, then make one day and the window that ends with it. For many days"
+            " use `daily`."
+        ),
+    )
+
+
+def windows_job() -> Job:
+    """Make windows. Their days need not be contiguous: mostly it is the latest one."""
+    return dg.define_asset_job(
+        "windows",
+        selection=list(WINDOW_NAMES),
+        description="Make what looks back over the window: totals and histories of pages.",
     )

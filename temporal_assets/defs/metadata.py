@@ -12,6 +12,7 @@ from typing import Any, Final
 import dagster as dg
 
 from temporal_assets.daily import DayResult, RequestsResult
+from temporal_assets.defs.partitions import in_words
 from temporal_assets.defs.resources import Installation
 from temporal_assets.quality.evaluate import NO_REFERRERS
 from temporal_assets.reports.plots import as_markdown, bars
@@ -76,6 +77,19 @@ def of_rejects(result: RequestsResult) -> dict[str, Any]:
 def of_derived(result: DayResult) -> dict[str, Any]:
     """`page_views` and `transits`."""
     return of_partition(result) | _referrers(bool(result.manifest.extra["has_referrers"]))
+
+
+def of_window(result: DayResult) -> dict[str, Any]:
+    """Every window asset: how much of its window there was."""
+    missing = result.manifest.extra["missing_days"]
+    expected = result.manifest.extra["window_days"]
+    named = {"missing_days": in_words([dt.date.fromisoformat(day) for day in missing])}
+    return {
+        **of_partition(result),
+        "window_days_expected": expected,
+        "window_days_present": expected - len(missing),
+        **(named if missing else {}),
+    }
 
 
 def hours_plot(installation: Installation, day: dt.date) -> dict[str, Any]:

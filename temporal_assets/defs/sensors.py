@@ -2,7 +2,8 @@
 
 One sensor watches the folders of the logs. Files that are new or changed, and have not been
 written to for a minute, are read by a run of `ingest`. Days whose logs have changed, that were
-never made, or that a failed run left half-way, are made by runs of `daily`, in batches.
+never made, or that a failed run left half-way, are made by runs of `daily`, in batches. The window
+of the latest day that is over is made by a run of `windows`, once none of its days is being made.
 Whether a day is up to date is decided by content, from the manifests, not by Dagster's history.
 """
 
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
@@ -19,12 +20,14 @@ import dagster as dg
 from temporal_assets import daily
 from temporal_assets.defs import lifelines, tags
 from temporal_assets.defs.batches import Batch, Stale, batches
+from temporal_assets.defs.days import broken_of
 from temporal_assets.defs.jobs import Job
-from temporal_assets.defs.partitions import first_day, in_words, today
+from temporal_assets.defs.partitions import days_between, first_day, in_words, today
 from temporal_assets.defs.resources import Installation
-from temporal_assets.quality import verdicts
 from temporal_assets.storage.inventory import Inventory, Pending
 from temporal_assets.storage.manifest import digest_of
+from temporal_assets.windows.asset import first_of
+from temporal_assets.windows.registry import LATEST_OF, due
 
 SETTLED: Final = dt.timedelta(minutes=1)
 """How long a file must have been left alone: one that is being copied is not read half."""
@@ -57,16 +60,16 @@ class _Memory:
         return cls(**json.loads(cursor)) if cursor else cls()
 
 
-def log_files_sensor(ingest: Job, daily_job: Job) -> dg.SensorDefinition:
+def log_files_sensor(ingest: Job, daily_job: Job, windows_job: Job) -> dg.SensorDefinition:
     """Switched off until somebody switches it on."""
 
     @dg.sensor(
         name="new_log_files",
-        jobs=[ingest, daily_job],
+        jobs=[ingest, daily_job, windows_job],
         minimum_interval_seconds=_INTERVAL_SECONDS,
         description=(
             "Reads log files that are new or changed, then makes the days they change, however"
-            " old these are."
+            " old these are, and then the window of the latest day."
         ),
     )
     def new_log_files(
@@ -104,6 +107,7 @@ def _tick(
         _daily_request(installation, inventory, batch, memory)
         for batch in batches(stale, settings.orchestration.days_per_run, leave_out=busy)
     ]
+    requests += _window_requests(installation, busy, memory, now)
     if requests:
         return _result(memory, requests)
     if outside:
@@ -129,16 +133,10 @@ def _stale(
         asset: [day for day in days if first <= day < last] for asset, days in found.items()
     }
     fresh = {day for days in stale.values() for day in days} - set(stale["requests"])
-    blocked = {day for day in fresh if _is_blocked(installation, day)}
+    blocked = {day for day in fresh if broken_of(installation, "requests", day)}
     for asset in daily.DERIVED:
         stale[asset] = [day for day in stale[asset] if day not in blocked]
     return stale, [day for day in found["requests"] if day < first]
-
-
-def _is_blocked(installation: Installation, day: dt.date) -> bool:
-    manifest = installation.store.manifest("requests", day)
-    state = installation.settings.state
-    return manifest is not None and bool(verdicts.blockers(verdicts.read(state, manifest)))
 
 
 def _identity(pending: Iterable[Pending]) -> str:
@@ -172,6 +170,29 @@ def _daily_request(
         tags=tags.of_range(batch.days),
         asset_selection=[dg.AssetKey(asset) for asset in batch.assets],
     )
+
+
+def _window_requests(
+    installation: Installation, busy: Collection[dt.date], memory: _Memory, now: dt.datetime
+) -> list[dg.RunRequest]:
+    """At most one: for the latest day that is over, asked for once per state of its window."""
+    store, settings = installation.store, installation.settings
+    found = due(store, settings, before=today(settings, now))
+    if found is None or found.day < first_day(settings):
+        return []
+    window = days_between(first_of(settings, found.day), found.day)
+    if any(day in busy or broken_of(installation, LATEST_OF, day) for day in window):
+        return []
+    days = [store.manifest(LATEST_OF, day) for day in window]
+    state = digest_of([found.assets, [day and day.digest for day in days], str(settings.window)])
+    return [
+        dg.RunRequest(
+            run_key=f"windows:{found.day}:{state}:{memory.generation}",
+            job_name="windows",
+            tags=tags.of_range([found.day]),
+            asset_selection=[dg.AssetKey(asset) for asset in found.assets],
+        )
+    ]
 
 
 def _result(memory: _Memory, requests: list[dg.RunRequest]) -> dg.SensorResult:

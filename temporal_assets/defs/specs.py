@@ -8,10 +8,11 @@ from typing import Any
 import dagster as dg
 
 from temporal_assets.contracts import ColumnSpec, Table
-from temporal_assets.defs.tags import DAILY_GROUP
+from temporal_assets.defs.tags import DAILY_GROUP, WINDOW_GROUP
 from temporal_assets.engines.sql import sql_file
 from temporal_assets.settings import Settings
 from temporal_assets.storage.manifest import digest_of
+from temporal_assets.windows.asset import WindowAsset
 
 
 def table_spec(
@@ -32,6 +33,32 @@ def table_spec(
         kinds={settings.engine.name, "parquet"},
         tags={"grain": "day"},
         code_version=_code_version(table, sql, reader),
+        metadata=_metadata(table),
+    )
+
+
+def window_spec(asset: WindowAsset, settings: Settings) -> dg.AssetSpec:
+    """The spec of a window asset: it reads every day of the window, or the same day, of others."""
+    table = asset.table
+    # In units of days, which the partitions are on both sides.
+    window = dg.TimeWindowPartitionMapping(start_offset=-(settings.window.days - 1))
+    return dg.AssetSpec(
+        table.name,
+        deps=[
+            *(dg.AssetDep(name, partition_mapping=window) for name in asset.windows),
+            *(dg.AssetDep(one.name) for one in asset.tables),
+        ],
+        description=(
+            f"{table.description}\n\nOne row: {table.grain}. One partition: the"
+            f" {settings.window.days} days that end with it."
+        ),
+        # Left out by a nightly run whose window is too short.
+        skippable=True,
+        group_name=WINDOW_GROUP,
+        owners=[settings.orchestration.owner],
+        kinds={settings.engine.name, "parquet"},
+        tags={"grain": "window"},
+        code_version=_code_version(table, asset.sql, 0),
         metadata=_metadata(table),
     )
 

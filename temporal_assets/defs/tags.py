@@ -10,6 +10,7 @@ from temporal_assets.defs.partitions import days_between
 
 LOGS_GROUP: Final = "logs"
 DAILY_GROUP: Final = "daily"
+WINDOW_GROUP: Final = "window"
 """A group is a stage of the pipeline; an asset has one."""
 
 LANDING_POOL: Final = "landing"

@@ -101,8 +101,8 @@ class Inspector:
         manifest = self.store.manifest(table.name, day)
         return manifest is None or bool(manifest.extra.get("has_referrers", True))
 
-    def _inputs(self, table: Table, rules: Sequence[Rule], day: dt.date) -> Inputs:
-        names = {table.name, *(name for rule in rules for name in rule.reads)}
+    def _inputs(self, table: Table, checks: Sequence[Rule | Drift], day: dt.date) -> Inputs:
+        names = _names(table, checks)
         return {name: self.store.files(name, day) for name in sorted(names)}
 
     def _history(self, table: Table, drifts: Sequence[Drift], day: dt.date) -> list[Measured]:
@@ -112,7 +112,7 @@ class Inspector:
         return [
             self._comparable(table, drifts, other)
             for other in before
-            if self.store.manifest(table.name, other) is not None
+            if all(self.store.manifest(name, other) for name in _names(table, drifts))
         ]
 
     def _comparable(self, table: Table, drifts: Sequence[Drift], day: dt.date) -> Measured:
@@ -130,7 +130,7 @@ class Inspector:
         digest = manifest.digest if manifest else ""
         key = (table.name, digest, tuple(drift.name for drift in drifts))
         if key not in self._known:
-            inputs = self._inputs(table, (), day)
+            inputs = self._inputs(table, drifts, day)
             values = parameters(day, self.settings)
             self._known[key] = measure(self.engine, table, drifts, inputs, values)
         return self._known[key]
@@ -143,3 +143,8 @@ class Inspector:
         inputs = self._inputs(table, [check], day)
         values = parameters(day, self.settings)
         return replace(finding, samples=offenders(self.engine, check, inputs, values, MAX_SAMPLES))
+
+
+def _names(table: Table, checks: Sequence[Rule | Drift]) -> set[str]:
+    """The tables that the checks read."""
+    return {table.name, *(name for check in checks for name in check.reads)}

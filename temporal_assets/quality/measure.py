@@ -27,6 +27,8 @@ def parameters(day: dt.date, settings: Settings) -> Parameters:
         "day": day,
         "from": _midnight(day, zone),
         "until": _midnight(day + dt.timedelta(days=1), zone),
+        "window_first": day - dt.timedelta(days=settings.window.days - 1),
+        "window_days": settings.window.days,
         "max_reject_share": settings.reading.max_reject_share,
     }
 

@@ -42,6 +42,10 @@ class MissingPartition(LookupError):
     """A partition that was asked for does not exist; the message names it and says what to do."""
 
 
+class ShortWindow(MissingPartition):
+    """Too few days of a window exist."""
+
+
 @dataclass(frozen=True, slots=True)
 class Window:
     """The days of a trailing window: which are there and which files hold them."""
@@ -49,6 +53,8 @@ class Window:
     present: tuple[dt.date, ...]
     missing: tuple[dt.date, ...]
     files: tuple[str, ...]
+    manifests: tuple[Manifest, ...]
+    """Of the days that are present; `files` are theirs, whatever is published meanwhile."""
 
 
 class Store:
@@ -85,8 +91,12 @@ class Store:
 
     def files(self, asset: str, day: dt.date) -> list[str]:
         """Paths of the Parquet files of a partition, for an engine to read."""
-        manifest = self.require(asset, day)
-        return [self._url(self._join(asset, day, file.name)) for file in manifest.files]
+        return self.paths(self.require(asset, day))
+
+    def paths(self, manifest: Manifest) -> list[str]:
+        """Paths of the Parquet files that a manifest names."""
+        folder = self._join(manifest.asset, manifest.day)
+        return [self._url(posixpath.join(folder, file.name)) for file in manifest.files]
 
     def require(self, asset: str, day: dt.date) -> Manifest:
         """What is published for a day; `MissingPartition` if nothing is."""
@@ -101,16 +111,16 @@ class Store:
     def window(self, asset: str, day: dt.date, days: int, min_days: int) -> Window:
         """The `days` days that end with `day`; too few present is an error, never silence."""
         wanted = [day - dt.timedelta(days=back) for back in reversed(range(days))]
-        manifests = {d: self.manifest(asset, d) for d in wanted}
-        present = tuple(d for d in wanted if manifests[d] is not None)
-        missing = tuple(d for d in wanted if manifests[d] is None)
+        found = [manifest for d in wanted if (manifest := self.manifest(asset, d)) is not None]
+        present = tuple(manifest.day for manifest in found)
+        missing = tuple(sorted(set(wanted) - set(present)))
         if len(present) < min_days:
-            raise MissingPartition(
+            raise ShortWindow(
                 f"{asset} has {len(present)} of the {days} days up to {day}, fewer than the "
                 f"{min_days} that `window.min_days` asks for; backfill it first"
             )
-        files = [path for d in present for path in self.files(asset, d)]
-        return Window(present, missing, tuple(files))
+        files = [path for manifest in found for path in self.paths(manifest)]
+        return Window(present, missing, tuple(files), tuple(found))
 
     def read(
         self,

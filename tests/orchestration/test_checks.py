@@ -178,9 +178,9 @@ def test_last_checks_are_those_of_what_is_published_now(
     project.materialize(three_days, ["log_files", "requests", "page_views", "transits"])
     checks = last_checks(project.settings)
     expected = {
-        (t.name, name, day)
-        for t in contracts.TABLES
-        for name in t.check_names
+        (asset, name, day)
+        for asset in daily.DAILY_ASSETS
+        for name in contracts.table(asset).check_names
         for day in three_days
     }
     assert {(one.asset, one.check, one.day) for one in checks if one.day} == expected

@@ -69,7 +69,7 @@ def test_everything_described_has_an_owner_a_group_and_a_description(state: Path
     defs = build_defs(load_settings(state, orchestration={"owner": "team:news"}))
     for spec in defs.resolve_all_asset_specs():
         assert spec.owners == ["team:news"], spec.key
-        assert spec.group_name in {"logs", "daily"}, spec.key
+        assert spec.group_name in {"logs", "daily", "window"}, spec.key
         assert len(spec.description or "") > 50, spec.key
 
 
@@ -83,7 +83,9 @@ def test_jobs_hold_what_their_names_say(state: Path) -> None:
     daily = {"requests", "rejects", "page_views", "transits"}
     assert assets("ingest") == {"log_files"}
     assert assets("daily") == daily
-    assert assets("nightly") == daily | {"log_files"}
+    windows = {"page_totals", "page_histories"}
+    assert assets("windows") == windows
+    assert assets("nightly") == daily | windows | {"log_files"}
 
 
 def test_a_code_version_changes_with_the_statement_only(

@@ -77,6 +77,8 @@ def test_every_table_is_found_by_its_name() -> None:
         "rejects",
         "page_views",
         "transits",
+        "page_totals",
+        "page_histories",
     ]
     for one in contracts.TABLES:
         assert contracts.table(one.name) is one

@@ -1,0 +1,144 @@
+"""The contract of `page_histories`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from temporal_assets.contracts.rules import (
+    Drift,
+    Rule,
+    day_is_partition,
+    has_rows,
+    no_rows,
+    not_null,
+    unique,
+)
+from temporal_assets.contracts.table import ColumnSpec, Table, Type
+
+_KEY: Final = ("day", "url")
+
+_BIRTH: Final = "date_diff('day', $window_first, birth) + 1"
+"""Position of the birth among the days of the window, from 1."""
+
+_AGAIN: Final = "Materialise `page_totals` and `page_histories` of the day again, in this order."
+
+PAGE_HISTORIES: Final = Table(
+    name="page_histories",
+    version=1,
+    description=(
+        "Views by day of the pages that can be relied on: those with at least"
+        " `window.min_views_per_day` views a day on average over the days of the window that are"
+        " there (TW 4.1: 60 in 60 days)."
+    ),
+    grain="one reliable page of the window",
+    columns=(
+        ColumnSpec("day", Type.DATE, "Last day of the window."),
+        ColumnSpec("site", Type.VARCHAR, "Host of `url`.", sources=("page_totals.site",)),
+        ColumnSpec("url", Type.VARCHAR, "Canonical URL of the page.", sources=("page_totals.url",)),
+        ColumnSpec(
+            "birth",
+            Type.DATE,
+            "First day of the window with views.",
+            sources=("page_totals.birth",),
+        ),
+        ColumnSpec(
+            "total",
+            Type.BIGINT,
+            "Views on all days of the window.",
+            sources=("page_totals.total",),
+        ),
+        ColumnSpec(
+            "views",
+            Type.INTEGERS,
+            "Views of each day of the window, first day first; 0 also on days that are missing.",
+            sources=("page_views.views",),
+        ),
+        ColumnSpec(
+            "is_born_before",
+            Type.BOOLEAN,
+            "The page was viewed on the first day of the window that is there, so that its true"
+            " birth may lie before it.",
+            sources=("page_totals.birth",),
+        ),
+    ),
+    key=_KEY,
+    rules=(
+        not_null("page_histories", ("site", "url", "birth", "total", "views", "is_born_before")),
+        day_is_partition("page_histories"),
+        unique("page_histories", _KEY),
+        no_rows(
+            "window_is_whole",
+            "page_histories",
+            "array_length(views) <> $window_days",
+            protects="A position among the views stands for a day.",
+            remedy="`window.days` has changed since: materialise the day again.",
+        ),
+        no_rows(
+            "views_sum_to_total",
+            "page_histories",
+            "list_sum(views) <> total",
+            protects="Curves are fitted to the views and scores are weighted by the total.",
+            remedy=_AGAIN,
+        ),
+        no_rows(
+            "birth_is_first_view",
+            "page_histories",
+            f"list_extract(views, {_BIRTH}) = 0"
+            f" OR coalesce(list_sum(list_slice(views, 1, {_BIRTH} - 1)), 0) > 0",
+            protects="Concentration and curves count the life of a page from its birth.",
+            remedy=_AGAIN,
+        ),
+        Rule(
+            name="totals_agree",
+            measure=(
+                "(SELECT count(*) FROM page_histories LEFT JOIN page_totals"
+                " ON page_totals.url = page_histories.url"
+                " WHERE page_totals.url IS NULL OR page_totals.total <> page_histories.total"
+                " OR page_totals.birth <> page_histories.birth)"
+            ),
+            maximum=0,
+            reads=("page_totals",),
+            protects="The histories were made from other totals than those that are published.",
+            remedy=_AGAIN,
+        ),
+        Rule(
+            name="reliable_pages_complete",
+            measure=(
+                "(SELECT count(*) FROM page_totals"
+                " WHERE total >= (SELECT min(total) FROM page_histories)) - count(*)"
+            ),
+            minimum=0,
+            maximum=0,
+            reads=("page_totals",),
+            protects="Every page with enough views has a history.",
+            remedy=_AGAIN,
+        ),
+        Rule(
+            name="day_is_counted",
+            measure=(
+                "(SELECT count(*) FROM page_histories LEFT JOIN page_views"
+                " ON page_views.url = page_histories.url"
+                " WHERE list_extract(page_histories.views, $window_days)"
+                " <> coalesce(page_views.views, 0))"
+            ),
+            maximum=0,
+            reads=("page_views",),
+            protects="The last of the views are those of the window's own day.",
+            remedy="`page_views` was made again since. " + _AGAIN,
+        ),
+        has_rows("reliable pages"),
+    ),
+    drifts=(
+        Drift(
+            name="reliable_share_is_usual",
+            measure=("count(*) / nullif(CAST((SELECT count(*) FROM page_totals) AS DOUBLE), 0)"),
+            largest_factor=1.5,  # of 60 days one is new: a larger move is not the readers'
+            reads=("page_totals",),
+            protects=(
+                "Far more reliable pages than usual: bots. Far fewer: days are missing, or URLs"
+                " have changed their form."
+            ),
+            remedy="Compare `page_views` of the last days, and see which days are missing.",
+        ),
+    ),
+)

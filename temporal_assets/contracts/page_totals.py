@@ -1,0 +1,82 @@
+"""The contract of `page_totals`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from temporal_assets.contracts.rules import (
+    Rule,
+    day_is_partition,
+    has_rows,
+    no_rows,
+    not_null,
+    rows_drift,
+    unique,
+)
+from temporal_assets.contracts.table import ColumnSpec, Table, Type
+
+_KEY: Final = ("day", "url")
+
+PAGE_TOTALS: Final = Table(
+    name="page_totals",
+    version=1,
+    description=(
+        "Every page of the window that ends with the day: its views and its birth. Days that are"
+        " missing from the window are named in the manifest and in the metadata."
+    ),
+    grain="one page of the window",
+    columns=(
+        ColumnSpec("day", Type.DATE, "Last day of the window."),
+        ColumnSpec("site", Type.VARCHAR, "Host of `url`.", sources=("page_views.site",)),
+        ColumnSpec("url", Type.VARCHAR, "Canonical URL of the page.", sources=("page_views.url",)),
+        ColumnSpec(
+            "total",
+            Type.BIGINT,
+            "Views on all days of the window.",
+            sources=("page_views.views",),
+        ),
+        ColumnSpec(
+            "birth",
+            Type.DATE,
+            "First day of the window with views.",
+            sources=("page_views.day",),
+        ),
+    ),
+    key=_KEY,
+    rules=(
+        not_null("page_totals", ("site", "url", "total", "birth")),
+        day_is_partition("page_totals"),
+        unique("page_totals", _KEY),
+        no_rows(
+            "total_positive",
+            "page_totals",
+            "total < 1",
+            protects="A page belongs to a window because somebody opened it there.",
+            remedy="The transformation is at fault: report it with the rows shown here.",
+        ),
+        no_rows(
+            "birth_in_window",
+            "page_totals",
+            "birth < $window_first OR birth > day",
+            protects="A life counts from the birth; outside the window nothing is known of it.",
+            remedy=(
+                "Materialise the day again, for `window.days` may have changed. If it stays, the"
+                " transformation is at fault: report it with the rows shown here."
+            ),
+        ),
+        Rule(
+            name="day_is_counted",
+            measure=(
+                "(SELECT count(*) FROM page_views LEFT JOIN page_totals"
+                " ON page_totals.url = page_views.url"
+                " WHERE page_totals.url IS NULL OR page_totals.total < page_views.views)"
+            ),
+            maximum=0,
+            reads=("page_views",),
+            protects="The views of the window's own day are part of its totals.",
+            remedy="`page_views` was made again since: materialise the day of `page_totals` again.",
+        ),
+        has_rows("views"),
+    ),
+    drifts=(rows_drift("pages"),),
+)

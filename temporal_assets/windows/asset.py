@@ -1,0 +1,182 @@
+"""What a window asset is made from, and making it: read, transform, publish.
+
+To add one: write its contract, its statement in `sql/` or its mathematics in `core/`, a module
+here with a function from a `Job` to Parquet files, and list it in `registry`. Jobs, the command
+line, `status`, the sensor and the checks follow from the list.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from temporal_assets import contracts
+from temporal_assets.contracts import Table
+from temporal_assets.daily import DayResult
+from temporal_assets.engines.base import Engine
+from temporal_assets.settings import Settings
+from temporal_assets.storage.manifest import Input, Manifest, digest_of
+from temporal_assets.storage.store import Store, Window
+
+
+class StaleTable(LookupError):
+    """A table that a window asset is made from is itself missing or out of date."""
+
+
+@dataclass(frozen=True, slots=True)
+class WindowAsset:
+    """One window asset; `name` is also that of its contract."""
+
+    name: str
+    make: Callable[[Job], Sequence[Path]]
+    """Writes the result into the folder of the job as Parquet and returns the files."""
+    windows: tuple[str, ...] = ()
+    """Daily assets of which it reads every day of the window."""
+    tables: tuple[WindowAsset, ...] = ()
+    """Window assets of which it reads the same day."""
+    sql: tuple[str, ...] = ()
+    """Files of `sql/` it runs."""
+    settings: Callable[[Settings], Sequence[Any]] = lambda _: ()
+    """The settings its content depends on."""
+
+    @property
+    def table(self) -> Table:
+        """Its contract."""
+        return contracts.table(self.name)
+
+    def settings_digest(self, settings: Settings) -> str:
+        """Identity of the settings that its content depends on."""
+        return digest_of(list(self.settings(settings)))
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What there is to make one day of a window asset from."""
+
+    windows: Mapping[str, Window]
+    tables: Mapping[str, Manifest]
+
+    @property
+    def inputs(self) -> tuple[Input, ...]:
+        """Identities of all of it, in a fixed order."""
+        return (
+            *(
+                Input(f"{name}/day={manifest.day}", manifest.digest)
+                for name, window in sorted(self.windows.items())
+                for manifest in window.manifests
+            ),
+            *(Input(name, manifest.digest) for name, manifest in sorted(self.tables.items())),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """The making of one day: where to read, with what, and where to write."""
+
+    asset: WindowAsset
+    store: Store
+    engine: Engine
+    settings: Settings
+    day: dt.date
+    sources: Sources
+    out: Path
+    """A folder for files that are not published yet."""
+
+    @property
+    def first(self) -> dt.date:
+        """First day of the window, whether it is there or not."""
+        return first_of(self.settings, self.day)
+
+    def window(self, name: str) -> Window:
+        """The days of a daily asset."""
+        return self.sources.windows[name]
+
+    def files(self, name: str) -> list[str]:
+        """Files of the same day of another window asset."""
+        return self.store.paths(self.sources.tables[name])
+
+
+def first_of(settings: Settings, day: dt.date) -> dt.date:
+    """First day of the window that ends with `day`."""
+    return day - dt.timedelta(days=settings.window.days - 1)
+
+
+def build(
+    store: Store, engine: Engine, settings: Settings, asset: WindowAsset, day: dt.date
+) -> DayResult:
+    """Publish a day of a window asset.
+
+    Raises `MissingPartition` where the day itself or too much of its window is missing, and
+    `StaleTable` where a table of the same day has to be made first.
+    """
+    started = time.monotonic()
+    sources = _require_sources(store, settings, asset, day)
+    with store.scratch() as scratch:
+        job = Job(asset, store, engine, settings, day, sources, scratch)
+        manifest = store.publish(
+            asset.name,
+            day,
+            asset.make(job),
+            inputs=sources.inputs,
+            settings_digest=asset.settings_digest(settings),
+            extra=_completeness(settings, sources),
+        )
+    return DayResult(manifest, time.monotonic() - started)
+
+
+def is_fresh(store: Store, settings: Settings, asset: WindowAsset, day: dt.date) -> bool:
+    """Whether a day is there, and made from what there is now under the settings of now."""
+    manifest = store.manifest(asset.name, day)
+    return (
+        manifest is not None
+        and manifest.schema_version == asset.table.version
+        and manifest.settings_digest == asset.settings_digest(settings)
+        and manifest.inputs == _sources(store, settings, asset, day).inputs
+        and all(is_fresh(store, settings, table, day) for table in asset.tables)
+    )
+
+
+def days_read(
+    store: Store, settings: Settings, asset: WindowAsset, day: dt.date
+) -> dict[str, tuple[dt.date, ...]]:
+    """By asset, the days that a window is made from, of those that are there."""
+    sources = _sources(store, settings, asset, day)
+    windows = {name: window.present for name, window in sources.windows.items()}
+    return windows | dict.fromkeys(sources.tables, (day,))
+
+
+def _require_sources(store: Store, settings: Settings, asset: WindowAsset, day: dt.date) -> Sources:
+    for name in asset.windows:
+        # A window whose last day is missing would show every page as dying.
+        store.require(name, day)
+    for table in asset.tables:
+        if not is_fresh(store, settings, table, day):
+            raise StaleTable(
+                f"{table.name} of {day} is missing or older than what it is made from: make it "
+                f"first (temporal-assets materialize {table.name} --day {day})"
+            )
+    return _sources(store, settings, asset, day, settings.window.min_days)
+
+
+def _sources(
+    store: Store, settings: Settings, asset: WindowAsset, day: dt.date, min_days: int = 0
+) -> Sources:
+    """What there is; tables that are missing are left out."""
+    days = settings.window.days
+    least = min(min_days, days)
+    tables = {table.name: store.manifest(table.name, day) for table in asset.tables}
+    return Sources(
+        {name: store.window(name, day, days, least) for name in asset.windows},
+        {name: manifest for name, manifest in tables.items() if manifest is not None},
+    )
+
+
+def _completeness(settings: Settings, sources: Sources) -> dict[str, Any]:
+    """Days of the window, and those that are missing; of the tables where it reads no days."""
+    missing = {day.isoformat() for window in sources.windows.values() for day in window.missing}
+    missing |= {day for table in sources.tables.values() for day in table.extra["missing_days"]}
+    return {"window_days": settings.window.days, "missing_days": sorted(missing)}

@@ -1,0 +1,74 @@
+"""All window assets, and which of them are out of date.
+
+Window partitions are kept up to date for the latest day only: a late file changes the windows of
+up to sixty days, and remaking them all would cost sixty times what anybody looks at. Older ones
+say what was known when they were made; a backfill makes them again.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from temporal_assets.settings import Settings
+from temporal_assets.storage.store import ShortWindow, Store
+from temporal_assets.windows.asset import WindowAsset, is_fresh
+from temporal_assets.windows.page_histories import PAGE_HISTORIES
+from temporal_assets.windows.page_totals import PAGE_TOTALS
+
+WINDOW_ASSETS: Final[tuple[WindowAsset, ...]] = (PAGE_TOTALS, PAGE_HISTORIES)
+"""In the order they are made: an asset comes after those it is made from."""
+
+WINDOW_NAMES: Final = tuple(asset.name for asset in WINDOW_ASSETS)
+
+LATEST_OF: Final = "page_views"
+"""The daily asset whose latest day is the latest window."""
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """Window assets that are missing or out of date on the latest day."""
+
+    day: dt.date
+    assets: tuple[str, ...]
+
+
+def stale(store: Store, settings: Settings, day: dt.date) -> tuple[str, ...]:
+    """Window assets whose partition of a day is missing or older than what it is made from."""
+    return tuple(asset.name for asset in WINDOW_ASSETS if not is_fresh(store, settings, asset, day))
+
+
+def due(store: Store, settings: Settings, before: dt.date | None = None) -> Due | None:
+    """What is to be made on the latest day that has views (and is before `before`).
+
+    None where everything is up to date, or where the window is still too short.
+    """
+    days = [day for day in store.days(LATEST_OF) if before is None or day < before]
+    if not days or is_short(store, settings, days[-1]):
+        return None
+    assets = stale(store, settings, days[-1])
+    return Due(days[-1], assets) if assets else None
+
+
+def is_short(store: Store, settings: Settings, day: dt.date) -> bool:
+    """Whether a window that ends with `day` has too few days to be made."""
+    window = settings.window
+    try:
+        store.window(LATEST_OF, day, window.days, min(window.min_days, window.days))
+    except ShortWindow:
+        return True
+    return False
+
+
+def needed(
+    store: Store, settings: Settings, wanted: Collection[str], days: Iterable[dt.date]
+) -> tuple[str, ...]:
+    """The assets wanted, and those they are made from where any of the days is out of date."""
+    late = {name for day in days for name in stale(store, settings, day)}
+    chosen = set(wanted)
+    for asset in reversed(WINDOW_ASSETS):
+        if asset.name in chosen:
+            chosen |= {table.name for table in asset.tables if table.name in late}
+    return tuple(name for name in WINDOW_NAMES if name in chosen)

@@ -1,0 +1,363 @@
+"""The windows' transformations against slow independent ones, and both ways against each other.
+
+Gaps, late days, pages that leave and come back, equal URLs of different case, Unicode. Results are
+compared exactly, order included; published partitions byte for byte.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from temporal_assets import contracts
+from temporal_assets.engines.base import Engine
+from temporal_assets.settings import Settings, load_settings
+from temporal_assets.storage.manifest import Input
+from temporal_assets.storage.store import MissingPartition, ShortWindow, Store
+from temporal_assets.windows.asset import StaleTable, build, is_fresh
+from temporal_assets.windows.onward import Earlier
+from temporal_assets.windows.page_histories import PAGE_HISTORIES, least_views
+from temporal_assets.windows.page_totals import PAGE_TOTALS
+from temporal_assets.windows.registry import WINDOW_ASSETS, due, needed, stale
+
+Row = dict[str, Any]
+Views = Mapping[str, int]
+ONE = dt.timedelta(days=1)
+FIRST = dt.date(2026, 3, 20)  # the window will span the change of clocks
+LENGTH = 8
+
+URLS = ["https://a.example/", "https://a.example/ü?q='%22", "https://b.example/Z"]
+URLS += ["https://b.example/z"]
+
+a_day = st.dictionaries(st.sampled_from(URLS), st.integers(1, 5))
+many_days = st.lists(st.none() | a_day, min_size=LENGTH, max_size=LENGTH + 6)
+
+
+class Windows:
+    """A store of page views and the windows made of them, driven without Dagster."""
+
+    def __init__(self, engine: Engine, root: Path, **window: object) -> None:
+        chosen = {"days": LENGTH, "min_days": 1, "min_views_per_day": 0.5} | window
+        self.settings: Settings = load_settings(root, window=chosen)
+        self.store = Store.open(self.settings)
+        self.engine = engine
+
+    def day(self, n: int) -> dt.date:
+        return FIRST + n * ONE
+
+    def write(self, n: int, views: Views) -> None:
+        rows = [
+            {"day": self.day(n), "site": url.split("/")[2], "url": url, "views": count}
+            for url, count in sorted(views.items(), key=lambda item: item[0].encode())
+        ]
+        table = pa.Table.from_pylist(rows, contracts.table("page_views").arrow_schema)
+        with self.store.scratch() as scratch:
+            path = scratch / "page_views.parquet"
+            pq.write_table(table, path)
+            inputs = [Input("requests", str(sorted(views.items())))]
+            self.store.publish("page_views", self.day(n), [path], inputs=inputs, settings_digest="")
+
+    def make(self, n: int) -> None:
+        for asset in WINDOW_ASSETS:
+            build(self.store, self.engine, self.settings, asset, self.day(n))
+
+    def published(self, n: int) -> dict[str, tuple[str, list[bytes]]]:
+        """Manifest and content of the windows of a day."""
+        return {
+            asset.name: (
+                manifest.to_json(),
+                [Path(path).read_bytes() for path in self.store.paths(manifest)],
+            )
+            for asset in WINDOW_ASSETS
+            if (manifest := self.store.manifest(asset.name, self.day(n)))
+        }
+
+    def rows(self, asset: str, n: int) -> list[Row]:
+        rows: list[Row] = self.store.read(asset, self.day(n)).to_pylist()
+        return rows
+
+
+@pytest.fixture
+def here(engine: Engine, tmp_path: Path) -> Windows:
+    return Windows(engine, tmp_path)
+
+
+def totals_of(days: list[Views | None], last: int) -> list[Row]:
+    """By hand: pages of the window that ends with day `last`."""
+    seen: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    for n in range(max(0, last - LENGTH + 1), last + 1):
+        for url, views in (days[n] or {}).items():
+            seen[url].append((n, views))
+    return [
+        {
+            "day": FIRST + last * ONE,
+            "site": url.split("/")[2],
+            "url": url,
+            "total": sum(views for _, views in found),
+            "birth": FIRST + found[0][0] * ONE,
+        }
+        for url, found in sorted(seen.items(), key=lambda item: item[0].encode())
+    ]
+
+
+def histories_of(days: list[Views | None], last: int, per_day: float) -> list[Row]:
+    window = [(n, days[n] if n >= 0 else None) for n in range(last - LENGTH + 1, last + 1)]
+    present = [n for n, views in window if views is not None]
+    return [
+        {
+            **{name: row[name] for name in ("day", "site", "url", "birth", "total")},
+            "views": [(views or {}).get(row["url"], 0) for _, views in window],
+            "is_born_before": row["birth"] == FIRST + present[0] * ONE,
+        }
+        for row in totals_of(days, last)
+        if row["total"] >= per_day * len(present)
+    ]
+
+
+@settings(max_examples=30)
+@given(days=many_days, per_day=st.sampled_from([0.25, 0.5, 1.0]))
+def test_windows_are_what_a_loop_over_days_says(
+    engine: Engine, days: list[Views | None], per_day: float
+) -> None:
+    last = max((n for n, views in enumerate(days) if views is not None), default=None)
+    if last is None:
+        return
+    with TemporaryDirectory() as folder:
+        here = Windows(engine, Path(folder), min_views_per_day=per_day)
+        for n, views in enumerate(days):
+            if views is not None:
+                here.write(n, views)
+        here.make(last)
+        assert here.rows("page_totals", last) == totals_of(days, last)
+        assert here.rows("page_histories", last) == histories_of(days, last, per_day)
+        for asset in WINDOW_ASSETS:
+            made = here.store.read(asset.name, here.day(last)).schema
+            assert made.types == asset.table.arrow_schema.types
+
+
+@settings(max_examples=40)
+@given(
+    days=many_days,
+    steps=st.lists(st.integers(0, LENGTH + 5), min_size=2, max_size=6),
+    late=st.dictionaries(st.integers(0, LENGTH + 5), a_day, max_size=2),
+    late_after=st.integers(0, 5),
+)
+def test_going_on_gives_the_bytes_of_making_anew(
+    engine: Engine,
+    days: list[Views | None],
+    steps: list[int],
+    late: Mapping[int, Views],
+    late_after: int,
+) -> None:
+    """Windows are made in any order, days are missing, late files change or add days."""
+    with TemporaryDirectory() as first, TemporaryDirectory() as second:
+        onward, anew = Windows(engine, Path(first)), Windows(engine, Path(second))
+        here = list(days)
+        for n, views in enumerate(here):
+            if views is not None:
+                onward.write(n, views)
+        for step, last in enumerate(steps):
+            if step == late_after:
+                for n, views in late.items():
+                    if n < len(here):
+                        here[n] = views
+                        onward.write(n, views)
+            if last >= len(here) or here[last] is None:
+                continue
+            onward.make(last)
+            for n, views in enumerate(here):
+                if views is not None:
+                    anew.write(n, views)
+            for asset in WINDOW_ASSETS:
+                _forget(anew.store, asset.name)
+            anew.make(last)
+            assert onward.published(last) == anew.published(last)
+            assert onward.rows("page_totals", last) == totals_of(here, last)
+            assert onward.rows("page_histories", last) == histories_of(here, last, 0.5)
+
+
+def _forget(store: Store, asset: str) -> None:
+    for day in store.days(asset):
+        store.fs.rm_file(f"{store.root}/{asset}/day={day}/manifest.json")
+
+
+@pytest.fixture
+def ways(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int | None]]:
+    """(asset, days moved or None) of every build: which way was taken."""
+    from temporal_assets.windows import onward, page_histories, page_totals
+
+    taken: list[tuple[str, int | None]] = []
+
+    def find(job: Any, daily: str) -> Earlier | None:
+        earlier = onward.find_earlier(job, daily)
+        taken.append((job.asset.name, earlier and earlier.moved))
+        return earlier
+
+    for module in (page_totals, page_histories):
+        monkeypatch.setattr(module, "find_earlier", find)
+    return taken
+
+
+def fill(here: Windows, days: int) -> None:
+    for n in range(days):
+        here.write(n, {URLS[0]: n + 1, URLS[1 + n % 3]: 2})
+
+
+def test_the_next_day_goes_on_from_the_day_before(
+    here: Windows, ways: list[tuple[str, int | None]]
+) -> None:
+    fill(here, LENGTH + 2)
+    here.make(LENGTH - 1)
+    here.make(LENGTH)
+    here.make(LENGTH + 1)
+    assert [moved for name, moved in ways if name == "page_totals"] == [None, 1, 1]
+    assert [moved for name, moved in ways if name == "page_histories"] == [None, 1, 1]
+
+
+def test_a_day_that_was_left_out_is_stepped_over(
+    here: Windows, ways: list[tuple[str, int | None]]
+) -> None:
+    fill(here, LENGTH + 2)
+    here.make(LENGTH - 1)
+    here.make(LENGTH + 1)
+    assert ways[2:] == [("page_totals", 2), ("page_histories", 2)]
+
+
+@pytest.mark.parametrize("changed", [1, LENGTH - 1, 0])
+def test_a_late_file_breaks_the_proof(
+    here: Windows, ways: list[tuple[str, int | None]], changed: int
+) -> None:
+    """Whether its day stays in the window or is the one that leaves it (0)."""
+    fill(here, LENGTH + 1)
+    here.make(LENGTH - 1)
+    here.write(changed, {URLS[0]: 99})
+    here.make(LENGTH)
+    assert ways[2:] == [("page_totals", None), ("page_histories", None)]
+    assert here.rows("page_totals", LENGTH)[0]["total"] == {0: 44, 1: 141, 7: 135}[changed]
+
+
+def test_a_day_that_came_late_breaks_the_proof(
+    here: Windows, ways: list[tuple[str, int | None]]
+) -> None:
+    fill(here, 4)
+    for n in range(5, LENGTH + 1):
+        here.write(n, {URLS[0]: 1})
+    here.make(LENGTH - 1)
+    here.write(4, {URLS[3]: 7})
+    here.make(LENGTH)
+    assert ways[2:] == [("page_totals", None), ("page_histories", None)]
+
+
+def test_other_settings_break_the_proof(
+    here: Windows, ways: list[tuple[str, int | None]], tmp_path: Path
+) -> None:
+    fill(here, LENGTH + 1)
+    here.make(LENGTH - 1)
+    stricter = Windows(here.engine, tmp_path, min_views_per_day=1.0)
+    stricter.make(LENGTH)
+    assert ways[2:] == [("page_totals", 1), ("page_histories", None)]
+
+
+def test_missing_days_are_named_and_do_not_count_against_a_page(here: Windows) -> None:
+    here.write(0, {URLS[0]: 1})
+    here.write(3, {URLS[0]: 1, URLS[2]: 1})
+    here.write(LENGTH - 1, {URLS[2]: 1})
+    here.make(LENGTH - 1)
+    manifest = here.store.require("page_histories", here.day(LENGTH - 1))
+    assert manifest.extra == {
+        "window_days": 8,
+        "missing_days": [f"2026-03-{day}" for day in (21, 22, 24, 25, 26)],
+    }
+    first, second = here.rows("page_histories", LENGTH - 1)
+    assert first["views"] == [1, 0, 0, 1, 0, 0, 0, 0]  # 2 views in 3 days, not in 8
+    assert second["views"] == [0, 0, 0, 1, 0, 0, 0, 1]
+    assert (first["is_born_before"], second["is_born_before"]) == (True, False)
+
+
+def test_the_inputs_are_the_days_of_the_window(here: Windows) -> None:
+    fill(here, LENGTH + 1)
+    here.make(LENGTH)
+    days = [
+        Input(f"page_views/day={here.day(n)}", here.store.require("page_views", here.day(n)).digest)
+        for n in range(1, LENGTH + 1)
+    ]
+    totals = here.store.require("page_totals", here.day(LENGTH))
+    assert totals.inputs == tuple(days)
+    histories = here.store.require("page_histories", here.day(LENGTH))
+    assert histories.inputs == (*days, Input("page_totals", totals.digest))
+
+
+def test_a_window_that_is_too_short_is_refused(engine: Engine, tmp_path: Path) -> None:
+    here = Windows(engine, tmp_path, min_days=3)
+    here.write(0, {URLS[0]: 1})
+    here.write(1, {URLS[0]: 1})
+    with pytest.raises(ShortWindow, match="2 of the 8 days up to 2026-03-21"):
+        here.make(1)
+    assert due(here.store, here.settings) is None
+    here.write(2, {URLS[0]: 1})
+    here.make(2)
+    assert here.store.days("page_histories") == [here.day(2)]
+
+
+def test_a_window_without_its_last_day_is_refused(here: Windows) -> None:
+    fill(here, 4)
+    with pytest.raises(MissingPartition, match="page_views has no partition for 2026-03-24"):
+        here.make(4)
+
+
+def test_histories_are_not_made_of_other_totals(here: Windows) -> None:
+    fill(here, 4)
+    with pytest.raises(StaleTable, match="page_totals of 2026-03-23 is missing or older"):
+        build(here.store, here.engine, here.settings, PAGE_HISTORIES, here.day(3))
+    here.make(3)
+    here.write(2, {URLS[1]: 9})
+    with pytest.raises(StaleTable):
+        build(here.store, here.engine, here.settings, PAGE_HISTORIES, here.day(3))
+
+
+def test_what_is_due_is_that_of_the_latest_day(here: Windows) -> None:
+    fill(here, 4)
+    found = due(here.store, here.settings)
+    assert found is not None
+    assert (found.day, found.assets) == (here.day(3), ("page_totals", "page_histories"))
+    before = due(here.store, here.settings, before=here.day(3))
+    assert before is not None
+    assert before.day == here.day(2)
+    here.make(3)
+    assert due(here.store, here.settings) is None
+    here.write(1, {URLS[0]: 1})
+    assert stale(here.store, here.settings, here.day(3)) == ("page_totals", "page_histories")
+    build(here.store, here.engine, here.settings, PAGE_TOTALS, here.day(3))
+    assert stale(here.store, here.settings, here.day(3)) == ("page_histories",)
+    assert is_fresh(here.store, here.settings, PAGE_TOTALS, here.day(3))
+
+
+def test_what_is_wanted_comes_with_what_it_is_made_from(here: Windows) -> None:
+    fill(here, 4)
+    days = [here.day(3)]
+    wanted = needed(here.store, here.settings, ["page_histories"], days)
+    assert wanted == ("page_totals", "page_histories")
+    here.make(3)
+    assert needed(here.store, here.settings, ["page_histories"], days) == ("page_histories",)
+
+
+@pytest.mark.parametrize(
+    ("per_day", "days", "least"), [(1.0, 60, 60), (0.1, 30, 3), (0.5, 7, 4), (0.01, 10, 1)]
+)
+def test_the_least_views(per_day: float, days: int, least: int) -> None:
+    assert least_views(per_day, days) == least
+
+
+def test_an_asset_is_listed_after_those_it_is_made_from() -> None:
+    for n, asset in enumerate(WINDOW_ASSETS):
+        assert {table.name for table in asset.tables} <= {one.name for one in WINDOW_ASSETS[:n]}

@@ -1,0 +1,212 @@
+"""Window assets through Dagster: which days they read, when they are made, what stops them."""
+
+from __future__ import annotations
+
+import datetime as dt
+import warnings
+from collections.abc import Sequence
+
+import dagster as dg
+import pytest
+
+from temporal_assets.build import build_defs
+from temporal_assets.defs import tags
+from temporal_assets.quality import verdicts
+from temporal_assets.settings import Settings, load_settings
+from temporal_assets.windows.asset import first_of
+from temporal_assets.windows.registry import WINDOW_NAMES
+from tests import logs
+from tests.orchestration.conftest import Project
+from tests.orchestration.test_automation import Ticks, assets_of, days_of
+
+DAY = dt.date(2026, 3, 1)
+ONE = dt.timedelta(days=1)
+WINDOW = {"days": 4, "min_days": 3}
+DAILY = ("requests", "page_views", "transits")
+
+
+def small(project: Project) -> Project:
+    project.settings = project.with_settings(window=WINDOW)
+    return project
+
+
+@pytest.fixture
+def five_days(project: Project) -> Project:
+    """Read, and their daily assets made."""
+    days = logs.write_days(small(project).logs, DAY, 5)
+    assert project.materialize(days, ["log_files", *DAILY]).ok
+    return project
+
+
+@pytest.fixture
+def ticks(running: Project) -> Ticks:
+    return Ticks(small(running))
+
+
+def upstream(settings: Settings, asset: str, of: str, day: dt.date) -> list[str]:
+    """The days of `of` that Dagster takes a day of `asset` to be made from."""
+    graph = build_defs(settings).resolve_asset_graph()
+    key, parent = dg.AssetKey(asset), dg.AssetKey(of)
+    partitions, parents = graph.get(key).partitions_def, graph.get(parent).partitions_def
+    assert partitions is not None
+    found = (
+        graph.get_partition_mapping(key, parent)
+        .get_upstream_mapped_partitions_result_for_partitions(
+            partitions.empty_subset().with_partition_keys([day.isoformat()]), partitions, parents
+        )
+        .partitions_subset
+    )
+    return sorted(found.get_partition_keys())
+
+
+@pytest.mark.parametrize("asset", WINDOW_NAMES)
+def test_dagster_knows_the_days_of_a_window(state: object, asset: str) -> None:
+    settings = load_settings(str(state), orchestration={"first_day": "2026-01-01"})
+    day = dt.date(2026, 5, 1)
+    days = upstream(settings, asset, "page_views", day)
+    assert (days[0], days[-1], len(days)) == (str(first_of(settings, day)), "2026-05-01", 60)
+    assert upstream(settings, asset, "page_views", dt.date(2026, 1, 3)) == [
+        "2026-01-01",
+        "2026-01-02",
+        "2026-01-03",
+    ]
+
+
+def test_histories_are_made_of_the_totals_of_their_day(state: object) -> None:
+    settings = load_settings(str(state), orchestration={"first_day": "2026-01-01"})
+    day = dt.date(2026, 5, 1)
+    assert upstream(settings, "page_histories", "page_totals", day) == ["2026-05-01"]
+
+
+def test_everything_is_made_when_nothing_is_named(project: Project) -> None:
+    days = logs.write_days(small(project).logs, DAY, 5)
+    project.materialize([], ["log_files"])
+    outcome = project.materialize(days)
+    assert outcome.ok, outcome
+    assert project.store.days("page_totals") == project.store.days("page_histories") == days[-1:]
+    rows = project.store.read("page_histories", days[-1]).to_pylist()
+    assert [(row["url"], row["views"], row["is_born_before"]) for row in rows] == [
+        ("https://example.com/", [3, 3, 3, 3], True)
+    ]
+    checked = {one.check for one in outcome.checks if one.asset == "page_histories"}
+    assert {"views_sum_to_total", "birth_is_first_view", "reliable_share_is_usual"} <= checked
+    assert all(one.passed for one in outcome.checks if one.asset in WINDOW_NAMES)
+
+
+def test_only_the_latest_window_is_kept_up_to_date(five_days: Project) -> None:
+    days = [DAY + n * ONE for n in range(5)]
+    five_days.materialize(days[3:4], ["page_histories"])
+    before = five_days.store.manifest("page_histories", days[3])
+    outcome = five_days.materialize([], ["log_files"])
+    assert [one.asset for one in outcome.materialized] == []
+    logs.write(five_days.logs / "late.log", logs.day_of_lines(days[2], clients=9)[-2:])
+    outcome = five_days.materialize([days[2]], ["log_files", *DAILY])
+    outcome = five_days.materialize([days[2]])
+    assert [(one.asset, one.day) for one in outcome.materialized if one.asset in WINDOW_NAMES] == [
+        ("page_totals", days[4]),
+        ("page_histories", days[4]),
+    ]
+    assert five_days.store.manifest("page_histories", days[3]) == before
+
+
+def test_what_a_window_asset_is_made_from_is_made_with_it(five_days: Project) -> None:
+    outcome = five_days.materialize([DAY + 3 * ONE], ["page_histories"])
+    assert outcome.ok, outcome
+    assert [one.asset for one in outcome.materialized] == ["page_totals", "page_histories"]
+
+
+def test_windows_that_are_too_short_fail_and_stop_no_others(five_days: Project) -> None:
+    days = [DAY + n * ONE for n in range(5)]
+    outcome = five_days.materialize(days, ["page_totals", "page_histories"])
+    assert not outcome.ok
+    assert {one.days for one in outcome.failures} == {(days[0],), (days[1],)}
+    assert "ShortWindow: page_views has 1 of the 4 days" in outcome.failures[0].message
+    assert five_days.store.days("page_totals") == days[2:]
+    assert five_days.store.days("page_histories") == days[2:]
+
+
+def test_a_window_says_how_much_of_it_there_was(running: Project) -> None:
+    logs.write_days(small(running).logs, DAY, 3)
+    running.run_well("ingest")
+    running.run_well("daily", tags.of_range([DAY + n * ONE for n in range(3)]))
+    result = running.run_well("windows", partition=DAY + 2 * ONE)
+    (event,) = (
+        one.materialization
+        for one in result.get_asset_materialization_events()
+        if one.materialization.asset_key == dg.AssetKey("page_histories")
+    )
+    said = {name: value.value for name, value in event.metadata.items()}
+    assert (said["window_days_expected"], said["window_days_present"]) == (4, 3)
+    assert said["missing_days"] == "2026-02-28"
+
+
+def test_nothing_is_built_on_a_day_that_breaks_an_invariant(five_days: Project) -> None:
+    day = DAY + 3 * ONE
+    manifest = five_days.store.require("page_views", day)
+    broken = verdicts.Judgement("page_views", "no_nulls", day, False, True, "7")
+    verdicts.record(five_days.settings.state, manifest, [broken])
+    outcome = five_days.materialize([DAY + 4 * ONE], ["page_totals"])
+    (failure,) = outcome.failures
+    assert "page_views of 2026-03-04 must not be built upon: no_nulls (7)" in failure.message
+    assert five_days.store.days("page_totals") == []
+
+
+def test_the_first_nights_make_no_window(running: Project) -> None:
+    small(running)
+    made = []
+    for n in range(3):
+        logs.write_days(running.logs, DAY + n * ONE, 1)
+        running.run_well("nightly", partition=DAY + n * ONE)
+        made.append(running.store.days("page_histories"))
+    assert made == [[], [], [DAY + 2 * ONE]]
+
+
+def daily_and_then(ticks: Ticks, days: Sequence[dt.date]) -> None:
+    assert ticks.execute(ticks.tick())
+    (daily,) = ticks.tick()
+    assert (daily.job_name, days_of(daily)) == ("daily", list(days))
+    assert ticks.execute([daily])
+
+
+def test_the_sensor_makes_the_window_of_the_latest_day(ticks: Ticks) -> None:
+    days = logs.write_days(ticks.project.logs, DAY, 5)
+    daily_and_then(ticks, days)
+    (window,) = ticks.tick()
+    assert (window.job_name, days_of(window)) == ("windows", days[-1:])
+    assert assets_of(window) == set(WINDOW_NAMES)
+    assert ticks.tick() == []  # asked for once
+    assert ticks.execute([window])
+    assert ticks.tick() == []
+    assert ticks.project.store.days("page_histories") == days[-1:]
+
+
+def test_a_late_day_makes_the_latest_window_again(ticks: Ticks) -> None:
+    days = logs.write_days(ticks.project.logs, DAY, 5)
+    daily_and_then(ticks, days)
+    assert ticks.execute(ticks.tick())
+    outside = dt.datetime.combine(days[0], dt.time(15))
+    logs.write(ticks.project.logs / "old.log", [logs.line(outside, "/late")])
+    daily_and_then(ticks, days[:1])
+    assert ticks.tick() == []  # the day has left the window
+    inside = dt.datetime.combine(days[2], dt.time(15))
+    logs.write(ticks.project.logs / "late.log", [logs.line(inside, "/late")])
+    daily_and_then(ticks, days[2:3])
+    (window,) = ticks.tick()
+    assert (window.job_name, days_of(window)) == ("windows", days[-1:])
+
+
+def test_the_sensor_waits_for_the_days_of_the_window(ticks: Ticks) -> None:
+    days = logs.write_days(ticks.project.logs, DAY, 5)
+    daily_and_then(ticks, days)
+    job = ticks.project.defs().resolve_job_def("daily")
+    ticks.project.instance.create_run_for_job(
+        job, tags=tags.of_range(days[2:3]), status=dg.DagsterRunStatus.STARTED
+    )
+    assert ticks.tick() == []
+
+
+def test_no_warning_is_new() -> None:
+    """Mappings of windows are no preview of Dagster's."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        build_defs(load_settings("/nowhere"))
