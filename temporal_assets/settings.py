@@ -259,7 +259,8 @@ def load_settings(state: str | os.PathLike[str] | None = None, **overrides: Any)
 def _in_words(error: ValidationError) -> str:
     """Every wrong field with what is wrong; values are repeated as they were written."""
     return "; ".join(
-        f"{'.'.join(map(str, one['loc']))}: {one['msg']} (found {one['input']!r})"
+        f"{'.'.join(map(str, one['loc']))}: {one['msg'].removeprefix('Value error, ')}"
+        f" (found {one['input']!r})"
         for one in error.errors()
     )
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import datetime as dt
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
-from zoneinfo import ZoneInfoNotFoundError
 
 import typer
 
@@ -144,12 +143,11 @@ def _source(path: str, options: dict[str, Any]) -> LogSource:
             slots_of(source.columns, None)
     except NoSuchLogError as error:
         raise CommandError(str(error), USAGE) from None
-    except ZoneInfoNotFoundError:
-        raise CommandError(f"--timezone {options['timezone']}: no such zone", USAGE) from None
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"])
-        raise CommandError(f"--{name} {first['input']}: {first['msg']}", USAGE) from None
+        why = first["msg"].removeprefix("Value error, ")
+        raise CommandError(f"--{name} {first['input']}: {why}", USAGE) from None
     except ValueError as error:
         raise CommandError(str(error), USAGE) from None
     return source

@@ -371,7 +371,7 @@ def test_a_reader_that_leaves_early_is_no_error_to_shout_about(built: tuple[Path
         (["ingest", "no/such/file.log"], "no such file, folder or glob"),
         (["ingest", "{log}", "--format", "apahce"], "known are"),
         (["ingest", "{log}", "--format", "regex:("], "regex"),
-        (["ingest", "{log}", "--timezone", "Mars/Base"], "--timezone Mars/Base: no such zone"),
+        (["ingest", "{log}", "--timezone", "Mars/Base"], "--timezone Mars/Base: 'Mars/Base' is no time zone"),
         (["ingest", "{log}", "--scheme", "ftp"], "--scheme ftp"),
         (["ingest", "{log}", "--column", "url"], "write FIELD=COLUMN"),
         (["ingest", "{log}", "--column", "colour=red"], "unknown field colour"),
