@@ -251,6 +251,69 @@ def test_one_day_and_one_asset_can_be_built(log: Path, state: Path) -> None:
     assert missing["transits"]["missing"] == ["2026-01-30", "2026-01-31"]
 
 
+@pytest.fixture
+def windows(tmp_path: Path, state: Path) -> Path:
+    """A state folder of four days read, whose windows have three days."""
+    state.mkdir()
+    (state / "settings.toml").write_text(
+        "[window]\ndays = 3\nmin_days = 2\nmin_views_per_day = 0.5\n"
+    )
+    log = tmp_path / "four.log"
+    log.write_text(
+        "".join(
+            line("192.0.2.1", f"{day:02} 10:00:00", f"GET /{page}") + "\n"
+            for day in range(1, 5)
+            for page in ("", f"news/{day // 3}")
+        )
+    )
+    assert call("ingest", log, "--host", "a.example", "--state", state).exit_code == 0
+    return state
+
+
+def test_materialize_makes_the_window_of_the_latest_day(windows: Path) -> None:
+    built = json.loads(call("materialize", "--json", "--state", windows).stdout)
+    assert [
+        (one["asset"], one["day"], one["rows"]) for one in built["built"] if "page_" in one["asset"]
+    ][-2:] == [("page_totals", "2026-01-04", 3), ("page_histories", "2026-01-04", 2)]
+    assert answer(windows, "SELECT url, views, is_born_before FROM page_histories") == [
+        {"url": "https://a.example/", "views": [1, 1, 1], "is_born_before": True},
+        {"url": "https://a.example/news/1", "views": [0, 1, 1], "is_born_before": False},
+    ]
+    again = call("materialize", "--state", windows)
+    assert "Nothing to build" in again.stderr
+
+
+def test_windows_of_other_days_are_made_when_both_are_named(windows: Path) -> None:
+    call("materialize", "--state", windows)
+    chosen = ("page_histories", "--day", "2026-01-03", "--json", "--state", windows)
+    built = json.loads(call("materialize", *chosen).stdout)
+    assert [(one["asset"], one["day"]) for one in built["built"]] == [
+        ("page_totals", "2026-01-03"),
+        ("page_histories", "2026-01-03"),
+    ]
+    short = call("materialize", "page_totals", "--day", "2026-01-01", "--state", windows)
+    assert short.exit_code == 1
+    assert "fewer than the 2 that `window.min_days` asks for" in " ".join(short.stderr.split())
+
+
+def test_status_tells_of_the_latest_window(windows: Path) -> None:
+    call("materialize", "page_views", "requests", "--state", windows)
+
+    def said() -> Any:
+        assets = json.loads(call("status", "--json", "--state", windows).stdout)["assets"]
+        return {
+            name: (assets[name]["missing"], assets[name]["stale"])
+            for name in ("page_totals", "page_histories")
+        }
+
+    latest = ["2026-01-04"]
+    assert said() == {"page_totals": (latest, []), "page_histories": (latest, [])}
+    call("materialize", "page_histories", "--state", windows)
+    assert said() == {"page_totals": ([], []), "page_histories": ([], [])}
+    call("materialize", "page_histories", "--day", "2026-01-02", "--state", windows)
+    assert said() == {"page_totals": ([], []), "page_histories": ([], [])}
+
+
 def test_a_day_without_logs_fails_and_says_which_days_there_are(log: Path, state: Path) -> None:
     call("ingest", log, "--host", "a.example", "--state", state)
     result = call("materialize", "--day", "2026-02-02", "--state", state)
@@ -371,7 +434,10 @@ def test_a_reader_that_leaves_early_is_no_error_to_shout_about(built: tuple[Path
         (["ingest", "no/such/file.log"], "no such file, folder or glob"),
         (["ingest", "{log}", "--format", "apahce"], "known are"),
         (["ingest", "{log}", "--format", "regex:("], "regex"),
-        (["ingest", "{log}", "--timezone", "Mars/Base"], "--timezone Mars/Base: 'Mars/Base' is no time zone"),
+        (
+            ["ingest", "{log}", "--timezone", "Mars/Base"],
+            "--timezone Mars/Base: 'Mars/Base' is no time zone",
+        ),
         (["ingest", "{log}", "--scheme", "ftp"], "--scheme ftp"),
         (["ingest", "{log}", "--column", "url"], "write FIELD=COLUMN"),
         (["ingest", "{log}", "--column", "colour=red"], "unknown field colour"),

@@ -162,6 +162,47 @@ def test_rules_of_requests(name: str, changes: dict[str, str], offenders: int) -
     assert requests_value(rule(name), **changes) == offenders
 
 
+HISTORY = {
+    "day": "DATE '2026-03-01'",
+    "site": "'example.com'",
+    "url": "'https://example.com/a'",
+    "birth": "DATE '2026-01-03'",  # the third of sixty days
+    "total": "CAST(9 AS BIGINT)",
+    "views": "CAST(list_concat([0, 0, 4, 0, 5], list_resize([0], 55, 0)) AS INTEGER[])",
+    "is_born_before": "false",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "offenders"),
+    [
+        ("window_is_whole", {}, 0),
+        ("window_is_whole", {"views": "[9]"}, 1),
+        ("window_is_whole", {"views": "CAST([] AS INTEGER[])"}, 1),
+        ("views_sum_to_total", {}, 0),
+        ("views_sum_to_total", {"total": "8"}, 1),
+        ("birth_is_first_view", {}, 0),
+        ("birth_is_first_view", {"birth": "DATE '2026-01-02'"}, 1),
+        ("birth_is_first_view", {"birth": "DATE '2026-01-05'"}, 1),
+        ("no_nulls", {"views": "CAST(NULL AS INTEGER[])"}, 1),
+    ],
+)
+def test_rules_of_page_histories(name: str, changes: dict[str, str], offenders: int) -> None:
+    (one,) = (one for one in contracts.PAGE_HISTORIES.rules if one.name == name)
+    columns = ", ".join(f"{value} AS {column}" for column, value in (HISTORY | changes).items())
+    assert measured(one, "page_histories", f"SELECT {columns}") == offenders
+
+
+@pytest.mark.parametrize(
+    ("birth", "offenders"),
+    [("2026-01-01", 0), ("2025-12-31", 1), ("2026-03-01", 0), ("2026-03-02", 1)],
+)
+def test_births_lie_in_the_window(birth: str, offenders: int) -> None:
+    (one,) = (one for one in contracts.PAGE_TOTALS.rules if one.name == "birth_in_window")
+    row = f"SELECT DATE '2026-03-01' AS day, DATE '{birth}' AS birth"
+    assert measured(one, "page_totals", row) == offenders
+
+
 def test_a_key_with_nulls_is_repeated_all_the_same() -> None:
     rows = "SELECT * FROM (VALUES (1, NULL), (1, NULL), (1, 'a'), (2, 'a')) v(a, b)"
     one = unique("t", ("a", "b"))
