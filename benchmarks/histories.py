@@ -27,9 +27,11 @@ from temporal_assets.settings import load_settings
 from temporal_assets.storage.manifest import Input
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.asset import build
-from temporal_assets.windows.registry import WINDOW_ASSETS
+from temporal_assets.windows.page_histories import PAGE_HISTORIES
+from temporal_assets.windows.page_totals import PAGE_TOTALS
 
 _FIRST = dt.date(2025, 3, 3)
+_ASSETS = (PAGE_TOTALS, PAGE_HISTORIES)
 _SITES = 40
 _TEMPORAL_SHARE = 0.7
 _READ_FOR_DAYS = 2.0
@@ -52,12 +54,12 @@ def main() -> None:
         before = last[0] - dt.timedelta(days=1)
         seconds: dict[tuple[str, str], float] = {}
         rows: dict[str, int] = {}
-        for asset in WINDOW_ASSETS:
+        for asset in _ASSETS:
             build(store, engine, settings, asset, before)
         for day in last:
             made: dict[str, list[str]] = {}
             for way in ("onward", "anew"):
-                for asset in WINDOW_ASSETS:
+                for asset in _ASSETS:
                     if way == "anew":
                         forget(store, asset.name, before)
                     result = build(store, engine, settings, asset, day)

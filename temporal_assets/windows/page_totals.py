@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 from pathlib import Path
 from typing import Final
 
 from temporal_assets.windows.asset import Job, WindowAsset
 from temporal_assets.windows.onward import find_earlier
+
+_EARLY: Final = 8
+"""An eighth of a window shows most pages that are read throughout it, and costs an eighth."""
 
 
 def _make(job: Job) -> Sequence[Path]:
@@ -23,6 +27,7 @@ def _make(job: Job) -> Sequence[Path]:
             "earlier": earlier.files,
             "entering": earlier.entering,
             "leaving": earlier.leaving,
+            "early": days[: ceil(len(days) / _EARLY)],
             "page_views": days,
         },
         {"day": job.day, "first": job.first},

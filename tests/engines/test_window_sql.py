@@ -28,13 +28,14 @@ from temporal_assets.windows.asset import StaleTable, build, is_fresh
 from temporal_assets.windows.onward import Earlier
 from temporal_assets.windows.page_histories import PAGE_HISTORIES, least_views
 from temporal_assets.windows.page_totals import PAGE_TOTALS
-from temporal_assets.windows.registry import WINDOW_ASSETS, due, needed, stale
+from temporal_assets.windows.registry import WINDOW_ASSETS, WINDOW_NAMES, due, needed, stale
 
 Row = dict[str, Any]
 Views = Mapping[str, int]
 ONE = dt.timedelta(days=1)
 FIRST = dt.date(2026, 3, 20)  # the window will span the change of clocks
 LENGTH = 8
+PAGES = (PAGE_TOTALS, PAGE_HISTORIES)
 
 URLS = ["https://a.example/", "https://a.example/ü?q='%22", "https://b.example/Z"]
 URLS += ["https://b.example/z"]
@@ -68,7 +69,7 @@ class Windows:
             self.store.publish("page_views", self.day(n), [path], inputs=inputs, settings_digest="")
 
     def make(self, n: int) -> None:
-        for asset in WINDOW_ASSETS:
+        for asset in PAGES:
             build(self.store, self.engine, self.settings, asset, self.day(n))
 
     def published(self, n: int) -> dict[str, tuple[str, list[bytes]]]:
@@ -78,7 +79,7 @@ class Windows:
                 manifest.to_json(),
                 [Path(path).read_bytes() for path in self.store.paths(manifest)],
             )
-            for asset in WINDOW_ASSETS
+            for asset in PAGES
             if (manifest := self.store.manifest(asset.name, self.day(n)))
         }
 
@@ -140,7 +141,7 @@ def test_windows_are_what_a_loop_over_days_says(
         here.make(last)
         assert here.rows("page_totals", last) == totals_of(days, last)
         assert here.rows("page_histories", last) == histories_of(days, last, per_day)
-        for asset in WINDOW_ASSETS:
+        for asset in PAGES:
             made = here.store.read(asset.name, here.day(last)).schema
             assert made.types == asset.table.arrow_schema.types
 
@@ -178,7 +179,7 @@ def test_going_on_gives_the_bytes_of_making_anew(
             for n, views in enumerate(here):
                 if views is not None:
                     anew.write(n, views)
-            for asset in WINDOW_ASSETS:
+            for asset in PAGES:
                 _forget(anew.store, asset.name)
             anew.make(last)
             assert onward.published(last) == anew.published(last)
@@ -329,16 +330,25 @@ def test_what_is_due_is_that_of_the_latest_day(here: Windows) -> None:
     fill(here, 4)
     found = due(here.store, here.settings)
     assert found is not None
-    assert (found.day, found.assets) == (here.day(3), ("page_totals", "page_histories"))
+    assert (found.day, found.assets) == (here.day(3), WINDOW_NAMES)
     before = due(here.store, here.settings, before=here.day(3))
     assert before is not None
     assert before.day == here.day(2)
+
+
+def test_what_is_made_from_something_stale_is_stale(here: Windows) -> None:
+    def late() -> set[str]:
+        return {"page_totals", "page_histories"} & set(
+            stale(here.store, here.settings, here.day(3))
+        )
+
+    fill(here, 4)
     here.make(3)
-    assert due(here.store, here.settings) is None
+    assert late() == set()
     here.write(1, {URLS[0]: 1})
-    assert stale(here.store, here.settings, here.day(3)) == ("page_totals", "page_histories")
+    assert late() == {"page_totals", "page_histories"}
     build(here.store, here.engine, here.settings, PAGE_TOTALS, here.day(3))
-    assert stale(here.store, here.settings, here.day(3)) == ("page_histories",)
+    assert late() == {"page_histories"}
     assert is_fresh(here.store, here.settings, PAGE_TOTALS, here.day(3))
 
 
