@@ -166,6 +166,35 @@ class Window(_Section):
     history: too few to rely on (TW 4.1 and NP 3: 60 views in 60 days)."""
 
 
+class Curves(_Section):
+    """How interest curves are fitted."""
+
+    method: Literal["likelihood", "least_squares"] = "likelihood"
+    """`least_squares` is the paper's (TW 4.1); `likelihood` labels better
+    (docs/interest-curves.md)."""
+
+    base: bool = False
+    """Also fit a constant daily interest. Costs more on pages without one than it gains on those
+    with."""
+
+
+class Labels(_Section):
+    """When a page is temporal, and when it is news."""
+
+    n: float = Field(3.0, ge=1, le=30)
+    """Days after birth at which accumulated interest is looked at (TW 4.2)."""
+
+    q: float = Field(0.7, gt=0, lt=1)
+    """A page is temporal if more of its interest than this accumulates in `n` days (TW 4.2)."""
+
+    m: int = Field(3, ge=1)
+    """First days of a life that concentration compares with all of it. NP does not give it; `n` is
+    the same idea."""
+
+    p: float = Field(1.91, gt=0)
+    """A page is news if its concentration is above this (NP 6.1)."""
+
+
 class Engine(_Section):
     """What runs the transformations, and what it may use."""
 
@@ -217,6 +246,8 @@ class Settings(BaseSettings):
     cleaning: Cleaning = Cleaning()
     privacy: Privacy = Privacy()
     window: Window = Window()
+    curves: Curves = Curves()
+    labels: Labels = Labels()
     engine: Engine = Engine()
     orchestration: Orchestration = Orchestration()
 

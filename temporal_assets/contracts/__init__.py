@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from temporal_assets.contracts.interest_curves import INTEREST_CURVES
 from temporal_assets.contracts.page_histories import PAGE_HISTORIES
+from temporal_assets.contracts.page_labels import PAGE_LABELS
 from temporal_assets.contracts.page_totals import PAGE_TOTALS
 from temporal_assets.contracts.page_views import PAGE_VIEWS
 from temporal_assets.contracts.rejects import REJECTS
@@ -25,6 +27,8 @@ TABLES: Final[tuple[Table, ...]] = (
     TRANSITS,
     PAGE_TOTALS,
     PAGE_HISTORIES,
+    INTEREST_CURVES,
+    PAGE_LABELS,
 )
 """All tables, in the order the data flows."""
 
@@ -41,7 +45,9 @@ def table(name: str) -> Table:
 
 
 __all__ = [
+    "INTEREST_CURVES",
     "PAGE_HISTORIES",
+    "PAGE_LABELS",
     "PAGE_TOTALS",
     "PAGE_VIEWS",
     "REJECTS",

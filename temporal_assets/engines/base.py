@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
+
+import pyarrow as pa
 
 from temporal_assets.contracts import Table
 
 Inputs = Mapping[str, Sequence[str]]
 """Table name in the query -> paths (or fsspec URLs) of the Parquet files that hold it."""
+
+Kernel = Callable[[pa.RecordBatch], pa.RecordBatch]
+"""Mathematics over rows: a batch in, a batch out. Called from several threads at once."""
 
 
 class Engine(Protocol):
@@ -24,6 +29,18 @@ class Engine(Protocol):
 
         The columns and types are those of `table`; rows are in the order of the query.
         Returns the files written, at least one, also for an empty result.
+        """
+        ...
+
+    def apply(
+        self, kernel: Kernel, inputs: Inputs, table: Table, out: Path, batch_rows: int
+    ) -> list[Path]:
+        """Run a kernel over one table and write the results into the folder `out` as Parquet.
+
+        `inputs` is the one table; about `batch_rows` of its rows go to the kernel at a time, all
+        columns of them. The kernel returns the columns of `table` in their order; what it returns
+        for a row must not depend on the other rows of the batch. Results are in the order of the
+        input. Returns the files written, at least one, also for an empty input.
         """
         ...
 

@@ -7,19 +7,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, Final
 
 import duckdb
 import fsspec
 
 from temporal_assets.contracts import Table
-from temporal_assets.engines.base import Inputs
+from temporal_assets.engines.base import Inputs, Kernel
+from temporal_assets.engines.batches import in_order, spill
 from temporal_assets.engines.sql import literal, sql_file
 from temporal_assets.settings import Settings
 from temporal_assets.storage.scratch import scratch_folder
 
 ROW_GROUP_ROWS = 122_880
 """DuckDB's own unit of work; one row group per thread and step."""
+
+_SPILLED: Final = "spilled"
+"""View of a kernel's results on their way into the final file."""
 
 
 class DuckDBEngine:
@@ -43,15 +47,24 @@ class DuckDBEngine:
     ) -> list[Path]:
         """See `Engine.query`: one file, written in the order of the query."""
         text = sql_file(sql).render(inputs, parameters)
-        columns = ", ".join(f"CAST({c.name} AS {c.sql_type}) AS {c.name}" for c in table.columns)
-        target = out / f"{table.name}.parquet"
         with self._session(inputs) as session:
-            session.execute(
-                f"COPY (SELECT {columns} FROM ({text})) TO {literal(str(target))} "  # noqa: S608
-                f"(FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, "
-                f"ROW_GROUP_SIZE {ROW_GROUP_ROWS})"
-            )
-        return [target]
+            return [_write(session, text, table, out)]
+
+    def apply(
+        self, kernel: Kernel, inputs: Inputs, table: Table, out: Path, batch_rows: int
+    ) -> list[Path]:
+        """See `Engine.apply`: results are spilled, and then written as those of a query are."""
+        ((name, _),) = inputs.items()
+        spilled = out / f"{table.name}.spilled"
+        threads = self.settings.engine.threads or os.cpu_count() or 1
+        with self._session(inputs) as session:
+            rows = session.sql(f'SELECT * FROM "{name}"')  # noqa: S608
+            batches = rows.to_arrow_reader(batch_rows)
+            spill(in_order(kernel, batches, threads), table.arrow_schema, spilled, ROW_GROUP_ROWS)
+            create_view(session, _SPILLED, [spilled], temporary=True)
+            written = _write(session, f"SELECT * FROM {_SPILLED}", table, out)  # noqa: S608
+        spilled.unlink()
+        return [written]
 
     def rows(self, query: str, inputs: Inputs, limit: int = 1000) -> list[dict[str, Any]]:
         """See `Engine.rows`."""
@@ -80,6 +93,18 @@ class DuckDBEngine:
             for name, paths in inputs.items():
                 create_view(session, name, paths, temporary=True)
             yield session
+
+
+def _write(session: duckdb.DuckDBPyConnection, text: str, table: Table, out: Path) -> Path:
+    """Write a query's rows in its order, as the contract wants them."""
+    columns = ", ".join(f"CAST({c.name} AS {c.sql_type}) AS {c.name}" for c in table.columns)
+    target = out / f"{table.name}.parquet"
+    session.execute(
+        f"COPY (SELECT {columns} FROM ({text})) TO {literal(str(target))} "  # noqa: S608
+        f"(FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, "
+        f"ROW_GROUP_SIZE {ROW_GROUP_ROWS})"
+    )
+    return target
 
 
 @contextmanager

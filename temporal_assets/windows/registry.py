@@ -15,10 +15,17 @@ from typing import Final
 from temporal_assets.settings import Settings
 from temporal_assets.storage.store import ShortWindow, Store
 from temporal_assets.windows.asset import WindowAsset, is_fresh
+from temporal_assets.windows.interest_curves import INTEREST_CURVES
 from temporal_assets.windows.page_histories import PAGE_HISTORIES
+from temporal_assets.windows.page_labels import PAGE_LABELS
 from temporal_assets.windows.page_totals import PAGE_TOTALS
 
-WINDOW_ASSETS: Final[tuple[WindowAsset, ...]] = (PAGE_TOTALS, PAGE_HISTORIES)
+WINDOW_ASSETS: Final[tuple[WindowAsset, ...]] = (
+    PAGE_TOTALS,
+    PAGE_HISTORIES,
+    INTEREST_CURVES,
+    PAGE_LABELS,
+)
 """In the order they are made: an asset comes after those it is made from."""
 
 WINDOW_NAMES: Final = tuple(asset.name for asset in WINDOW_ASSETS)

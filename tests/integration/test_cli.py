@@ -274,7 +274,11 @@ def test_materialize_makes_the_window_of_the_latest_day(windows: Path) -> None:
     built = json.loads(call("materialize", "--json", "--state", windows).stdout)
     assert [
         (one["asset"], one["day"], one["rows"]) for one in built["built"] if "page_" in one["asset"]
-    ][-2:] == [("page_totals", "2026-01-04", 3), ("page_histories", "2026-01-04", 2)]
+    ][-3:] == [
+        ("page_totals", "2026-01-04", 3),
+        ("page_histories", "2026-01-04", 2),
+        ("page_labels", "2026-01-04", 2),
+    ]
     assert answer(windows, "SELECT url, views, is_born_before FROM page_histories") == [
         {"url": "https://a.example/", "views": [1, 1, 1], "is_born_before": True},
         {"url": "https://a.example/news/1", "views": [0, 1, 1], "is_born_before": False},

@@ -113,6 +113,8 @@ def defaults(model: type[BaseModel], prefix: str = "") -> dict[str, Any]:
 def as_written(value: Any) -> str:
     if value is None:
         return "unset"
+    if isinstance(value, bool):
+        return str(value).lower()
     if isinstance(value, tuple):
         return "[" + ", ".join(as_written(one) for one in value) + "]"
     if isinstance(value, str):

@@ -79,6 +79,8 @@ def test_every_table_is_found_by_its_name() -> None:
         "transits",
         "page_totals",
         "page_histories",
+        "interest_curves",
+        "page_labels",
     ]
     for one in contracts.TABLES:
         assert contracts.table(one.name) is one

@@ -1,0 +1,152 @@
+"""The contract of `interest_curves`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from temporal_assets.contracts.rules import (
+    Drift,
+    Rule,
+    day_is_partition,
+    has_rows,
+    no_rows,
+    not_null,
+    unique,
+)
+from temporal_assets.contracts.table import ColumnSpec, Table, Type
+
+_KEY: Final = ("day", "url")
+
+_CURVE: Final = ("amplitude", "base", "b", "mu", "sigma", "objective", "goodness")
+_INTEREST: Final = ("phi_1", "phi_n", "phi_n_low", "phi_n_high")
+
+_REASONS: Final = "'converged', 'at_bound', 'out_of_rounds', 'one_day', 'too_young', 'no_views'"
+
+_VIEWS: Final = ("page_histories.views",)
+
+_FITTER: Final = "The fitter is at fault: report it with the rows shown here."
+
+
+def _any(columns: tuple[str, ...], condition: str) -> str:
+    return "(" + " OR ".join(f"{column} {condition}" for column in columns) + ")"
+
+
+def _number(name: str, description: str) -> ColumnSpec:
+    return ColumnSpec(name, Type.DOUBLE, description, nullable=True, sources=_VIEWS)
+
+
+INTEREST_CURVES: Final = Table(
+    name="interest_curves",
+    version=1,
+    description=(
+        "The interest curve of every reliable page (TW 4.1): f(x) = A * density(x - b; mu, sigma),"
+        " the density being log-normal, with x in days and day i of the window ending at i. The"
+        " curve is NULL where none was found; `reason` says why."
+    ),
+    grain="one reliable page of the window",
+    columns=(
+        ColumnSpec("day", Type.DATE, "Last day of the window."),
+        ColumnSpec("site", Type.VARCHAR, "Host of `url`.", sources=("page_histories.site",)),
+        ColumnSpec(
+            "url", Type.VARCHAR, "Canonical URL of the page.", sources=("page_histories.url",)
+        ),
+        _number("amplitude", "A: views over the whole life."),
+        _number("base", "Constant interest in views a day; 0 unless `curves.base`."),
+        _number("b", "Time of activation in days; the first day of the window is from 0 to 1."),
+        _number("mu", "Logarithm of the days in which half of the interest accumulates."),
+        _number("sigma", "Width of the curve on the logarithm of time."),
+        _number("objective", "Sum of squares, or deviance, of the curve."),
+        _number("goodness", "Share of it that the curve explains; 0 if no more than a constant."),
+        ColumnSpec("is_converged", Type.BOOLEAN, "Whether a best curve was found.", sources=_VIEWS),
+        ColumnSpec(
+            "reason",
+            Type.VARCHAR,
+            "How the fit ended: `converged`; `at_bound` (converged, a parameter at the edge of what"
+            " is possible); `out_of_rounds`; `one_day` (all views on one day); `too_young` (fewer"
+            " than five days of life); `no_views`.",
+            sources=_VIEWS,
+        ),
+        _number("phi_1", "Share of the interest within the first day."),
+        _number("phi_n", "Share of the interest within `labels.n` days; 1 for `one_day`."),
+        _number("phi_n_low", "Lower end of the 95 % interval of `phi_n`."),
+        _number("phi_n_high", "Upper end of it."),
+        ColumnSpec("method", Type.VARCHAR, "`likelihood` or `least_squares`."),
+    ),
+    key=_KEY,
+    rules=(
+        not_null("interest_curves", ("site", "url", "is_converged", "reason", "method")),
+        day_is_partition("interest_curves"),
+        unique("interest_curves", _KEY),
+        no_rows(
+            "numbers_are_finite",
+            "interest_curves",
+            " OR ".join(f"isnan({name}) OR abs({name}) > 1e300" for name in _CURVE + _INTEREST),
+            protects="One NaN spoils every sum, average and rank it gets into.",
+            remedy=_FITTER,
+        ),
+        no_rows(
+            "reason_is_known",
+            "interest_curves",
+            f"reason NOT IN ({_REASONS})"
+            " OR is_converged <> (reason = 'converged' OR reason = 'at_bound')",
+            protects="A page without a curve says why.",
+            remedy=_FITTER,
+        ),
+        no_rows(
+            "curve_where_converged",
+            "interest_curves",
+            f"(is_converged AND {_any(_CURVE, 'IS NULL')})"
+            f" OR (NOT is_converged AND {_any(_CURVE, 'IS NOT NULL')})",
+            protects="A curve that is no best one is not taken for one.",
+            remedy=_FITTER,
+        ),
+        no_rows(
+            "interest_where_known",
+            "interest_curves",
+            f"((is_converged OR reason = 'one_day') AND {_any(_INTEREST, 'IS NULL')})"
+            f" OR (NOT is_converged AND reason <> 'one_day' AND {_any(_INTEREST, 'IS NOT NULL')})",
+            protects="Labels are made of interest that is known, and of no other.",
+            remedy=_FITTER,
+        ),
+        no_rows(
+            "parameters_in_bounds",
+            "interest_curves",
+            "amplitude < 0 OR base < 0 OR objective < 0 OR goodness < 0 OR goodness > 1"
+            " OR b < -7.000001 OR b > $window_days"
+            " OR mu < -ln(24) - 0.000001 OR mu > ln(10 * $window_days) + 0.000001"
+            " OR sigma < 0.099999 OR sigma > 3.000001",
+            protects="Daily views say nothing of curves beyond these bounds.",
+            remedy="`window.days` may have changed: materialise the day again. " + _FITTER,
+        ),
+        no_rows(
+            "interest_grows",
+            "interest_curves",
+            "phi_1 < 0 OR phi_1 > phi_n OR phi_n_low < 0 OR phi_n_low > phi_n"
+            " OR phi_n > phi_n_high OR phi_n_high > 1",
+            protects="Accumulated interest is a share, grows with time and lies in its interval.",
+            remedy=_FITTER,
+        ),
+        Rule(
+            name="every_history_has_a_row",
+            measure=(
+                "(SELECT count(*) FROM page_histories LEFT JOIN interest_curves"
+                " ON interest_curves.url = page_histories.url WHERE interest_curves.url IS NULL)"
+                " + abs((SELECT count(*) FROM page_histories) - count(*))"
+            ),
+            maximum=0,
+            reads=("page_histories",),
+            protects="Pages without a row would have no label.",
+            remedy="`page_histories` was made again since: materialise the day again.",
+        ),
+        has_rows("reliable pages"),
+    ),
+    drifts=(
+        Drift(
+            name="converged_share_is_usual",
+            measure="avg(CASE WHEN is_converged THEN 1.0 ELSE 0.0 END)",
+            largest_difference=0.1,  # most that do not converge are young, a few days' births
+            protects="Far fewer curves than usual: days are missing, or views are not people's.",
+            remedy="Count `reason` in `interest_curves`, and compare it with that of other days.",
+        ),
+    ),
+)

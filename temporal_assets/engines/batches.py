@@ -1,0 +1,45 @@
+"""Running a kernel over batches of rows: in threads, in order, with bounded memory.
+
+Here: what every engine that has Arrow batches in its own process needs. Not here: where batches
+come from and how a result is written (the engine), and what a kernel computes (`core`).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from temporal_assets.engines.base import Kernel
+
+
+def in_order(
+    kernel: Kernel, batches: Iterable[pa.RecordBatch], threads: int
+) -> Iterator[pa.RecordBatch]:
+    """The kernel's results in the order of the batches, of which few are in memory at a time."""
+    with ThreadPoolExecutor(threads) as pool:
+        pending: deque[Future[pa.RecordBatch]] = deque()
+        for batch in batches:
+            pending.append(pool.submit(kernel, batch))
+            if len(pending) > threads:
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()
+
+
+def spill(
+    batches: Iterable[pa.RecordBatch], schema: pa.Schema, path: Path, group_rows: int
+) -> None:
+    """Write batches to a Parquet file in groups of `group_rows`, however the rows came."""
+    with pq.ParquetWriter(path, schema, compression="lz4") as writer:
+        waiting = schema.empty_table()
+        for batch in batches:
+            waiting = pa.concat_tables([waiting, pa.Table.from_batches([batch], schema)])
+            while len(waiting) >= group_rows:
+                writer.write_table(waiting.slice(0, group_rows), row_group_size=group_rows)
+                waiting = waiting.slice(group_rows)
+        writer.write_table(waiting)

@@ -1,0 +1,44 @@
+"""`page_labels`: temporal by the curve, news by concentration."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from temporal_assets.windows.asset import Job, WindowAsset
+from temporal_assets.windows.days import observed_days
+from temporal_assets.windows.interest_curves import INTEREST_CURVES
+from temporal_assets.windows.page_histories import PAGE_HISTORIES
+
+
+def _make(job: Job) -> Sequence[Path]:
+    labels = job.settings.labels
+    parameters = {
+        "day": job.day,
+        "first": job.first,
+        # One character a day: what every engine can count parts of.
+        "observed": "".join("1" if there else "0" for there in observed_days(job)),
+        "n": labels.n,
+        "q": labels.q,
+        "m": labels.m,
+        "p": labels.p,
+    }
+    inputs = {name: job.files(name) for name in ("interest_curves", "page_histories")}
+    return job.engine.query("page_labels", inputs, parameters, job.asset.table, job.out)
+
+
+PAGE_LABELS: Final = WindowAsset(
+    "page_labels",
+    _make,
+    windows=("page_views",),  # which of the days are there
+    tables=(PAGE_HISTORIES, INTEREST_CURVES),
+    sql=("page_labels",),
+    settings=lambda settings: [
+        settings.window.days,
+        settings.labels.n,
+        settings.labels.q,
+        settings.labels.m,
+        settings.labels.p,
+    ],
+)

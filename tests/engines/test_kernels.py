@@ -1,0 +1,126 @@
+"""Kernels on every engine: order, batches, types, errors; the same bytes whatever the threads."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+
+from temporal_assets.contracts import ColumnSpec, Table, Type
+from temporal_assets.engines.base import Engine
+from temporal_assets.engines.duckdb import ROW_GROUP_ROWS, DuckDBEngine
+from temporal_assets.settings import load_settings
+
+RESULT = Table(
+    name="result",
+    version=1,
+    description="Doubled.",
+    grain="number",
+    columns=(
+        ColumnSpec("day", Type.DATE, "Day."),
+        ColumnSpec("url", Type.VARCHAR, "Text."),
+        ColumnSpec("twice", Type.DOUBLE, "Twice the number; NULL where it is odd.", nullable=True),
+        ColumnSpec("views", Type.INTEGERS, "As they came."),
+    ),
+)
+DAY = dt.date(2026, 3, 29)
+
+
+def numbers(path: Path, first: int, count: int) -> str:
+    n = np.arange(first, first + count)
+    table = pa.table(
+        {
+            "n": n,
+            "url": pa.array([f"ü{'x' * (i % 7)}{i}" for i in n], pa.string()),
+            "views": pa.array([[i, -i] for i in n.tolist()], pa.list_(pa.int32())),
+        }
+    )
+    pq.write_table(table, path)
+    return str(path)
+
+
+def double(batch: pa.RecordBatch) -> pa.RecordBatch:
+    n = batch.column("n").to_numpy()
+    return pa.RecordBatch.from_arrays(
+        [
+            pa.repeat(pa.scalar(DAY), len(batch)),
+            batch.column("url"),
+            pa.array(2.0 * n, mask=n % 2 == 1),
+            batch.column("views"),
+        ],
+        schema=RESULT.arrow_schema,
+    )
+
+
+def test_results_are_in_the_order_of_the_files(engine: Engine, out: Path, tmp_path: Path) -> None:
+    files = [numbers(tmp_path / "b.parquet", 0, 5), numbers(tmp_path / "a.parquet", 5, 4)]
+    (path,) = engine.apply(double, {"numbers": files}, RESULT, out, 2)
+    assert path.parent == out
+    assert [one.name for one in out.iterdir()] == [path.name]
+    assert pq.read_table(path).to_pylist() == [
+        {
+            "day": DAY,
+            "url": f"ü{'x' * (n % 7)}{n}",
+            "twice": None if n % 2 else 2.0 * n,
+            "views": [n, -n],
+        }
+        for n in range(9)
+    ]
+
+
+def test_an_empty_table_gives_an_empty_table(engine: Engine, out: Path, tmp_path: Path) -> None:
+    (path,) = engine.apply(
+        double, {"numbers": [numbers(tmp_path / "a.parquet", 0, 0)]}, RESULT, out, 10
+    )
+    found = pq.read_table(path)
+    assert (len(found), found.schema.names) == (0, RESULT.arrow_schema.names)
+
+
+def test_bytes_depend_on_neither_threads_nor_batches(tmp_path: Path) -> None:
+    rows = 2 * ROW_GROUP_ROWS + 17
+    files = [numbers(tmp_path / "a.parquet", 0, rows)]
+    contents = set()
+    for threads, batch in ((1, 4096), (3, 4096), (3, 100_000), (2, rows)):
+        folder = tmp_path / f"{threads}-{batch}"
+        folder.mkdir()
+        engine = DuckDBEngine(load_settings(folder, engine={"threads": threads}))
+        (path,) = engine.apply(double, {"numbers": files}, RESULT, folder, batch)
+        contents.add(path.read_bytes())
+        assert pc.sum(pq.read_table(path)["twice"]).as_py() == float(
+            sum(2 * n for n in range(0, rows, 2))
+        )
+        engine.close()
+    assert len(contents) == 1
+
+
+def test_rows_that_a_query_writes_alike_are_the_same_file(
+    engine: Engine, out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from temporal_assets.engines import duckdb
+    from temporal_assets.engines.sql import SqlFile
+
+    text = (
+        "SELECT DATE '2026-03-29' AS day, url,"
+        " CASE WHEN n % 2 = 0 THEN 2.0 * n END AS twice, views FROM numbers ORDER BY n"
+    )
+    file = SqlFile("double", text, frozenset({"numbers"}), frozenset())
+    monkeypatch.setattr(duckdb, "sql_file", lambda _: file)
+    inputs = {"numbers": [numbers(tmp_path / "a.parquet", 0, 5000)]}
+    (applied,) = engine.apply(double, inputs, RESULT, out, 1000)
+    first = applied.read_bytes()
+    (queried,) = engine.query("double", inputs, {}, RESULT, out)
+    assert queried.read_bytes() == first
+
+
+def test_an_error_in_a_kernel_is_the_callers(engine: Engine, out: Path, tmp_path: Path) -> None:
+    def fail(batch: pa.RecordBatch) -> pa.RecordBatch:
+        raise ArithmeticError(f"{len(batch)} rows are too many")
+
+    files = [numbers(tmp_path / "a.parquet", 0, 3)]
+    with pytest.raises(ArithmeticError, match="3 rows are too many"):
+        engine.apply(fail, {"numbers": files}, RESULT, out, 10)

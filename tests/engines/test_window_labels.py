@@ -1,0 +1,146 @@
+"""Curves and labels of a window against `core` called by hand; and both against the truth."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from temporal_assets import contracts
+from temporal_assets.core.concentration import concentration
+from temporal_assets.core.curves import Options, Reason, fit
+from temporal_assets.core.labels import Thresholds, label
+from temporal_assets.core.synthetic import draw
+from temporal_assets.engines.base import Engine
+from temporal_assets.quality.evaluate import Status
+from temporal_assets.quality.inspect import Inspector
+from temporal_assets.settings import Settings, load_settings
+from temporal_assets.storage.store import Store
+from temporal_assets.windows.asset import build, is_fresh
+from temporal_assets.windows.interest_curves import INTEREST_CURVES
+from temporal_assets.windows.page_labels import PAGE_LABELS
+from temporal_assets.windows.registry import WINDOW_ASSETS
+
+FIRST = dt.date(2026, 3, 1)
+ONE = dt.timedelta(days=1)
+
+
+class Histories:
+    """A store with the histories of drawn pages, as if their days had been read."""
+
+    def __init__(self, engine: Engine, root: Path, views: np.ndarray, missing: int | None) -> None:
+        self.views = views.astype(np.int32)
+        self.days = views.shape[1]
+        self.settings: Settings = load_settings(root, window={"days": self.days, "min_days": 1})
+        self.store, self.engine = Store.open(self.settings), engine
+        self.day = FIRST + (self.days - 1) * ONE
+        self.observed = np.arange(self.days) != missing
+        self.views[:, ~self.observed] = 0
+        for n in np.flatnonzero(self.observed):
+            self._publish_views(FIRST + int(n) * ONE, self.views[:, n])
+        for asset in WINDOW_ASSETS:
+            build(self.store, engine, self.settings, asset, self.day)
+
+    def _publish_views(self, day: dt.date, views: np.ndarray) -> None:
+        rows = [
+            {"day": day, "site": "a.example", "url": f"https://a.example/{page:05}", "views": count}
+            for page, count in enumerate(views.tolist())
+            if count
+        ]
+        table = pa.Table.from_pylist(rows, contracts.PAGE_VIEWS.arrow_schema)
+        with self.store.scratch() as scratch:
+            path = scratch / "page_views.parquet"
+            pq.write_table(table, path)
+            self.store.publish("page_views", day, [path], inputs=[], settings_digest="")
+
+    def column(self, asset: str, name: str) -> np.ndarray:
+        column = self.store.read(asset, self.day).column(name)
+        return np.array(column.to_pylist(), dtype=None)
+
+
+@pytest.fixture(scope="module", params=[None, 11], ids=["all days", "a day missing"])
+def here(
+    engine: Engine, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Histories:
+    views = draw(200, 30, seed=5).views.astype(np.int64)
+    one_day = np.zeros((1, 30), np.int64)
+    one_day[0, 9] = 70
+    young = np.zeros((1, 30), np.int64)
+    young[0, 27:] = 40
+    everything = np.concatenate([views, one_day, young])
+    return Histories(engine, tmp_path_factory.mktemp("state"), everything, request.param)
+
+
+def histories(here: Histories) -> np.ndarray:
+    return np.array(here.store.read("page_histories", here.day).column("views").to_pylist())
+
+
+def test_curves_are_those_of_the_fitter(here: Histories) -> None:
+    curves = fit(histories(here), Options("likelihood", n=3.0), observed=here.observed)
+    rows = here.store.read("interest_curves", here.day).to_pylist()
+    assert len(rows) == len(curves.mu) > 50
+    for row, code, mu, phi in zip(rows, curves.reason, curves.mu, curves.phi_n, strict=True):
+        assert row["reason"] == Reason(code).name.lower()
+        assert row["mu"] == (mu if row["is_converged"] else None)
+        assert row["phi_n"] == (phi if row["is_converged"] or code == Reason.ONE_DAY else None)
+
+
+def test_pages_without_a_curve_say_why(here: Histories) -> None:
+    rows = {one["url"]: one for one in here.store.read("interest_curves", here.day).to_pylist()}
+    *_, one_day, young = sorted(rows)
+    assert rows[one_day] | {"day": None} == {
+        "day": None,
+        "site": "a.example",
+        "url": one_day,
+        **dict.fromkeys(("amplitude", "base", "b", "mu", "sigma", "objective", "goodness")),
+        "is_converged": False,
+        "reason": "one_day",
+        "phi_1": pytest.approx(1.0),
+        "phi_n": pytest.approx(1.0),
+        "phi_n_low": pytest.approx(1 - 3 / 70),
+        "phi_n_high": 1.0,
+        "method": "likelihood",
+    }
+    assert (rows[young]["reason"], rows[young]["phi_n"]) == ("too_young", None)
+
+
+def test_labels_are_those_of_core(here: Histories) -> None:
+    found = concentration(histories(here), 3, observed=here.observed)
+    curves = here.store.read("interest_curves", here.day)
+    phi, low, high = (
+        np.array(curves.column(name).to_pylist(), np.float64)  # NULL becomes NaN
+        for name in ("phi_n", "phi_n_low", "phi_n_high")
+    )
+    wanted = label(phi, low, high, found.value, Thresholds())
+    for name in ("is_temporal", "is_sure", "is_news", "concentration"):
+        assert here.column("page_labels", name).tolist() == getattr(wanted, name).tolist(), name
+    assert here.column("page_labels", "has_concentration").tolist() == found.is_defined.tolist()
+    assert 0 < wanted.is_temporal.sum() < len(phi)
+    assert 0 < wanted.is_news.sum() < len(phi)
+
+
+@pytest.mark.parametrize("asset", ["interest_curves", "page_labels"])
+def test_everything_promised_holds(here: Histories, asset: str) -> None:
+    inspector = Inspector(here.store, here.engine, here.settings)
+    found = inspector.inspect(contracts.table(asset), [here.day])[here.day]
+    wrong = [one for one in found if one.status not in (Status.HELD, Status.NOT_JUDGED)]
+    assert wrong == []
+
+
+def test_a_threshold_makes_what_depends_on_it_stale(here: Histories) -> None:
+    def fresh(**labels: float) -> tuple[bool, bool]:
+        settings = here.settings.model_copy(
+            update={"labels": here.settings.labels.model_copy(update=labels)}
+        )
+        return (
+            is_fresh(here.store, settings, INTEREST_CURVES, here.day),
+            is_fresh(here.store, settings, PAGE_LABELS, here.day),
+        )
+
+    assert fresh() == (True, True)
+    assert fresh(q=0.8) == (True, False)
+    assert fresh(n=2.0) == (False, False)
