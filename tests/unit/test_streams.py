@@ -204,7 +204,8 @@ def refused_files() -> dict[str, bytes]:
     }
 
 
-@pytest.mark.parametrize(("why", "data"), refused_files().items())
+# Packed bytes hold the time: without names, two processes would collect different tests.
+@pytest.mark.parametrize(("why", "data"), refused_files().items(), ids=refused_files().keys())
 def test_other_containers_are_refused_with_advice(tmp_path: Path, why: str, data: bytes) -> None:
     text, stream, blocks = read(write(tmp_path, data))
     assert (text, blocks, stream.lines) == (b"", [], 0)
