@@ -7,7 +7,17 @@ from typing import Annotated
 import typer
 
 from temporal_assets import __version__
-from temporal_assets.cli import console, demo, doctor, ingest, materialize, query, status, ui
+from temporal_assets.cli import (
+    console,
+    demo,
+    doctor,
+    explain,
+    ingest,
+    materialize,
+    query,
+    status,
+    ui,
+)
 
 app = typer.Typer(
     name="temporal-assets",
@@ -25,6 +35,7 @@ for name, body in (
     ("materialize", materialize.run),
     ("status", status.run),
     ("query", query.run),
+    ("explain", explain.run),
     ("ui", ui.run),
     ("doctor", doctor.run),
 ):

@@ -209,3 +209,22 @@ def test_no_warning_is_new() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         build_defs(load_settings("/nowhere"))
+
+
+def test_curves_and_labels_say_what_they_hold(running: Project) -> None:
+    logs.write_days(small(running).logs, DAY, 4)
+    running.run_well("ingest")
+    running.run_well("daily", tags.of_range([DAY + n * ONE for n in range(4)]))
+    result = running.run_well("windows", partition=DAY + 3 * ONE)
+    said = {
+        one.materialization.asset_key.to_user_string(): one.materialization.metadata
+        for one in result.get_asset_materialization_events()
+    }
+    curves, labels = said["interest_curves"], said["page_labels"]
+    # The window is shorter than the five days that a curve needs.
+    assert (curves["too_young"].value, curves["converged_share"].value) == (1, 0.0)
+    assert (labels["temporal_share"].value, labels["agreement"].value) == (0.0, 1.0)
+    for metadata, plot in ((curves, "interest_of_first_day"), (labels, "pages_by_concentration")):
+        text = str(metadata[plot].value)
+        assert "(data:image/png;base64," in text
+        assert "example.com" not in text

@@ -14,6 +14,7 @@ from temporal_assets.defs.jobs import NIGHTLY
 from temporal_assets.defs.partitions import days_of
 from temporal_assets.defs.resources import Installation
 from temporal_assets.defs.specs import window_spec
+from temporal_assets.defs.window_metadata import details
 from temporal_assets.settings import Settings
 from temporal_assets.windows.asset import WindowAsset, build, days_read
 from temporal_assets.windows.registry import is_short
@@ -36,20 +37,23 @@ def window_asset(
         if context.run.job_name == NIGHTLY and _is_too_early(context, installation):
             return
 
+        plots = len(context.partition_keys) <= metadata.MAX_PLOTTED_DAYS
+
         def make(day: dt.date) -> Parts:
-            return {asset.name: _make(installation, asset, day)}
+            return {asset.name: _make(installation, asset, day, plots)}
 
         yield from make_days(context, installation, [asset.name], make)
 
     return window
 
 
-def _make(installation: Installation, asset: WindowAsset, day: dt.date) -> Made:
+def _make(installation: Installation, asset: WindowAsset, day: dt.date, plots: bool) -> Made:
     store, settings = installation.store, installation.settings
     for name, days in days_read(store, settings, asset, day).items():
         refuse_blocked(installation, name, days)
     result = build(store, installation.engine, settings, asset, day)
-    return Made(result.manifest, metadata.of_window(result))
+    said = details(installation, asset.name, day, plots=plots)
+    return Made(result.manifest, metadata.of_window(result) | said)
 
 
 def _is_too_early(context: dg.AssetExecutionContext, installation: Installation) -> bool:

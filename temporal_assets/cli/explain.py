@@ -1,0 +1,188 @@
+"""`temporal-assets explain`: why a page has its labels.
+
+Here: finding the page in a window and saying it in words. Not here: drawing (`reports.page_chart`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from temporal_assets.cli import console
+from temporal_assets.cli.days import parse_day
+from temporal_assets.cli.exits import USAGE, CommandError, command
+from temporal_assets.cli.options import Json, State, existing_settings, invocation
+
+if TYPE_CHECKING:
+    from temporal_assets.reports.page_chart import PageChart
+    from temporal_assets.settings import Settings
+    from temporal_assets.storage.store import Store
+
+_TABLES: Final = ("page_histories", "interest_curves", "page_labels")
+
+_WITHOUT_CURVE: Final = {
+    "out_of_rounds": "no best curve was found",
+    "one_day": "all views are on one day, which every narrow curve fits",
+    "too_young": "the page was born less than five days before the window's end",
+    "no_views": "the page has no views",
+}
+
+
+@command
+def run(
+    url: Annotated[str, typer.Argument(metavar="URL", help="The page.", show_default=False)],
+    state: State = None,
+    day: Annotated[
+        dt.date | None,
+        typer.Option(
+            "--day",
+            parser=parse_day,
+            metavar="DAY",
+            help="Last day of the window; the latest when none is given.",
+            show_default=False,
+        ),
+    ] = None,
+    png: Annotated[
+        Path | None,
+        typer.Option("--png", metavar="FILE", help="Draw the chart into a file as well."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Show a page's daily views, its interest curve, and why it has its labels."""
+    from temporal_assets.reports.page_chart import as_png, as_text
+    from temporal_assets.storage.store import Store
+
+    settings = existing_settings(state)
+    store = Store.open(settings)
+    page = _canonical(url, settings)
+    chosen = day or _latest(store, settings)
+    row = _find(store, settings, page, chosen)
+    chart = _chart(store, row)
+    if png is not None:
+        png.write_bytes(as_png(chart))
+    if as_json:
+        console.write_json(row)
+        return
+    console.write("\n".join([console.plain(page), *as_text(chart), *_reasons(row)]))
+
+
+def _canonical(url: str, settings: Settings) -> str:
+    from temporal_assets.logs.urls import UrlRules, canonical_url
+
+    page = canonical_url(url, UrlRules.from_settings(settings.cleaning))
+    if page is None:
+        raise CommandError(
+            f"{url!r} is no URL of a page: give the whole, like https://example.com/news/1", USAGE
+        )
+    if page != url:
+        console.say(f"The canonical form of this URL is {page}")
+    return page
+
+
+def _latest(store: Store, settings: Settings) -> dt.date:
+    days = store.days("page_labels")
+    if not days:
+        build = invocation("materialize", settings.state)
+        raise CommandError(f"no window has been made yet: {build}")
+    return days[-1]
+
+
+def _find(store: Store, settings: Settings, page: str, day: dt.date) -> dict[str, Any]:
+    """The page's rows of all tables as one; a `CommandError` says why there are none."""
+    from temporal_assets.engines.duckdb import DuckDBEngine
+    from temporal_assets.engines.sql import literal
+
+    inputs = {name: store.files(name, day) for name in _TABLES}
+    where = f"WHERE url = {literal(page)}"
+    query = (
+        "SELECT * FROM page_histories"  # noqa: S608
+        " INNER JOIN interest_curves USING (day, site, url)"
+        f" INNER JOIN (SELECT * EXCLUDE (phi_n) FROM page_labels) USING (day, site, url) {where}"
+    )
+    engine = DuckDBEngine(settings)
+    found = engine.rows(query, inputs, limit=1)
+    if found:
+        return found[0]
+    totals = {"page_totals": store.files("page_totals", day)}
+    seen = engine.rows(f"SELECT total FROM page_totals {where}", totals, limit=1)  # noqa: S608
+    raise CommandError(_absence(page, day, settings, seen[0]["total"] if seen else 0))
+
+
+def _absence(page: str, day: dt.date, settings: Settings, total: int) -> str:
+    window = f"in the {settings.window.days} days up to {day}"
+    if total:
+        return (
+            f"{page} has {console.counted(total, 'view')} {window}, fewer than the"
+            f" {settings.window.min_views_per_day:g} a day (`window.min_views_per_day`) that a"
+            " page needs to be relied on"
+        )
+    return f"nobody opened {page} {window}: see `page_totals` for the pages there are"
+
+
+def _chart(store: Store, row: dict[str, Any]) -> PageChart:
+    from temporal_assets.core.daily_curve import expected_views
+    from temporal_assets.reports.page_chart import PageChart
+
+    days = len(row["views"])
+    first = row["day"] - dt.timedelta(days=days - 1)
+    missing = set(store.require("page_histories", row["day"]).extra["missing_days"])
+    expected = None
+    if row["is_converged"]:
+        curve = (row[name] for name in ("amplitude", "base", "b", "mu", "sigma", "method"))
+        expected = expected_views(days, *curve).tolist()
+    return PageChart(
+        first=first,
+        views=row["views"],
+        observed=[str(first + dt.timedelta(days=n)) not in missing for n in range(days)],
+        expected=expected,
+        b=row["b"],
+        n=row["n"],
+        phi_n=row["phi_n"],
+        title=f"{row['site']}, born {row['birth']}, {row['total']:,} views",
+    )
+
+
+def _reasons(row: dict[str, Any]) -> list[str]:
+    """The labels, and what they follow from."""
+    before = " or before" if row["is_born_before"] else ""
+    return [
+        f"born {row['birth']}{before}, {console.counted(row['total'], 'view')}",
+        _of_curve(row),
+        f"{_is(row['is_temporal'])} temporal: {_of_interest(row)}",
+        f"{_is(row['is_news'])} news: {_of_concentration(row)}",
+    ]
+
+
+def _of_curve(row: dict[str, Any]) -> str:
+    if not row["is_converged"]:
+        return f"no curve: {_WITHOUT_CURVE[row['reason']]}"
+    edge = ", at the edge of what is possible" if row["reason"] == "at_bound" else ""
+    return (
+        f"curve ({row['method']}{edge}): A {row['amplitude']:,.0f}, μ {row['mu']:.2f},"
+        f" σ {row['sigma']:.2f}, b {row['b']:.2f}, explains {row['goodness']:.0%}"
+    )
+
+
+def _of_interest(row: dict[str, Any]) -> str:
+    if row["phi_n"] is None:
+        return "nothing is known of its interest"
+    sign = ">" if row["is_temporal"] else "≤"
+    sure = "sure" if row["is_sure"] else "not sure"
+    return (
+        f"Φ({row['n']:g}) = {row['phi_n']:.3f} {sign} {row['q']:g} ({sure}: 95 % interval"
+        f" {row['phi_n_low']:.2f} to {row['phi_n_high']:.2f})"
+    )
+
+
+def _of_concentration(row: dict[str, Any]) -> str:
+    if not row["has_concentration"]:
+        return f"observed for no more than {row['m']} days"
+    sign = ">" if row["is_news"] else "≤"
+    return f"concentration over {row['m']} days {row['concentration']:.2f} {sign} {row['p']:g}"
+
+
+def _is(label: bool) -> str:
+    return "is" if label else "is not"

@@ -1,0 +1,100 @@
+"""What the windows of some assets say beyond their size: shares, agreement, small plots.
+
+No URL is shown here, as in `metadata`: the plots are of counts.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import dagster as dg
+
+from temporal_assets.core.labels import Agreement
+from temporal_assets.defs.resources import Installation
+from temporal_assets.reports.plots import as_markdown, bars
+
+_BINS: Final = 20
+"""Bars of a distribution."""
+
+_REASONS: Final = (
+    "SELECT reason, is_converged, count(*) AS pages FROM interest_curves GROUP BY ALL ORDER BY ALL"
+)
+
+_FIRST_DAY: Final = (
+    "SELECT least(CAST(floor(phi_1 * $bins) AS BIGINT), $bins - 1) AS bin, count(*) AS pages"
+    " FROM interest_curves WHERE phi_1 IS NOT NULL GROUP BY 1"
+).replace("$bins", str(_BINS))
+
+_PAIRS: Final = (
+    "SELECT is_temporal, is_news, count(*) AS pages, sum(CAST(is_sure AS BIGINT)) AS sure"
+    " FROM page_labels GROUP BY ALL"
+)
+
+_CONCENTRATION: Final = (
+    "SELECT CAST(floor(concentration) AS BIGINT) AS bin, count(*) AS pages"
+    " FROM page_labels WHERE has_concentration GROUP BY 1"
+)
+
+_Said = dict[str, Any]
+
+
+def details(installation: Installation, asset: str, day: dt.date, *, plots: bool) -> _Said:
+    """What there is to say of a published window; nothing for assets that only count."""
+    say = _DETAILS.get(asset)
+    return say(installation, day, plots) if say else {}
+
+
+def _of_curves(installation: Installation, day: dt.date, plots: bool) -> _Said:
+    rows = _rows(installation, "interest_curves", day, _REASONS)
+    pages = sum(row["pages"] for row in rows)
+    converged = sum(row["pages"] for row in rows if row["is_converged"])
+    said: _Said = {row["reason"]: row["pages"] for row in rows}
+    if pages:
+        said["converged_share"] = converged / pages
+    if not plots:
+        return said
+    counts = _counts(_rows(installation, "interest_curves", day, _FIRST_DAY))
+    title = f"pages by share of interest in the first day (TW figure 5), {day}"
+    labels = [f"{n / _BINS:.2f}" for n in range(_BINS)]
+    png = bars(title, labels, [counts.get(n, 0) for n in range(_BINS)])
+    return said | {"interest_of_first_day": dg.MetadataValue.md(as_markdown(png, title))}
+
+
+def _of_labels(installation: Installation, day: dt.date, plots: bool) -> _Said:
+    rows = _rows(installation, "page_labels", day, _PAIRS)
+    counts = {(row["is_temporal"], row["is_news"]): row["pages"] for row in rows}
+    pages = sum(counts.values())
+    if not pages:
+        return {}
+    cells = [counts.get((a, b), 0) for a in (True, False) for b in (True, False)]
+    agreed = Agreement(*cells)
+    said: _Said = {
+        "temporal_share": (agreed.both + agreed.only_first) / pages,
+        "news_share": (agreed.both + agreed.only_second) / pages,
+        "sure_share": int(sum(row["sure"] for row in rows)) / pages,
+        "agreement": agreed.share,
+        "agreement_beyond_chance": agreed.kappa,
+    }
+    if not plots:
+        return said
+    bins = _counts(_rows(installation, "page_labels", day, _CONCENTRATION))
+    whole = range(max(bins, default=0) + 1)
+    title = f"pages by concentration (NP figure 2; each bar begins at the number below it), {day}"
+    png = bars(title, [str(n) for n in whole], [bins.get(n, 0) for n in whole])
+    return said | {"pages_by_concentration": dg.MetadataValue.md(as_markdown(png, title))}
+
+
+def _rows(installation: Installation, asset: str, day: dt.date, query: str) -> list[_Said]:
+    return installation.engine.rows(query, {asset: installation.store.files(asset, day)})
+
+
+def _counts(rows: list[_Said]) -> dict[int, int]:
+    return {row["bin"]: row["pages"] for row in rows}
+
+
+_DETAILS: Final[Mapping[str, Callable[[Installation, dt.date, bool], _Said]]] = {
+    "interest_curves": _of_curves,
+    "page_labels": _of_labels,
+}

@@ -1,0 +1,94 @@
+"""A page's daily views and its interest curve, as text for a terminal and as PNG.
+
+Here: drawing. Not here: finding the page, and why it has its labels (`cli.explain`). The URL is not
+drawn: a picture is passed on more easily than a page is known to many.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+_HEIGHT: Final = 10
+"""Lines of the chart."""
+
+_LEVELS: Final = " ▁▂▃▄▅▆▇█"
+_CURVE: Final = "•"
+
+
+@dataclass(frozen=True, slots=True)
+class PageChart:
+    """What is drawn; all days are those of the window, first day first."""
+
+    first: dt.date
+    views: Sequence[int]
+    observed: Sequence[bool]
+    """Whether the day is in the data."""
+    expected: Sequence[float] | None
+    """By the curve; None where there is none."""
+    b: float | None
+    """Activation: the first day of the window is from 0 to 1."""
+    n: float
+    phi_n: float | None
+    title: str
+
+
+def as_text(chart: PageChart) -> list[str]:
+    """Lines of a bar chart, one column a day; a dot where the curve is."""
+    top = max(1.0, *chart.views, *(chart.expected or ()))
+    scale = _HEIGHT / top
+    lines = []
+    for line in range(_HEIGHT - 1, -1, -1):
+        label = f"{top:,.0f}" if line == _HEIGHT - 1 else ""
+        cells = (_cell(chart, day, line, scale) for day in range(len(chart.views)))
+        lines.append(f"{label:>8} │{''.join(cells)}".rstrip())
+    axis = "".join("─" if there else "x" for there in chart.observed)
+    last = chart.first + dt.timedelta(days=len(chart.views) - 1)
+    gap = " " * max(1, len(chart.views) - 2 * len(str(last)))
+    return [*lines, f"{0:>8} └{axis}", f"{'':10}{chart.first}{gap}{last}"]
+
+
+def _cell(chart: PageChart, day: int, line: int, scale: float) -> str:
+    if chart.expected is not None:
+        height = chart.expected[day] * scale
+        # A curve that expects next to nothing is not drawn: it would underline the chart.
+        if height >= 0.05 and line == min(int(height), _HEIGHT - 1):
+            return _CURVE
+    filled = chart.views[day] * scale - line
+    if filled >= 1:
+        return _LEVELS[-1]
+    return _LEVELS[max(0, min(8, round(filled * 8)))]
+
+
+def as_png(chart: PageChart) -> bytes:
+    """The same as a picture; what accumulates within n days is shaded (TW figures 3 and 4)."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 4), dpi=100, layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot()
+    # Day i is the time from i - 1 to i, and b is a time.
+    days = [day - 0.5 for day in range(1, len(chart.views) + 1)]
+    axes.bar(days, chart.views, color="#c3d3e4", label="views a day")
+    if chart.expected is not None:
+        axes.plot(days, chart.expected, color="#a23b3b", label="interest curve")
+    if chart.b is not None and chart.phi_n is not None:
+        end = chart.b + chart.n
+        label = f"Φ({chart.n:g}) = {chart.phi_n:.2f}"
+        axes.axvspan(chart.b, end, color="#e8b04b", alpha=0.35, label=label)
+    missing = [day for day, there in zip(days, chart.observed, strict=True) if not there]
+    if missing:
+        axes.plot(missing, [0] * len(missing), "kx", markersize=4, label="no data")
+    axes.set_xlabel(f"days since the beginning of {chart.first}")
+    axes.set_ylabel("views")
+    # Dollar signs would be read as formulas.
+    axes.set_title(chart.title, fontsize=10, parse_math=False)
+    axes.legend(fontsize=8)
+    axes.spines[["top", "right"]].set_visible(False)
+    image = io.BytesIO()
+    figure.savefig(image, format="png")
+    return image.getvalue()
