@@ -163,9 +163,7 @@ class _Reader:
         try:
             head = streams.head_digest(item.path, self.settings.reading)
             same_head = [
-                file
-                for file in self.inventory.files
-                if file.head == head and file.options == item.options and not file.error
+                file for file in self.inventory.files if file.head == head and not file.error
             ]
             return self._known(item, same_head) or self._parse(item, head, same_head, pool)
         except FileNotFoundError:
@@ -177,12 +175,13 @@ class _Reader:
 
     def _known(self, item: Pending, same_head: list[LandedFile]) -> _Draft | None:
         """The reading of this content, if there is one: rotation renames and packs files."""
-        if not same_head:
+        candidates = [file for file in same_head if file.options == item.options]
+        if not candidates:
             return None
         with streams.open_stream(item.path, self.settings.reading) as stream:
             for _ in _blocks(stream):
                 pass
-            known = next((file for file in same_head if file.digest == stream.digest), None)
+            known = next((file for file in candidates if file.digest == stream.digest), None)
         return _Draft(known, None) if known else None
 
     def _parse(

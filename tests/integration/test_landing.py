@@ -139,6 +139,18 @@ def test_other_settings_read_again(state: Path, folder: Path) -> None:
     assert _rows(settings) == 2
 
 
+def test_a_beginning_stays_superseded_under_other_settings(state: Path, folder: Path) -> None:
+    path = logs.write(folder / "access.log", [logs.line(NOON, "/a")])
+    settings = _settings(state, folder)
+    refresh(settings)
+    logs.write(path, [logs.line(NOON, "/a"), logs.line(NOON, "/b")])
+    refresh(settings)
+    other = _settings(state, folder, privacy={"client": "address+agent"})
+    refresh(other)
+    assert len(Inventory.load(other).active) == 1
+    assert _rows(other) == 2
+
+
 def test_every_line_is_counted_and_located(state: Path, folder: Path) -> None:
     lines = [
         "GARBAGE before the first readable time",
