@@ -123,26 +123,11 @@ def _absence(page: str, day: dt.date, settings: Settings, total: int) -> str:
 
 
 def _chart(store: Store, row: dict[str, Any]) -> PageChart:
-    from temporal_assets.core.daily_curve import expected_views
-    from temporal_assets.reports.page_chart import PageChart
+    from temporal_assets.reports.page_chart import chart_of
 
-    days = len(row["views"])
-    first = row["day"] - dt.timedelta(days=days - 1)
-    missing = set(store.require("page_histories", row["day"]).extra["missing_days"])
-    expected = None
-    if row["is_converged"]:
-        curve = (row[name] for name in ("amplitude", "base", "b", "mu", "sigma", "method"))
-        expected = expected_views(days, *curve).tolist()
-    return PageChart(
-        first=first,
-        views=row["views"],
-        observed=[str(first + dt.timedelta(days=n)) not in missing for n in range(days)],
-        expected=expected,
-        b=row["b"],
-        n=row["n"],
-        phi_n=row["phi_n"],
-        title=f"{row['site']}, born {row['birth']}, {row['total']:,} views",
-    )
+    missing = store.require("page_histories", row["day"]).extra["missing_days"]
+    title = f"{row['site']}, born {row['birth']}, {row['total']:,} views"
+    return chart_of(row, row["n"], missing, title)
 
 
 def _reasons(row: dict[str, Any]) -> list[str]:

@@ -1,6 +1,6 @@
 """What the windows of some assets say beyond their size: shares, agreement, small plots.
 
-No URL is shown here, as in `metadata`: the plots are of counts.
+No URL is shown here, as in `metadata`: the plots are of counts, and of pages without a name.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import dagster as dg
 
 from temporal_assets.core.labels import Agreement
 from temporal_assets.defs.resources import Installation
+from temporal_assets.reports.page_chart import chart_of, several_as_png
 from temporal_assets.reports.plots import as_markdown, bars
 
 _BINS: Final = 20
@@ -26,6 +27,15 @@ _FIRST_DAY: Final = (
     "SELECT least(CAST(floor(phi_1 * $bins) AS BIGINT), $bins - 1) AS bin, count(*) AS pages"
     " FROM interest_curves WHERE phi_1 IS NOT NULL GROUP BY 1"
 ).replace("$bins", str(_BINS))
+
+_EXAMPLES: Final = (
+    "SELECT day, views, is_converged, amplitude, base, b, mu, sigma, method, phi_n"
+    " FROM interest_curves INNER JOIN page_histories USING (day, site, url) WHERE is_converged"
+    " QUALIFY 1 = row_number() OVER ("
+    "PARTITION BY least(CAST(floor(phi_n * 3) AS BIGINT), 2) ORDER BY total DESC, url)"
+    " ORDER BY phi_n"
+)
+"""The page with the most views of each third of the range of interest."""
 
 _PAIRS: Final = (
     "SELECT is_temporal, is_news, count(*) AS pages, sum(CAST(is_sure AS BIGINT)) AS sure"
@@ -59,7 +69,26 @@ def _of_curves(installation: Installation, day: dt.date, plots: bool) -> _Said:
     title = f"pages by share of interest in the first day (TW figure 5), {day}"
     labels = [f"{n / _BINS:.2f}" for n in range(_BINS)]
     png = bars(title, labels, [counts.get(n, 0) for n in range(_BINS)])
-    return said | {"interest_of_first_day": dg.MetadataValue.md(as_markdown(png, title))}
+    return said | {
+        "interest_of_first_day": dg.MetadataValue.md(as_markdown(png, title)),
+        **_examples(installation, day),
+    }
+
+
+def _examples(installation: Installation, day: dt.date) -> _Said:
+    n = installation.settings.labels.n
+    missing = installation.store.require("page_histories", day).extra["missing_days"]
+    inputs = {
+        name: installation.store.files(name, day) for name in ("interest_curves", "page_histories")
+    }
+    charts = [
+        chart_of(row, n, missing, f"Φ({n:g}) = {row['phi_n']:.2f}")
+        for row in installation.engine.rows(_EXAMPLES, inputs)
+    ]
+    if not charts:
+        return {}
+    title = f"pages with many views, their curves, and their first {n:g} days, {day}"
+    return {"examples": dg.MetadataValue.md(as_markdown(several_as_png(charts), title))}
 
 
 def _of_labels(installation: Installation, day: dt.date, plots: bool) -> _Said:

@@ -8,9 +8,15 @@ from __future__ import annotations
 
 import datetime as dt
 import io
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
+
+from temporal_assets.core.daily_curve import expected_views
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _HEIGHT: Final = 10
 """Lines of the chart."""
@@ -34,6 +40,29 @@ class PageChart:
     n: float
     phi_n: float | None
     title: str
+
+
+def chart_of(row: Mapping[str, Any], n: float, missing: Collection[str], title: str) -> PageChart:
+    """The chart of a row of `page_histories` joined with `interest_curves`.
+
+    `missing` are the days of the window that are not in the data, as text.
+    """
+    days = len(row["views"])
+    first = row["day"] - dt.timedelta(days=days - 1)
+    expected = None
+    if row["is_converged"]:
+        curve = (row[name] for name in ("amplitude", "base", "b", "mu", "sigma", "method"))
+        expected = expected_views(days, *curve).tolist()
+    return PageChart(
+        first=first,
+        views=row["views"],
+        observed=[str(first + dt.timedelta(days=day)) not in missing for day in range(days)],
+        expected=expected,
+        b=row["b"],
+        n=n,
+        phi_n=row["phi_n"],
+        title=title,
+    )
 
 
 def as_text(chart: PageChart) -> list[str]:
@@ -65,30 +94,53 @@ def _cell(chart: PageChart, day: int, line: int, scale: float) -> str:
 
 def as_png(chart: PageChart) -> bytes:
     """The same as a picture; what accumulates within n days is shaded (TW figures 3 and 4)."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9, 4), dpi=100, layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = _figure(9, 4)
     axes = figure.add_subplot()
+    _draw(axes, chart)
+    axes.set_xlabel(f"days since the beginning of {chart.first}")
+    axes.set_ylabel("views")
+    axes.legend(fontsize=8)
+    return _png(figure)
+
+
+def several_as_png(charts: Sequence[PageChart]) -> bytes:
+    """Small charts side by side; with nothing to draw, an empty picture."""
+    figure = _figure(6, 2)
+    for place, chart in enumerate(charts, 1):
+        axes = figure.add_subplot(1, len(charts), place)
+        _draw(axes, chart)
+        axes.tick_params(labelsize=7)
+    return _png(figure)
+
+
+def _draw(axes: Axes, chart: PageChart) -> None:
     # Day i is the time from i - 1 to i, and b is a time.
     days = [day - 0.5 for day in range(1, len(chart.views) + 1)]
     axes.bar(days, chart.views, color="#c3d3e4", label="views a day")
     if chart.expected is not None:
         axes.plot(days, chart.expected, color="#a23b3b", label="interest curve")
     if chart.b is not None and chart.phi_n is not None:
-        end = chart.b + chart.n
         label = f"Φ({chart.n:g}) = {chart.phi_n:.2f}"
-        axes.axvspan(chart.b, end, color="#e8b04b", alpha=0.35, label=label)
+        axes.axvspan(chart.b, chart.b + chart.n, color="#e8b04b", alpha=0.35, label=label)
     missing = [day for day, there in zip(days, chart.observed, strict=True) if not there]
     if missing:
         axes.plot(missing, [0] * len(missing), "kx", markersize=4, label="no data")
-    axes.set_xlabel(f"days since the beginning of {chart.first}")
-    axes.set_ylabel("views")
     # Dollar signs would be read as formulas.
-    axes.set_title(chart.title, fontsize=10, parse_math=False)
-    axes.legend(fontsize=8)
+    axes.set_title(chart.title, fontsize=9, parse_math=False)
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def _figure(width: float, height: float) -> Figure:
+    # The figure classes themselves, not pyplot: no global state, no display.
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), dpi=100, layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def _png(figure: Figure) -> bytes:
     image = io.BytesIO()
     figure.savefig(image, format="png")
     return image.getvalue()

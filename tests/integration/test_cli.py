@@ -499,7 +499,7 @@ def test_version() -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["demo", "ingest", "materialize", "status", "query", "ui", "doctor"]
+    "command", ["demo", "ingest", "materialize", "status", "query", "explain", "ui", "doctor"]
 )
 def test_every_command_has_help(command: str) -> None:
     result = call(command, "--help")

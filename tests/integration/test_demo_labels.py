@@ -17,6 +17,8 @@ from typer.testing import CliRunner, Result
 
 from temporal_assets import contracts
 from temporal_assets.cli.app import app
+from temporal_assets.defs.resources import Installation
+from temporal_assets.defs.window_metadata import details
 from temporal_assets.demo import DemoOptions, generate
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.quality.evaluate import Status
@@ -149,3 +151,17 @@ def test_before_there_is_a_window_it_says_so(tmp_path: Path) -> None:
     shown = CliRunner().invoke(app, ["explain", "https://a.example/", "--state", str(tmp_path)])
     assert shown.exit_code == 1
     assert "no window has been made yet" in shown.stderr
+
+
+def test_metadata_shows_examples_without_naming_them(demo: Labelled) -> None:
+    installation = Installation.of(demo.settings)
+    said = details(installation, "interest_curves", demo.day, plots=True)
+    assert said["converged_share"] > 0.9
+    plots = [said[name].value for name in ("interest_of_first_day", "examples")]
+    for plot in plots:
+        assert "(data:image/png;base64," in plot
+        assert ".example" not in plot
+    labels = details(installation, "page_labels", demo.day, plots=False)
+    assert 0.1 < labels["temporal_share"] < 0.2
+    assert set(labels) >= {"news_share", "sure_share", "agreement", "agreement_beyond_chance"}
+    assert details(installation, "page_totals", demo.day, plots=True) == {}

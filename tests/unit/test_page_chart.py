@@ -10,7 +10,8 @@ import pytest
 
 from temporal_assets.core.daily_curve import expected_views
 from temporal_assets.core.lognormal import accumulated, density
-from temporal_assets.reports.page_chart import PageChart, as_png, as_text
+from temporal_assets.reports.page_chart import PageChart, as_png, as_text, chart_of, several_as_png
+from temporal_assets.reports.plots import MAX_PNG_BYTES
 
 CHART = PageChart(
     first=dt.date(2026, 3, 1),
@@ -47,6 +48,25 @@ def test_a_page_can_be_drawn_with_and_without_a_curve() -> None:
     assert without.startswith(b"\x89PNG\r\n")
     assert drawn.startswith(b"\x89PNG\r\n")
     assert drawn != without
+
+
+def test_pages_are_drawn_side_by_side() -> None:
+    one = several_as_png([CHART])
+    assert several_as_png([CHART, CHART]) != one
+    for png in (several_as_png([]), one):
+        assert png.startswith(b"\x89PNG\r\n")
+        assert len(png) < MAX_PNG_BYTES
+
+
+def test_a_row_becomes_a_chart() -> None:
+    row = {"day": dt.date(2026, 3, 4), "views": [0, 10, 5, 0], "is_converged": False}
+    row |= {"b": None, "phi_n": None}
+    assert chart_of(row, 3.0, ["2026-03-04"], CHART.title) == CHART
+    curve = {"amplitude": 20.0, "base": 0.0, "b": 1.5, "mu": 0.0, "sigma": 0.5}
+    fitted = chart_of(row | curve | {"is_converged": True, "method": "likelihood"}, 3.0, [], "")
+    assert fitted.expected is not None
+    assert fitted.expected[0] == 0.0
+    assert 15 < sum(fitted.expected) < 20
 
 
 def test_a_day_is_expected_the_mass_of_the_curve_or_its_height() -> None:
