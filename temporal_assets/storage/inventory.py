@@ -135,13 +135,18 @@ class Inventory:
     @cached_property
     def active(self) -> list[LandedFile]:
         """Files that count: readable, and no newer reading of the same content exists."""
+        beginnings = {digest for file in self._newest.values() for digest in file.supersedes}
+        return [file for file in self._newest.values() if file.digest not in beginnings]
+
+    @cached_property
+    def _newest(self) -> dict[str, LandedFile]:
+        """The latest reading of each content."""
         newest: dict[str, LandedFile] = {}
         for file in self.files:
             known = newest.get(file.digest)
             if not file.error and (known is None or known.serial < file.serial):
                 newest[file.digest] = file
-        beginnings = {digest for file in newest.values() for digest in file.supersedes}
-        return [file for file in newest.values() if file.digest not in beginnings]
+        return newest
 
     @property
     def failed(self) -> list[LandedFile]:
@@ -177,9 +182,9 @@ class Inventory:
         With `settled`, files modified more recently than that are left for later: a file that is
         still being written would be read again and again.
         """
-        known = {(s, file.options) for file in self.files for s in file.sightings}
+        known = {(s, file.options): file for file in self.files for s in file.sightings}
         limit = (dt.datetime.now(dt.UTC) - settled).timestamp() * 1e9
-        found: dict[Path, Pending] = {}
+        listed: list[Pending] = []
         for source in settings.sources:
             options = options_digest(source, settings)
             for path in _paths(source):
@@ -187,8 +192,18 @@ class Inventory:
                     sighting = Sighting.of(path)
                 except FileNotFoundError:
                     continue  # rotated away since it was listed
-                if (sighting, options) not in known and (not settled or sighting.mtime_ns <= limit):
-                    found.setdefault(path.absolute(), Pending(path, source, sighting, options))
+                listed.append(Pending(path, source, sighting, options))
+        wanted = {(item.sighting, item.options) for item in listed}
+
+        found: dict[Path, Pending] = {}
+        for item in listed:
+            reading = known.get((item.sighting, item.options))
+            newer = reading and self.overruling(reading)
+            is_known = reading and (
+                newer is None or any((s, newer.options) in wanted for s in newer.sightings)
+            )
+            if not is_known and (not settled or item.sighting.mtime_ns <= limit):
+                found.setdefault(item.path.absolute(), item)
         return list(found.values())
 
     def missing_sources(self, settings: Settings) -> list[str]:
@@ -200,6 +215,11 @@ class Inventory:
             except NoSuchLogError as error:
                 messages.append(str(error))
         return messages
+
+    def overruling(self, file: LandedFile) -> LandedFile | None:
+        """The later reading of the same content under other settings, which counts instead."""
+        newest = self._newest.get(file.digest, file)
+        return None if newest.id == file.id else newest
 
     def find(self, file_id: str) -> LandedFile | None:
         """The file of this id."""
@@ -234,6 +254,7 @@ class Inventory:
     def _set(self, files: list[LandedFile]) -> None:
         self.files = sorted(files, key=lambda file: file.id)
         self.__dict__.pop("active", None)
+        self.__dict__.pop("_newest", None)
 
     def _record(self, file: LandedFile) -> Path:
         return self.folder / "files" / f"{file.id}.json"

@@ -113,11 +113,16 @@ def refresh(settings: Settings, progress: Progress | None = None) -> LandingRepo
         inventory = Inventory.load(settings)
         _remove_superseded(inventory)
         reader = _Reader(settings, inventory, scratch, progress or (lambda *_: None))
-        before = {file.id for file in inventory.files}
-        files = list(reader.land(inventory.pending(settings)))
-        landed = tuple(file for file in files if not file.error and file.id not in before)
+        known = {file.id for file in inventory.files}
+        before = {file.id for file in inventory.active}
+        files = {file.id: file for file in reader.land(inventory.pending(settings))}
+        after = {file.id for file in inventory.active}
         return LandingReport(
-            landed=landed,
+            landed=tuple(
+                file
+                for file in files.values()
+                if not file.error and (file.id not in known or file.id in after - before)
+            ),
             unchanged=sum(file.id in before for file in inventory.active),
             failed=tuple(inventory.failed),
             missing=tuple(inventory.missing_sources(settings)),
@@ -286,6 +291,8 @@ class _Reader:
         known = inventory.find(draft.file.id)
         if known is not None and not known.error:
             file = replace(known, sightings=_seen_again(known.sightings, item.sighting))
+            if inventory.overruling(known):  # settings were changed back
+                file = replace(file, serial=inventory.next_serial)
         else:
             file = replace(draft.file, serial=inventory.next_serial)
             if draft.segments:

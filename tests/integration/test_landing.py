@@ -139,6 +139,34 @@ def test_other_settings_read_again(state: Path, folder: Path) -> None:
     assert _rows(settings) == 2
 
 
+def test_settings_changed_back_count_again_at_once(state: Path, folder: Path) -> None:
+    logs.write(folder / "access.log", [logs.line(NOON, "/a"), logs.line(NOON, "/b", status=404)])
+    first = _settings(state, folder)
+    refresh(first)
+    inputs = Inventory.load(first).inputs(DAY)
+    refresh(_settings(state, folder, cleaning={"statuses": [200, 404]}))
+    assert len(Inventory.load(first).pending(first)) == 1
+    report = refresh(first)
+    assert len(report.landed) == 1
+    assert report.days == (DAY,)
+    assert Inventory.load(first).inputs(DAY) == inputs
+    assert _rows(first) == 1
+    again = refresh(first)
+    assert (again.landed, again.unchanged) == ((), 1)
+
+
+def test_a_copy_under_other_settings_is_not_read_again_and_again(
+    state: Path, folder: Path, tmp_path: Path
+) -> None:
+    line = [logs.line(NOON, "/a")]
+    one, two = (logs.write(folder / name / "a.log", line) for name in ("one", "two"))
+    sources = [{"path": str(one), "host": "one.example"}, {"path": str(two), "host": "two.example"}]
+    settings = load_settings(state, sources=sources)
+    refresh(settings)
+    assert Inventory.load(settings).pending(settings) == []
+    assert refresh(settings).landed == ()
+
+
 def test_a_beginning_stays_superseded_under_other_settings(state: Path, folder: Path) -> None:
     path = logs.write(folder / "access.log", [logs.line(NOON, "/a")])
     settings = _settings(state, folder)
@@ -149,6 +177,12 @@ def test_a_beginning_stays_superseded_under_other_settings(state: Path, folder: 
     refresh(other)
     assert len(Inventory.load(other).active) == 1
     assert _rows(other) == 2
+
+
+def test_two_files_of_one_content_are_reported_once(state: Path, folder: Path) -> None:
+    for name in ("access.log", "copy.log"):
+        logs.write(folder / name, [logs.line(NOON, "/a")])
+    assert len(refresh(_settings(state, folder)).landed) == 1
 
 
 def test_every_line_is_counted_and_located(state: Path, folder: Path) -> None:
