@@ -109,7 +109,7 @@ class LandedFile:
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """A log file that has not been read as it is now."""
+    """A log file of the sources, and how it is to be read."""
 
     path: Path
     source: LogSource
@@ -184,18 +184,9 @@ class Inventory:
         """
         known = {(s, file.options): file for file in self.files for s in file.sightings}
         limit = (dt.datetime.now(dt.UTC) - settled).timestamp() * 1e9
-        listed: list[Pending] = []
-        for source in settings.sources:
-            options = options_digest(source, settings)
-            for path in _paths(source):
-                try:
-                    sighting = Sighting.of(path)
-                except FileNotFoundError:
-                    continue  # rotated away since it was listed
-                listed.append(Pending(path, source, sighting, options))
+        listed = self.listed(settings)
         wanted = {(item.sighting, item.options) for item in listed}
-
-        found: dict[Path, Pending] = {}
+        found = []
         for item in listed:
             reading = known.get((item.sighting, item.options))
             newer = reading and self.overruling(reading)
@@ -203,8 +194,23 @@ class Inventory:
                 newer is None or any((s, newer.options) in wanted for s in newer.sightings)
             )
             if not is_known and (not settled or item.sighting.mtime_ns <= limit):
-                found.setdefault(item.path.absolute(), item)
-        return list(found.values())
+                found.append(item)
+        return found
+
+    def listed(self, settings: Settings) -> list[Pending]:
+        """The files of the sources, known or not; the first source of a file decides."""
+        listed: dict[Path, Pending] = {}
+        for source in settings.sources:
+            options = options_digest(source, settings)
+            for path in _paths(source):
+                if path.absolute() in listed:
+                    continue
+                try:
+                    sighting = Sighting.of(path)
+                except FileNotFoundError:
+                    continue  # rotated away since it was listed
+                listed[path.absolute()] = Pending(path, source, sighting, options)
+        return list(listed.values())
 
     def missing_sources(self, settings: Settings) -> list[str]:
         """What is wrong with sources of the settings that lead to no file."""

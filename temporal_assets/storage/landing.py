@@ -111,7 +111,7 @@ def refresh(settings: Settings, progress: Progress | None = None) -> LandingRepo
     folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder / "landing.lock"), scratch_folder(settings.state / "tmp") as scratch:
         inventory = Inventory.load(settings)
-        _remove_superseded(inventory)
+        _remove_superseded(inventory, settings)
         reader = _Reader(settings, inventory, scratch, progress or (lambda *_: None))
         known = {file.id for file in inventory.files}
         before = {file.id for file in inventory.active}
@@ -408,10 +408,16 @@ def _seen_again(sightings: tuple[Sighting, ...], new: Sighting) -> tuple[Sightin
     return tuple(by_path.values())
 
 
-def _remove_superseded(inventory: Inventory) -> None:
-    """Delete readings that have not counted for a while, and failures of files that are gone."""
+def _remove_superseded(inventory: Inventory, settings: Settings) -> None:
+    """Delete readings that have not counted for a while, and failures of files that are gone.
+
+    A copy of what counts stays known as long as it lies there, or it would be read again and count.
+    """
     limit = time.time() - _GRACE_SECONDS
+    wanted = {(item.sighting, item.options) for item in inventory.listed(settings)}
     for file in inventory.superseded:
+        if any((sighting, file.options) in wanted for sighting in file.sightings):
+            continue
         if any(
             inventory.saved_at(newer) < limit
             for newer in inventory.files

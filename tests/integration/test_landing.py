@@ -45,6 +45,11 @@ def _errors(report: LandingReport) -> list[str]:
     return [str(file.error) for file in report.failed]
 
 
+def _let_grace_pass(state: Path) -> None:
+    for record in (state / "landing" / "files").iterdir():
+        os.utime(record, (1e9, 1e9))
+
+
 def test_a_file_of_several_days_feeds_each(state: Path, folder: Path) -> None:
     days = [DAY + dt.timedelta(days=n) for n in range(3)]
     lines = [line for day in days for line in logs.day_of_lines(day, clients=2)]
@@ -155,16 +160,32 @@ def test_settings_changed_back_count_again_at_once(state: Path, folder: Path) ->
     assert (again.landed, again.unchanged) == ((), 1)
 
 
-def test_a_copy_under_other_settings_is_not_read_again_and_again(
-    state: Path, folder: Path, tmp_path: Path
-) -> None:
+def test_a_copy_under_other_settings_is_not_read_again_and_again(state: Path, folder: Path) -> None:
     line = [logs.line(NOON, "/a")]
     one, two = (logs.write(folder / name / "a.log", line) for name in ("one", "two"))
     sources = [{"path": str(one), "host": "one.example"}, {"path": str(two), "host": "two.example"}]
     settings = load_settings(state, sources=sources)
     refresh(settings)
-    assert Inventory.load(settings).pending(settings) == []
+    _let_grace_pass(state)
     assert refresh(settings).landed == ()
+    assert Inventory.load(settings).pending(settings) == []
+
+
+def test_the_first_source_of_a_file_decides_for_good(state: Path, folder: Path) -> None:
+    path = logs.write(folder / "access.log", [logs.line(NOON, "/a")])
+    sources = [
+        {"path": str(path), "host": "one.example"},
+        {"path": str(folder), "host": "two.example"},
+    ]
+    folder_first = load_settings(state, sources=sources[1:])
+    refresh(folder_first)
+    settings = load_settings(state, sources=sources)
+    assert len(refresh(settings).landed) == 1
+    inputs = Inventory.load(settings).inputs(DAY)
+    for _ in range(2):
+        _let_grace_pass(state)
+        assert refresh(settings).landed == ()
+    assert Inventory.load(settings).inputs(DAY) == inputs
 
 
 def test_a_beginning_stays_superseded_under_other_settings(state: Path, folder: Path) -> None:
