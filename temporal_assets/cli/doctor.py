@@ -87,6 +87,7 @@ def _findings(state: Path | None) -> Iterator[Finding]:
     yield _guarded("keys", lambda: _keys(settings.state / "secrets"))
     yield _guarded("disk", lambda: _disk(settings.state))
     yield _guarded("engine", lambda: _engine(settings))
+    yield _guarded("published files", lambda: _published(settings))
     yield _guarded("dagster home", lambda: _dagster_home(settings))
 
 
@@ -190,6 +191,18 @@ def _engine(settings: Settings) -> tuple[str, str]:
     if float(number) * _UNITS.get(unit, 1) > machine:
         return WARNING, f"{detail}: engine.memory_limit is more than there is"
     return OK, detail
+
+
+def _published(settings: Settings) -> tuple[str, str]:
+    from temporal_assets.storage.store import Store
+
+    damaged = Store.open(settings).damaged()
+    if damaged:
+        return BROKEN, (
+            f"missing or of another size than was published: {', '.join(damaged)}; make these"
+            " days again: temporal-assets materialize --day DAY"
+        )
+    return OK, "all there, of the size that was published"
 
 
 def _dagster_home(settings: Settings) -> tuple[str, str]:

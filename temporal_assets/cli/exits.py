@@ -101,10 +101,11 @@ def _expected() -> tuple[type[Exception], ...]:
     from filelock import Timeout
 
     from temporal_assets.daily import NoLogs, TooManyRejects
+    from temporal_assets.logs.pseudonyms import KeyFileError
     from temporal_assets.settings import SettingsError
     from temporal_assets.storage.store import MissingPartition
 
-    return (MissingPartition, NoLogs, OSError, SettingsError, Timeout, TooManyRejects)
+    return (KeyFileError, MissingPartition, NoLogs, OSError, SettingsError, Timeout, TooManyRejects)
 
 
 def _sentence(error: Exception) -> str:

@@ -134,6 +134,8 @@ def _source(path: str, options: dict[str, Any]) -> LogSource:
     from temporal_assets.logs.paths import NoSuchLogError, expand
     from temporal_assets.settings import LogSource
 
+    if _is_no_text(path):
+        raise CommandError(f"{path!a}: the name is no UTF-8; name its folder instead", USAGE)
     try:
         # Absolute: the settings are used from other folders than this one.
         source = LogSource(path=str(Path(path).expanduser().absolute()), **options)
@@ -151,3 +153,11 @@ def _source(path: str, options: dict[str, Any]) -> LogSource:
     except ValueError as error:
         raise CommandError(str(error), USAGE) from None
     return source
+
+
+def _is_no_text(path: str) -> bool:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return True  # settings.toml could not hold it
+    return False

@@ -84,7 +84,9 @@ class LandedFile:
     @property
     def name(self) -> str:
         """Folder and name where the content was first seen: enough to find it, on any machine."""
-        return "/".join(Path(self.sightings[0].path).parts[-2:])
+        name = "/".join(Path(self.sightings[0].path).parts[-2:])
+        # File systems hold any bytes; tables and messages hold text.
+        return name.encode("utf-8", "backslashreplace").decode()
 
     def to_json(self) -> str:
         """The text of the record."""

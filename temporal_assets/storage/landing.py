@@ -277,7 +277,9 @@ class _Reader:
             likely_format=None,
             has_referrers=False,
             sightings=(sighting,),
-            error=f"{item.path}: {error.removeprefix(f'{item.path}: ')}",
+            error=f"{item.path}: {error.removeprefix(f'{item.path}: ')}".encode(
+                "utf-8", "backslashreplace"
+            ).decode(),
         )
         return _Draft(file, None)
 

@@ -108,6 +108,17 @@ class Store:
             )
         return manifest
 
+    def damaged(self) -> list[str]:
+        """Published files that are missing or do not have the size their manifest says."""
+        found = []
+        for asset in self.assets():
+            for day in self.days(asset):
+                for file in self.require(asset, day).files:
+                    path = self._join(asset, day, file.name)
+                    if not self.fs.exists(path) or self.fs.size(path) != file.bytes:
+                        found.append(path)
+        return found
+
     def window(self, asset: str, day: dt.date, days: int, min_days: int) -> Window:
         """The `days` days that end with `day`; too few present is an error, never silence."""
         wanted = [day - dt.timedelta(days=back) for back in reversed(range(days))]

@@ -251,3 +251,13 @@ def test_no_address_is_written_anywhere(here: Installation) -> None:
     assert written > 8
     samples = " ".join(str(row["sample"]) for row in here.rows("rejects"))
     assert "via [address]" in samples
+
+
+def test_damaged_partitions_are_found(here: Installation) -> None:
+    here.write("access.log", logs.day_of_lines(DAY))
+    here.build()
+    assert here.store.damaged() == []
+    views, requests = (Path(here.store.files(name, DAY)[0]) for name in ("page_views", "requests"))
+    views.unlink()
+    requests.write_bytes(requests.read_bytes()[:-1])
+    assert here.store.damaged() == [str(views), str(requests)]

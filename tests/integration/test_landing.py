@@ -366,3 +366,13 @@ def test_days_start_in_the_zone_of_the_partitions(state: Path, folder: Path) -> 
     logs.write(folder / "access.log", [logs.line(dt.datetime(2026, 3, 2, 23, 30), "/late")])
     settings = _settings(state, folder, orchestration={"timezone": "Europe/Berlin"})
     assert refresh(settings).days == (dt.date(2026, 3, 3),)
+
+
+def test_a_name_that_is_no_text_is_shown_escaped(state: Path, folder: Path) -> None:
+    path = Path(os.fsdecode(os.fsencode(folder) + b"/latin\xe9.log"))
+    logs.write(path, [*logs.day_of_lines(DAY), "garbage"])
+    (file,) = refresh(_settings(state, folder)).landed
+    assert file.name == "logs/latin\\udce9.log"
+    path.write_bytes(b"\x00\x01 no log\n")
+    (error,) = _errors(refresh(_settings(state, folder)))
+    assert error.encode().isascii()
