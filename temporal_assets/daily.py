@@ -20,7 +20,7 @@ from temporal_assets import contracts
 from temporal_assets.contracts import ColumnSpec, Table, Type
 from temporal_assets.engines.base import Engine
 from temporal_assets.settings import Settings
-from temporal_assets.storage.inventory import Inventory, LandedFile
+from temporal_assets.storage.inventory import Inventory, LandedFile, content_of
 from temporal_assets.storage.manifest import Input, Manifest, digest_of
 from temporal_assets.storage.segments import SCHEMA
 from temporal_assets.storage.store import Store
@@ -101,7 +101,7 @@ def build_requests(
     """
     started = time.monotonic()
     files = inventory.of_day(day)
-    if not files:
+    if not files and day not in _emptied(store, inventory):
         _explain_missing(day, inventory)
     inputs = inventory.inputs(day)
     digest = requests_digest(settings)
@@ -183,7 +183,7 @@ def stale(store: Store, inventory: Inventory, settings: Settings) -> dict[str, l
     """Days of each daily asset that are missing or older than what they are made from."""
     digest = requests_digest(settings)
     late: dict[str, list[dt.date]] = {asset: [] for asset in ("requests", *DERIVED)}
-    for day in inventory.days():
+    for day in sorted({*inventory.days(), *_emptied(store, inventory)}):
         source = store.manifest("requests", day)
         fresh = (
             source is not None
@@ -198,6 +198,22 @@ def stale(store: Store, inventory: Inventory, settings: Settings) -> dict[str, l
             if made is None or made.inputs != wanted:
                 late[asset].append(day)
     return late
+
+
+def _emptied(store: Store, inventory: Inventory) -> set[dt.date]:
+    """Published days that hold no line any more.
+
+    After a correction, of the time zone perhaps, the same logs were read again and all lines of
+    the day belong to others. Logs that are merely gone from the landing zone empty no day.
+    """
+    contents = {file.digest for file in inventory.active}
+    return {
+        day
+        for day in set(store.days("requests")).difference(inventory.days())
+        if contents.issuperset(
+            content_of(one.digest) for one in store.require("requests", day).inputs
+        )
+    }
 
 
 # Parts of build_requests ---------------------------------------------------------------------

@@ -15,6 +15,7 @@ import dagster as dg
 
 from temporal_assets.settings import Settings
 from temporal_assets.storage.inventory import Inventory
+from temporal_assets.storage.store import Store
 
 _ONE = dt.timedelta(days=1)
 
@@ -28,7 +29,9 @@ def first_day(settings: Settings) -> dt.date:
     if settings.orchestration.first_day:
         return settings.orchestration.first_day
     landed = Inventory.load(settings).days()
-    return landed[0] if landed else settings.reading.earliest
+    # A published day stays a partition although its lines have moved to a later one.
+    published = Store.open(settings).days("requests")
+    return min([*landed[:1], *published[:1]], default=settings.reading.earliest)
 
 
 def daily_partitions(settings: Settings) -> dg.DailyPartitionsDefinition:

@@ -109,6 +109,16 @@ class LandedFile:
         return cls(**fields)
 
 
+def file_id(digest: str, options: str) -> str:
+    """Identity of a reading: of the content, and of what it was read under."""
+    return f"{digest}-{options[:8]}"
+
+
+def content_of(identity: str) -> str:
+    """The digest of the content in a `file_id`."""
+    return identity.rpartition("-")[0]
+
+
 @dataclass(frozen=True, slots=True)
 class Pending:
     """A log file of the sources, and how it is to be read."""

@@ -44,6 +44,7 @@ from temporal_assets.storage.inventory import (
     LandedFile,
     Pending,
     Sighting,
+    file_id,
 )
 from temporal_assets.storage.manifest import digest_of
 from temporal_assets.storage.scratch import scratch_folder
@@ -207,7 +208,7 @@ class _Reader:
             if not content.days:
                 _explain_nothing(stream, fmt, content, likely)
             file = LandedFile(
-                id=f"{stream.digest}-{item.options[:8]}",
+                id=file_id(stream.digest, item.options),
                 serial=0,
                 digest=stream.digest,
                 options=item.options,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import shutil
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -24,6 +25,7 @@ from temporal_assets.storage.store import Store
 from tests import logs
 
 DAY = dt.date(2026, 3, 2)
+NEXT = dt.date(2026, 3, 3)
 NOON = dt.datetime.combine(DAY, dt.time(12))
 SITE = "https://example.com"
 A, B, C = "192.0.2.1", "192.0.2.2", "2001:db8::3"
@@ -261,3 +263,29 @@ def test_damaged_partitions_are_found(here: Installation) -> None:
     views.unlink()
     requests.write_bytes(requests.read_bytes()[:-1])
     assert here.store.damaged() == [str(views), str(requests)]
+
+
+def test_a_corrected_zone_leaves_no_line_in_two_days(tmp_path: Path) -> None:
+    first = Installation(tmp_path)
+    first.write("access.log", [logs.line(dt.datetime(2026, 3, 2, 23, 30), "/late", A)])
+    first.build()
+    corrected = Installation(tmp_path, orchestration={"timezone": "Asia/Tokyo"})
+    refresh(corrected.settings)
+    assert corrected.inventory.days() == [NEXT]
+    late = stale(corrected.store, corrected.inventory, corrected.settings)
+    assert late == {name: [DAY, NEXT] for name in ("requests", "page_views", "transits")}
+    for day in (DAY, NEXT):
+        corrected.build(day)
+    assert corrected.rows("requests", DAY) == []
+    assert len(corrected.rows("requests", NEXT)) == 1
+    late = stale(corrected.store, corrected.inventory, corrected.settings)
+    assert not any(late.values())
+
+
+def test_a_lost_landing_zone_empties_no_day(here: Installation) -> None:
+    here.write("access.log", logs.day_of_lines(DAY))
+    here.build()
+    shutil.rmtree(here.settings.state / "landing")
+    assert not any(stale(here.store, here.inventory, here.settings).values())
+    with pytest.raises(NoLogs):
+        build_requests(here.store, here.engine, here.settings, DAY, here.inventory)
