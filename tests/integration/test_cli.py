@@ -555,6 +555,7 @@ def test_the_doctor_finds_a_healthy_state_healthy(built: tuple[Path, Any]) -> No
             "state folder",
             "keys",
             "engine",
+            "published files",
             "dagster home",
         ],
         "ok",
