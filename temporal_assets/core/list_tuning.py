@@ -1,0 +1,111 @@
+"""Weights, lengths and thresholds with the best F (TW 4.3), on pages that were not learned from.
+
+Here: trying a grid, on pages that the caller splits into those to learn from and those to judge
+by. Not here: where the pages come from, and that they are not of the reported window
+(`cli.tune`).
+
+Judged by the pages it was learned from, every list wants the smallest support: with a folder a
+page, all is found. So the two sets of pages must differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from temporal_assets.core.metrics import Outcome, outcome
+from temporal_assets.core.prefix_tree import PrefixRule, news_prefixes
+from temporal_assets.core.site_scores import Counts, Scoring, list_curve, ranking
+from temporal_assets.core.url_sections import SectionTrees
+
+ALPHAS: Final = (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)
+"""Of 5: beta is what is left; 3:2 is the paper's."""
+THRESHOLDS: Final = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+CONFIDENCES: Final = (0.5, 0.8, 0.9, 0.95, 0.99)
+SUPPORTS: Final = (1, 3, 5, 10, 20)
+
+
+@dataclass(frozen=True, slots=True)
+class SiteTrial:
+    """One ratio of alpha and beta with its best length of the list."""
+
+    scoring: Scoring
+    top_k: int
+    precision: float
+    recall: float
+    f: float
+
+
+@dataclass(frozen=True, slots=True)
+class PrefixTrial:
+    """One rule, judged."""
+
+    rule: PrefixRule
+    prefixes: int
+    outcome: Outcome
+
+
+def tune_sites(
+    learned: Counts,
+    judged: Counts,
+    names: Sequence[str],
+    scoring: Scoring,
+    alphas: Sequence[float] = ALPHAS,
+) -> list[SiteTrial]:
+    """Every alpha with its best K, in the order of `alphas`.
+
+    `learned` and `judged` count different pages of the same sites.
+    """
+    all_temporal = int(judged.temporal_pages.sum())
+    whole = alphas[-1]
+    trials = []
+    for alpha in alphas:
+        tried = replace(scoring, alpha=alpha, beta=whole - alpha)
+        curve = list_curve(ranking(learned, names, tried), judged, all_temporal)
+        k = curve.best()
+        at = (curve.precision[k - 1], curve.recall[k - 1], curve.f[k - 1]) if k else (0.0,) * 3
+        trials.append(SiteTrial(tried, k, *map(float, at)))
+    return trials
+
+
+def tune_prefixes(
+    trees: SectionTrees,
+    is_news: ArrayLike,
+    learned: ArrayLike,
+    judged: ArrayLike,
+    thresholds: Sequence[float] = THRESHOLDS,
+    confidences: Sequence[float] = CONFIDENCES,
+    supports: Sequence[int] = SUPPORTS,
+) -> list[PrefixTrial]:
+    """Every rule of the grid; `learned` and `judged` flag different pages of `trees`."""
+    news, judge = np.asarray(is_news, np.bool_), np.asarray(judged, np.bool_)
+    trials = []
+    for threshold, confidence, support in product(thresholds, confidences, supports):
+        rule = PrefixRule(threshold, support, confidence)
+        chosen = news_prefixes(trees, news, rule, learned)
+        found = outcome(news[judge], trees.covered(chosen)[judge])
+        trials.append(PrefixTrial(rule, int(chosen.sum()), found))
+    return trials
+
+
+def best_sites(trials: Sequence[SiteTrial]) -> SiteTrial:
+    """The largest F; of equals the one nearest to equal weights, which depends on neither alone."""
+    return max(trials, key=lambda one: (one.f, -abs(one.scoring.page_share - 0.5)))
+
+
+def best_prefixes(trials: Sequence[PrefixTrial]) -> PrefixTrial:
+    """The largest F; of equals the most careful rule."""
+    return max(
+        trials,
+        key=lambda one: (
+            one.outcome.f_measure,
+            one.rule.confidence,
+            one.rule.min_pages,
+            one.rule.threshold,
+        ),
+    )

@@ -1,0 +1,100 @@
+"""News prefixes: the sections under which nearly all pages are news (NP 5.2).
+
+Here: the walk over the trees, with the paper's rule and with ours. Not here: the trees
+(`url_sections`), which pages are news (`labels`), choosing the threshold (`list_tuning`).
+
+The score of a section is the share of news among all pages in it and beneath. The walk begins at
+each root and stops at the first section whose score is above the threshold; otherwise it goes on
+to the sections beneath. Ours differs in what it compares: a section needs `min_pages` pages, and
+it is Wilson's lower bound of its score that must be above the threshold. A walk that stops gives
+no prefix that lies under another.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
+
+from temporal_assets.core.proportions import PLAIN, lower_bound, share
+from temporal_assets.core.texts import Flags, Floats, Int32s
+from temporal_assets.core.url_sections import SectionTrees
+
+
+@dataclass(frozen=True, slots=True)
+class PrefixRule:
+    """When a section is a news prefix."""
+
+    threshold: float = 0.8
+    """NP 6.1."""
+    min_pages: int = 5
+    confidence: float = 0.95
+
+
+PAPER_RULE: Final = PrefixRule(min_pages=1, confidence=PLAIN)
+"""NP 5.2: the plain share, however few the pages."""
+
+
+@dataclass(frozen=True, slots=True)
+class PrefixScores:
+    """One row per section."""
+
+    score: Floats
+    bound: Floats
+    is_prefix: Flags
+    """The walk stops here."""
+
+
+def score_sections(
+    parent: Int32s, pages: ArrayLike, news: ArrayLike, rule: PrefixRule
+) -> PrefixScores:
+    """Score every section and walk the trees.
+
+    Args:
+        parent: The section above each, -1 for a root; parents come before their children.
+        pages: All pages in each section and beneath.
+        news: Those of them that are news.
+        rule: What a prefix needs.
+    """
+    n = np.asarray(pages, np.int64)
+    score = share(news, n)
+    bound = lower_bound(score, n, rule.confidence)
+    good = (n >= max(rule.min_pages, 1)) & (bound > rule.threshold)
+    is_prefix: Flags = _walk(parent, good)
+    return PrefixScores(score, bound, is_prefix)
+
+
+def news_prefixes(
+    trees: SectionTrees, is_news: ArrayLike, rule: PrefixRule, known: ArrayLike | None = None
+) -> Flags:
+    """Which sections are news prefixes, one flag a section of `trees`.
+
+    Args:
+        trees: The sections of all pages (`url_sections.section_trees`).
+        is_news: One flag a page.
+        rule: What a prefix needs.
+        known: One flag a page: those to learn from; all by default. `trees.covered(result)` then
+            says which of all pages the prefixes reach, those learned from or not.
+    """
+    news = np.asarray(is_news, np.bool_)
+    learned = np.ones(len(news), np.bool_) if known is None else np.asarray(known, np.bool_)
+    pages: NDArray[np.int64] = trees.total(learned.astype(np.int64))
+    return score_sections(
+        trees.parent, pages, trees.total((news & learned).astype(np.int64)), rule
+    ).is_prefix
+
+
+@njit(nogil=True, cache=True)
+def _walk(parent: Int32s, good: Flags) -> Flags:
+    """Good sections that lie under no good one."""
+    found = np.zeros(len(parent), np.bool_)
+    above = np.zeros(len(parent), np.bool_)  # the section or one above it is good
+    for section in range(len(parent)):
+        over = parent[section]
+        passed = over >= 0 and above[over]
+        found[section] = good[section] and not passed
+        above[section] = good[section] or passed
+    return found

@@ -1,0 +1,111 @@
+"""The walk of NP 5.2 by hand and against a recursion; sections that are listed as a whole."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from temporal_assets.core.prefix_tree import PAPER_RULE, PrefixRule, news_prefixes, score_sections
+from temporal_assets.core.texts import texts
+from temporal_assets.core.url_sections import SectionTrees, section_trees
+from temporal_assets.core.whole_sections import whole_sections
+
+SITE = "https://website.example/"
+
+
+def chosen(pages: dict[str, bool], rule: PrefixRule) -> list[str]:
+    trees = section_trees(texts([SITE + page for page in pages]))
+    found = news_prefixes(trees, list(pages.values()), rule)
+    return [trees.name(section) for section in np.flatnonzero(found)]
+
+
+FIGURE_3 = {
+    "index.html": False,
+    "folder/page.htm": False,
+    "news.jsp?p=1": True,
+    "news.jsp?p=2": True,
+}
+
+
+def test_the_example_of_the_paper() -> None:
+    assert chosen(FIGURE_3, PAPER_RULE) == ["website.example/news.jsp?"]
+
+
+def test_the_walk_stops_at_the_first_news_section() -> None:
+    pages = {f"news/{n}/1": True for n in range(9)} | {"news/9/1": False, "2": False}
+    # Under /news/ 9 of 10, in the root 9 of 11 are news: both are above 0.8.
+    assert chosen(pages, PAPER_RULE) == ["website.example/"]
+    assert chosen(pages, PrefixRule(0.85, 1, 0.5)) == ["website.example/news/"]
+    # 0.9 is not above 0.9: the walk goes on, to folders of a page each.
+    assert len(chosen(pages, PrefixRule(0.9, 1, 0.5))) == 9
+
+
+def test_support_and_confidence() -> None:
+    pages = {f"news/{n}": True for n in range(10)} | {"lucky/1": True, "2": False, "3": False}
+    assert chosen(pages, PrefixRule(0.9, 1, 0.5)) == [
+        "website.example/news/",
+        "website.example/lucky/",
+    ]
+    assert chosen(pages, PrefixRule(0.9, 2, 0.5)) == ["website.example/news/"]
+    # The bound of 10 of 10 is 1 / (1 + 1.645^2 / 10) = 0.787.
+    assert chosen(pages, PrefixRule(0.78, 1, 0.95)) == ["website.example/news/"]
+    assert chosen(pages, PrefixRule(0.79, 1, 0.95)) == []
+
+
+def test_prefixes_learned_from_some_pages_reach_others() -> None:
+    pages = [f"{SITE}news/{n}" for n in range(4)] + [f"{SITE}a/1", f"{SITE}news/x/5"]
+    trees = section_trees(texts(pages))
+    known = [True] * 4 + [True, False]
+    found = news_prefixes(trees, [True] * 4 + [False, False], PrefixRule(0.8, 3, 0.5), known)
+    assert trees.covered(found).tolist() == [True] * 4 + [False, True]
+
+
+def walk(trees: SectionTrees, good: list[bool], section: int) -> list[int]:
+    """FindNewsNode of NP 5.2."""
+    if good[section]:
+        return [section]
+    children = np.flatnonzero(trees.parent == section).tolist()
+    return [found for child in children for found in walk(trees, good, child)]
+
+
+paths = st.lists(
+    st.lists(st.sampled_from(["a", "b", "c?"]), min_size=1, max_size=5).map("/".join),
+    min_size=1,
+    max_size=40,
+)
+
+
+@given(paths, st.data())
+def test_the_walk_is_the_papers(pages: list[str], data: st.DataObject) -> None:
+    news = data.draw(st.lists(st.booleans(), min_size=len(pages), max_size=len(pages)))
+    trees = section_trees(texts([SITE + page for page in pages]))
+    all_pages, of_news = trees.total(np.ones(len(pages), np.int64)), trees.total(np.array(news))
+    good = [bool(n > 0.5 * total) for n, total in zip(of_news, all_pages, strict=True)]
+    scores = score_sections(trees.parent, all_pages, of_news, PrefixRule(0.5, 1, 0.5))
+    assert np.flatnonzero(scores.is_prefix).tolist() == sorted(walk(trees, good, 0))
+    assert ((scores.bound >= 0) & (scores.bound <= scores.score) & (scores.score <= 1)).all()
+    names = [trees.name(one) for one in np.flatnonzero(scores.is_prefix)]
+    assert not any(a != b and a.startswith(b) for a in names for b in names)
+
+
+def test_a_mixed_site_is_split_and_others_are_not() -> None:
+    #        root  news  2025  care
+    parent = np.array([-1, 0, 1, 0], np.int32)
+    counts = np.ones(4, np.bool_)
+    mixed = whole_sections(
+        parent, np.array([0.3, 0.97, 1.0, 0.0]), np.array([0.25, 0.93, 0.96, 0.0]), counts
+    )
+    # That /news/2025/ is better than /news/ is not certain: 0.96 is not above 0.97.
+    assert mixed.tolist() == [False, True, False, True]
+    uniform = whole_sections(
+        parent, np.array([0.95, 0.97, 1.0, 0.5]), np.array([0.94, 0.93, 0.94, 0.1]), counts
+    )
+    assert uniform.tolist() == [True, False, False, False]
+    too_few = whole_sections(
+        parent,
+        np.array([0.3, 0.97, 1.0, 0.0]),
+        np.array([0.25, 0.93, 0.96, 0.0]),
+        np.array([True, False, False, True]),
+    )
+    assert too_few.tolist() == [True, False, False, False]
