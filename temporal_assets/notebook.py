@@ -22,6 +22,11 @@ class Artifacts:
 
     def __init__(self, state: str | os.PathLike[str] | None = None) -> None:
         self.settings = load_settings(state)
+        if not self.settings.state.is_dir():
+            raise FileNotFoundError(
+                f"there is no state folder {self.settings.state}; `temporal-assets ingest PATH` or "
+                "`temporal-assets demo` makes one"
+            )
         self.store = Store.open(self.settings)
 
     def assets(self) -> list[str]:
@@ -58,4 +63,9 @@ class Artifacts:
 
 
 def _day(value: Day) -> dt.date:
-    return value if isinstance(value, dt.date) else dt.date.fromisoformat(value)
+    if isinstance(value, dt.date):
+        return value
+    try:
+        return dt.date.fromisoformat(value)
+    except ValueError:
+        raise ValueError(f"{value!r} is no day; write it like 2026-01-31") from None

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import datetime as dt
 import os
+import re
 from pathlib import Path
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
@@ -67,6 +68,16 @@ class LogSource(_Section):
 
     columns: dict[str, str] = Field(default_factory=dict)
     """Our field name -> column or JSON path, for csv, tsv, parquet and jsonl."""
+
+    @field_validator("format")
+    @classmethod
+    def _valid_pattern(cls, value: str) -> str:
+        if value.startswith("regex:"):
+            try:
+                re.compile(value.removeprefix("regex:"))
+            except re.error as error:
+                raise ValueError(f"this is no regular expression: {error}") from error
+        return value
 
     @field_validator("timezone")
     @classmethod
@@ -204,6 +215,13 @@ class Engine(_Section):
     keeps a run under 3 GB."""
 
     threads: int | None = Field(None, ge=1)
+
+    @field_validator("memory_limit")
+    @classmethod
+    def _size(cls, value: str) -> str:
+        if re.fullmatch(r"\d+(\.\d+)?\s*([KMGT]i?B|%)", value, re.IGNORECASE) is None:
+            raise ValueError(f"{value!r} is no amount of memory; write `1500MB`, `4GiB` or `60%`")
+        return value
 
 
 class Orchestration(_Section):

@@ -54,17 +54,17 @@ def place(path: Path) -> str:
 
 def say(message: str) -> None:
     """A line for the person at the keyboard."""
-    _messages().print(Text(_lines(message)), soft_wrap=True)
+    _print(Text(plain_lines(message)))
 
 
 def warn(message: str) -> None:
     """Something that is not as it should be, but does not stop the command."""
-    _messages().print(Text("warning: ", style="yellow") + Text(_lines(message)), soft_wrap=True)
+    _print(Text("warning: ", style="yellow") + Text(plain_lines(message)))
 
 
 def fail(message: str) -> None:
     """Why the command cannot do what was asked."""
-    _messages().print(Text("error: ", style="bold red") + Text(_lines(message)), soft_wrap=True)
+    _print(Text("error: ", style="bold red") + Text(plain_lines(message)))
 
 
 def write(text: str) -> None:
@@ -125,6 +125,10 @@ def progress_bar(what: str, total: float | None, *, in_bytes: bool = False) -> I
         yield Bar(progress, progress.add_task(what, total=total))
 
 
+def _print(text: Text) -> None:
+    _messages().print(text, soft_wrap=True)
+
+
 def _results() -> Console:
     return _console(sys.stdout)
 
@@ -140,8 +144,9 @@ def _console(stream: IO[str]) -> Console:
     )
 
 
-def _lines(message: str) -> str:
-    return "\n".join(plain(line) for line in message.splitlines())
+def plain_lines(text: str) -> str:
+    """`plain` of each line of a text; its newlines stay."""
+    return "\n".join(plain(line) for line in text.split("\n"))
 
 
 def _escape(character: str) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -54,9 +54,18 @@ class Finding:
 
 
 @command
-def run(state: State = None, as_json: Json = False) -> None:
-    """Check Python, packages, the state folder, keys, disk, engine and settings."""
-    findings = list(_findings(state))
+def run(
+    state: State = None,
+    contents: Annotated[
+        bool,
+        typer.Option(
+            "--contents", help="Read every published file and compare it with its digest, too."
+        ),
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Check Python, packages, settings, the state folder, keys, disk, engine, published files."""
+    findings = list(_findings(state, contents))
     if as_json:
         console.write_json(
             [{"check": f.check, "status": f.status, "detail": f.detail} for f in findings]
@@ -71,7 +80,7 @@ def run(state: State = None, as_json: Json = False) -> None:
         raise typer.Exit(FAILED)
 
 
-def _findings(state: Path | None) -> Iterator[Finding]:
+def _findings(state: Path | None, contents: bool) -> Iterator[Finding]:
     yield _guarded("python", _python)
     yield _guarded("packages", _packages)
     yield _guarded("sql files", _sql_files)
@@ -87,7 +96,7 @@ def _findings(state: Path | None) -> Iterator[Finding]:
     yield _guarded("keys", lambda: _keys(settings.state / "secrets"))
     yield _guarded("disk", lambda: _disk(settings.state))
     yield _guarded("engine", lambda: _engine(settings))
-    yield _guarded("published files", lambda: _published(settings))
+    yield _guarded("published files", lambda: _published(settings, contents))
     yield _guarded("dagster home", lambda: _dagster_home(settings))
 
 
@@ -193,16 +202,18 @@ def _engine(settings: Settings) -> tuple[str, str]:
     return OK, detail
 
 
-def _published(settings: Settings) -> tuple[str, str]:
+def _published(settings: Settings, contents: bool) -> tuple[str, str]:
     from temporal_assets.storage.store import Store
 
-    damaged = Store.open(settings).damaged()
+    damaged = Store.open(settings).damaged(contents=contents)
     if damaged:
         return BROKEN, (
-            f"missing or of another size than was published: {', '.join(damaged)}; make these"
+            f"missing or not as they were published: {', '.join(damaged)}; make these"
             " days again: temporal-assets materialize --day DAY"
         )
-    return OK, "all there, of the size that was published"
+    if contents:
+        return OK, "all there, every byte as it was published"
+    return OK, "all there, of the size that was published (--contents reads them)"
 
 
 def _dagster_home(settings: Settings) -> tuple[str, str]:

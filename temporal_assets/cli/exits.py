@@ -11,6 +11,7 @@ traceback: it is a fault of ours and worth a report.
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 from collections.abc import Callable, Iterator
@@ -56,9 +57,12 @@ def command(body: Callable[Parameters, None]) -> Callable[Parameters, None]:
             console.fail(str(error))
             raise typer.Exit(error.code) from None
         except Exception as error:
-            if not isinstance(error, _expected()):
+            if _is_full_disk(error):
+                console.fail(_FULL_DISK)
+            elif isinstance(error, _expected()):
+                console.fail(_sentence(error))
+            else:
                 raise
-            console.fail(_sentence(error))
             raise typer.Exit(FAILED) from None
         except KeyboardInterrupt:
             console.say(
@@ -94,6 +98,23 @@ def interruptions() -> Iterator[Callable[[], bool]]:
         signal.set_wakeup_fd(before)
         os.close(seen)
         os.close(note)
+
+
+_FULL_DISK: Final = (
+    "the disk of the state folder is full. What is published is whole; free some space (or move "
+    "the folder and name it with --state), and run the same command again"
+)
+
+
+def _is_full_disk(error: BaseException | None) -> bool:
+    """Whether a full disk is behind an error, in the words of the system, DuckDB or SQLite."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+            return True
+        if any(words in str(error).lower() for words in ("no space left", "disk is full")):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _expected() -> tuple[type[Exception], ...]:

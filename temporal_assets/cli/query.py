@@ -9,6 +9,7 @@ import csv
 import io
 import sys
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -107,15 +108,22 @@ def _refuse_changes(sql: str) -> None:
 
 
 def _rows(result: pa.Table) -> Iterator[dict[str, Any]]:
-    """Rows with values that JSON has: whole sums are numbers although SQL makes them decimals."""
-    from decimal import Decimal
-
+    """Rows with values that JSON and people have."""
     for batch in result.to_batches():
         for row in batch.to_pylist():
-            yield {
-                name: int(value) if isinstance(value, Decimal) and value == int(value) else value
-                for name, value in row.items()
-            }
+            yield {name: _portable(value) for name, value in row.items()}
+
+
+def _portable(value: Any) -> Any:
+    """Whole sums as numbers, although SQL makes them decimals; intervals and bytes as text."""
+    if isinstance(value, Decimal):
+        return int(value) if value == int(value) else value
+    if isinstance(value, tuple):  # an interval: months, days, nanoseconds
+        months, days, nanoseconds = value
+        return f"{months} months {days} days {nanoseconds / 1e9:g} seconds"
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    return value
 
 
 def _show(result: pa.Table) -> None:
@@ -128,8 +136,10 @@ def _show(result: pa.Table) -> None:
 
 
 def _write_csv(result: pa.Table) -> None:
+    shown = sys.stdout.isatty()
     for chunk in _csv_chunks(result):
-        sys.stdout.write(chunk)
+        # A file gets what is there; a terminal would obey the escapes in it.
+        sys.stdout.write(console.plain_lines(chunk) if shown else chunk)
 
 
 def _csv_chunks(result: pa.Table) -> Iterator[str]:

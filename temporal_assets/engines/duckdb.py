@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Lock
 from typing import Any, Final
 
@@ -111,7 +112,7 @@ def _write(session: duckdb.DuckDBPyConnection, text: str, table: Table, out: Pat
 def connect(settings: Settings) -> Iterator[duckdb.DuckDBPyConnection]:
     """An in-memory database within the limits of the settings, in UTC."""
     engine = settings.engine
-    with scratch_folder(settings.state / "tmp") as spill:
+    with _spill_folder(settings.state) as spill:
         config: dict[str, str | bool | int | float | list[str]] = {
             "memory_limit": engine.memory_limit,
             "threads": str(engine.threads or os.cpu_count() or 1),
@@ -122,6 +123,13 @@ def connect(settings: Settings) -> Iterator[duckdb.DuckDBPyConnection]:
         with duckdb.connect(":memory:", config=config) as connection:
             connection.execute("SET TimeZone = 'UTC'")
             yield connection
+
+
+def _spill_folder(state: Path) -> AbstractContextManager[Path | str]:
+    """Beside the data; among the machine's temporary files for who may only read the data."""
+    if os.access(state, os.W_OK):
+        return scratch_folder(state / "tmp")
+    return TemporaryDirectory(prefix="temporal-assets-")
 
 
 def create_view(

@@ -131,7 +131,8 @@ def _decoded(raw: bytes, escapes: Iterable[re.Match[bytes]]) -> tuple[bytes, lis
 
 
 def _private(text: bytes, known: Sequence[bytes]) -> Iterator[_Span]:
-    yield from _clients(text)
+    for line in _LINE.finditer(text):
+        yield from _clients(line[0], line.start())
     yield from _known(text, known)
     yield from _addresses(text)
     yield from _spans(_USER_INFO, text, "credentials")
@@ -149,24 +150,26 @@ _HEAD_FIELDS: Final = 6
 """Common log lines have 3 fields before the time, 4 with the virtual host, and somebody's own
 may have more; a line that begins with a date is another kind of log."""
 
+_LINE: Final = re.compile(rb"[^\r]++")
+"""A file whose lines end in bare carriage returns is one line to us."""
+
 _FIELD: Final = re.compile(rb"[^\s-]\S*|-\S+")
 _FIRST_NAME: Final = re.compile(rb"[\w-]+(?:\.[\w-]+)+(?=\s|\Z)")
 
 
-def _clients(text: bytes) -> Iterator[_Span]:
+def _clients(line: bytes, start: int) -> Iterator[_Span]:
     """The fields before the time of a common log line; else a host name that begins the line.
 
     They are the client (by its name, if the server looks names up) and the user who is logged
-    in; with them goes the virtual host.
+    in; with them goes the virtual host. `start` is where the line begins in its text.
     """
-    head = _HEAD.match(text)
+    head = _HEAD.match(line)
     fields = [*_FIELD.finditer(head[0])] if head else []
-    if 0 < len(fields) <= _HEAD_FIELDS:
-        yield from (_Span(*field.span(), "client") for field in fields)
-        return
-    name = _FIRST_NAME.match(text)
-    if name:
-        yield _Span(*name.span(), "client")
+    if not 0 < len(fields) <= _HEAD_FIELDS:
+        name = _FIRST_NAME.match(line)
+        fields = [name] if name else []
+    for field in fields:
+        yield _Span(start + field.start(), start + field.end(), "client")
 
 
 _SHORT: Final = 4

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import fsspec
 import pyarrow as pa
@@ -36,6 +36,12 @@ from temporal_assets.storage.scratch import scratch_folder
 
 _MANIFEST = "manifest.json"
 _PREFIX = "day="
+
+_DIGITS: Final = 16
+"""Of a digest in names and manifests: 64 bits tell the few generations of a day apart."""
+
+_CHUNK: Final = 1 << 20
+"""Bytes read at once where a whole file is read."""
 
 
 class MissingPartition(LookupError):
@@ -108,16 +114,29 @@ class Store:
             )
         return manifest
 
-    def damaged(self) -> list[str]:
-        """Published files that are missing or do not have the size their manifest says."""
-        found = []
-        for asset in self.assets():
-            for day in self.days(asset):
-                for file in self.require(asset, day).files:
-                    path = self._join(asset, day, file.name)
-                    if not self.fs.exists(path) or self.fs.size(path) != file.bytes:
-                        found.append(path)
-        return found
+    def damaged(self, *, contents: bool = False) -> list[str]:
+        """Published files that are missing or not of the size their manifest says.
+
+        With `contents` every byte is read and compared with the digest it was published under.
+        """
+        return [
+            path
+            for asset in self.assets()
+            for day in self.days(asset)
+            for file in self.require(asset, day).files
+            if not self._is_whole(path := self._join(asset, day, file.name), file, contents)
+        ]
+
+    def _is_whole(self, path: str, file: DataFile, contents: bool) -> bool:
+        if not self.fs.exists(path) or self.fs.size(path) != file.bytes:
+            return False
+        if not contents:
+            return True
+        digest = blake3()
+        with self.fs.open(path, "rb") as stream:
+            while chunk := stream.read(_CHUNK):
+                digest.update(chunk)
+        return digest.hexdigest()[:_DIGITS] == file.digest
 
     def window(self, asset: str, day: dt.date, days: int, min_days: int) -> Window:
         """The `days` days that end with `day`; too few present is an error, never silence."""
@@ -251,6 +270,6 @@ def _protocols(fs: Any) -> tuple[str, ...]:
 
 
 def _describe(path: Path) -> DataFile:
-    digest = blake3(max_threads=1).update_mmap(path).hexdigest()[:16]
+    digest = blake3(max_threads=1).update_mmap(path).hexdigest()[:_DIGITS]
     rows = pq.read_metadata(path).num_rows
     return DataFile(f"part-{digest}.parquet", rows, path.stat().st_size, digest)

@@ -364,6 +364,13 @@ def test_whole_sums_are_numbers_in_json(built: tuple[Path, Any]) -> None:
     assert answer(state, "SELECT sum(views) AS views FROM page_views") == [{"views": 4}]
 
 
+def test_values_that_json_does_not_have_are_text(built: tuple[Path, Any]) -> None:
+    state, _ = built
+    assert answer(state, "SELECT INTERVAL '3 days 2 seconds' AS i, 'a\\xFF'::BLOB AS b") == [
+        {"i": "0 months 3 days 2 seconds", "b": "a\\xff"}
+    ]
+
+
 def test_sql_from_a_file_and_from_standard_input(built: tuple[Path, Any], tmp_path: Path) -> None:
     state, _ = built
     file = tmp_path / "count.sql"

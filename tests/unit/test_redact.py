@@ -49,6 +49,11 @@ from temporal_assets.logs.redact import SAMPLE_CHARACTERS, redact
             b'host.isp.example - alice [10/Oct/2000:13:55:36 -0700] "\x16\x03" 400 0',
             '[client] - [client] [10/Oct/2000:13:55:36 -0700] "\\x16\\x03" 400 0',
         ),
+        (
+            b"h.example - bob [10/Oct/2000:13:55:36 -0700] 1\rh.example - eve [10/Oct/2000",
+            "[client] - [client] [10/Oct/2000:13:55:36 -0700] 1\\x0d"
+            "[client] - [client] [10/Oct/2000",
+        ),
         (b"2024/01/02 03:04:05 [error] 7#7: x", "2024/01/02 03:04:05 [error] 7#7: x"),
         (b"host.isp.example nonsense", "[client] nonsense"),
         (b"GET /news HTTP/1.1", "GET /news HTTP/1.1"),

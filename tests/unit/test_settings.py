@@ -48,6 +48,8 @@ def test_the_state_folder_is_the_argument_else_the_environment(
         ("[window]\ndayz = 3\n", "window.dayz"),
         ("[orchestration]\ntimezone = 'Mars/Olympus'\n", "'Mars/Olympus' is no time zone"),
         ("[[sources]]\npath = 'x'\ntimezone = '../etc'\n", "is no time zone"),
+        ("[[sources]]\npath = 'x'\nformat = 'regex:('\n", "no regular expression"),
+        ("[engine]\nmemory_limit = 'lots'\n", "'lots' is no amount of memory"),
         ("[window\n", "settings.toml"),
     ],
 )

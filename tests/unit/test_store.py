@@ -163,3 +163,18 @@ def tree(folder: Path) -> dict[str, bytes]:
         for path in sorted(folder.rglob("*"))
         if path.is_file()
     }
+
+
+def test_damage_is_found_by_size_and_by_content(store: Store) -> None:
+    publish(store, DAY, views(DAY, x=1))
+    (path,) = map(Path, store.files("page_views", DAY))
+    assert store.damaged(contents=True) == []
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    assert store.damaged() == []
+    assert store.damaged(contents=True) == [str(path)]
+    path.write_bytes(data[:-1])
+    assert store.damaged() == [str(path)]
+    path.unlink()
+    assert store.damaged() == [str(path)]

@@ -1,0 +1,26 @@
+"""What `temporal_assets.open` says when there is nothing to open."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import temporal_assets
+
+
+def test_a_mistyped_state_folder_is_not_an_empty_one(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="no state folder"):
+        temporal_assets.open(tmp_path / "typo")
+
+
+def test_what_is_no_day_is_said(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="'yesterday' is no day"):
+        temporal_assets.open(tmp_path).read("page_views", "yesterday")
+
+
+def test_reading_leaves_the_state_folder_as_it_is(tmp_path: Path) -> None:
+    artifacts = temporal_assets.open(tmp_path)
+    assert artifacts.read("page_views").num_rows == 0
+    assert artifacts.days("page_views") == []
+    assert list(tmp_path.iterdir()) == []
