@@ -1,26 +1,43 @@
 -- page_labels: temporal by the interest curve (TW 4.2), news by concentration (NP 4.1)
--- inputs: interest_curves, page_histories
--- parameters: day, first, observed, n, q, m, p
+-- inputs: calibration, interest_curves, page_histories
+-- parameters: day, first, observed, calibrated, section, n, q, m, p
 -- output: page_labels
 -- grain: url
+WITH used AS (
+    SELECT
+        scope,
+        name,
+        max(CASE WHEN score = 'interest' THEN threshold END) AS q,
+        max(CASE WHEN score = 'concentration' THEN days END) AS m,
+        max(CASE WHEN score = 'concentration' THEN threshold END) AS p
+    FROM calibration
+    WHERE is_used AND $calibrated
+    GROUP BY scope, name
+)
+
 SELECT
     $day AS day,
     site,
     url,
-    coalesce(phi_n > $q, FALSE) AS is_temporal,
-    coalesce(phi_n_low > $q OR phi_n_high <= $q, FALSE) AS is_sure,
-    concentration > $p AND has_concentration AS is_news,
+    coalesce(phi_n > q, FALSE) AS is_temporal,
+    coalesce(phi_n_low > q OR phi_n_high <= q, FALSE) AS is_sure,
+    concentration > p AND has_concentration AS is_news,
     phi_n,
     concentration,
     has_concentration,
     $n AS n,
-    $q AS q,
-    $m AS m,
-    $p AS p
+    q,
+    m,
+    p,
+    thresholds
 FROM (
     SELECT
         lives.site,
         lives.url,
+        lives.q,
+        lives.m,
+        lives.p,
+        lives.thresholds,
         curves.phi_n,
         curves.phi_n_low,
         curves.phi_n_high,
@@ -36,12 +53,30 @@ FROM (
             site,
             url,
             total,
-            CAST(list_sum(list_slice(views, born, born + $m - 1)) AS BIGINT) AS first_views,
-            length(replace(substr($observed, born, $m), '0', '')) AS first_days,
+            q,
+            m,
+            p,
+            thresholds,
+            CAST(list_sum(list_slice(views, born, born + m - 1)) AS BIGINT) AS first_views,
+            length(replace(substr($observed, born, m), '0', '')) AS first_days,
             length(replace(substr($observed, born), '0', '')) AS days
         FROM (
-            SELECT site, url, total, views, date_diff('day', $first, birth) + 1 AS born
-            FROM page_histories
+            SELECT
+                pages.site,
+                pages.url,
+                pages.total,
+                pages.views,
+                CAST(date_diff('day', $first, pages.birth) + 1 AS INTEGER) AS born,
+                coalesce(section.q, site.q, everywhere.q, $q) AS q,
+                CAST(coalesce(section.m, site.m, everywhere.m, $m) AS INTEGER) AS m,
+                coalesce(section.p, site.p, everywhere.p, $p) AS p,
+                coalesce(section.scope, site.scope, everywhere.scope, 'settings') AS thresholds
+            FROM page_histories AS pages
+            LEFT JOIN used AS section
+                ON section.scope = 'section'
+                AND section.name = regexp_extract(pages.url, $section, 1)
+            LEFT JOIN used AS site ON site.scope = 'site' AND site.name = pages.site
+            LEFT JOIN used AS everywhere ON everywhere.scope = 'all'
         )
     ) AS lives
     INNER JOIN interest_curves AS curves ON curves.url = lives.url

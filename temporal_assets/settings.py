@@ -30,6 +30,10 @@ DEFAULT_STATE = Path("temporal_state")
 SETTINGS_FILE = "settings.toml"
 
 
+_MOST_STEPS = 1000
+"""A finer grid tells annotated pages apart that differ by nothing."""
+
+
 def _zone_name(value: str) -> str:
     try:
         ZoneInfo(value)
@@ -205,6 +209,64 @@ class Labels(_Section):
     p: float = Field(1.91, gt=0)
     """A page is news if its concentration is above this (NP 6.1)."""
 
+    thresholds: Literal["settings", "calibrated"] = "settings"
+    """`calibrated`: q, m and p of the day's `calibration`, where it has any; `n` stays, because
+    curves are made for it."""
+
+
+Range = tuple[float, float, float]
+"""First, last and step."""
+
+
+class Calibration(_Section):
+    """Choosing thresholds from annotated pages (TW 4.2, 5.2)."""
+
+    annotated: Path | None = None
+    """CSV of annotated pages (URL, label); relative to the state folder. Unset: none."""
+
+    n: tuple[float, ...] = (1, 2, 3, 4, 5, 7, 10, 14)
+    """Numbers of days tried for `labels.n`, besides itself."""
+
+    q: Range = (0.05, 0.95, 0.05)
+    """Shares tried for `labels.q`, besides itself."""
+
+    m: tuple[int, ...] = (1, 2, 3, 4, 5, 7, 10, 14)
+    """Numbers of days tried for `labels.m`, besides itself."""
+
+    p: Range = (1.0, 15.0, 0.2)
+    """Concentrations tried for `labels.p`, besides itself."""
+
+    hit_weight: float = Field(1.0, ge=0)
+    miss_weight: float = Field(0.0, ge=0)
+    false_alarm_weight: float = Field(0.0, ge=0)
+    """A, B and C of performance = A * hit - B * miss - C * false alarm (TW 5.2). The defaults are
+    the paper's objective, the number of pages labelled right."""
+
+    by: Literal["none", "site", "section"] = "none"
+    """Thresholds of their own for sites, or for sections (top folders and programs): news is read
+    at different speeds (TW 5.2)."""
+
+    min_pages: int = Field(50, ge=2)
+    """Annotated pages, of both kinds, that a site, a section or all of them need for thresholds
+    that labels may use. With fewer, a choice says more about the sample than about the site."""
+
+    @field_validator("n", "m")
+    @classmethod
+    def _days(cls, value: tuple[float, ...]) -> tuple[float, ...]:
+        if not value or any(days < 1 for days in value):
+            raise ValueError("must be one or more numbers of days, each at least 1")
+        return value
+
+    @field_validator("q", "p")
+    @classmethod
+    def _range(cls, value: Range) -> Range:
+        first, last, step = value
+        if not (0 < first <= last and step > 0 and (last - first) / step <= _MOST_STEPS):
+            raise ValueError(
+                f"must be first, last and step, all above 0, with at most {_MOST_STEPS} steps"
+            )
+        return value
+
 
 class Engine(_Section):
     """What runs the transformations, and what it may use."""
@@ -266,6 +328,7 @@ class Settings(BaseSettings):
     window: Window = Window()
     curves: Curves = Curves()
     labels: Labels = Labels()
+    calibration: Calibration = Calibration()
     engine: Engine = Engine()
     orchestration: Orchestration = Orchestration()
 

@@ -8,6 +8,7 @@ import typer
 
 from temporal_assets import __version__
 from temporal_assets.cli import (
+    calibrate,
     console,
     demo,
     doctor,
@@ -36,6 +37,7 @@ for name, body in (
     ("status", status.run),
     ("query", query.run),
     ("explain", explain.run),
+    ("calibrate", calibrate.run),
     ("ui", ui.run),
     ("doctor", doctor.run),
 ):

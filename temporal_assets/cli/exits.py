@@ -125,8 +125,18 @@ def _expected() -> tuple[type[Exception], ...]:
     from temporal_assets.logs.pseudonyms import KeyFileError
     from temporal_assets.settings import SettingsError
     from temporal_assets.storage.store import MissingPartition
+    from temporal_assets.windows.asset import StaleTable
 
-    return (KeyFileError, MissingPartition, NoLogs, OSError, SettingsError, Timeout, TooManyRejects)
+    return (
+        KeyFileError,
+        MissingPartition,
+        NoLogs,
+        OSError,
+        SettingsError,
+        StaleTable,
+        Timeout,
+        TooManyRejects,
+    )
 
 
 def _sentence(error: Exception) -> str:

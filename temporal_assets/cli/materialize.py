@@ -30,8 +30,8 @@ def run(
         list[str] | None,
         typer.Argument(
             metavar="ASSET",
-            help="requests, page_views, transits, page_totals, page_histories, interest_curves or"
-            " page_labels; all of them when none is named.",
+            help="requests, page_views, transits, page_totals, page_histories, interest_curves,"
+            " calibration or page_labels; all of them when none is named.",
             show_default=False,
         ),
     ] = None,

@@ -1,29 +1,23 @@
 """The log sources in `settings.toml`: adding and changing them without losing a comment.
 
-Here: the text of the file. Not here: what a source means (`settings`), finding files (`logs`).
+Here: their text. Not here: the file (`settings_file`), what a source means (`settings`), finding
+files (`logs`).
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import tomlkit
-from filelock import FileLock
 from tomlkit.items import AoT, Table
 
-from temporal_assets.settings import SETTINGS_FILE, Settings, load_settings
-from temporal_assets.storage.durable import replace_text
+from temporal_assets.cli.settings_file import change
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from temporal_assets.settings import LogSource
-
-_HEADER: Final = """\
-# Settings of this state folder: what differs from the defaults (docs/settings.md).
-# `temporal-assets ingest` adds sources and leaves everything else as it is.
-"""
+    from temporal_assets.settings import LogSource, Settings
 
 
 def add_sources(settings: Settings, sources: Sequence[LogSource]) -> Settings:
@@ -32,15 +26,7 @@ def add_sources(settings: Settings, sources: Sequence[LogSource]) -> Settings:
     The first source that lists a file decides how it is read, so a source that names one file
     goes before those that name folders or globs.
     """
-    file = settings.state / SETTINGS_FILE
-    locks = settings.state / "locks"
-    locks.mkdir(parents=True, exist_ok=True)
-    with FileLock(locks / "settings.lock"):
-        before = file.read_text("utf-8") if file.exists() else _HEADER
-        after = _with_sources(before, sources)
-        if after != before:
-            replace_text(file, after)
-    return load_settings(settings.state)
+    return change(settings, lambda text: _with_sources(text, sources))
 
 
 def _with_sources(text: str, sources: Sequence[LogSource]) -> str:

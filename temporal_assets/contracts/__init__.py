@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from temporal_assets.contracts.calibration import CALIBRATION
 from temporal_assets.contracts.interest_curves import INTEREST_CURVES
 from temporal_assets.contracts.page_histories import PAGE_HISTORIES
 from temporal_assets.contracts.page_labels import PAGE_LABELS
@@ -28,6 +29,7 @@ TABLES: Final[tuple[Table, ...]] = (
     PAGE_TOTALS,
     PAGE_HISTORIES,
     INTEREST_CURVES,
+    CALIBRATION,
     PAGE_LABELS,
 )
 """All tables, in the order the data flows."""
@@ -45,6 +47,7 @@ def table(name: str) -> Table:
 
 
 __all__ = [
+    "CALIBRATION",
     "INTEREST_CURVES",
     "PAGE_HISTORIES",
     "PAGE_LABELS",

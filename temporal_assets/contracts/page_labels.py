@@ -18,13 +18,13 @@ from temporal_assets.contracts.table import ColumnSpec, Table, Type
 _KEY: Final = ("day", "url")
 
 _LABELS: Final = ("is_temporal", "is_sure", "is_news")
-_THRESHOLDS: Final = ("n", "q", "m", "p")
+_THRESHOLDS: Final = ("n", "q", "m", "p", "thresholds")
 
 _AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
 
 PAGE_LABELS: Final = Table(
     name="page_labels",
-    version=1,
+    version=2,
     description=(
         "What every reliable page is: temporal by its interest curve (TW 4.2), news by the"
         " concentration of its views (NP 4.1), with both scores and the thresholds used."
@@ -76,9 +76,31 @@ PAGE_LABELS: Final = Table(
             sources=("page_histories.birth",),
         ),
         ColumnSpec("n", Type.DOUBLE, "`labels.n` as it was used."),
-        ColumnSpec("q", Type.DOUBLE, "`labels.q` as it was used."),
-        ColumnSpec("m", Type.BIGINT, "`labels.m` as it was used."),
-        ColumnSpec("p", Type.DOUBLE, "`labels.p` as it was used."),
+        ColumnSpec(
+            "q",
+            Type.DOUBLE,
+            "`labels.q`, or what `calibration` has in its place.",
+            sources=("calibration.threshold",),
+        ),
+        ColumnSpec(
+            "m",
+            Type.BIGINT,
+            "`labels.m`, or what `calibration` has in its place.",
+            sources=("calibration.days",),
+        ),
+        ColumnSpec(
+            "p",
+            Type.DOUBLE,
+            "`labels.p`, or what `calibration` has in its place.",
+            sources=("calibration.threshold",),
+        ),
+        ColumnSpec(
+            "thresholds",
+            Type.VARCHAR,
+            "Where q, m and p are from: `settings`, or the `calibration` of `all` pages, of the"
+            " page's `site` or its `section`.",
+            sources=("calibration.scope",),
+        ),
     ),
     key=_KEY,
     rules=(

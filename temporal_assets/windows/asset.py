@@ -114,18 +114,29 @@ def build(
     `StaleTable` where a table of the same day has to be made first.
     """
     started = time.monotonic()
-    sources = _require_sources(store, settings, asset, day)
     with store.scratch() as scratch:
-        job = Job(asset, store, engine, settings, day, sources, scratch)
+        job = job_of(store, engine, settings, asset, day, scratch)
         manifest = store.publish(
             asset.name,
             day,
             asset.make(job),
-            inputs=sources.inputs,
+            inputs=job.sources.inputs,
             settings_digest=asset.settings_digest(settings),
-            extra=_completeness(settings, sources),
+            extra=_completeness(settings, job.sources),
         )
     return DayResult(manifest, time.monotonic() - started)
+
+
+def job_of(
+    store: Store, engine: Engine, settings: Settings, asset: WindowAsset, day: dt.date, out: Path
+) -> Job:
+    """The job of making a day, for those who want its parts without publishing anything.
+
+    Raises as `build` does.
+    """
+    return Job(
+        asset, store, engine, settings, day, _require_sources(store, settings, asset, day), out
+    )
 
 
 def is_fresh(store: Store, settings: Settings, asset: WindowAsset, day: dt.date) -> bool:

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from temporal_assets.core.page_section import SECTION
 from temporal_assets.windows.asset import Job, WindowAsset
+from temporal_assets.windows.calibration import CALIBRATION
 from temporal_assets.windows.days import observed_days
 from temporal_assets.windows.interest_curves import INTEREST_CURVES
 from temporal_assets.windows.page_histories import PAGE_HISTORIES
@@ -19,12 +21,16 @@ def _make(job: Job) -> Sequence[Path]:
         "first": job.first,
         # One character a day: what every engine can count parts of.
         "observed": "".join("1" if there else "0" for there in observed_days(job)),
+        "calibrated": labels.thresholds == "calibrated",
+        "section": SECTION,
         "n": labels.n,
         "q": labels.q,
         "m": labels.m,
         "p": labels.p,
     }
-    inputs = {name: job.files(name) for name in ("interest_curves", "page_histories")}
+    inputs = {
+        name: job.files(name) for name in ("calibration", "interest_curves", "page_histories")
+    }
     return job.engine.query("page_labels", inputs, parameters, job.asset.table, job.out)
 
 
@@ -32,7 +38,7 @@ PAGE_LABELS: Final = WindowAsset(
     "page_labels",
     _make,
     windows=("page_views",),  # which of the days are there
-    tables=(PAGE_HISTORIES, INTEREST_CURVES),
+    tables=(PAGE_HISTORIES, INTEREST_CURVES, CALIBRATION),
     sql=("page_labels",),
     settings=lambda settings: [
         settings.window.days,
@@ -40,5 +46,6 @@ PAGE_LABELS: Final = WindowAsset(
         settings.labels.q,
         settings.labels.m,
         settings.labels.p,
+        settings.labels.thresholds,
     ],
 )

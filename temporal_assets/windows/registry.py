@@ -15,6 +15,7 @@ from typing import Final
 from temporal_assets.settings import Settings
 from temporal_assets.storage.store import ShortWindow, Store
 from temporal_assets.windows.asset import WindowAsset, is_fresh
+from temporal_assets.windows.calibration import CALIBRATION
 from temporal_assets.windows.interest_curves import INTEREST_CURVES
 from temporal_assets.windows.page_histories import PAGE_HISTORIES
 from temporal_assets.windows.page_labels import PAGE_LABELS
@@ -24,6 +25,7 @@ WINDOW_ASSETS: Final[tuple[WindowAsset, ...]] = (
     PAGE_TOTALS,
     PAGE_HISTORIES,
     INTEREST_CURVES,
+    CALIBRATION,
     PAGE_LABELS,
 )
 """In the order they are made: an asset comes after those it is made from."""

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import datetime as dt
-from pathlib import Path
-
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from temporal_assets import contracts
@@ -18,48 +13,10 @@ from temporal_assets.core.synthetic import draw
 from temporal_assets.engines.base import Engine
 from temporal_assets.quality.evaluate import Status
 from temporal_assets.quality.inspect import Inspector
-from temporal_assets.settings import Settings, load_settings
-from temporal_assets.storage.store import Store
-from temporal_assets.windows.asset import build, is_fresh
+from temporal_assets.windows.asset import is_fresh
 from temporal_assets.windows.interest_curves import INTEREST_CURVES
 from temporal_assets.windows.page_labels import PAGE_LABELS
-from temporal_assets.windows.registry import WINDOW_ASSETS
-
-FIRST = dt.date(2026, 3, 1)
-ONE = dt.timedelta(days=1)
-
-
-class Histories:
-    """A store with the histories of drawn pages, as if their days had been read."""
-
-    def __init__(self, engine: Engine, root: Path, views: np.ndarray, missing: int | None) -> None:
-        self.views = views.astype(np.int32)
-        self.days = views.shape[1]
-        self.settings: Settings = load_settings(root, window={"days": self.days, "min_days": 1})
-        self.store, self.engine = Store.open(self.settings), engine
-        self.day = FIRST + (self.days - 1) * ONE
-        self.observed = np.arange(self.days) != missing
-        self.views[:, ~self.observed] = 0
-        for n in np.flatnonzero(self.observed):
-            self._publish_views(FIRST + int(n) * ONE, self.views[:, n])
-        for asset in WINDOW_ASSETS:
-            build(self.store, engine, self.settings, asset, self.day)
-
-    def _publish_views(self, day: dt.date, views: np.ndarray) -> None:
-        rows = [
-            {"day": day, "site": "a.example", "url": f"https://a.example/{page:05}", "views": count}
-            for page, count in enumerate(views.tolist())
-            if count
-        ]
-        table = pa.Table.from_pylist(rows, contracts.PAGE_VIEWS.arrow_schema)
-        with self.store.scratch() as scratch:
-            path = scratch / "page_views.parquet"
-            pq.write_table(table, path)
-            self.store.publish("page_views", day, [path], inputs=[], settings_digest="")
-
-    def column(self, asset: str, name: str) -> np.ndarray:
-        column = self.store.read(asset, self.day).column(name)
-        return np.array(column.to_pylist(), dtype=None)
+from tests.histories import Histories
 
 
 @pytest.fixture(scope="module", params=[None, 11], ids=["all days", "a day missing"])

@@ -83,7 +83,7 @@ def test_jobs_hold_what_their_names_say(state: Path) -> None:
     daily = {"requests", "rejects", "page_views", "transits"}
     assert assets("ingest") == {"log_files"}
     assert assets("daily") == daily
-    windows = {"page_totals", "page_histories", "interest_curves", "page_labels"}
+    windows = {"page_totals", "page_histories", "interest_curves", "calibration", "page_labels"}
     assert assets("windows") == windows
     assert assets("nightly") == daily | windows | {"log_files"}
 

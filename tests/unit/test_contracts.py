@@ -80,6 +80,7 @@ def test_every_table_is_found_by_its_name() -> None:
         "page_totals",
         "page_histories",
         "interest_curves",
+        "calibration",
         "page_labels",
     ]
     for one in contracts.TABLES:

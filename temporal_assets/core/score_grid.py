@@ -1,0 +1,55 @@
+"""Scores of pages for many numbers of days at once: what a grid of thresholds is laid over.
+
+Here: accumulated interest of known curves over several n, concentration over several m. Not here:
+fitting the curves (`curves`), choosing thresholds (`calibration`).
+
+A page of which nothing is known scores 0, so that no threshold makes it temporal: labels treat it
+the same (docs/decisions.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from temporal_assets.core.concentration import concentration
+from temporal_assets.core.lognormal import accumulated
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class FittedCurves:
+    """One row per page; NaN where there is no curve."""
+
+    amplitude: Floats
+    base: Floats
+    """Views a day."""
+    mu: Floats
+    sigma: Floats
+    is_one_day: NDArray[np.bool_]
+    """All views on one day: no curve, and all interest at once."""
+
+
+def interest(curves: FittedCurves, n: Sequence[float], days: int) -> Floats:
+    """Phi(n): pages x numbers of days; a base counts for the `days` of one window."""
+    known = np.isfinite(curves.mu)
+    height = np.maximum(np.where(known, curves.amplitude, 1.0), np.finfo(np.float64).tiny)
+    ratio = (np.where(known, curves.base, 0.0) / height)[:, None]
+    mu = np.where(known, curves.mu, 0.0)[:, None]
+    sigma = np.where(known, curves.sigma, 1.0)[:, None]
+    age = np.asarray(n, np.float64)
+    share = (accumulated(age, mu, sigma) + ratio * age) / (1.0 + ratio * days)
+    unknown = np.where(curves.is_one_day, 1.0, 0.0)[:, None]
+    return np.where(known[:, None], share, unknown)
+
+
+def concentrations(
+    views: ArrayLike, m: Sequence[int], *, observed: ArrayLike | None = None
+) -> Floats:
+    """Concentration over m days (NP 4.1): pages x numbers of days."""
+    found = [concentration(views, days, observed=observed) for days in m]
+    return np.column_stack([np.where(one.is_defined, one.value, 0.0) for one in found])

@@ -1,0 +1,75 @@
+"""One HTML page that needs nothing else: text, tables and pictures, escaped and inlined.
+
+Here: the frame and the parts of such a page. Not here: what is said on it.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Any, Final
+
+from temporal_assets.reports.text import shown
+
+_STYLE: Final = (
+    "body{font:15px/1.5 system-ui,sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem;"
+    "color:#222}h1{font-size:1.4rem}h2{font-size:1.1rem;margin-top:2rem}"
+    "table{border-collapse:collapse;margin:1rem 0}th,td{padding:.25rem .7rem;text-align:right;"
+    "border-bottom:1px solid #ddd}th{border-bottom:2px solid #888}"
+    "td:first-child,th:first-child{text-align:left}img{max-width:100%}"
+    "p{overflow-wrap:anywhere}"
+)
+
+# Nothing on such a page runs, and nothing is fetched, whatever the logs have brought into it.
+_POLICY: Final = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+
+
+def page(title: str, parts: Iterable[str]) -> str:
+    """A whole page; `parts` are HTML made by the functions below."""
+    head = (
+        f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+        f'<meta name="viewport" content="width=device-width"><title>{text(title)}</title>'
+        f"<style>{_STYLE}</style>"
+    )
+    body = "\n".join(parts)
+    return (
+        f'<!doctype html>\n<html lang="en"><head>{head}</head>\n<body>\n'
+        f"<h1>{text(title)}</h1>\n{body}\n</body></html>\n"
+    )
+
+
+def text(value: Any) -> str:
+    """Any text from anywhere: no markup, one line of visible characters."""
+    return escape(shown("" if value is None else str(value)))
+
+
+def heading(value: str) -> str:
+    """The title of a part."""
+    return f"<h2>{text(value)}</h2>"
+
+
+def paragraph(value: str) -> str:
+    """A paragraph of plain text."""
+    return f"<p>{text(value)}</p>"
+
+
+def picture(png: bytes, alternative: str) -> str:
+    """A PNG within the page, and what it shows in words."""
+    data = base64.b64encode(png).decode()
+    return f'<img src="data:image/png;base64,{data}" alt="{text(alternative)}">'
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """A table; numbers are grouped in thousands."""
+    head = "".join(f"<th>{text(name)}</th>" for name in columns)
+    body = "\n".join(
+        "<tr>" + "".join(f"<td>{text(_cell(cell))}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table>"
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"

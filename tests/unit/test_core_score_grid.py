@@ -1,0 +1,56 @@
+"""Scores for many numbers of days, against the functions for one; and the section of a page."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from temporal_assets.core.concentration import concentration
+from temporal_assets.core.curves import Options, fit
+from temporal_assets.core.page_section import section_of
+from temporal_assets.core.score_grid import FittedCurves, concentrations, interest
+from temporal_assets.core.synthetic import draw
+
+
+@pytest.mark.parametrize("base", [False, True])
+def test_interest_is_that_of_the_fitter_at_every_n(base: bool) -> None:
+    views = draw(150, 30, seed=3).views
+    fitted = fit(views, Options(base=base, n=3.0))
+    curves = FittedCurves(
+        fitted.amplitude, fitted.base, fitted.mu, fitted.sigma, np.zeros(len(views), np.bool_)
+    )
+    table = interest(curves, (1.0, 3.0), 30)
+    np.testing.assert_allclose(table[:, 0], fitted.phi_1, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(table[:, 1], fitted.phi_n, rtol=1e-9, atol=1e-12)
+
+
+def test_a_page_without_a_curve_is_never_temporal_unless_all_views_are_on_one_day() -> None:
+    nothing = np.full(2, np.nan)
+    curves = FittedCurves(nothing, nothing, nothing, nothing, np.array([False, True]))
+    assert interest(curves, (1.0, 3.0), 60).tolist() == [[0.0, 0.0], [1.0, 1.0]]
+
+
+def test_concentrations_are_those_of_one_m_and_0_where_undefined() -> None:
+    views = np.array([[6, 2, 1, 1], [0, 0, 0, 9]])
+    # 6 of 10 views on 1 of 4 days; 8 of 10 on 2. The second page was seen for a day only.
+    assert concentrations(views, (1, 2)) == pytest.approx(np.array([[2.4, 1.6], [0, 0]]))
+    observed = np.array([True, False, True, True])
+    alone = concentration(views, 2, observed=observed)
+    assert concentrations(views, (2,), observed=observed)[0, 0] == alone.value[0]
+
+
+@pytest.mark.parametrize(
+    ("url", "section"),
+    [
+        ("https://a.example/news/2025/1.html", "a.example/news/"),
+        ("https://a.example/news/", "a.example/news/"),
+        ("https://a.example/1.html", "a.example/"),
+        ("https://a.example/", "a.example/"),
+        ("https://a.example/news.php?id=1/2", "a.example/news.php?"),
+        ("https://a.example/x/news.php?id=1&u=?", "a.example/x/news.php?"),
+        ("http://a.example:8080/x/y", "a.example:8080/x/"),
+        ("nonsense", ""),
+    ],
+)
+def test_a_page_has_one_section(url: str, section: str) -> None:
+    assert section_of(url) == section

@@ -1,0 +1,62 @@
+"""Heat maps and pages: what stands where, and that nothing on a page is markup from outside."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from temporal_assets.reports import html_page
+from temporal_assets.reports.heat_map import HeatMap, as_png, as_text
+
+HEAT = HeatMap(
+    title="Φ(n) > q",
+    days=(1.0, 3.0),
+    thresholds=[0.1, 0.2, 0.3],
+    values=np.array([[0, 10, 20], [50, 40, 30]]),
+    best=(3.0, 0.1),
+    used=(3.0, 0.2),
+    now=(1.0, 0.3),
+    names=("n", "q"),
+)
+
+
+def test_better_cells_are_darker_and_marks_stand_on_theirs() -> None:
+    lines = as_text(HEAT)
+    assert lines[0] == "     n │ q from 0.1 on"
+    assert lines[1] == "     1 │ ░s│ 20"
+    assert lines[2] == "     3 │BU▓│ 50"
+    assert lines[4].endswith("0 (blank) to 50 (█); on the right the best of the row")
+
+
+def test_a_fine_grid_is_thinned_but_keeps_what_is_marked() -> None:
+    levels = [k / 1000 for k in range(1, 1000)]
+    fine = replace(HEAT, thresholds=levels, values=np.zeros((2, 999)), best=(3.0, 0.777))
+    fine = replace(fine, used=None, now=(1.0, 0.123))
+    first, second = as_text(fine)[1:3]
+    assert len(first) < 60
+    assert (first.count("s"), second.count("B")) == (1, 1)
+
+
+def test_a_map_is_drawn_with_and_without_marks() -> None:
+    assert as_png([HEAT]).startswith(b"\x89PNG\r\n")
+    assert as_png([replace(HEAT, used=None)]) != as_png([HEAT])
+
+
+def test_nothing_on_a_page_is_markup_from_outside() -> None:
+    evil = "<script>alert(1)</script>\u202e&"
+    page = html_page.page(
+        evil,
+        [
+            html_page.heading(evil),
+            html_page.paragraph(evil),
+            html_page.table([evil], [[evil], [1234567]]),
+            html_page.picture(b"png", '" onload="x'),
+        ],
+    )
+    assert "<script" not in page
+    assert "\u202e" not in page
+    assert 'onload="x' not in page
+    assert page.count("&lt;script&gt;") == 6
+    assert "<td>1,234,567</td>" in page
+    assert "default-src 'none'" in page
