@@ -10,16 +10,18 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from operator import itemgetter
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 from urllib.parse import unquote_to_bytes
 
 import can_ada
 import numpy as np
 from numpy.typing import NDArray
 
-from temporal_assets.logs.kernels import DOT, MINUS, NINE, PERCENT, SLASH, ZERO, kernel
+from temporal_assets.logs.kernels import DOT, MINUS, NINE, PERCENT, QUESTION, SLASH, ZERO, kernel
 from temporal_assets.logs.records import Bytes, Offsets
-from temporal_assets.settings import Cleaning
+
+if TYPE_CHECKING:  # crawlers use this module, and have no use for settings
+    from temporal_assets.settings import Cleaning
 
 Scheme = Literal["https", "http", "keep"]
 
@@ -139,10 +141,34 @@ def _any_key(keys: frozenset[str]) -> str:
 
 
 def _key_pattern(key: str) -> str:
-    name = key.removesuffix("*")
-    # As the key looks when the WHATWG parser and `_normalise` are through with it.
-    query = can_ada.parse(f"https://host/?{name.replace('#', '%23')}").search
-    return re.escape(_normalise(query.removeprefix("?"))) + (".*" if key.endswith("*") else "")
+    return re.escape(_key_text(key)) + (".*" if key.endswith("*") else "")
+
+
+def _key_text(key: str) -> str:
+    """A key without its asterisk, as the WHATWG parser and `_normalise` leave it."""
+    query = can_ada.parse(f"https://host/?{key.removesuffix('*').replace('#', '%23')}").search
+    return _normalise(query.removeprefix("?"))
+
+
+_MARKS: Final = 1 << 14
+"""Places that names of keys are marked in. With a hundred names, one in 150 others shares one."""
+
+_NAME: Final = 1
+_BEGINNING: Final = 2
+
+_FNV_BASIS: Final = np.uint64(0xCBF29CE484222325)
+_FNV_PRIME: Final = np.uint64(0x100000001B3)
+
+
+def _suspects(keys: frozenset[str]) -> NDArray[np.uint8]:
+    """Marks at the hashes of names, and of beginnings that any name may go on from."""
+    marks = np.zeros(_MARKS, np.uint8)
+    for key in keys:
+        state = int(_FNV_BASIS)
+        for byte in _key_text(key).lower().encode():
+            state = (state ^ byte) * int(_FNV_PRIME) & (1 << 64) - 1
+        marks[state & (_MARKS - 1)] |= _BEGINNING if key.endswith("*") else _NAME
+    return marks
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +184,7 @@ class UrlRules:
 
     _dropped: re.Pattern[str] = field(init=False, repr=False, compare=False)
     _parameters: re.Pattern[str] = field(init=False, repr=False, compare=False)
+    _suspects: NDArray[np.uint8] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         kept = _any_key(self.kept_keys)
@@ -170,6 +197,7 @@ class UrlRules:
             "_parameters",
             re.compile(f";(?:{'|'.join(parameters) or '(?!)'})=[^;/]*", re.IGNORECASE | re.ASCII),
         )
+        object.__setattr__(self, "_suspects", _suspects(self.dropped_keys))
 
     @classmethod
     def from_settings(cls, cleaning: Cleaning) -> UrlRules:
@@ -335,6 +363,9 @@ _A: Final = ord("a")
 _UPPER_A: Final = ord("A")
 _UPPER_F: Final = ord("F")
 _Z: Final = ord("z")
+_UPPER_Z: Final = ord("Z")
+_AND: Final = ord("&")
+_EQUALS: Final = ord("=")
 _MAX_LABEL: Final = 63
 
 
@@ -354,6 +385,26 @@ def plain_urls(data: Bytes, start: Offsets, stop: Offsets) -> NDArray[np.uint8]:
     NOT_PLAIN says nothing.
     """
     return _plain_urls(data, start, stop, _PLAIN)
+
+
+def plain_pages(data: Bytes, start: Offsets, stop: Offsets, rules: UrlRules) -> NDArray[np.uint8]:
+    """`plain_urls` for URLs that may have a query: sorted, plain, and without keys to be dropped.
+
+    A key that only resembles one of `rules.dropped_keys` makes a URL NOT_PLAIN; most keys do not.
+    """
+    return _plain_pages(data, start, stop, _PLAIN, _PLAIN_QUERY, rules._suspects)
+
+
+_PLAIN_QUERY: Final = _PLAIN.copy()
+"""The same for a query; the parser escapes the apostrophe there, and a question mark is plain."""
+_PLAIN_QUERY[ord("'")] = False
+_PLAIN_QUERY[ord("?")] = True
+
+
+@kernel
+def _mix(state: np.uint64, byte: int) -> np.uint64:
+    """FNV-1a, one byte; `_suspects` does the same in Python."""
+    return (state ^ np.uint64(byte)) * _FNV_PRIME
 
 
 @kernel
@@ -465,3 +516,88 @@ def _plain_urls(
         if path >= 0 and _plain_path(data, path, stop[i], plain):
             out[i] = kind
     return out
+
+
+@kernel
+def _plain_pages(
+    data: Bytes,
+    start: Offsets,
+    stop: Offsets,
+    plain: NDArray[np.bool_],
+    plain_query: NDArray[np.bool_],
+    suspects: NDArray[np.uint8],
+) -> NDArray[np.uint8]:
+    out = np.zeros(start.size, np.uint8)
+    for i in range(start.size):
+        if start[i] < 0:
+            continue
+        if _begins(data, start[i], stop[i], _HTTP):
+            kind, host = PLAIN_HTTP, start[i] + _HTTP.size
+        elif _begins(data, start[i], stop[i], _HTTPS):
+            kind, host = PLAIN_HTTPS, start[i] + _HTTPS.size
+        else:
+            continue
+        path = _plain_host(data, host, stop[i])
+        if path < 0:
+            continue
+        query = path
+        while query < stop[i] and data[query] != QUESTION:
+            query += 1
+        if _plain_path(data, path, query, plain) and (
+            query == stop[i] or _plain_query(data, query + 1, stop[i], plain_query, suspects)
+        ):
+            out[i] = kind
+    return out
+
+
+@kernel
+def _plain_query(
+    data: Bytes, at: int, stop: int, plain: NDArray[np.bool_], suspects: NDArray[np.uint8]
+) -> bool:
+    """Whether `data[at:stop]` is plain fields, sorted by name, none with a name to be dropped."""
+    if suspects[np.int64(_FNV_BASIS & np.uint64(_MARKS - 1))] & _BEGINNING:
+        return False  # all keys are dropped
+    before = name_stop = at  # the name of the field before; empty at first
+    while True:
+        name_end, end = _plain_field(data, at, stop, plain, suspects)
+        if end <= at or not _in_order(data, before, name_stop, at, name_end):
+            return False
+        if end == stop:
+            return True
+        before, name_stop = at, name_end
+        at = end + 1
+
+
+@kernel
+def _plain_field(
+    data: Bytes, start: int, stop: int, plain: NDArray[np.bool_], suspects: NDArray[np.uint8]
+) -> tuple[int, int]:
+    """Where the name and the field that begin at `start` end; -1 for a field that is not plain."""
+    state = _FNV_BASIS
+    name_end = -1
+    at = start
+    while at < stop and data[at] != _AND:
+        byte = data[at]
+        if not (_plain_escape(data, at, stop, plain) if byte == PERCENT else plain[byte]):
+            return -1, -1
+        if byte == _EQUALS and name_end < 0:
+            name_end = at
+        elif name_end < 0:
+            upper = _UPPER_A <= byte <= _UPPER_Z
+            state = _mix(state, byte + (_A - _UPPER_A if upper else 0))
+            if suspects[np.int64(state & np.uint64(_MARKS - 1))] & _BEGINNING:
+                return -1, -1
+        at += 1
+    if suspects[np.int64(state & np.uint64(_MARKS - 1))] & _NAME:
+        return -1, -1
+    return (at if name_end < 0 else name_end), at
+
+
+@kernel
+def _in_order(data: Bytes, first: int, first_stop: int, second: int, second_stop: int) -> bool:
+    """Whether the first text does not come after the second."""
+    shared = min(first_stop - first, second_stop - second)
+    for i in range(shared):
+        if data[first + i] != data[second + i]:
+            return bool(data[first + i] < data[second + i])
+    return first_stop - first <= second_stop - second

@@ -26,15 +26,15 @@ ALLOWED = {
     "storage": PURE | {"engines"},
     "quality": MIDDLE,
     "policy": MIDDLE,
-    "crawl": MIDDLE,
+    "crawl": MIDDLE | {"policy"},
     "notebook": MIDDLE,
     "daily": MIDDLE,
-    "windows": MIDDLE | {"daily"},
+    "windows": MIDDLE | {"daily", "policy"},
     "defs": MIDDLE | {"daily", "windows", "policy", "crawl"},
     "build": MIDDLE | {"daily", "windows", "defs", "policy", "crawl"},
     "definitions": {"build"},
     "operate": MIDDLE | {"daily", "windows", "build", "defs"},
-    "cli": MIDDLE | {"daily", "windows", "demo", "notebook", "operate"},
+    "cli": MIDDLE | {"daily", "windows", "demo", "notebook", "operate", "policy", "crawl"},
 }
 
 NUMERICAL = {"numpy", "scipy", "numba", "llvmlite"}

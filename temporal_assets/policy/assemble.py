@@ -1,0 +1,346 @@
+"""From what the other assets found to a policy: choices, tiers, intervals, privacy.
+
+Here: which rows of small tables enter the document, and in which tier. Not here: where the tables
+come from (`windows.crawl_policy`), how the document is published (`bundle`).
+
+Every rule is a function of the tables and of `Choices`; the same tables give the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final, TypeVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import ArrayLike, NDArray
+
+from temporal_assets import __version__
+from temporal_assets.core.pattern_forest import PortableTree
+from temporal_assets.logs.urls import STATIC_EXTENSIONS, UrlRules, site_of
+from temporal_assets.policy.document import (
+    FORMAT,
+    LATER_TIERS,
+    NOW_TIERS,
+    SKIP_TIER,
+    VERSION,
+    Action,
+    Document,
+    HubEntry,
+    PatternEntry,
+    PrefixEntry,
+    SiteEntry,
+    SiteTree,
+    UrlRulesEntry,
+)
+
+SITES: Final = pa.schema(
+    {
+        "site": pa.string(),
+        "rank": pa.int64(),
+        "score": pa.float64(),
+        "clients": pa.int64(),
+    }
+)
+"""The list of temporal sites. rank: 1 is the best. clients: distinct, over the window; so below."""
+
+HUBS: Final = pa.schema(
+    {
+        "url": pa.string(),
+        "rank": pa.int64(),
+        "temporal_pages": pa.int64(),
+        "interval_seconds": pa.int64(),
+        "clients": pa.int64(),
+    }
+)
+"""Hubs in the order of greedy coverage. temporal_pages: those it links."""
+
+PREFIXES: Final = pa.schema(
+    {
+        "prefix": pa.string(),
+        "score": pa.float64(),
+        "pages": pa.int64(),
+        "clients": pa.int64(),
+    }
+)
+"""News prefixes, with or without their scheme."""
+
+PATTERNS: Final = pa.schema(
+    {
+        "site": pa.string(),
+        "node": pa.int64(),
+        "template": pa.string(),
+        "expression": pa.string(),
+        "visits": pa.int64(),
+        "fetch": pa.float64(),
+        "discovery": pa.float64(),
+        "urgency": pa.float64(),
+        "clients": pa.int64(),
+    }
+)
+"""Leaves of the sites' pattern trees; node: place of the leaf in its tree. fetch, discovery: NULL
+for sites without referrers. urgency: share of temporal pages, NULL where unknown."""
+
+LADDER: Final = (300, 600, 900, 1800, 3600, 7200, 14_400, 28_800, 43_200, 86_400, 172_800, 604_800)
+"""Seconds between visits to a hub, from 5 minutes to a week. Crawlers schedule by classes rather
+than by numbers (StormCrawler has one setting a class), and seconds are not known that exactly."""
+
+Row = Mapping[str, Any]
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What a team may choose about its policy."""
+
+    min_clients: int = 5
+    """Nothing that fewer clients opened enters a policy."""
+    urgent_share: float = 0.5
+    """Patterns with a larger share of temporal pages are fetched now."""
+    skip_share: float = 0.01
+    """The least visited patterns of a site are skipped while together they have no larger share
+    of its visits."""
+    max_hubs: int = 1542
+    """NP 6.2 took as many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """What a policy is made from, with the schemas above."""
+
+    sites: pa.Table
+    hubs: pa.Table
+    prefixes: pa.Table
+    patterns: pa.Table
+    trees: Mapping[str, PortableTree] = field(default_factory=dict)
+    """The pattern tree of each site in `patterns`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where the tables come from."""
+
+    day: str
+    first_day: str
+    window_days: int
+    missing_days: tuple[str, ...]
+    inputs: tuple[tuple[str, str], ...]
+    """(name, digest)"""
+    thresholds: Mapping[str, Any]
+    """Of the labels, scores and cuts that the tables rest on."""
+
+
+def assemble(
+    tables: Tables,
+    provenance: Provenance,
+    choices: Choices | None = None,
+    rules: UrlRules | None = None,
+    *,
+    includes_subdomains: bool = False,
+    skips_static: bool = True,
+) -> Document:
+    """The policy."""
+    choices = choices or Choices()
+    rules = rules or UrlRules()
+    ranked = _public(tables.sites, SITES, choices)
+    ranked.sort(key=lambda row: (row["rank"], row["site"]))
+    hubs = _hubs(_public(tables.hubs, HUBS, choices), choices)
+    prefixes = _prefixes(_public(tables.prefixes, PREFIXES, choices), ranked)
+    patterns, trees = _patterns(_public(tables.patterns, PATTERNS, choices), tables.trees, choices)
+    used = {entry["site"] for part in (hubs, prefixes, trees) for entry in part}
+    return Document(
+        format=FORMAT,
+        version=VERSION,
+        generator=f"temporal-assets {__version__}",
+        day=provenance.day,
+        window={
+            "first": provenance.first_day,
+            "days": provenance.window_days,
+            "missing_days": list(provenance.missing_days),
+        },
+        settings={"policy": asdict(choices), **provenance.thresholds},
+        inputs=[{"name": name, "digest": digest} for name, digest in provenance.inputs],
+        includes_subdomains=includes_subdomains,
+        urls=_url_rules(rules, skips_static=skips_static),
+        sites=_sites(ranked, used),
+        hubs=hubs,
+        prefixes=prefixes,
+        patterns=patterns,
+        trees=trees,
+    )
+
+
+def tiers_of(values: ArrayLike, first: int, last: int) -> list[int]:
+    """A tier for each value, as many in each tier as can be: the largest values come first.
+
+    Equal values have equal tiers, that of the best of them.
+    """
+    numbers = np.asarray(values, np.float64)
+    if not len(numbers):
+        return []
+    descending = np.sort(-numbers)
+    better = np.searchsorted(descending, -numbers, side="left")
+    tiers: NDArray[np.int64] = first + better * (last - first + 1) // len(numbers)
+    return list(map(int, tiers))
+
+
+def on_ladder(seconds: int) -> int:
+    """The longest interval of the ladder that is not longer than wanted, or the shortest."""
+    return max((step for step in LADDER if step <= seconds), default=LADDER[0])
+
+
+def _public(table: pa.Table, schema: pa.Schema, choices: Choices) -> list[dict[str, Any]]:
+    """Rows that enough clients stand behind. The only way into a policy."""
+    missing = [name for name in schema.names if name not in table.schema.names]
+    if missing:
+        raise ValueError(f"a table of the policy lacks {', '.join(missing)}")
+    rows: list[dict[str, Any]] = table.select(schema.names).to_pylist()
+    return [row for row in rows if (row["clients"] or 0) >= choices.min_clients]
+
+
+def _hubs(rows: list[dict[str, Any]], choices: Choices) -> list[HubEntry]:
+    rows = sorted(rows, key=lambda row: (row["rank"], row["url"]))[: choices.max_hubs]
+    # A hub's worth is its place in the list: each was chosen for what those before it lack.
+    tiers = tiers_of([-row["rank"] for row in rows], NOW_TIERS[0], _LAST_OF_HUBS)
+    return [
+        HubEntry(
+            url=row["url"],
+            site=site_of(row["url"]),
+            rank=row["rank"],
+            tier=tier,
+            interval_seconds=on_ladder(row["interval_seconds"] or LADDER[-1]),
+            temporal_pages=row["temporal_pages"],
+        )
+        for row, tier in zip(rows, tiers, strict=True)
+    ]
+
+
+_LAST_OF_HUBS: Final = 4
+"""Hubs before pages: what a hub shows may be gone in an hour, a page stays."""
+
+
+def _prefixes(rows: list[dict[str, Any]], ranked: Sequence[Row]) -> list[PrefixEntry]:
+    rank = {row["site"]: row["rank"] for row in ranked}
+    for row in rows:
+        row["prefix"] = row["prefix"].split("://", 1)[-1]
+        row["site"] = site_of(f"//{row['prefix']}")
+    rows.sort(key=lambda row: row["prefix"])
+    # Sites before prefixes: a page's interest depends on its readers, hence on its site.
+    order = _places(rows, lambda row: (rank.get(row["site"], len(rank) + 1), -row["score"]))
+    tiers = tiers_of([-place for place in order], _LAST_OF_HUBS + 1, NOW_TIERS[1])
+    return [
+        PrefixEntry(
+            prefix=row["prefix"],
+            site=row["site"],
+            tier=tier,
+            score=row["score"],
+            pages=row["pages"],
+        )
+        for row, tier in zip(rows, tiers, strict=True)
+    ]
+
+
+def _places(rows: Sequence[Value], key: Callable[[Value], Any]) -> list[int]:
+    """The place of each row when sorted; equal rows share theirs."""
+    keys = [key(row) for row in rows]
+    first: dict[Any, int] = {}
+    for place, value in enumerate(sorted(keys)):
+        first.setdefault(value, place)
+    return [first[value] for value in keys]
+
+
+def _patterns(
+    rows: list[dict[str, Any]], trees: Mapping[str, PortableTree], choices: Choices
+) -> tuple[list[PatternEntry], list[SiteTree]]:
+    rows.sort(key=lambda row: (row["site"], row["node"]))
+    by_site: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        by_site.setdefault(row["site"], []).append(row)
+    planted: list[SiteTree] = []
+    place = 0
+    for site, group in by_site.items():
+        _rate(group, choices)
+        pattern = [-1] * len(trees[site]["parent"])
+        for row in group:
+            pattern[row["node"]] = place
+            place += 1
+        planted.append(SiteTree(site=site, pattern=pattern, **trees[site]))
+    _give_tiers(rows)
+    return [
+        PatternEntry(
+            site=row["site"],
+            template=row["template"],
+            expression=row["expression"],
+            decision=row["decision"],
+            tier=row["tier"],
+            fetch=row["fetch"],
+            discovery=row["discovery"],
+            urgency=row["urgency"],
+            visits=row["visits"],
+        )
+        for row in rows
+    ], planted
+
+
+def _rate(group: list[dict[str, Any]], choices: Choices) -> None:
+    """Scale the ranks of one site's patterns to its best, and decide what becomes of each."""
+    for name in ("fetch", "discovery"):
+        # Where nothing is known of links, visits say what is wanted.
+        values = [row["visits"] if row[name] is None else row[name] for row in group]
+        best = max(values, default=0) or 1
+        for row, value in zip(group, values, strict=True):
+            row[name] = value / best
+    total = sum(row["visits"] for row in group)
+    tail = 0
+    for row in sorted(group, key=lambda row: (row["visits"], row["fetch"], row["node"])):
+        tail += row["visits"]
+        row["decision"] = _action(row["urgency"], tail, total, choices)
+
+
+def _action(urgency: float | None, tail: int, total: int, choices: Choices) -> Action:
+    if urgency is not None and urgency > choices.urgent_share:
+        return "now"
+    return "skip" if tail <= choices.skip_share * total else "later"
+
+
+def _give_tiers(rows: list[dict[str, Any]]) -> None:
+    """Tiers across sites: by urgency what is fetched now, by fetch rank what comes later."""
+    now = [row for row in rows if row["decision"] == "now"]
+    later = [row for row in rows if row["decision"] == "later"]
+    for row in rows:
+        row["tier"] = SKIP_TIER
+    worth = [row["urgency"] * row["fetch"] for row in now]
+    for row, tier in zip(now, tiers_of(worth, _LAST_OF_HUBS + 1, NOW_TIERS[1]), strict=True):
+        row["tier"] = tier
+    ranks = [row["fetch"] for row in later]
+    for row, tier in zip(later, tiers_of(ranks, LATER_TIERS[0], _LAST_OF_PATTERNS), strict=True):
+        row["tier"] = tier
+
+
+_LAST_OF_PATTERNS: Final = 12
+"""What has a pattern comes before what has none."""
+
+
+def _sites(ranked: Sequence[Row], used: set[str]) -> list[SiteEntry]:
+    """The list, and the sites that something of the policy lies on."""
+    tiers = tiers_of([-row["rank"] for row in ranked], _LAST_OF_PATTERNS + 1, LATER_TIERS[1])
+    entries = [
+        SiteEntry(site=row["site"], rank=row["rank"], score=row["score"], tier=tier)
+        for row, tier in zip(ranked, tiers, strict=True)
+    ]
+    listed = {entry["site"] for entry in entries}
+    return entries + [
+        SiteEntry(site=site, rank=None, score=None, tier=LATER_TIERS[1])
+        for site in sorted(used - listed)
+    ]
+
+
+def _url_rules(rules: UrlRules, *, skips_static: bool) -> UrlRulesEntry:
+    extensions = sorted(name.decode("ascii") for name in STATIC_EXTENSIONS)
+    return UrlRulesEntry(
+        scheme=rules.scheme,
+        dropped_keys=sorted(rules.dropped_keys),
+        kept_keys=sorted(rules.kept_keys),
+        static_extensions=extensions if skips_static else [],
+    )

@@ -1,0 +1,153 @@
+"""Publishing a policy: a folder a version, and `latest` that names one of them.
+
+    policy/2025-05-01-<digest>/policy.json       everything, for crawlers
+    policy/2025-05-01-<digest>/hubs.parquet ...  the same lists as tables, for people
+    policy/2025-05-01-<digest>/schema.json       what is in policy.json
+    policy/latest                                a link to the newest day's folder
+
+A folder is complete before it gets its name, and `latest` is replaced by a rename, so a crawler
+finds the old policy or the new one, whatever is killed when. The name holds the digest of the
+content: publishing the same policy twice changes nothing. Not here: what is in a policy.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from temporal_assets.policy.document import FILE, Document, as_text
+from temporal_assets.storage.durable import sync
+
+LATEST: Final = "latest"
+SCHEMA_FILE: Final = Path(__file__).with_name("schema.json")
+
+_DIGEST: Final = 12
+"""Hexadecimal digits of the content's digest in a folder's name."""
+
+LISTS: Final = {
+    "sites": pa.schema(
+        {"site": pa.string(), "rank": pa.int64(), "score": pa.float64(), "tier": pa.int8()}
+    ),
+    "hubs": pa.schema(
+        {
+            "url": pa.string(),
+            "site": pa.string(),
+            "rank": pa.int64(),
+            "tier": pa.int8(),
+            "interval_seconds": pa.int64(),
+            "temporal_pages": pa.int64(),
+        }
+    ),
+    "prefixes": pa.schema(
+        {
+            "prefix": pa.string(),
+            "site": pa.string(),
+            "tier": pa.int8(),
+            "score": pa.float64(),
+            "pages": pa.int64(),
+        }
+    ),
+    "patterns": pa.schema(
+        {
+            "site": pa.string(),
+            "template": pa.string(),
+            "expression": pa.string(),
+            "decision": pa.string(),
+            "tier": pa.int8(),
+            "fetch": pa.float64(),
+            "discovery": pa.float64(),
+            "urgency": pa.float64(),
+            "visits": pa.int64(),
+        }
+    ),
+}
+"""The lists that are tables of their own as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A policy in its place."""
+
+    folder: Path
+    digest: str
+    bytes: int
+    """Of `policy.json`, which is all that a crawler needs."""
+    is_latest: bool
+
+
+def publish(document: Document, root: Path, scratch: Path) -> Published:
+    """Publish under `root`; `latest` moves unless it names a later day.
+
+    `scratch` is a folder on the same file system for what is not complete yet.
+    """
+    text = as_text(document).encode()
+    digest = hashlib.sha256(text).hexdigest()
+    root.mkdir(parents=True, exist_ok=True)
+    folder = root / f"{document['day']}-{digest[:_DIGEST]}"
+    if not folder.is_dir():
+        _write(document, text, scratch / folder.name)
+        with contextlib.suppress(FileExistsError):  # another run was first, with the same content
+            _rename(scratch / folder.name, folder)
+        sync(root)
+    before = latest_of(root)
+    is_latest = before is None or before.name[:10] <= document["day"]
+    if is_latest:
+        _point(root, folder.name)
+    _drop_others(root, document["day"], keep=(folder, before))
+    return Published(folder, digest, len(text), is_latest)
+
+
+def latest_of(root: Path) -> Path | None:
+    """The folder that `latest` names."""
+    link = root / LATEST
+    return link.resolve() if link.is_dir() else None
+
+
+def table_of(document: Document, name: str) -> pa.Table:
+    """One of the LISTS as an Arrow table."""
+    rows: Sequence[Any] = document[name]  # type: ignore[literal-required]
+    return pa.Table.from_pylist(list(rows), LISTS[name])
+
+
+def _write(document: Document, text: bytes, folder: Path) -> None:
+    folder.mkdir(parents=True)
+    (folder / FILE).write_bytes(text)
+    shutil.copyfile(SCHEMA_FILE, folder / SCHEMA_FILE.name)
+    for name in LISTS:
+        pq.write_table(table_of(document, name), folder / f"{name}.parquet", compression="zstd")
+    for path in folder.iterdir():
+        sync(path)
+    sync(folder)
+
+
+def _rename(source: Path, target: Path) -> None:
+    try:
+        source.rename(target)
+    except OSError as error:  # a folder with files in it is not replaced
+        if target.is_dir():
+            raise FileExistsError(target) from error
+        raise
+
+
+def _point(root: Path, name: str) -> None:
+    link = root / f".{LATEST}.{os.getpid()}"
+    link.unlink(missing_ok=True)
+    link.symlink_to(name, target_is_directory=True)
+    link.replace(root / LATEST)
+    sync(root)
+
+
+def _drop_others(root: Path, day: str, keep: Sequence[Path | None]) -> None:
+    """Remove other versions of the day, except the one that crawlers may be reading."""
+    for folder in root.glob(f"{day}-*"):
+        if folder not in keep and folder.is_dir():
+            shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,204 @@
+"""The policy as one JSON document: its shape, its version, reading and writing it.
+
+Here: what is in `policy.json`, in types, and the errors a reader meets. Not here: how a policy is
+made (`assemble`), where it is published (`bundle`), what it says of a URL (`matcher`). The same
+shape for other programs is `schema.json`, a JSON Schema, beside this file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, Literal, TypedDict, cast
+
+from temporal_assets.core.pattern_forest import PortableTree
+
+FORMAT: Final = "temporal-assets/crawl-policy"
+VERSION: Final = 1
+"""Raised when a reader of the version before would misunderstand a document. New fields do not
+raise it: readers ignore fields they do not know."""
+
+FILE: Final = "policy.json"
+
+TIERS: Final = 16
+"""1 is fetched first. Crawlers keep a queue per priority (Scrapy with JOBDIR an open file each),
+so there are few; Scrapy with 500 priorities holds 507 files open, with 16 it holds 24."""
+
+NOW_TIERS: Final = (1, 8)
+LATER_TIERS: Final = (9, 15)
+SKIP_TIER: Final = 16
+"""Every tier belongs to one decision, so that the order of tiers never contradicts it."""
+
+Action = Literal["now", "later", "skip"]
+
+
+class SiteEntry(TypedDict):
+    """A site to watch, or one that a hub, prefix or pattern lies on."""
+
+    site: str
+    rank: int | None
+    """1 is the best temporal site; None for sites below the list."""
+    score: float | None
+    tier: int
+    """Of its URLs of which nothing else is known."""
+
+
+class HubEntry(TypedDict):
+    """A page to look at again and again for links to new pages."""
+
+    url: str
+    site: str
+    rank: int
+    tier: int
+    interval_seconds: int
+    temporal_pages: int
+    """Temporal pages it linked in the window."""
+
+
+class PrefixEntry(TypedDict):
+    """A beginning of URLs under which new pages are temporal."""
+
+    prefix: str
+    """Without scheme, ending in `/` or `?`: `news.example/politics/`."""
+    site: str
+    tier: int
+    score: float
+    """Share of temporal pages among `pages`."""
+    pages: int
+
+
+class PatternEntry(TypedDict):
+    """A pattern of the URLs of a site."""
+
+    site: str
+    template: str
+    expression: str
+    """Anchored regular expression over canonical URLs; those of one site exclude each other."""
+    decision: Action
+    tier: int
+    fetch: float
+    """Mean of authority and hub value, scaled to the best pattern of the site (BB 4)."""
+    discovery: float
+    """Hub value in the same way: where links to pages worth fetching are found."""
+    urgency: float | None
+    """Share of temporal pages under the pattern; None where no page had enough views to say."""
+    visits: int
+
+
+class SiteTree(PortableTree):
+    """The pattern tree of a site, by which unseen URLs find their pattern."""
+
+    site: str
+    pattern: list[int]
+    """Of each node, the place in `patterns`; -1 for nodes that are no pattern."""
+
+
+class UrlRulesEntry(TypedDict):
+    """What makes two URLs one page (docs/canonical-urls.md)."""
+
+    scheme: Literal["https", "http", "keep"]
+    dropped_keys: list[str]
+    kept_keys: list[str]
+    static_extensions: list[str]
+    """Last extensions of a path, lower-case, of files that are no pages; they are skipped."""
+
+
+class Document(TypedDict):
+    """All of `policy.json`."""
+
+    format: str
+    version: int
+    generator: str
+    day: str
+    """Last day of the window, ISO 8601."""
+    window: dict[str, Any]
+    """`first`, `days`, `missing_days`."""
+    settings: dict[str, Any]
+    """Thresholds as they were used."""
+    inputs: list[dict[str, str]]
+    """Name and digest of every table that the policy was made from."""
+    includes_subdomains: bool
+    """Whether a site holds the hosts below it (sites by registrable domain)."""
+    urls: UrlRulesEntry
+    sites: list[SiteEntry]
+    hubs: list[HubEntry]
+    prefixes: list[PrefixEntry]
+    patterns: list[PatternEntry]
+    trees: list[SiteTree]
+
+
+class PolicyError(ValueError):
+    """A policy cannot be used; the message names the file and says what to do."""
+
+
+class NewerPolicy(PolicyError):
+    """The policy was written by a later version of the program."""
+
+
+def policy_file(path: str | Path) -> Path:
+    """The document of a policy that is named by its file or by its folder."""
+    path = Path(path)
+    return path / FILE if path.is_dir() else path
+
+
+def read(path: str | Path) -> Document:
+    """A policy from its file or folder. Raises `PolicyError`."""
+    file = policy_file(path)
+    try:
+        text = file.read_bytes()
+    except FileNotFoundError:
+        raise PolicyError(
+            f"there is no policy {file}: `temporal-assets materialize crawl_policy` makes one, in"
+            " `policy/latest` of the state folder"
+        ) from None
+    except OSError as error:
+        raise PolicyError(f"{file}: {error.strerror}") from error
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise PolicyError(f"{file} is no JSON ({error}): copy the policy again") from error
+    return checked(found, str(file))
+
+
+def checked(found: Any, name: str) -> Document:
+    """What was read, if it is a policy that this version understands."""
+    if not isinstance(found, Mapping) or found.get("format") != FORMAT:
+        raise PolicyError(f"{name} is no crawl policy: its `format` is not {FORMAT!r}")
+    version = found.get("version")
+    if not isinstance(version, int) or version < 1:
+        raise PolicyError(f"{name}: the version {version!r} is no number of a version")
+    if version > VERSION:
+        raise NewerPolicy(
+            f"{name} has version {version} of the policy format, and this program reads up to"
+            f" {VERSION}: install a newer temporal-assets on the crawler (written by"
+            f" {found.get('generator', 'an unknown program')})"
+        )
+    missing = sorted(set(Document.__annotations__) - set(found))
+    if missing:
+        raise PolicyError(f"{name} is not whole, it lacks {', '.join(missing)}: copy it again")
+    return cast("Document", found)
+
+
+def as_text(document: Document) -> str:
+    """The text of `policy.json`: one entry a line, so that differences are readable."""
+    lines = []
+    for name in Document.__annotations__:
+        value = document[name]  # type: ignore[literal-required]
+        if isinstance(value, list) and value:
+            rows = ",\n".join(f"  {_compact(row)}" for row in value)
+            lines.append(f" {json.dumps(name)}: [\n{rows}\n ]")
+        else:
+            lines.append(f" {json.dumps(name)}: {_compact(value)}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+
+
+def tier_of_action(tier: int) -> Action:
+    """The decision that a tier belongs to."""
+    if tier <= NOW_TIERS[1]:
+        return "now"
+    return "later" if tier <= LATER_TIERS[1] else "skip"

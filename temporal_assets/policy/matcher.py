@@ -1,0 +1,256 @@
+"""`Policy`: what to do with a URL, seen or unseen.
+
+Here: the order in which what is known of a URL decides, for one URL and for many. Not here: the
+loop that finds it (`kernels`), the document (`document`).
+
+    1  a static file                         skip
+    2  a hub                                 now, in the hub's tier
+    3  under a news prefix, the longest      now, in the prefix's tier
+    4  of a pattern                          as the pattern says
+    5  of a known site                       later, in the site's tier
+    6  anything else                         skip
+
+A policy is immutable: threads share one. Memory does not grow with the URLs that are matched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from temporal_assets.core.pattern_forest import Desk, Forest, desk_for, plant
+from temporal_assets.core.texts import Int8s, Int32s, Int64s, Texts, texts
+from temporal_assets.logs.urls import UrlRules, canonical_url, plain_pages
+from temporal_assets.policy import document as documents
+from temporal_assets.policy.document import SKIP_TIER, Action, Document, tier_of_action
+from temporal_assets.policy.kernels import (
+    NONE,
+    Beginnings,
+    Extensions,
+    Found,
+    beginnings,
+    extensions,
+    find,
+)
+
+BATCH_URLS: Final = 65_536
+"""URLs that `match_many` takes on at once: a few megabytes."""
+
+REASONS: Final = ("no_page", "static", "hub", "prefix", "pattern", "site", "unknown_site")
+"""Why a decision is what it is, by its code in `Decisions.reason`."""
+
+NO_PAGE, STATIC, HUB, PREFIX, PATTERN, SITE, UNKNOWN_SITE = range(len(REASONS))
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a policy says of one URL."""
+
+    url: str
+    decision: Action
+    tier: int
+    """1 is fetched first; every tier belongs to one decision."""
+    reason: str
+    """One of REASONS."""
+    site: str | None
+    hub: str | None
+    prefix: str | None
+    """The longest prefix that the URL has."""
+    pattern: str | None
+    """Template of the pattern that the URL belongs to."""
+    interval_seconds: int | None
+    """After how long a hub is worth another visit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """What a policy says of many URLs, in columns; NONE (-1) stands for nothing."""
+
+    policy: Policy
+    tier: Int8s
+    reason: Int8s
+    site: Int32s
+    """Place in the document's `sites`; so for the others."""
+    hub: Int32s
+    prefix: Int32s
+    pattern: Int32s
+
+    def __len__(self) -> int:
+        return len(self.tier)
+
+    def row(self, i: int, url: str) -> Decision:
+        """The decision on the i-th URL."""
+        document = self.policy.document
+        tier = int(self.tier[i])
+        site, hub, prefix, pattern = (
+            int(column[i]) for column in (self.site, self.hub, self.prefix, self.pattern)
+        )
+        return Decision(
+            url,
+            tier_of_action(tier),
+            tier,
+            REASONS[self.reason[i]],
+            document["sites"][site]["site"] if site >= 0 else None,
+            document["hubs"][hub]["url"] if hub >= 0 else None,
+            document["prefixes"][prefix]["prefix"] if prefix >= 0 else None,
+            document["patterns"][pattern]["template"] if pattern >= 0 else None,
+            document["hubs"][hub]["interval_seconds"] if hub >= 0 else None,
+        )
+
+
+class Policy:
+    """A policy that is ready to decide."""
+
+    def __init__(self, document: Document) -> None:
+        self.document: Final = document
+        rules = document["urls"]
+        self._rules: Final = UrlRules(
+            rules["scheme"], frozenset(rules["dropped_keys"]), frozenset(rules["kept_keys"])
+        )
+        self._known, sites = _beginnings(document)
+        self._static = extensions(rules["static_extensions"])
+        trees = document["trees"]
+        self._forest: Forest = plant(trees, ignores_scheme=rules["scheme"] != "keep")
+        self._tree_of_site = np.full(len(document["sites"]), NONE, np.int32)
+        for place, tree in enumerate(trees):
+            self._tree_of_site[sites[tree["site"]]] = place
+        patterns = [tree["pattern"] for tree in trees]
+        # One more, for URLs without a node.
+        self._pattern_of_node = np.array([*(p for part in patterns for p in part), NONE], np.int32)
+        self._tiers = {
+            name: np.array([*(entry["tier"] for entry in entries), SKIP_TIER], np.int8)
+            for name, entries in _tiered(document).items()
+        }
+
+    @classmethod
+    def load(cls, path: str | Path) -> Policy:
+        """A policy from `policy.json` or the folder it lies in. Raises `PolicyError`."""
+        file = documents.policy_file(path)
+        found = documents.read(file)
+        try:
+            return cls(found)
+        except (KeyError, IndexError, TypeError, ValueError) as error:
+            raise documents.PolicyError(
+                f"{file} is damaged ({type(error).__name__}: {error}): copy it again"
+            ) from error
+
+    def match(self, url: str) -> Decision:
+        """What to do with a URL."""
+        return self.match_many([url]).row(0, url)
+
+    def match_many(self, urls: Sequence[str] | Texts) -> Decisions:
+        """What to do with many URLs; several times as fast as one by one."""
+        flat = urls if isinstance(urls, Texts) else texts(urls)
+        parts = [
+            self._decide(Texts(flat.data, flat.offsets[at : at + BATCH_URLS + 1]))
+            for at in range(0, max(1, len(flat)), BATCH_URLS)
+        ]
+        columns = zip(*parts, strict=True)
+        return Decisions(self, *(np.concatenate(column) for column in columns))
+
+    def matches(self, urls: Sequence[str]) -> Iterator[Decision]:
+        """Decisions one after the other."""
+        decisions = self.match_many(urls)
+        return (decisions.row(i, url) for i, url in enumerate(urls))
+
+    def canonical(self, url: str) -> str | None:
+        """The form of a URL that the policy knows; None if it is no page."""
+        return canonical_url(url, self._rules)
+
+    def _decide(self, urls: Texts) -> tuple[NDArray[Any], ...]:
+        starts, stops = urls.offsets[:-1], urls.offsets[1:]
+        is_plain = plain_pages(urls.data, starts, stops, self._rules) > 0
+        found = self._find(urls.data, np.where(is_plain, starts, NONE), stops)
+        odd = np.flatnonzero(~is_plain)
+        is_page = np.ones(len(urls), np.bool_)
+        if len(odd):
+            raw = (urls.data[urls.offsets[i] : urls.offsets[i + 1]].tobytes() for i in odd)
+            pages = [canonical_url(url, self._rules) for url in raw]
+            is_page[odd] = [page is not None for page in pages]
+            flat = texts([page or "" for page in pages])
+            starts = np.where(is_page[odd], flat.offsets[:-1], NONE)
+            for column, late in zip(
+                found, self._find(flat.data, starts, flat.offsets[1:]), strict=True
+            ):
+                column[odd] = late
+        return self._order(found, is_page)
+
+    def _find(self, data: NDArray[np.uint8], starts: Int64s, stops: Int64s) -> Found:
+        # The desk belongs to the call, hence to the thread.
+        desk: Desk = desk_for(self._forest)
+        includes = self.document["includes_subdomains"]
+        found: Found = find(
+            data,
+            starts,
+            stops,
+            self._known,
+            self._static,
+            self._tree_of_site,
+            self._forest,
+            desk,
+            includes,
+        )
+        return found
+
+    def _order(self, found: Found, is_page: NDArray[np.bool_]) -> tuple[NDArray[Any], ...]:
+        """Columns of `Decisions`: the first that knows the URL decides."""
+        pattern = self._pattern_of_node[found.node]
+        conditions = [
+            ~is_page,
+            found.is_static,
+            found.hub >= 0,
+            found.prefix >= 0,
+            pattern >= 0,
+            found.site >= 0,
+        ]
+        reason = np.select(conditions, [np.int8(code) for code in range(6)], np.int8(UNKNOWN_SITE))
+        tiers = self._tiers
+        skip = np.int8(SKIP_TIER)
+        tier = np.select(
+            conditions,
+            [
+                skip,
+                skip,
+                tiers["hubs"][found.hub],
+                tiers["prefixes"][found.prefix],
+                tiers["patterns"][pattern],
+                tiers["sites"][found.site],
+            ],
+            skip,
+        )
+        return tier, reason, found.site, found.hub, found.prefix, pattern
+
+
+def _tiered(document: Document) -> dict[str, Sequence[Any]]:
+    return {
+        "sites": document["sites"],
+        "hubs": document["hubs"],
+        "prefixes": document["prefixes"],
+        "patterns": document["patterns"],
+    }
+
+
+def _beginnings(document: Document) -> tuple[Beginnings, dict[str, int]]:
+    """Hosts, hubs and prefixes in one table; and the place of every site."""
+    sites = {entry["site"]: place for place, entry in enumerate(document["sites"])}
+    rows: dict[str, list[int]] = {text: [place, NONE, NONE] for text, place in sites.items()}
+    for place, hub in enumerate(document["hubs"]):
+        rows.setdefault(without_scheme(hub["url"]), [NONE, NONE, NONE])[1] = place
+    for place, prefix in enumerate(document["prefixes"]):
+        rows.setdefault(prefix["prefix"], [NONE, NONE, NONE])[2] = place
+    columns = np.array(list(rows.values()), np.int32).reshape(-1, 3)
+    site, hub_column, prefix_column = (np.ascontiguousarray(columns[:, i]) for i in range(3))
+    return beginnings(list(rows), site, hub_column, prefix_column), sites
+
+
+def without_scheme(url: str) -> str:
+    """A URL from its host on."""
+    return url.split("://", 1)[1]
+
+
+__all__ = ["REASONS", "Decision", "Decisions", "Extensions", "Policy"]

@@ -1,0 +1,136 @@
+"""Assembling, publishing and comparing policies."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from temporal_assets.policy import Policy
+from temporal_assets.policy.assemble import Choices, assemble, on_ladder, tiers_of
+from temporal_assets.policy.bundle import LATEST, publish
+from temporal_assets.policy.difference import Change, changes
+from temporal_assets.policy.document import Document, as_text
+from tests.policies import PROVENANCE, document, tables
+
+
+@pytest.fixture(scope="module")
+def doc() -> Document:
+    return document()
+
+
+def test_tiers_by_hand() -> None:
+    assert tiers_of([0.1, 0.9, 0.5, 0.7], 1, 4) == [4, 1, 3, 2]
+    assert tiers_of([5, 5, 5, 5], 1, 4) == [1, 1, 1, 1]
+    assert tiers_of([3, 2, 2, 1, 0, 0], 5, 7) == [5, 5, 5, 6, 7, 7]
+    assert tiers_of([], 1, 4) == []
+    assert tiers_of([7], 1, 4) == [1]
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1), st.integers(1, 8), st.integers(0, 8))
+def test_tiers_follow_values(values: list[float], first: int, more: int) -> None:
+    tiers = tiers_of(values, first, first + more)
+    assert min(tiers) == first
+    assert max(tiers) <= first + more
+    for a, tier_a in zip(values, tiers, strict=True):
+        for b, tier_b in zip(values, tiers, strict=True):
+            assert a <= b or tier_a <= tier_b
+
+
+def test_intervals_are_those_of_the_ladder() -> None:
+    assert [on_ladder(s) for s in (1, 300, 301, 3599, 3600, 90_000, 10**9)] == [
+        300, 300, 300, 1800, 3600, 86_400, 604_800,
+    ]  # fmt: skip
+
+
+def test_the_document_by_hand(doc: Document) -> None:
+    assert [(s["site"], s["rank"], s["tier"]) for s in doc["sites"]] == [
+        ("news.example", 1, 13),
+        ("board.example", 2, 14),
+        ("shop.example", None, 15),
+    ]
+    assert [(h["rank"], h["tier"], h["interval_seconds"]) for h in doc["hubs"]] == [
+        (1, 1, 900),
+        (2, 2, 300),
+        (3, 3, 86_400),
+        (4, 4, 300),
+    ]
+    assert [(p["prefix"], p["tier"]) for p in doc["prefixes"]] == [
+        ("board.example/t.php?", 7),
+        ("news.example/politics/", 5),
+    ]
+    decisions = {p["template"].partition("=")[0]: p["decision"] for p in doc["patterns"]}
+    assert decisions["/user/login?next"] == "skip"
+    assert decisions["/archive/item?id"] == "later"
+
+
+def test_equal_tables_give_equal_bytes(doc: Document) -> None:
+    assert as_text(assemble(tables(), PROVENANCE, Choices())) == as_text(doc)
+
+
+def test_fewer_clients_than_chosen_publish_nothing() -> None:
+    empty = assemble(tables(), PROVENANCE, Choices(min_clients=1000))
+    assert [empty[name] for name in ("sites", "hubs", "prefixes", "patterns", "trees")] == [[]] * 5
+    assert Policy(empty).match("https://news.example/").reason == "unknown_site"
+
+
+def test_a_table_without_its_columns_is_named() -> None:
+    broken = tables()
+    with pytest.raises(ValueError, match="lacks clients"):
+        assemble(
+            type(broken)(broken.sites.drop(["clients"]), *[None] * 3),  # type: ignore[list-item]
+            PROVENANCE,
+        )
+
+
+def test_publishing(doc: Document, tmp_path: Path) -> None:
+    root, scratch = tmp_path / "policy", tmp_path / "tmp"
+    first = publish(doc, root, scratch)
+    assert first.is_latest
+    assert sorted(path.name for path in (root / LATEST).iterdir()) == [
+        "hubs.parquet", "patterns.parquet", "policy.json", "prefixes.parquet", "schema.json",
+        "sites.parquet",
+    ]  # fmt: skip
+    assert pq.read_table(root / LATEST / "hubs.parquet").num_rows == 4
+    assert Policy.load(root / LATEST).match("https://news.example/").reason == "hub"
+    again = publish(doc, root, scratch)
+    assert (again.folder, again.bytes) == (first.folder, len(as_text(doc)))
+
+    other = copy.deepcopy(doc)
+    other["hubs"].pop()
+    second = publish(other, root, scratch)
+    assert (root / LATEST).resolve() == second.folder
+    assert first.folder.is_dir()  # a crawler may be reading it
+    other["hubs"].pop()
+    third = publish(other, root, scratch)
+    assert not first.folder.exists()
+    assert second.folder.is_dir()
+
+    older = copy.deepcopy(doc)
+    older["day"] = "2025-04-30"
+    assert not publish(older, root, scratch).is_latest
+    assert (root / LATEST).resolve() == third.folder
+
+
+def test_differences_by_hand(doc: Document) -> None:
+    after = copy.deepcopy(doc)
+    gone = after["hubs"].pop(0)
+    after["hubs"][0]["interval_seconds"] = 600
+    after["hubs"][0]["temporal_pages"] += 1  # not what a crawler acts upon
+    after["prefixes"].append({**after["prefixes"][0], "prefix": "new.example/a/"})
+    assert changes(doc, doc) == []
+    assert changes(doc, after) == [
+        Change("hubs", gone["url"], "removed", {"tier": 1, "interval_seconds": 900}, {}),
+        Change(
+            "hubs",
+            "https://news.example/politics/",
+            "changed",
+            {"interval_seconds": 300},
+            {"interval_seconds": 600},
+        ),
+        Change("prefixes", "new.example/a/", "added", {}, {"tier": 7}),
+    ]

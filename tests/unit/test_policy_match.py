@@ -1,0 +1,264 @@
+"""What a policy decides, against a slow reading of the same document."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import threading
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from temporal_assets.core.pattern_forest import NOWHERE, desk_for, plant, portable, walk
+from temporal_assets.core.pattern_match import compile_matcher
+from temporal_assets.core.pattern_tree import TreeOptions, pattern_tree
+from temporal_assets.core.texts import texts
+from temporal_assets.logs.urls import UrlRules, canonical_url, plain_pages, site_of
+from temporal_assets.policy import Decision, NewerPolicy, Policy, PolicyError
+from temporal_assets.policy.bundle import SCHEMA_FILE
+from temporal_assets.policy.document import VERSION, as_text, checked
+from tests.policies import PRIVATE, URLS, document, portal_urls
+
+
+@pytest.fixture(scope="module")
+def policy() -> Policy:
+    return Policy(document())
+
+
+def slow_match(doc: dict[str, Any], url: str) -> tuple[str, int, str]:
+    """(decision, tier, reason) by reading the document line by line, with regular expressions."""
+    rest = url.split("://")[1]
+    path = rest.split("?")[0].split(";")[0]
+    site = next((s for s in doc["sites"] if s["site"] == site_of(url)), None)
+    if site is None:
+        return "skip", 16, "unknown_site"
+    extension = path.rsplit("/")[-1].rpartition(".")[2].lower()
+    if "." in path.rsplit("/")[-1] and extension in doc["urls"]["static_extensions"]:
+        return "skip", 16, "static"
+    for hub in doc["hubs"]:
+        if hub["url"] == url:
+            return "now", hub["tier"], "hub"
+    prefixes = [p for p in doc["prefixes"] if rest.startswith(p["prefix"])]
+    if prefixes:
+        return "now", max(prefixes, key=lambda p: len(p["prefix"]))["tier"], "prefix"
+    for pattern in doc["patterns"]:
+        if re.match(pattern["expression"], url):
+            return pattern["decision"], pattern["tier"], "pattern"
+    return "later", site["tier"], "site"
+
+
+def test_decisions_by_hand(policy: Policy) -> None:
+    assert policy.match("http://NEWS.example:80/politics/?utm_source=x#top") == Decision(
+        url="http://NEWS.example:80/politics/?utm_source=x#top",
+        decision="now",
+        tier=2,
+        reason="hub",
+        site="news.example",
+        hub="https://news.example/politics/",
+        prefix="news.example/politics/",
+        pattern="/{word}/",
+        interval_seconds=300,
+    )
+    unseen = policy.match("https://news.example/politics/2031/12/24/a-b-c.html")
+    assert (unseen.decision, unseen.reason, unseen.prefix) == (
+        "now",
+        "prefix",
+        "news.example/politics/",
+    )
+    # The same pages on a site without a known prefix: their pattern is urgent.
+    urgent = policy.match("https://shop.example/politics/2031/12/24/a-b-c.html")
+    assert (urgent.decision, urgent.reason) == ("now", "pattern")
+    assert urgent.pattern == "/politics/{year}/{month}/{day}/{slug}.html"
+    login = policy.match("https://shop.example/user/login?next=%2Fsecret")
+    assert (login.decision, login.reason, login.tier) == ("skip", "pattern", 16)
+    later = policy.match("https://shop.example/archive/item?id=99999")
+    assert (later.decision, later.reason) == ("later", "pattern")
+    assert policy.match("https://board.example/anything").reason == "site"
+    assert policy.match("https://elsewhere.example/").reason == "unknown_site"
+    assert policy.match("mailto:someone@example.com").reason == "no_page"
+    assert policy.match("").reason == "no_page"
+
+
+def test_match_agrees_with_the_document(policy: Policy) -> None:
+    doc = document()
+    for decision in policy.matches(URLS):
+        found = (decision.decision, decision.tier, decision.reason)
+        assert found == slow_match(dict(doc), decision.url), decision.url
+    reasons = {decision.reason for decision in policy.matches(URLS)}
+    assert reasons == {"hub", "prefix", "pattern", "site", "static", "unknown_site"}
+
+
+pieces = st.sampled_from(
+    [
+        "politics",
+        "2025",
+        "07",
+        "31",
+        "report-on-7.html",
+        "",
+        "a.b",
+        "item?id=7",
+        "archive",
+        "user",
+        "login?next=1",
+        "x;y.jpg",
+        "wiki",
+        "Topic_3+(x)",
+        "é",
+        "%7e",
+        ".css",
+        "t.php?t=1",
+        "?sid=x",
+    ]
+)
+hosts = st.sampled_from(["news.example", "shop.example", "board.example", "NEWS.example", "[::1]"])
+
+
+@given(st.lists(st.tuples(st.sampled_from(["http", "https"]), hosts, st.lists(pieces, max_size=6))))
+def test_raw_urls_are_decided_as_their_canonical_form(
+    policy: Policy, raw: list[tuple[str, str, list[str]]]
+) -> None:
+    urls = [f"{scheme}://{host}/{'/'.join(parts)}" for scheme, host, parts in raw]
+    doc = dict(document())
+    for url, decision in zip(urls, policy.matches(urls), strict=True):
+        page = canonical_url(url)
+        expected = slow_match(doc, page) if page else ("skip", 16, "no_page")
+        assert (decision.decision, decision.tier, decision.reason) == expected, url
+
+
+@given(st.text(max_size=40), st.binary(max_size=40))
+def test_anything_may_be_asked(policy: Policy, text: str, data: bytes) -> None:
+    for url in (text, data.decode("utf-8", "surrogateescape"), f"https://news.example/{text}"):
+        assert policy.match(url).decision in ("now", "later", "skip")
+
+
+names = st.sampled_from(["a", "b", "id", "utm_x", "UTM_y", "sid", "Sid", "q", "", "é", "ip"])
+values = st.sampled_from(["1", "", "x=y", "%41", "%C3%A9", "'", "a b", "?", "12"])
+
+
+@given(st.lists(st.tuples(names, st.sampled_from(["=", ""]), values), max_size=4))
+def test_the_short_way_to_canonical_urls_is_right(fields: list[tuple[str, str, str]]) -> None:
+    url = "https://h.example/p?" + "&".join("".join(field) for field in fields)
+    for rules in (UrlRules(), UrlRules(dropped_keys=frozenset({"*"})), UrlRules(scheme="keep")):
+        flat = texts([url])
+        if plain_pages(flat.data, flat.offsets[:-1], flat.offsets[1:], rules)[0]:
+            assert canonical_url(url, rules) == url
+    plain = texts(["https://h.example/p?a=1&b=%C3%A9&b=0&idx=x=y&q", "http://h.example/p?id=7"])
+    found = plain_pages(plain.data, plain.offsets[:-1], plain.offsets[1:], UrlRules())
+    assert np.all(found > 0)  # else there would be no short way
+
+
+def test_a_forest_decides_as_its_trees() -> None:
+    sites = ["a.example", "b.example", "c.example"]
+    trees = [pattern_tree(texts(portal_urls(s, 40)), TreeOptions(min_urls=n + 3))
+             for n, s in enumerate(sites)]  # fmt: skip
+    forest = plant([portable(tree) for tree in trees])
+    desk = desk_for(forest)
+    for number, (tree, site) in enumerate(zip(trees, sites, strict=True)):
+        urls = portal_urls(site, 70) + URLS + [f"http://{site}/x", f"https://{site}:81/politics/"]
+        flat = texts(urls)
+        expected = compile_matcher(tree).match(flat).tolist()
+        root = int(forest.root[number])
+        for i, url in enumerate(urls):
+            start, stop = int(flat.offsets[i]), int(flat.offsets[i + 1])
+            node = walk(forest, number, flat.data, start, stop, desk)
+            assert (node - root if node != NOWHERE else NOWHERE) == expected[i], url
+
+
+def test_threads_share_a_policy(policy: Policy) -> None:
+    expected = [asdict(decision) for decision in policy.matches(URLS)]
+    found: list[bool] = []
+
+    def ask() -> None:
+        same = (list(map(asdict, policy.matches(URLS))) == expected for _ in range(20))
+        found.extend(same)
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [True] * 80
+
+
+def test_a_domain_holds_its_hosts() -> None:
+    doc = document() | {"includes_subdomains": True}
+    policy = Policy(checked(doc, "it"))
+    assert policy.match("https://www.news.example/x").site == "news.example"
+    assert policy.match("https://evilnews.example/x").site is None
+    assert policy.match("https://example/x").site is None
+
+
+def test_nothing_private_is_in_a_policy() -> None:
+    text = as_text(document())
+    assert "few.example" not in text
+    assert "/private/" not in text
+    assert Policy(document()).match(PRIVATE).reason == "site"
+
+
+def test_the_document_survives_its_text_and_keeps_its_schema(tmp_path: Path) -> None:
+    doc = document()
+    file = tmp_path / "policy.json"
+    file.write_text(as_text(doc), "utf-8")
+    schema = json.loads(SCHEMA_FILE.read_text("utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(json.loads(file.read_text("utf-8")), schema)
+    loaded = Policy.load(tmp_path).document
+    assert as_text(loaded) == as_text(doc)
+    doc["hubs"][0]["tier"] = 99
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(json.loads(as_text(doc)), schema)
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "says"),
+    [
+        (None, PolicyError, "materialize crawl_policy"),
+        ("{", PolicyError, "is no JSON"),
+        ("[]", PolicyError, "is no crawl policy"),
+        ('{"format": "temporal-assets/crawl-policy", "version": 99}', NewerPolicy, "version 99"),
+        ('{"format": "temporal-assets/crawl-policy", "version": "1"}', PolicyError, "no number"),
+        ('{"format": "temporal-assets/crawl-policy", "version": 1}', PolicyError, "lacks"),
+    ],
+)
+def test_a_policy_that_cannot_be_used_says_why(
+    tmp_path: Path, text: str | None, error: type[PolicyError], says: str
+) -> None:
+    file = tmp_path / "policy.json"
+    if text is not None:
+        file.write_text(text, "utf-8")
+    with pytest.raises(error, match=says) as raised:
+        Policy.load(file)
+    assert str(file) in str(raised.value)
+    assert VERSION == 1
+
+
+def test_damage_is_named(tmp_path: Path) -> None:
+    doc = document()
+    doc["trees"][0]["parent"] = doc["trees"][0]["parent"][:-1]
+    (tmp_path / "policy.json").write_text(as_text(doc), "utf-8")
+    with pytest.raises(PolicyError, match="damaged"):
+        Policy.load(tmp_path)
+
+
+def test_matching_needs_none_of_the_pipeline(repository: Path) -> None:
+    import subprocess
+
+    code = (
+        "import sys\n"
+        "heavy = ('dagster', 'duckdb', 'pyarrow', 'pandas', 'pydantic', 'great_expectations')\n"
+        "sys.modules.update(dict.fromkeys(heavy))  # importing them fails\n"
+        "from temporal_assets.policy import Policy\n"
+        "print(sorted(name for name in heavy if sys.modules[name] is not None))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=repository, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"
