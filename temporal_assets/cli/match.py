@@ -1,0 +1,91 @@
+"""`temporal-assets match`: what the policy says of URLs, a line each.
+
+Here: lines in, lines out, in constant memory. Not here: deciding (`policy.matcher`).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from temporal_assets.cli.exits import CommandError, command
+from temporal_assets.cli.options import State
+from temporal_assets.cli.policies import PolicyPath, policy_path
+
+if TYPE_CHECKING:
+    from temporal_assets.policy import Decision, Policy
+
+_LINES: Final = 16_384
+"""Lines that are decided together."""
+
+_COLUMNS: Final = (
+    "url", "decision", "tier", "reason", "site", "hub", "prefix", "pattern", "interval_seconds",
+)  # fmt: skip
+
+
+@command
+def run(
+    urls: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[URL]...", help="URLs; standard input when none is given."),
+    ] = None,
+    policy: PolicyPath = None,
+    state: State = None,
+    as_tsv: Annotated[
+        bool, typer.Option("--tsv", help="Write tab-separated values instead of JSON lines.")
+    ] = False,
+) -> None:
+    """Decide which URLs to fetch now, later or not at all.
+
+    Reads one URL a line, seen or unseen, and writes one decision a line.
+    """
+    from temporal_assets.policy import Policy, PolicyError
+
+    try:
+        loaded = Policy.load(policy_path(policy, state))
+    except PolicyError as error:
+        raise CommandError(str(error)) from None
+    lines = urls if urls else _lines(sys.stdin.buffer)
+    if as_tsv:
+        sys.stdout.write("\t".join(_COLUMNS) + "\n")
+    write = _as_tsv if as_tsv else _as_json
+    for text in _written(loaded, lines, write):
+        sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def _lines(stream: Iterable[bytes]) -> Iterator[str]:
+    for line in stream:
+        if text := line.rstrip(b"\r\n"):
+            yield text.decode("utf-8", "replace")
+
+
+def _written(policy: Policy, lines: Iterable[str], write: _Writer) -> Iterator[str]:
+    rest = iter(lines)
+    while chunk := list(islice(rest, _LINES)):
+        yield "".join(map(write, policy.matches(chunk)))
+
+
+def _as_json(decision: Decision) -> str:
+    import json
+
+    return json.dumps({name: getattr(decision, name) for name in _COLUMNS}) + "\n"
+
+
+def _as_tsv(decision: Decision) -> str:
+    return "\t".join(_cell(getattr(decision, name)) for name in _COLUMNS) + "\n"
+
+
+def _cell(value: object) -> str:
+    """A value without the characters that end cells and lines."""
+    return "" if value is None else " ".join(str(value).split())
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    _Writer = Callable[[Decision], str]

@@ -1,0 +1,43 @@
+"""Finding the policy that a command is about."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from temporal_assets.cli.exits import CommandError
+
+if TYPE_CHECKING:
+    from temporal_assets.policy.document import Document
+
+PolicyPath = Annotated[
+    Path | None,
+    typer.Option(
+        "--policy",
+        metavar="PATH",
+        help="A policy.json or its folder; the state folder's latest when none is given.",
+        show_default=False,
+    ),
+]
+
+
+def policy_path(policy: Path | None, state: Path | None) -> Path:
+    """The policy that is named, else the latest of the state folder."""
+    if policy is not None:
+        return policy
+    # Only now: a crawler's machine has no settings, and names its policy.
+    from temporal_assets.cli.options import existing_settings
+
+    return existing_settings(state).state / "policy" / "latest"
+
+
+def read_policy(path: Path) -> Document:
+    """The document; a `CommandError` says why there is none."""
+    from temporal_assets.policy.document import PolicyError, read
+
+    try:
+        return read(path)
+    except PolicyError as error:
+        raise CommandError(str(error)) from None

@@ -1,0 +1,116 @@
+"""Apache Nutch 1.x: seeds with score and interval, URL filters, intervals by host.
+
+What Nutch's parsers make of a line decides how it is written: intervals are whole seconds (others
+are ignored with an error in the log), a filter that ends without a rule for everything rejects,
+`#` cuts a line of the fast filter short.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from temporal_assets.policy.document import TIERS, Document
+from temporal_assets.policy.exports.rules import by_rank, of_site, rules, skipped
+
+DAY: Final = 86_400
+
+_LONGEST: Final = 30 * DAY
+"""Nutch's own default interval: pages of a temporal site are not fetched less often."""
+
+
+def files(document: Document) -> dict[str, str]:
+    """Name -> content."""
+    found = {
+        "seeds/seeds.txt": _seeds(document),
+        "conf/regex-urlfilter.txt": _regex_filter(document),
+        "conf/fast-urlfilter.txt": _fast_filter(document),
+        "conf/adaptive-host-specific-intervals.txt": _intervals(document),
+    }
+    if not document["includes_subdomains"]:  # prefixes cannot say "any host below"
+        found["conf/prefix-urlfilter.txt"] = _prefix_filter(document)
+    return found
+
+
+def score(tier: int) -> float:
+    """What Nutch sorts by: larger is sooner."""
+    return float(TIERS + 1 - tier)
+
+
+def _seeds(document: Document) -> str:
+    lines = (
+        f"{hub['url']}\tnutch.score={score(hub['tier']):.1f}"
+        f"\tnutch.fetchInterval={hub['interval_seconds']}\tpolicyTier={hub['tier']}"
+        for hub in by_rank(document)
+    )
+    return _text(lines)
+
+
+def _regex_filter(document: Document) -> str:
+    every = rules(document)
+    return _text(
+        [
+            "# The first expression that is found in a URL decides.",
+            *(f"{'+' if rule.is_accepted else '-'}{rule.expression}" for rule in every),
+            "# Anything else.",
+            "-.",
+        ]
+    )
+
+
+def _prefix_filter(document: Document) -> str:
+    """Known sites: coarse and fast, before the other filters; both schemes."""
+    return _text(
+        f"{scheme}://{entry['site']}/"
+        for entry in document["sites"]
+        for scheme in ("http", "https")
+    )
+
+
+def _fast_filter(document: Document) -> str:
+    """What is skipped on known hosts. The filter only denies: the others keep to known hosts."""
+    expressions: dict[str, list[str]] = {entry["site"]: [] for entry in document["sites"]}
+    for rule in rules(document):
+        if rule.kind == "static":
+            for denied in expressions.values():
+                denied.append(rule.expression)
+    guards = _guards(document)
+    for rule, _ in skipped(document):
+        if rule.path is not None:
+            expressions[rule.site].append(f"^{guards[rule.site]}{rule.path.removeprefix('^')}")
+    scope = "Domain" if document["includes_subdomains"] else "Host"
+    lines = []
+    for site, denied in expressions.items():
+        if denied:
+            lines += [f"{scope} {site}", *(f"  DenyPathQuery {_one_word(e)}" for e in denied), ""]
+    return _text(lines)
+
+
+def _guards(document: Document) -> dict[str, str]:
+    """Look-ahead, by site, that takes out what hubs and prefixes let in."""
+    found = {}
+    for site, group in of_site(rules(document)).items():
+        paths = (rule.path for rule in group if rule.kind in ("hub", "prefix"))
+        first = [path.removeprefix("^") for path in paths if path is not None]
+        found[site] = f"(?!{'|'.join(first)})" if first else ""
+    return found
+
+
+def _one_word(expression: str) -> str:
+    """The parser ends an expression at white space, and a line at `#`; canonical URLs have none."""
+    if "#" in expression or len(expression.split()) != 1:
+        raise ValueError(f"the fast filter of Nutch cannot hold {expression!r}")
+    return expression
+
+
+def _intervals(document: Document) -> str:
+    """Hosts with hubs: as often as the busiest of them is worth it."""
+    shortest: dict[str, int] = {}
+    for hub in document["hubs"]:
+        seconds = hub["interval_seconds"]
+        shortest[hub["site"]] = min(seconds, shortest.get(hub["site"], seconds))
+    return _text(f"{site} {seconds} {_LONGEST}" for site, seconds in sorted(shortest.items()))
+
+
+def _text(lines: Iterable[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)

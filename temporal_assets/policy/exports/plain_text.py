@@ -1,0 +1,21 @@
+"""Plain text, a thing a line, for programs and people that want nothing else."""
+
+from __future__ import annotations
+
+from temporal_assets.policy.document import Document
+from temporal_assets.policy.exports.rules import by_rank
+
+
+def files(document: Document) -> dict[str, str]:
+    """Name -> content; the best come first."""
+    prefixes = sorted(document["prefixes"], key=lambda row: (row["tier"], row["prefix"]))
+    lists = {
+        "sites.txt": [entry["site"] for entry in document["sites"]],
+        "hubs.txt": [hub["url"] for hub in by_rank(document)],
+        "prefixes.txt": [entry["prefix"] for entry in prefixes],
+        "hubs.tsv": [
+            "url\ttier\tinterval_seconds",
+            *(f"{h['url']}\t{h['tier']}\t{h['interval_seconds']}" for h in by_rank(document)),
+        ],
+    }
+    return {name: "".join(f"{line}\n" for line in lines) for name, lines in lists.items()}

@@ -1,0 +1,177 @@
+"""The policy as rules that other programs can follow.
+
+Here: hubs, prefixes, patterns and sites as regular expressions, in the order in which they decide,
+and as two lists (allow, deny) for programs that know no order. Not here: any program's file format.
+
+Expressions are anchored, match http and https alike, and use only what Python, Java and
+JavaScript read in the same way: groups, classes, look-ahead. They are for canonical URLs, as a
+crawler sees them after it has normalised what it found.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from temporal_assets.policy.document import SKIP_TIER, Document, HubEntry
+
+_ANY_SCHEME: Final = "https?://"
+
+_ANY_PORT: Final = ("(?::[0-9]+)?", "(?::[^/?]*)?")
+"""How sites and patterns say that they do not care."""
+
+_META: Final = re.compile(r"[\\.^$*+?{}\[\]|()]")
+"""What means something in every dialect. Hyphens and slashes do not, and some dialects refuse to
+see them escaped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One line of a filter: the first rule that matches a URL decides."""
+
+    kind: Literal["static", "hub", "prefix", "pattern", "site"]
+    expression: str
+    """Begins with `^`; to be searched in the whole URL."""
+    tier: int
+    site: str
+    """Empty for the rule about static files, which holds everywhere."""
+
+    @property
+    def is_accepted(self) -> bool:
+        """Whether URLs of the rule are fetched at all."""
+        return self.tier < SKIP_TIER
+
+    @property
+    def path(self) -> str | None:
+        """The expression over path and query alone, for filters that are kept by host.
+
+        None where it says more of the host than that it is the rule's site: a port, for instance.
+        """
+        if self.kind == "static":
+            return self.expression
+        origin = f"^{_ANY_SCHEME}{escape(self.site)}"
+        rest = self.expression.removeprefix(origin)
+        for port in _ANY_PORT:
+            rest = rest.removeprefix(port)
+        is_path = rest != self.expression and rest.startswith(("/", "(?=", "(?!"))
+        return f"^{rest}" if is_path else None
+
+
+def escape(text: str) -> str:
+    """Text as a regular expression that matches it and nothing else."""
+    return _META.sub(lambda match: f"\\{match[0]}", text)
+
+
+def rules(document: Document) -> list[Rule]:
+    """Every rule, in the order in which they decide; what none of them matches is skipped."""
+    return [
+        *_static(document),
+        *(_hub(hub) for hub in document["hubs"]),
+        *_prefixes(document),
+        *_patterns(document),
+        *_sites(document),
+    ]
+
+
+def of_site(every: Sequence[Rule]) -> dict[str, list[Rule]]:
+    """Rules by site, without the general ones, in their order."""
+    found: dict[str, list[Rule]] = {}
+    for rule in every:
+        if rule.site:
+            found.setdefault(rule.site, []).append(rule)
+    return found
+
+
+def allowed(document: Document) -> list[str]:
+    """Expressions of all known sites. With `denied`: what matches here and not there is fetched."""
+    return [rule.expression for rule in _sites(document)]
+
+
+def denied(document: Document) -> list[str]:
+    """Expressions of what is skipped on known sites, whatever the order they are tried in.
+
+    A pattern that is skipped may share URLs with a hub or a prefix, which come first: look-ahead
+    takes these out.
+    """
+    return [
+        *(rule.expression for rule in _static(document)),
+        *(expression for _, expression in skipped(document)),
+    ]
+
+
+def skipped(document: Document) -> Iterator[tuple[Rule, str]]:
+    """Patterns that are skipped, and their expressions without the hubs and prefixes among them."""
+    by_site = of_site(rules(document))
+    for group in by_site.values():
+        first = [
+            rule.expression.removeprefix("^")
+            for rule in group
+            if rule.kind in ("hub", "prefix") and rule.is_accepted
+        ]
+        guard = f"(?!{'|'.join(first)})" if first else ""
+        for rule in group:
+            if rule.kind == "pattern" and not rule.is_accepted:
+                yield rule, f"^{guard}{rule.expression.removeprefix('^')}"
+
+
+def tier_of(url: str, every: Sequence[Rule]) -> int:
+    """The tier that the rules give a canonical URL; slow, for tests and explanations."""
+    return next((rule.tier for rule in every if re.search(rule.expression, url)), SKIP_TIER)
+
+
+def by_rank(document: Document) -> list[HubEntry]:
+    """Hubs in the order in which they are worth a first visit."""
+    return sorted(document["hubs"], key=lambda hub: (hub["tier"], hub["rank"], hub["url"]))
+
+
+def _static(document: Document) -> list[Rule]:
+    names = document["urls"]["static_extensions"]
+    if not names:
+        return []
+    # Classes rather than a flag: dialects write flags in different ways.
+    either = "|".join("".join(_both_cases(letter) for letter in name) for name in names)
+    return [Rule("static", rf"^[^?;]*/[^?;/]*\.(?:{either})(?:[?;]|$)", SKIP_TIER, "")]
+
+
+def _both_cases(letter: str) -> str:
+    return f"[{letter}{letter.upper()}]" if letter.isalpha() else letter
+
+
+def _hub(hub: HubEntry) -> Rule:
+    text = hub["url"].split("://", 1)[1]
+    return Rule("hub", f"^{_ANY_SCHEME}{escape(text)}$", hub["tier"], hub["site"])
+
+
+def _prefixes(document: Document) -> list[Rule]:
+    longest = sorted(document["prefixes"], key=lambda row: (-len(row["prefix"]), row["prefix"]))
+    return [
+        Rule("prefix", f"^{_ANY_SCHEME}{escape(row['prefix'])}", row["tier"], row["site"])
+        for row in longest
+    ]
+
+
+def _patterns(document: Document) -> list[Rule]:
+    return [
+        Rule("pattern", _any_scheme(row["expression"]), row["tier"], row["site"])
+        for row in document["patterns"]
+    ]
+
+
+def _any_scheme(expression: str) -> str:
+    return re.sub(r"^\^https?://", f"^{_ANY_SCHEME}", expression)
+
+
+def _sites(document: Document) -> list[Rule]:
+    below = r"(?:[^/?:]+\.)?" if document["includes_subdomains"] else ""
+    return [
+        Rule("site", f"^{_ANY_SCHEME}{below}{escape(row['site'])}(?::[0-9]+)?/", row["tier"],
+             row["site"])
+        for row in document["sites"]
+    ]  # fmt: skip
+
+
+def metadata(entry: Any, *names: str) -> dict[str, str]:
+    """Fields of an entry as text, for formats that know only text."""
+    return {name: str(entry[name]) for name in names}

@@ -1,0 +1,53 @@
+"""Scrapy, without the add-on: lists for link extractors, start URLs, junk query keys.
+
+The add-on (`temporal_assets.crawl.scrapy`) reads the policy itself and does more. These files
+are for spiders that cannot have it. `deny` wins over `allow`; expressions are searched in the
+absolute URL.
+"""
+
+from __future__ import annotations
+
+import json
+
+from temporal_assets.policy.document import SKIP_TIER, Document
+from temporal_assets.policy.exports.rules import allowed, by_rank, denied, rules
+
+
+def files(document: Document) -> dict[str, str]:
+    """Name -> content."""
+    links = {
+        "allow": allowed(document),
+        "deny": denied(document),
+        "priorities": [[rule.expression, priority(rule.tier)] for rule in rules(document)],
+    }
+    start = [
+        {
+            "url": hub["url"],
+            "priority": priority(hub["tier"]),
+            "interval_seconds": hub["interval_seconds"],
+        }
+        for hub in by_rank(document)
+    ]
+    return {
+        "links.json": json.dumps(links, indent=1) + "\n",
+        "start-requests.json": json.dumps(start, indent=1) + "\n",
+        "duplicate-url-discarder.json": json.dumps(_junk_keys(document), indent=1) + "\n",
+    }
+
+
+def priority(tier: int) -> int:
+    """`Request.priority` of a tier: larger is sooner, 0 is what is skipped."""
+    return SKIP_TIER - tier
+
+
+def _junk_keys(document: Document) -> list[dict[str, object]]:
+    """Query keys that make no other page; names with a wildcard have no form there."""
+    keys = set(document["urls"]["dropped_keys"]) - set(document["urls"]["kept_keys"])
+    return [
+        {
+            "order": 100,
+            "processor": "queryRemoval",
+            "urlPattern": {"include": []},
+            "args": sorted(key for key in keys if not key.endswith("*")),
+        }
+    ]

@@ -1,0 +1,48 @@
+"""A sitemap of the hubs, which every crawler reads: priority and frequency by tier and interval."""
+
+from __future__ import annotations
+
+from typing import Final
+from xml.sax.saxutils import escape
+
+from temporal_assets.policy.document import TIERS, Document, HubEntry
+from temporal_assets.policy.exports.rules import by_rank
+
+MAX_URLS: Final = 50_000
+"""More are not allowed in one file (sitemaps.org)."""
+
+_FREQUENCIES: Final = ((3600, "hourly"), (86_400, "daily"), (604_800, "weekly"))
+"""The protocol's words for intervals up to so many seconds; `always` would mean every visit."""
+
+
+def files(document: Document) -> dict[str, str]:
+    """Name -> content; more than one file, and an index, only where one cannot hold all hubs."""
+    hubs = by_rank(document)
+    parts = [hubs[at : at + MAX_URLS] for at in range(0, max(1, len(hubs)), MAX_URLS)]
+    if len(parts) == 1:
+        return {"sitemap.xml": _sitemap(parts[0])}
+    return {f"sitemap-{number}.xml": _sitemap(part) for number, part in enumerate(parts, 1)}
+
+
+def priority(tier: int) -> float:
+    """1.0 for tier 1; whole tenths, as sitemaps are written."""
+    return round((TIERS + 1 - tier) / TIERS, 1)
+
+
+def frequency(seconds: int) -> str:
+    """The nearest word that does not promise more visits than are worth it."""
+    return next((word for most, word in _FREQUENCIES if seconds <= most), "weekly")
+
+
+def _sitemap(hubs: list[HubEntry]) -> str:
+    urls = "".join(
+        f" <url><loc>{escape(hub['url'])}</loc>"
+        f"<changefreq>{frequency(hub['interval_seconds'])}</changefreq>"
+        f"<priority>{priority(hub['tier']):.1f}</priority></url>\n"
+        for hub in hubs
+    )
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
+        f"{urls}</urlset>\n"
+    )

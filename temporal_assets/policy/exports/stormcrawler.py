@@ -1,0 +1,71 @@
+"""Apache StormCrawler: seeds with metadata, intervals by metadata, URL filters.
+
+Its status backends know no priorities, only when a URL is due. So tiers travel as metadata, and the
+configuration gives each class of hubs its interval; a class is a whole number of minutes, because
+the scheduler compares metadata as text.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from temporal_assets.policy.document import Document
+from temporal_assets.policy.exports.rules import by_rank, of_site, rules
+
+
+def files(document: Document) -> dict[str, str]:
+    """Name -> content."""
+    return {
+        "seeds.txt": _seeds(document),
+        "policy-conf.yaml": _configuration(document),
+        "fast.urlfilter.json": _fast_filter(document),
+        "policy-regex-filters.txt": _regex_filter(document),
+    }
+
+
+def minutes(seconds: int) -> int:
+    """An interval as the scheduler counts."""
+    return max(1, seconds // 60)
+
+
+def _seeds(document: Document) -> str:
+    return "".join(
+        f"{hub['url']}\tpolicyTier={hub['tier']}\thubInterval={minutes(hub['interval_seconds'])}\n"
+        for hub in by_rank(document)
+    )
+
+
+def _configuration(document: Document) -> str:
+    classes = sorted({minutes(hub["interval_seconds"]) for hub in document["hubs"]})
+    lines = [
+        "# To be merged into the crawler's configuration.",
+        "config:",
+        '  metadata.persist: ["policyTier", "hubInterval"]',
+        *(f"  fetchInterval.hubInterval={each}: {each}" for each in classes),
+        # A hub that fails is tried again at its own pace, not after a day.
+        *(f"  fetchInterval.FETCH_ERROR.hubInterval={each}: {4 * each}" for each in classes),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _fast_filter(document: Document) -> str:
+    """What is skipped on known hosts; a scope for each, since an ALLOW ends its own scope only."""
+    every = rules(document)
+    static = [f"DenyPathQuery {rule.path}" for rule in every if rule.kind == "static"]
+    kind = "domain" if document["includes_subdomains"] else "host"
+    scopes: list[dict[str, Any]] = []
+    for site, group in of_site(every).items():
+        patterns = [
+            f"{'Allow' if rule.is_accepted else 'Deny'}PathQuery {rule.path}"
+            for rule in group
+            if rule.kind != "site" and rule.path is not None
+        ]
+        scopes.append({"scope": f"{kind}:{site}", "patterns": static + patterns})
+    return json.dumps(scopes, indent=1) + "\n"
+
+
+def _regex_filter(document: Document) -> str:
+    """The whole policy, sites included. No comments: a line of another kind ends the reading."""
+    lines = [f"{'+' if r.is_accepted else '-'}{r.expression}" for r in rules(document)]
+    return "".join(f"{line}\n" for line in [*lines, "-."])

@@ -1,0 +1,33 @@
+"""url-matcher, the rules of web-poet and scrapy-poet: includes, excludes, a priority.
+
+A path is a prefix unless a `|` ends it, whatever its case; `*` is a wildcard and cannot be escaped; a
+host is also meant by `www.` before it. So rules are a little coarser than the policy, and patterns
+have no place in them.
+"""
+
+from __future__ import annotations
+
+import json
+
+from temporal_assets.policy.document import SKIP_TIER, Document
+
+
+def files(document: Document) -> dict[str, str]:
+    """Name -> content."""
+    prefixes = [(_include(entry["prefix"]), entry["tier"]) for entry in document["prefixes"]]
+    sites = [(f"{entry['site']}/", entry["tier"]) for entry in document["sites"]]
+    rules = [
+        {"include": [include], "exclude": [], "priority": priority(tier), "meta": {"tier": tier}}
+        for include, tier in (*prefixes, *sites)
+    ]
+    return {"rules.json": json.dumps(rules, indent=1) + "\n"}
+
+
+def priority(tier: int) -> int:
+    """Larger wins; 500 is what rules have by default, so that a project's own can stay above."""
+    return 100 + 10 * (SKIP_TIER - tier)
+
+
+def _include(prefix: str) -> str:
+    """A folder is a prefix as it stands; a program is its exact path, with any query."""
+    return f"{prefix.removesuffix('?')}|" if prefix.endswith("?") else prefix

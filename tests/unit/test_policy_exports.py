@@ -1,0 +1,314 @@
+"""Every export against its target's own rules, written down here once more and independently.
+
+What a target accepts must be what `match` does not skip; what it orders must be in the order of
+tiers. Where the target itself can be installed, `test_policy_exports_real.py` asks it.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+import yaml
+
+from temporal_assets.policy import Policy
+from temporal_assets.policy.document import Document
+from temporal_assets.policy.exports import TARGETS, export
+from temporal_assets.policy.exports.heritrix import surt
+from temporal_assets.policy.exports.rules import rules, tier_of
+from tests.policies import PRIVATE, URLS, document
+
+WITHOUT_PORTS = [url for url in URLS if ":8443" not in url]
+
+Files = dict[str, str]
+
+
+@pytest.fixture(scope="module")
+def doc() -> Document:
+    return document()
+
+
+@pytest.fixture(scope="module")
+def policy(doc: Document) -> Policy:
+    return Policy(doc)
+
+
+def both(urls: list[str]) -> list[str]:
+    """Every URL under http as well."""
+    return urls + [url.replace("https://", "http://", 1) for url in urls]
+
+
+def wanted(policy: Policy, url: str) -> bool:
+    return policy.match(url).decision != "skip"
+
+
+def check(policy: Policy, urls: list[str], accepts: Callable[[str], bool]) -> None:
+    wrong = [url for url in both(urls) if accepts(url) != wanted(policy, url)]
+    assert wrong == []
+    assert len({wanted(policy, url) for url in urls}) == 2  # both answers were asked for
+
+
+def hubs_in_order(policy: Policy) -> list[str]:
+    return sorted(
+        (hub["url"] for hub in policy.document["hubs"]), key=lambda url: policy.match(url).tier
+    )
+
+
+def test_rules_say_what_match_says(policy: Policy, doc: Document) -> None:
+    every = rules(doc)
+    assert {url: tier_of(url, every) for url in both(URLS)} == {
+        url: policy.match(url).tier for url in both(URLS)
+    }
+
+
+# -------------------------------------------------------------------------------------- Nutch
+
+
+def first_match(text: str, url: str) -> bool:
+    """RegexURLFilterBase: `+` or `-` and an expression that is found; nothing found rejects."""
+    for line in text.splitlines():
+        if not line or line[0] in "# ":
+            continue
+        assert line[0] in "+-"
+        if re.search(line[1:], url):
+            return line[0] == "+"
+    return False
+
+
+def fast_filter(text: str, url: str) -> bool:
+    """FastURLFilter: deny-only rules by host, on path and query; a line ends at `#`."""
+    host, rules_of = "", dict[str, list[str]]()
+    for line in (line.partition("#")[0].strip() for line in text.splitlines()):
+        if line.startswith("Host "):
+            host = line.split()[1]
+        elif line:
+            kind, expression = line.split()[:2]
+            assert kind == "DenyPathQuery"
+            rules_of.setdefault(host, []).append(expression)
+    parts = urlsplit(url)
+    path = parts.path + (f"?{parts.query}" if parts.query else "")
+    return not any(re.search(e, path) for e in rules_of.get(parts.hostname or "", []))
+
+
+def test_nutch(policy: Policy, doc: Document) -> None:
+    files = TARGETS["nutch"](doc)
+    regex = files["conf/regex-urlfilter.txt"]
+    check(policy, URLS, lambda url: first_match(regex, url))
+    prefixes = files["conf/prefix-urlfilter.txt"].splitlines()
+
+    def both_filters(url: str) -> bool:
+        known = any(url.startswith(prefix) for prefix in prefixes)
+        return known and fast_filter(files["conf/fast-urlfilter.txt"], url)
+
+    check(policy, WITHOUT_PORTS, both_filters)
+    seeds = [line.split("\t") for line in files["seeds/seeds.txt"].splitlines()]
+    assert seeds[0] == [
+        "https://news.example/", "nutch.score=16.0", "nutch.fetchInterval=900", "policyTier=1",
+    ]  # fmt: skip
+    assert [seed[0] for seed in seeds] == hubs_in_order(policy)
+    scores = [float(seed[1].partition("=")[2]) for seed in seeds]
+    assert scores == sorted(scores, reverse=True)
+    assert all(seed[2].partition("=")[2].isdigit() for seed in seeds)  # Integer.parseInt
+    assert files["conf/adaptive-host-specific-intervals.txt"].splitlines() == [
+        "board.example 86400 2592000",
+        "news.example 300 2592000",
+        "shop.example 300 2592000",
+    ]
+
+
+# ------------------------------------------------------------------------------- StormCrawler
+
+
+def storm_fast_filter(text: str, url: str) -> bool:
+    """FastURLFilter: scopes by host; the first rule found in path and query decides."""
+    parts = urlsplit(url)
+    path = parts.path + (f"?{parts.query}" if parts.query else "")
+    for scope in json.loads(text):
+        if scope["scope"] != f"host:{parts.hostname}":
+            continue
+        for pattern in scope["patterns"]:
+            kind, expression = pattern.split(" ", 1)
+            assert kind in ("AllowPathQuery", "DenyPathQuery")
+            if re.search(expression, path):
+                return kind == "AllowPathQuery"
+    return True
+
+
+def test_stormcrawler(policy: Policy, doc: Document) -> None:
+    files = TARGETS["stormcrawler"](doc)
+    lines = files["policy-regex-filters.txt"]
+    assert {line[0] for line in lines.splitlines()} <= {"+", "-"}  # others end the reading
+    check(policy, URLS, lambda url: first_match(lines, url))
+    known = {site["site"] for site in doc["sites"]}
+    of_known = [url for url in WITHOUT_PORTS if urlsplit(url).hostname in known]
+    check(policy, of_known, lambda url: storm_fast_filter(files["fast.urlfilter.json"], url))
+    seeds = [line.split("\t") for line in files["seeds.txt"].splitlines()]
+    assert seeds[0] == ["https://news.example/", "policyTier=1", "hubInterval=15"]
+    configuration = yaml.safe_load(files["policy-conf.yaml"])["config"]
+    for seed in seeds:
+        # DefaultScheduler compares the metadata's text.
+        minutes = configuration[f"fetchInterval.{seed[2]}"]
+        assert 60 * minutes == policy.match(seed[0]).interval_seconds
+
+
+# -------------------------------------------------------------------------------- URLFrontier
+
+
+def test_urlfrontier(policy: Policy, doc: Document) -> None:
+    items = [json.loads(line) for line in TARGETS["urlfrontier"](doc)["hubs.jsonl"].splitlines()]
+    assert items[0] == {
+        "known": {
+            "info": {
+                "url": "https://news.example/",
+                "key": "news.example",
+                "crawlID": "DEFAULT",
+                "metadata": {"tier": {"values": ["1"]}, "interval_seconds": {"values": ["900"]}},
+            },
+            "refetchableFromDate": "1",
+        }
+    }
+    # Within a queue the earliest date is first; zero would mean never.
+    due = [
+        (int(item["known"]["refetchableFromDate"]), item["known"]["info"]["url"]) for item in items
+    ]
+    assert all(date > 0 for date, _ in due)
+    assert [url for _, url in sorted(due)] == hubs_in_order(policy)
+
+
+# ----------------------------------------------------------------------------------- Heritrix
+
+
+def heritrix_scope(files: Files, url: str) -> bool:
+    """REJECT all, ACCEPT by SURT prefix, REJECT by a list that the whole URL must match."""
+    parts = urlsplit(url)
+    host = ",".join(reversed((parts.hostname or "").split("."))) + ","
+    port = f":{parts.port}" if parts.port else ""
+    own = f"http://({host}{port}){parts.path}" + (f"?{parts.query}" if parts.query else "")
+    accepted = any(own.startswith(line) for line in files["surts.txt"].splitlines())
+    return accepted and not any(
+        re.fullmatch(line, url) for line in files["reject-regex.txt"].splitlines()
+    )
+
+
+def test_heritrix(policy: Policy, doc: Document) -> None:
+    files = TARGETS["heritrix"](doc)
+    check(policy, WITHOUT_PORTS, lambda url: heritrix_scope(files, url))
+    assert files["news-surts.txt"].splitlines() == [
+        "http://(example,board,)/t.php?",
+        "http://(example,news,)/politics/",
+    ]
+    precedence = [line.split(" ") for line in files["precedence.txt"].splitlines()]
+    assert [(url, int(number)) for url, number in precedence] == [
+        (url, policy.match(url).tier) for url in hubs_in_order(policy)
+    ]
+    assert all(int(number) > 0 for _, number in precedence)  # 0 means the default
+    assert files["action/hubs.force"].splitlines()[0] == "F+ https://news.example/"
+
+
+def test_surts_by_hand() -> None:
+    assert surt("news.example/china/") == "http://(example,news,)/china/"
+    assert surt("a.b.example:8080/x") == "http://(example,b,a,:8080)/x"
+    assert surt("192.0.2.7/x/") == "http://(192.0.2.7)/x/"
+    assert surt("example.org", includes_subdomains=True) == "http://(org,example,"
+
+
+# ------------------------------------------------- programs with a list to allow and one to deny
+
+
+def allow_and_deny(allow: list[str], deny: list[str], url: str) -> bool:
+    return any(re.search(e, url) for e in allow) and not any(re.search(e, url) for e in deny)
+
+
+def test_browsertrix(policy: Policy, doc: Document) -> None:
+    files = TARGETS["browsertrix"](doc)
+    told = yaml.safe_load(files["crawl-config.yaml"])
+    assert told["scopeType"] == "custom"
+    check(policy, URLS, lambda url: allow_and_deny(told["include"], told["exclude"], url))
+    assert files["seeds.txt"].splitlines() == hubs_in_order(policy)  # comments would be seeds
+    assert [seed["url"] for seed in told["seeds"]] == hubs_in_order(policy)
+
+
+@pytest.mark.parametrize("target", ["crawlee", "crawl4ai"])
+def test_crawlee(policy: Policy, doc: Document, target: str) -> None:
+    told = json.loads(TARGETS[target](doc)["policy-links.json"])
+    check(policy, URLS, lambda url: allow_and_deny(told["include"], told["exclude"], url))
+    for url in both(URLS):
+        score = next((score for e, score in told["scores"] if re.search(e, url)), 0)
+        assert score == (16 - policy.match(url).tier) / 15
+    assert [start["url"] for start in told["start"]] == hubs_in_order(policy)
+    for url in both(URLS):
+        if any(fnmatch.fnmatchcase(url, glob) for glob in told["globs"]):
+            assert policy.match(url).prefix is not None
+    assert sum(fnmatch.fnmatchcase(u, g) for u in both(URLS) for g in told["globs"]) > 10
+
+
+def test_scrapy(policy: Policy, doc: Document) -> None:
+    files = TARGETS["scrapy"](doc)
+    links = json.loads(files["links.json"])
+    check(policy, URLS, lambda url: allow_and_deny(links["allow"], links["deny"], url))
+    for url in both(URLS):
+        priority = next((p for e, p in links["priorities"] if re.search(e, url)), 0)
+        assert priority == 16 - policy.match(url).tier
+    start = json.loads(files["start-requests.json"])
+    assert start[0] == {"url": "https://news.example/", "priority": 15, "interval_seconds": 900}
+    (junk,) = json.loads(files["duplicate-url-discarder.json"])
+    assert junk["processor"] == "queryRemoval"
+    assert "phpsessid" in junk["args"]
+    assert not any("*" in key for key in junk["args"])
+
+
+# ------------------------------------------------------------------- plain text and the sitemap
+
+
+def test_plain_text(policy: Policy, doc: Document) -> None:
+    files = TARGETS["plain-text"](doc)
+    assert files["sites.txt"].splitlines() == ["news.example", "board.example", "shop.example"]
+    assert files["prefixes.txt"].splitlines() == ["news.example/politics/", "board.example/t.php?"]
+    assert files["hubs.txt"].splitlines() == hubs_in_order(policy)
+    assert files["hubs.tsv"].splitlines()[1] == "https://news.example/\t1\t900"
+
+
+def test_sitemap(policy: Policy, doc: Document) -> None:
+    text = TARGETS["sitemap"](doc)["sitemap.xml"]
+    space = {"s": "http://www.sitemaps.org/schemas/sitemap/0.9"}
+    urls = ET.fromstring(text).findall("s:url", space)  # noqa: S314 - we wrote it
+    said = [tuple(e.text for e in url) for url in urls]
+    assert said == [
+        ("https://news.example/", "hourly", "1.0"),
+        ("https://news.example/politics/", "hourly", "0.9"),
+        ("https://board.example/list?forum=2&sort=new", "daily", "0.9"),
+        ("https://shop.example/offers(1).php", "hourly", "0.8"),
+    ]
+    assert [url for url, _, _ in said] == hubs_in_order(policy)
+
+
+# ------------------------------------------------------------------------------------- all of them
+
+
+@pytest.mark.parametrize("target", sorted(TARGETS))
+def test_nothing_private_is_exported(doc: Document, target: str, tmp_path: Path) -> None:
+    written = export(doc, target, tmp_path)
+    text = "".join(path.read_text("utf-8") for path in written)
+    assert "news.example" in text or "news" in text
+    for secret in (PRIVATE, "/private/", "anna", "few.example"):
+        assert secret not in text
+
+
+@pytest.mark.parametrize("target", sorted(TARGETS))
+def test_an_empty_policy_has_an_export(doc: Document, target: str) -> None:
+    empty = doc.copy()
+    for name in ("sites", "hubs", "prefixes", "patterns", "trees"):
+        empty[name] = []  # type: ignore[literal-required]
+    assert TARGETS[target](empty)
+
+
+def test_the_command_knows_all_targets() -> None:
+    from temporal_assets.cli.export import TARGET_NAMES
+
+    assert TARGET_NAMES.split(", ") == sorted(TARGETS)
