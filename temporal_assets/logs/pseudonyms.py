@@ -54,6 +54,8 @@ class KeyRing:
     def __init__(self, folder: Path, rotation_days: int) -> None:
         self.folder = folder
         self.rotation_days = rotation_days
+        self.made: list[int] = []
+        """Periods whose key was not there and was made by this key ring."""
         self._keys: dict[int, bytes] = {}
         self._lock = threading.Lock()
 
@@ -73,7 +75,7 @@ class KeyRing:
             return known
         with self._lock:
             if period not in self._keys:
-                self._keys[period] = self._load(self.file(period))
+                self._keys[period] = self._load(period)
             return self._keys[period]
 
     def file(self, period: int) -> Path:
@@ -83,12 +85,14 @@ class KeyRing:
         first = _EPOCH + dt.timedelta(days=period * self.rotation_days)
         return self.folder / f"clients-{first.isoformat()}-{self.rotation_days}d.key"
 
-    def _load(self, file: Path) -> bytes:
+    def _load(self, period: int) -> bytes:
+        file = self.file(period)
         try:
             self._prepare_folder()
             with contextlib.suppress(FileNotFoundError):
                 return _read_key(file)
             _create_key(file)
+            self.made.append(period)
             return _read_key(file)
         except OSError as error:
             raise KeyFileError(

@@ -17,7 +17,7 @@ import datetime as dt
 import shutil
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -25,6 +25,7 @@ from os import cpu_count
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+import numpy as np
 from filelock import FileLock
 
 from temporal_assets.logs import detect, formats, parquet, streams
@@ -91,6 +92,8 @@ class LandingReport:
     """Files that cannot be read, each with an `error` that says why and what to do."""
     missing: tuple[str, ...]
     """What is wrong with sources of the settings that lead to no file."""
+    lost_keys: tuple[Path, ...] = ()
+    """Keys of pseudonyms that had to be made anew although days had been read with them."""
 
     @property
     def days(self) -> tuple[dt.date, ...]:
@@ -116,6 +119,7 @@ def refresh(settings: Settings, progress: Progress | None = None) -> LandingRepo
         reader = _Reader(settings, inventory, scratch, progress or (lambda *_: None))
         known = {file.id for file in inventory.files}
         before = {file.id for file in inventory.active}
+        days_before = inventory.days()
         files = {file.id: file for file in reader.land(inventory.pending(settings))}
         after = {file.id for file in inventory.active}
         return LandingReport(
@@ -127,7 +131,15 @@ def refresh(settings: Settings, progress: Progress | None = None) -> LandingRepo
             unchanged=sum(file.id in before for file in inventory.active),
             failed=tuple(inventory.failed),
             missing=tuple(inventory.missing_sources(settings)),
+            lost_keys=_lost_keys(reader.keys, days_before),
         )
+
+
+def _lost_keys(keys: KeyRing, days_before: Sequence[dt.date]) -> tuple[Path, ...]:
+    """Of the keys that were just made, those that days read before must have had."""
+    since_epoch = np.array([(day - _EPOCH).days for day in days_before], np.int32)
+    used = set(keys.period(since_epoch).tolist())
+    return tuple(keys.file(period) for period in keys.made if period in used)
 
 
 class _Reader:

@@ -376,3 +376,21 @@ def test_a_name_that_is_no_text_is_shown_escaped(state: Path, folder: Path) -> N
     path.write_bytes(b"\x00\x01 no log\n")
     (error,) = _errors(refresh(_settings(state, folder)))
     assert error.encode().isascii()
+
+
+def test_a_key_that_was_lost_is_not_replaced_without_a_word(state: Path, folder: Path) -> None:
+    settings = _settings(state, folder)
+    logs.write(folder / "a.log", logs.day_of_lines(DAY))
+    assert refresh(settings).lost_keys == ()
+    key = state / "secrets" / "clients.key"
+    key.unlink()
+    logs.write(folder / "b.log", logs.day_of_lines(DAY + dt.timedelta(days=1)))
+    assert refresh(settings).lost_keys == (key,)
+
+
+def test_a_key_of_a_new_period_is_not_a_lost_one(state: Path, folder: Path) -> None:
+    settings = _settings(state, folder, privacy={"rotation_days": 1})
+    logs.write(folder / "a.log", logs.day_of_lines(DAY))
+    refresh(settings)
+    logs.write(folder / "b.log", logs.day_of_lines(DAY + dt.timedelta(days=1)))
+    assert refresh(settings).lost_keys == ()
