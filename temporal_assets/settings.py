@@ -268,6 +268,38 @@ class Calibration(_Section):
         return value
 
 
+class Patterns(_Section):
+    """How the URLs of a site become patterns (docs/url-patterns.md)."""
+
+    min_urls: int = Field(10, ge=1)
+    """Nodes of the pattern tree with fewer URLs are leaves, and no rarer value is named."""
+
+    min_share: float = Field(1e-4, ge=0, le=1)
+    """The same as a share of the site's URLs; the larger of the two counts."""
+
+    cut: Literal["syntax", "visit", "transit"] = "transit"
+    """Whose leaves are the patterns: T_syn, T_visit or T_tran. BB Table 4 and Figure 6 are best
+    for the last."""
+
+    visit_weight: float = Field(1.0, gt=0)
+    """Weight of the visits in the visit cut; below 1 it merges more."""
+
+    transit_threshold: float = Field(0.8, gt=0, le=1)
+    """Siblings with more similar in- and out-links than this are merged. BB do not give it; see
+    `core.transit_cut`."""
+
+    processes: int | None = Field(None, ge=0)
+    """Sites are learned side by side in so many processes; all cores when unset. 0 learns them in
+    the calling process, without the two limits below."""
+
+    site_seconds: float = Field(120.0, gt=0)
+    """A site that takes longer is reported and left out. The largest of BB Table 2 (1.7 million
+    URLs) takes less than ten."""
+
+    site_memory_mib: int = Field(4096, ge=256)
+    """Memory a process may take for one site; one that needs more is reported and left out."""
+
+
 class Engine(_Section):
     """What runs the transformations, and what it may use."""
 
@@ -329,6 +361,7 @@ class Settings(BaseSettings):
     curves: Curves = Curves()
     labels: Labels = Labels()
     calibration: Calibration = Calibration()
+    patterns: Patterns = Patterns()
     engine: Engine = Engine()
     orchestration: Orchestration = Orchestration()
 

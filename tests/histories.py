@@ -14,11 +14,20 @@ from temporal_assets import contracts
 from temporal_assets.engines.base import Engine
 from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage.store import Store
-from temporal_assets.windows.asset import build
+from temporal_assets.windows.asset import WindowAsset, build
 from temporal_assets.windows.registry import WINDOW_ASSETS
 
 FIRST = dt.date(2026, 3, 1)
 ONE = dt.timedelta(days=1)
+
+
+def made_of_views() -> list[WindowAsset]:
+    """Window assets that need no transits."""
+
+    def is_one(asset: WindowAsset) -> bool:
+        return set(asset.windows) <= {"page_views"} and all(map(is_one, asset.tables))
+
+    return [asset for asset in WINDOW_ASSETS if is_one(asset)]
 
 
 class Histories:
@@ -45,7 +54,7 @@ class Histories:
         self.views[:, ~self.observed] = 0
         for n in np.flatnonzero(self.observed):
             self._publish_views(FIRST + int(n) * ONE, self.views[:, n])
-        for asset in WINDOW_ASSETS:
+        for asset in made_of_views():
             build(self.store, engine, self.settings, asset, self.day)
 
     def _publish_views(self, day: dt.date, views: np.ndarray) -> None:

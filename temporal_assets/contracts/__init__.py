@@ -9,17 +9,21 @@ from __future__ import annotations
 
 from typing import Final
 
+from temporal_assets.contracts.behaviour_graph import BEHAVIOUR_GRAPH
 from temporal_assets.contracts.calibration import CALIBRATION
 from temporal_assets.contracts.interest_curves import INTEREST_CURVES
 from temporal_assets.contracts.page_histories import PAGE_HISTORIES
 from temporal_assets.contracts.page_labels import PAGE_LABELS
 from temporal_assets.contracts.page_totals import PAGE_TOTALS
+from temporal_assets.contracts.page_traffic import PAGE_TRAFFIC
 from temporal_assets.contracts.page_views import PAGE_VIEWS
+from temporal_assets.contracts.pattern_ranks import PATTERN_RANKS
 from temporal_assets.contracts.rejects import REJECTS
 from temporal_assets.contracts.requests import REQUESTS
 from temporal_assets.contracts.rules import Drift, Rule, Severity
 from temporal_assets.contracts.table import ColumnSpec, Table, Type
 from temporal_assets.contracts.transits import TRANSITS
+from temporal_assets.contracts.url_patterns import URL_PATTERNS
 
 TABLES: Final[tuple[Table, ...]] = (
     REQUESTS,
@@ -31,6 +35,10 @@ TABLES: Final[tuple[Table, ...]] = (
     INTEREST_CURVES,
     CALIBRATION,
     PAGE_LABELS,
+    PAGE_TRAFFIC,
+    URL_PATTERNS,
+    BEHAVIOUR_GRAPH,
+    PATTERN_RANKS,
 )
 """All tables, in the order the data flows."""
 
@@ -47,16 +55,20 @@ def table(name: str) -> Table:
 
 
 __all__ = [
+    "BEHAVIOUR_GRAPH",
     "CALIBRATION",
     "INTEREST_CURVES",
     "PAGE_HISTORIES",
     "PAGE_LABELS",
     "PAGE_TOTALS",
+    "PAGE_TRAFFIC",
     "PAGE_VIEWS",
+    "PATTERN_RANKS",
     "REJECTS",
     "REQUESTS",
     "TABLES",
     "TRANSITS",
+    "URL_PATTERNS",
     "ColumnSpec",
     "Drift",
     "Rule",

@@ -24,6 +24,9 @@ class Type(Enum):
     VARCHAR = "VARCHAR"
     INTEGERS = "INTEGER[]"
     """A list of 32-bit integers."""
+    BIGINTS = "BIGINT[]"
+    LINKS = "STRUCT(page INTEGER, transits BIGINT)[]"
+    """Other ends of links, by number, and how often each was followed; ascending."""
 
     @property
     def arrow(self) -> pa.DataType:
@@ -39,6 +42,8 @@ _ARROW = {
     Type.BOOLEAN: pa.bool_(),
     Type.VARCHAR: pa.string(),
     Type.INTEGERS: pa.list_(pa.int32()),
+    Type.BIGINTS: pa.list_(pa.int64()),
+    Type.LINKS: pa.list_(pa.struct([("page", pa.int32()), ("transits", pa.int64())])),
 }
 
 

@@ -26,7 +26,9 @@ from typing import Final
 import numpy as np
 from numba import njit
 
+from temporal_assets.core.audience import Audience
 from temporal_assets.core.hierarchy import Hierarchy, hierarchy
+from temporal_assets.core.public_values import PublicValues, everything_public, public_values
 from temporal_assets.core.salience import salient
 from temporal_assets.core.texts import Flags, Floats, Int8s, Int32s, Int64s, Texts
 from temporal_assets.core.url_keys import ABSENT, UrlKeys, decompose
@@ -170,12 +172,20 @@ class PatternTree:
         )
 
 
-def pattern_tree(urls: Texts, options: TreeOptions | None = None) -> PatternTree:
-    """The tree T_syn of the distinct canonical URLs of one site."""
+def pattern_tree(
+    urls: Texts, options: TreeOptions | None = None, audience: Audience | None = None
+) -> PatternTree:
+    """The tree T_syn of the distinct canonical URLs of one site.
+
+    With an `audience`, no pattern names a value that too few clients have asked for: such values
+    stay under `*`.
+    """
     if len(urls) == 0:
         raise ValueError("a site without URLs has no patterns")
     support = (options or TreeOptions()).support(len(urls))
-    return _Builder(decompose(urls, min(support, len(urls))), support).build()
+    keys = decompose(urls, min(support, len(urls)))
+    public = public_values(keys, audience, support) if audience else everything_public(keys)
+    return _Builder(keys, support, public).build()
 
 
 @dataclass(slots=True)
@@ -214,9 +224,10 @@ class _Measures:
 class _Builder:
     """Grows one tree, from the root down."""
 
-    def __init__(self, keys: UrlKeys, support: int) -> None:
+    def __init__(self, keys: UrlKeys, support: int, public: PublicValues) -> None:
         self.keys = keys
         self.support = support
+        self.public = public
         urls = keys.codes.shape[1]
         most = int(np.diff(keys.first).max(initial=0))
         self.order = np.arange(urls, dtype=np.int32)
@@ -227,8 +238,8 @@ class _Builder:
         self.tests: list[tuple[int, int, int, int, int]] = []
 
     def build(self) -> PatternTree:
-        everything = np.arange(len(self.keys.keys), dtype=np.int32)
-        root = _Task(-1, ROOT, 0, len(self.order), everything, frozenset(), {})
+        open_keys = np.flatnonzero(self.public.is_key_public).astype(np.int32)
+        root = _Task(-1, ROOT, 0, len(self.order), open_keys, frozenset(), {})
         waiting = [root]
         while waiting:
             # The last task is the next child in preorder.
@@ -329,8 +340,9 @@ class _Builder:
         if present < urls:
             return True
         common = measures.common[i]
-        if measures.distinct[i] == 1 and self._fixes(kind, common, context, urls):
-            self.tests.append((node, key, measures.constant[i], 0, ANY_CLASS))
+        constant = measures.constant[i]
+        if measures.distinct[i] == 1 and self._fixes(key, constant, common, context, urls):
+            self.tests.append((node, key, constant, 0, ANY_CLASS))
             return False
         required = self._required(kind, common, context, urls)
         name = _class_name(measures.class_urls[i], measures.bit_urls[i], present, context)
@@ -341,8 +353,11 @@ class _Builder:
             self.tests.append((node, key, OTHER, required, name))
         return True
 
-    def _fixes(self, kind: int, common: int, context: int, urls: int) -> bool:
+    def _fixes(self, key: int, constant: int, common: int, context: int, urls: int) -> bool:
         """Whether a constant value belongs to the pattern."""
+        kind = int(self.keys.keys.kind[key])
+        if not self.public.is_value_public[self.keys.first[key] + constant - 1]:
+            return False
         if kind not in (PATH, QUERY):
             return True
         if kind == PATH and not common & NONEMPTY:
@@ -426,8 +441,9 @@ class _Builder:
         counts = self.counts[codes].astype(np.int64)
         self.counts[codes] = 0
         is_path = self.keys.keys.kind[key] == PATH
+        public = self.public.is_value_public
         branch = _assign(
-            codes, counts, keys.first[key], keys.shape, bit, dates, is_path, self.support
+            codes, counts, keys.first[key], keys.shape, public, bit, dates, is_path, self.support
         )
         named = np.flatnonzero(branch > 0).tolist()
         named.sort(key=lambda i: (-counts[i], keys.value(key, int(codes[i]))))
@@ -464,6 +480,7 @@ def _assign(
     counts: Int64s,
     first: int,
     shape: Int32s,
+    public: Flags,
     bit: int,
     dates: int,
     is_path: bool,
@@ -488,7 +505,8 @@ def _assign(
     rest = rest[:found]
     ranked = rest[np.argsort(-counts[rest], kind="mergesort")]
     for i in ranked[: salient(counts[ranked], min_urls)]:
-        branch[i] = codes[i]
+        if public[first + codes[i] - 1]:
+            branch[i] = codes[i]
     return branch
 
 

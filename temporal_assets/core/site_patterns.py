@@ -6,9 +6,12 @@ Here: the order of the steps. Not here: the steps, and where the traffic comes f
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final, Literal
 
 import numpy as np
+from scipy import sparse
 
+from temporal_assets.core.audience import Audience
 from temporal_assets.core.behaviour_graph import (
     BehaviourGraph,
     PatternRanks,
@@ -20,6 +23,11 @@ from temporal_assets.core.pattern_tree import PatternTree, TreeOptions, pattern_
 from temporal_assets.core.texts import Floats, Int32s, Int64s, Texts
 from temporal_assets.core.transit_cut import THRESHOLD, TransitCut, transit_cut
 from temporal_assets.core.visit_cut import VisitCut, visit_cut
+
+Cut = Literal["syntax", "visit", "transit"]
+"""Which of the three trees is used: T_syn, T_visit or T_tran."""
+
+CUTS: Final[tuple[Cut, ...]] = ("syntax", "visit", "transit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +45,13 @@ class SiteTraffic:
     target: Int64s
     transits: Floats
     """F_trans of the pair."""
+    audience: Audience | None = None
+    """Who opened the URLs; where it is given, values that few clients know are never named."""
 
 
 @dataclass(frozen=True, slots=True)
 class SitePatterns:
-    """The patterns of a site: the leaves of `by_transit`, in their order."""
+    """The patterns of a site: the leaves of the tree that was asked for, in their order."""
 
     by_syntax: PatternTree
     """T_syn."""
@@ -53,9 +63,16 @@ class SitePatterns:
     """Nodes of `by_syntax` that became leaves, and why."""
     transit_cut: TransitCut
     """The same for `by_visit`."""
+    patterns: PatternTree
+    """The one of the three whose leaves are the patterns."""
     graph: BehaviourGraph
     ranks: PatternRanks
     """One row a pattern, as in the graph."""
+
+    @property
+    def trees(self) -> dict[Cut, PatternTree]:
+        """All three, from the largest to the smallest."""
+        return {"syntax": self.by_syntax, "visit": self.by_visit, "transit": self.by_transit}
 
 
 def learn_patterns(
@@ -63,32 +80,49 @@ def learn_patterns(
     options: TreeOptions | None = None,
     threshold: float = THRESHOLD,
     visit_weight: float = 1.0,
+    cut: Cut = "transit",
 ) -> SitePatterns:
     """Trees, cuts, graph and ranks of one site. See `visit_cut` and `transit_cut`."""
-    syntax = pattern_tree(traffic.urls, options)
+    syntax = pattern_tree(traffic.urls, options, traffic.audience)
     by_visits = visit_cut(
         syntax.hierarchy, syntax.sizes, syntax.totals(traffic.visits), visit_weight
     )
     visit = syntax.cut(by_visits.is_pattern)
-    between = count_transits(
-        _number_of_url(visit),
-        len(visit.leaves),
+    between = _between(visit, traffic)
+    by_transits = transit_cut(visit.hierarchy, between, threshold)
+    transit = visit.cut(by_transits.is_pattern)
+    patterns = {"syntax": syntax, "visit": visit, "transit": transit}[cut]
+    if cut == "syntax":
+        between = _between(syntax, traffic)
+    elif cut == "transit":
+        between = _merged(visit, transit, between)
+    leaves = patterns.leaves
+    graph = BehaviourGraph(
+        patterns.sizes[leaves],
+        patterns.totals(traffic.visits)[leaves],
+        patterns.totals(traffic.referrals)[leaves],
+        between,
+    )
+    ranks = rank_patterns(graph)
+    return SitePatterns(syntax, visit, transit, by_visits, by_transits, patterns, graph, ranks)
+
+
+def _between(tree: PatternTree, traffic: SiteTraffic) -> sparse.csr_array:
+    """F_trans between the leaves of a tree."""
+    return count_transits(
+        _number_of_url(tree),
+        len(tree.leaves),
         traffic.referrer,
         traffic.target,
         traffic.transits,
     )
-    by_transits = transit_cut(visit.hierarchy, between, threshold)
-    transit = visit.cut(by_transits.is_pattern)
-    leaves = transit.leaves
+
+
+def _merged(tree: PatternTree, cut: PatternTree, between: sparse.csr_array) -> sparse.csr_array:
+    """F_trans between the leaves of a cut of the tree, from that between its own."""
     # Leaves of both trees are ranges of the same order of URLs.
-    group = np.searchsorted(transit.stop[leaves], visit.start[visit.leaves], side="right")
-    graph = BehaviourGraph(
-        transit.sizes[leaves],
-        transit.totals(traffic.visits)[leaves],
-        transit.totals(traffic.referrals)[leaves],
-        merge_transits(between, group.astype(np.int32), len(leaves)),
-    )
-    return SitePatterns(syntax, visit, transit, by_visits, by_transits, graph, rank_patterns(graph))
+    group = np.searchsorted(cut.stop[cut.leaves], tree.start[tree.leaves], side="right")
+    return merge_transits(between, group.astype(np.int32), len(cut.leaves))
 
 
 def _number_of_url(tree: PatternTree) -> Int32s:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,6 +16,29 @@ Inputs = Mapping[str, Sequence[str]]
 
 Kernel = Callable[[pa.RecordBatch], pa.RecordBatch]
 """Mathematics over rows: a batch in, a batch out. Called from several threads at once."""
+
+GroupKernel = Callable[[pa.Table], pa.RecordBatch]
+"""Mathematics over a group: all its rows in, a batch out. Runs in other processes: a function of a
+module, or a `functools.partial` of one."""
+
+LostGroup = Callable[[pa.Table, str, str], pa.RecordBatch]
+"""What stands for a group whose kernel did not end well, given its rows, a status (`failed`,
+`timed_out` or `out_of_memory`) and a reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupLimits:
+    """What the groups may cost."""
+
+    processes: int
+    """Groups run at once; 0 runs them in the calling process, without the limits below."""
+    seconds: float
+    """For one group."""
+    memory_mib: int
+    """For one group."""
+    isolated_rows: int = 5_000
+    """Fewer rows in all run in the calling process: they take less time than a process takes to
+    start."""
 
 
 class Engine(Protocol):
@@ -41,6 +65,24 @@ class Engine(Protocol):
         columns of them. The kernel returns the columns of `table` in their order; what it returns
         for a row must not depend on the other rows of the batch. Results are in the order of the
         input. Returns the files written, at least one, also for an empty input.
+        """
+        ...
+
+    def apply_groups(
+        self,
+        kernel: GroupKernel,
+        inputs: Inputs,
+        by: str,
+        table: Table,
+        out: Path,
+        limits: GroupLimits,
+        lost: LostGroup,
+    ) -> list[Path]:
+        """Run a kernel over each group of rows of one table that are alike in the column `by`.
+
+        The rows of a group lie together in the input. The kernel returns columns of `table` in
+        their order; results are in the order of the groups. Memory is bounded by the largest
+        group. A group that fails or exceeds a limit is replaced by `lost`, and the others go on.
         """
         ...
 

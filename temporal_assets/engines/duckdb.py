@@ -12,16 +12,21 @@ from typing import Any, Final
 
 import duckdb
 import fsspec
+import pyarrow as pa
 
 from temporal_assets.contracts import Table
-from temporal_assets.engines.base import Inputs, Kernel
+from temporal_assets.engines.base import GroupKernel, GroupLimits, Inputs, Kernel, LostGroup
 from temporal_assets.engines.batches import in_order, spill
+from temporal_assets.engines.groups import group_files, in_groups
 from temporal_assets.engines.sql import literal, sql_file
 from temporal_assets.settings import Settings
 from temporal_assets.storage.scratch import scratch_folder
 
 ROW_GROUP_ROWS = 122_880
 """DuckDB's own unit of work; one row group per thread and step."""
+
+_GROUP_BATCH_ROWS: Final = 16_384
+"""Rows on their way to the files of groups."""
 
 _SPILLED: Final = "spilled"
 """View of a kernel's results on their way into the final file."""
@@ -56,16 +61,31 @@ class DuckDBEngine:
     ) -> list[Path]:
         """See `Engine.apply`: results are spilled, and then written as those of a query are."""
         ((name, _),) = inputs.items()
-        spilled = out / f"{table.name}.spilled"
         threads = self.settings.engine.threads or os.cpu_count() or 1
         with self._session(inputs) as session:
-            rows = session.sql(f'SELECT * FROM "{name}"')  # noqa: S608
-            batches = rows.to_arrow_reader(batch_rows)
-            spill(in_order(kernel, batches, threads), table.arrow_schema, spilled, ROW_GROUP_ROWS)
-            create_view(session, _SPILLED, [spilled], temporary=True)
-            written = _write(session, f"SELECT * FROM {_SPILLED}", table, out)  # noqa: S608
-        spilled.unlink()
-        return [written]
+            batches = session.sql(f'SELECT * FROM "{name}"').to_arrow_reader(batch_rows)  # noqa: S608
+            return [_write_results(session, in_order(kernel, batches, threads), table, out)]
+
+    def apply_groups(
+        self,
+        kernel: GroupKernel,
+        inputs: Inputs,
+        by: str,
+        table: Table,
+        out: Path,
+        limits: GroupLimits,
+        lost: LostGroup,
+    ) -> list[Path]:
+        """See `Engine.apply_groups`: groups are files for processes, results as in `apply`."""
+        ((name, _),) = inputs.items()
+        with self._session(inputs) as session, TemporaryDirectory(dir=out) as folder:
+            (rows,) = session.sql(f'SELECT count(*) FROM "{name}"').fetchall()[0]  # noqa: S608
+            batches = session.sql(f'SELECT * FROM "{name}"').to_arrow_reader(_GROUP_BATCH_ROWS)  # noqa: S608
+            files = group_files(batches, by, Path(folder))
+            results = in_groups(kernel, files, rows, limits, lost)
+            # Another session, because the first one is being read from.
+            with self._session({}) as second:
+                return [_write_results(second, results, table, out)]
 
     def rows(self, query: str, inputs: Inputs, limit: int = 1000) -> list[dict[str, Any]]:
         """See `Engine.rows`."""
@@ -94,6 +114,18 @@ class DuckDBEngine:
             for name, paths in inputs.items():
                 create_view(session, name, paths, temporary=True)
             yield session
+
+
+def _write_results(
+    session: duckdb.DuckDBPyConnection, results: Iterator[pa.RecordBatch], table: Table, out: Path
+) -> Path:
+    """Write what a kernel made as the rows of a query are written."""
+    spilled = out / f"{table.name}.spilled"
+    spill(results, table.arrow_schema, spilled, ROW_GROUP_ROWS)
+    create_view(session, _SPILLED, [spilled], temporary=True)
+    written = _write(session, f"SELECT * FROM {_SPILLED}", table, out)  # noqa: S608
+    spilled.unlink()
+    return written
 
 
 def _write(session: duckdb.DuckDBPyConnection, text: str, table: Table, out: Path) -> Path:

@@ -15,11 +15,15 @@ from typing import Final
 from temporal_assets.settings import Settings
 from temporal_assets.storage.store import ShortWindow, Store
 from temporal_assets.windows.asset import WindowAsset, is_fresh
+from temporal_assets.windows.behaviour_graph import BEHAVIOUR_GRAPH
 from temporal_assets.windows.calibration import CALIBRATION
 from temporal_assets.windows.interest_curves import INTEREST_CURVES
 from temporal_assets.windows.page_histories import PAGE_HISTORIES
 from temporal_assets.windows.page_labels import PAGE_LABELS
 from temporal_assets.windows.page_totals import PAGE_TOTALS
+from temporal_assets.windows.page_traffic import PAGE_TRAFFIC
+from temporal_assets.windows.pattern_ranks import PATTERN_RANKS
+from temporal_assets.windows.url_patterns import URL_PATTERNS
 
 WINDOW_ASSETS: Final[tuple[WindowAsset, ...]] = (
     PAGE_TOTALS,
@@ -27,6 +31,10 @@ WINDOW_ASSETS: Final[tuple[WindowAsset, ...]] = (
     INTEREST_CURVES,
     CALIBRATION,
     PAGE_LABELS,
+    PAGE_TRAFFIC,
+    URL_PATTERNS,
+    BEHAVIOUR_GRAPH,
+    PATTERN_RANKS,
 )
 """In the order they are made: an asset comes after those it is made from."""
 

@@ -26,7 +26,7 @@ from temporal_assets.quality.inspect import Inspector
 from temporal_assets.settings import load_settings
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.asset import build
-from temporal_assets.windows.registry import WINDOW_ASSETS, WINDOW_NAMES
+from tests.histories import made_of_views
 
 
 class Labelled:
@@ -46,7 +46,7 @@ class Labelled:
                 pq.write_table(rows, path)
                 self.store.publish("page_views", day, [path], inputs=[], settings_digest="")
         self.day = made.days[-1]
-        for asset in WINDOW_ASSETS:
+        for asset in made_of_views():
             build(self.store, self.engine, self.settings, asset, self.day)
         pages = pq.read_table(made.truth["pages"]).to_pylist()
         self.truth = {page["url"]: page for page in pages}
@@ -95,7 +95,7 @@ def test_pages_of_lasting_interest_are_hardly_ever_temporal(demo: Labelled) -> N
     assert sum(news) / len(news) > 0.75
 
 
-@pytest.mark.parametrize("asset", WINDOW_NAMES)
+@pytest.mark.parametrize("asset", [one.name for one in made_of_views()])
 def test_everything_promised_holds(demo: Labelled, asset: str) -> None:
     inspector = Inspector(demo.store, demo.engine, demo.settings)
     found = inspector.inspect(contracts.table(asset), [demo.day])[demo.day]

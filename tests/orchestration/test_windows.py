@@ -14,7 +14,7 @@ from temporal_assets.defs import tags
 from temporal_assets.quality import verdicts
 from temporal_assets.settings import Settings, load_settings
 from temporal_assets.windows.asset import first_of
-from temporal_assets.windows.registry import WINDOW_NAMES
+from temporal_assets.windows.registry import WINDOW_ASSETS, WINDOW_NAMES
 from tests import logs
 from tests.orchestration.conftest import Project
 from tests.orchestration.test_automation import Ticks, assets_of, days_of
@@ -59,13 +59,15 @@ def upstream(settings: Settings, asset: str, of: str, day: dt.date) -> list[str]
     return sorted(found.get_partition_keys())
 
 
-@pytest.mark.parametrize("asset", WINDOW_NAMES)
-def test_dagster_knows_the_days_of_a_window(state: object, asset: str) -> None:
+@pytest.mark.parametrize(
+    ("asset", "read"), [(one.name, read) for one in WINDOW_ASSETS for read in one.windows]
+)
+def test_dagster_knows_the_days_of_a_window(state: object, asset: str, read: str) -> None:
     settings = load_settings(str(state), orchestration={"first_day": "2026-01-01"})
     day = dt.date(2026, 5, 1)
-    days = upstream(settings, asset, "page_views", day)
+    days = upstream(settings, asset, read, day)
     assert (days[0], days[-1], len(days)) == (str(first_of(settings, day)), "2026-05-01", 60)
-    assert upstream(settings, asset, "page_views", dt.date(2026, 1, 3)) == [
+    assert upstream(settings, asset, read, dt.date(2026, 1, 3)) == [
         "2026-01-01",
         "2026-01-02",
         "2026-01-03",

@@ -82,6 +82,10 @@ def test_every_table_is_found_by_its_name() -> None:
         "interest_curves",
         "calibration",
         "page_labels",
+        "page_traffic",
+        "url_patterns",
+        "behaviour_graph",
+        "pattern_ranks",
     ]
     for one in contracts.TABLES:
         assert contracts.table(one.name) is one

@@ -1,0 +1,91 @@
+"""The contract of `behaviour_graph`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from temporal_assets.contracts.rules import (
+    Rule,
+    Severity,
+    day_is_partition,
+    no_rows,
+    not_null,
+    unique,
+)
+from temporal_assets.contracts.table import ColumnSpec, Table, Type
+
+_KEY: Final = ("day", "site", "source", "target")
+
+_SHARES: Final = ("transits", "out_share", "in_share")
+
+BEHAVIOUR_GRAPH: Final = Table(
+    name="behaviour_graph",
+    version=1,
+    description=(
+        "How people go from pattern to pattern within a site (BB 4.2). A site without referrers,"
+        " or whose pages do not link each other, has no row."
+    ),
+    grain="one pair of patterns with transits",
+    columns=(
+        ColumnSpec("day", Type.DATE, "Last day of the window."),
+        ColumnSpec("site", Type.VARCHAR, "The host.", sources=("url_patterns.site",)),
+        ColumnSpec(
+            "source",
+            Type.BIGINT,
+            "Pattern that people came from.",
+            sources=("url_patterns.pattern",),
+        ),
+        ColumnSpec(
+            "target", Type.BIGINT, "Pattern that people went to.", sources=("url_patterns.links",)
+        ),
+        ColumnSpec(
+            "transits", Type.BIGINT, "F_trans(source, target).", sources=("url_patterns.links",)
+        ),
+        ColumnSpec(
+            "out_share",
+            Type.DOUBLE,
+            "p_out: share of all that leaves the source.",
+            sources=("url_patterns.referrals",),
+        ),
+        ColumnSpec(
+            "in_share",
+            Type.DOUBLE,
+            "p_in: share of all that reaches the target.",
+            sources=("url_patterns.visits",),
+        ),
+    ),
+    key=_KEY,
+    rules=(
+        not_null("behaviour_graph", ("site", "source", "target", *_SHARES)),
+        day_is_partition("behaviour_graph"),
+        unique("behaviour_graph", _KEY),
+        no_rows(
+            "shares_in_range",
+            "behaviour_graph",
+            "transits < 1 OR NOT (out_share > 0 AND out_share <= 1)"
+            " OR NOT (in_share > 0 AND in_share <= 1)",
+            protects="Authority and hub are iterated over these shares (BB eq 10).",
+            remedy="The transformation is at fault: report it with the rows shown here.",
+        ),
+        Rule(
+            name="edges_complete",
+            measure=(
+                "abs(count(*) - (SELECT coalesce(sum(len(links)), 0) FROM url_patterns"
+                " WHERE is_pattern))"
+            ),
+            maximum=0,
+            reads=("url_patterns",),
+            protects="The graph is that of the patterns that are published.",
+            remedy="`url_patterns` was made again since: materialise the day again.",
+        ),
+        Rule(
+            name="has_transits",
+            measure="count(*)",
+            severity=Severity.WARN,
+            minimum=1,
+            needs_referrers=True,
+            protects="Without transits, patterns are ranked by their visits alone.",
+            remedy="See whether `transits` of the window have referrers of the same site.",
+        ),
+    ),
+)

@@ -1,0 +1,129 @@
+"""The contract of `page_traffic`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from temporal_assets.contracts.rules import (
+    Rule,
+    day_is_partition,
+    has_rows,
+    no_rows,
+    not_null,
+    rows_drift,
+    unique,
+)
+from temporal_assets.contracts.table import ColumnSpec, Table, Type
+
+_KEY: Final = ("day", "url")
+
+_NOT_NULL: Final = (
+    *("site", "url", "visits", "referred", "referrals", "clients", "few_clients", "links"),
+    *("views", "is_new"),
+)
+
+_AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
+
+PAGE_TRAFFIC: Final = Table(
+    name="page_traffic",
+    version=1,
+    description=(
+        "How people came to every page of the window and where they went from it: F_in, F_out and"
+        " F_trans of BB 2, each (referrer, target, client) once in the window. What URL patterns"
+        " are learned from."
+    ),
+    grain="one page of the window",
+    columns=(
+        ColumnSpec("day", Type.DATE, "Last day of the window."),
+        ColumnSpec("site", Type.VARCHAR, "Host of `url`.", sources=("page_totals.site",)),
+        ColumnSpec("url", Type.VARCHAR, "Canonical URL of the page.", sources=("page_totals.url",)),
+        ColumnSpec(
+            "visits",
+            Type.BIGINT,
+            "F_in: distinct pairs of a referrer, or none, and a client who came to the page.",
+            sources=("transits.target", "transits.client"),
+        ),
+        ColumnSpec(
+            "referred",
+            Type.BIGINT,
+            "Those of `visits` that came from a page, of this site or another.",
+            sources=("transits.referrer",),
+        ),
+        ColumnSpec(
+            "referrals",
+            Type.BIGINT,
+            "F_out: distinct pairs of a target, on any site, and a client who came there from the"
+            " page.",
+            sources=("transits.referrer", "transits.client"),
+        ),
+        ColumnSpec(
+            "clients",
+            Type.BIGINT,
+            "Distinct clients who came to the page.",
+            sources=("transits.client",),
+        ),
+        ColumnSpec(
+            "few_clients",
+            Type.BIGINTS,
+            "Their pseudonyms where they are fewer than `privacy.min_clients`, else empty: what it"
+            " takes to count the clients of a pattern up to that bound.",
+            sources=("transits.client",),
+        ),
+        ColumnSpec(
+            "links",
+            Type.LINKS,
+            "F_trans: pages of the same site that people came from, and how many did. A page is its"
+            " place among the URLs of its site, from 0.",
+            sources=("transits.referrer", "transits.client"),
+        ),
+        ColumnSpec(
+            "views", Type.BIGINT, "Views on all days of the window.", sources=("page_totals.total",)
+        ),
+        ColumnSpec(
+            "is_new",
+            Type.BOOLEAN,
+            "Born on one of the days of the window's later half, of those that are there.",
+            sources=("page_totals.birth",),
+        ),
+        ColumnSpec(
+            "is_temporal",
+            Type.BOOLEAN,
+            "The page's label; NULL for pages without one.",
+            nullable=True,
+            sources=("page_labels.is_temporal",),
+        ),
+    ),
+    key=_KEY,
+    rules=(
+        not_null(
+            "page_traffic",
+            _NOT_NULL,
+        ),
+        day_is_partition("page_traffic"),
+        unique("page_traffic", _KEY),
+        no_rows(
+            "counts_agree",
+            "page_traffic",
+            "clients < 0 OR clients > visits OR referred > visits OR referrals < 0"
+            " OR len(few_clients) > clients"
+            " OR coalesce(list_sum(list_transform(links, lambda x: x.transits)), 0) > referred",
+            protects="Shares of visits and referrals lie between 0 and 1.",
+            remedy=_AT_FAULT,
+        ),
+        Rule(
+            name="pages_complete",
+            measure=(
+                "abs((SELECT count(*) FROM page_totals) - count(*))"
+                " + (SELECT count(*) FROM page_totals LEFT JOIN page_traffic"
+                " ON page_traffic.url = page_totals.url"
+                " WHERE page_traffic.url IS NULL OR page_traffic.views <> page_totals.total)"
+            ),
+            maximum=0,
+            reads=("page_totals",),
+            protects="Every page of the window is in a pattern.",
+            remedy="`page_totals` was made again since: materialise the day again.",
+        ),
+        has_rows("pages"),
+    ),
+    drifts=(rows_drift("pages"),),
+)

@@ -1,0 +1,63 @@
+"""Rows of `page_traffic` of one site as what `core` learns patterns from.
+
+Here: Arrow columns to arrays. Not here: learning (`pattern_nodes`), and which site it is.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from temporal_assets.core.audience import Audience
+from temporal_assets.core.site_patterns import SiteTraffic
+from temporal_assets.core.texts import Floats, Int64s, Texts
+
+
+def site_traffic(rows: pa.Table, least_clients: int) -> SiteTraffic:
+    """The traffic of a site, given all its rows in their order."""
+    pages, transits, counts = links(rows, "links")
+    return SiteTraffic(
+        urls=texts_of(rows.column("url")),
+        visits=floats(rows, "visits"),
+        referrals=floats(rows, "referrals"),
+        referrer=pages,
+        target=np.repeat(np.arange(len(rows)), counts),
+        transits=transits.astype(np.float64),
+        audience=audience_of(rows, least_clients),
+    )
+
+
+def audience_of(rows: pa.Table, least_clients: int) -> Audience:
+    """Who opened the pages."""
+    counts, few = _lists(rows, "few_clients")
+    bounds = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
+    return Audience(least_clients, rows.column("clients").to_numpy(), few.to_numpy(), bounds)
+
+
+def texts_of(column: pa.ChunkedArray) -> Texts:
+    """Strings without a copy where Arrow has them in one piece."""
+    # Offsets of 64 bits: the URLs of a site may have more than 2 GB.
+    (array,) = pa.chunked_array([pa.concat_arrays(column.cast(pa.large_string()).chunks)]).chunks
+    _, offsets, data = array.buffers()
+    bounds = np.frombuffer(offsets, np.int64)[array.offset : array.offset + len(array) + 1]
+    return Texts(np.frombuffer(data or b"", np.uint8), bounds)
+
+
+def floats(rows: pa.Table, name: str) -> Floats:
+    """A column of counts."""
+    found: Floats = rows.column(name).to_numpy().astype(np.float64)
+    return found
+
+
+def links(rows: pa.Table, name: str) -> tuple[Int64s, Int64s, Int64s]:
+    """Other ends and transits of all links, row by row, and how many each row has."""
+    counts, flat = _lists(rows, name)
+    pages = flat.field("page").to_numpy().astype(np.int64)
+    return pages, flat.field("transits").to_numpy(), counts
+
+
+def _lists(rows: pa.Table, name: str) -> tuple[Int64s, pa.Array]:
+    """Lengths of the lists of a column, and all their elements."""
+    array = pa.concat_arrays(rows.column(name).chunks)
+    return pc.list_value_length(array).to_numpy().astype(np.int64), array.flatten()

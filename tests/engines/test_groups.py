@@ -1,0 +1,123 @@
+"""Kernels over groups on every engine: whole groups in order, and groups that go wrong."""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from collections import Counter
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from temporal_assets.contracts import ColumnSpec, Table, Type
+from temporal_assets.engines.base import Engine, GroupLimits
+
+RESULT = Table(
+    name="result",
+    version=1,
+    description="Sums.",
+    grain="site",
+    columns=(
+        ColumnSpec("site", Type.VARCHAR, "Site."),
+        ColumnSpec("total", Type.BIGINT, "Sum of n.", nullable=True),
+        ColumnSpec("status", Type.VARCHAR, "What became of it."),
+    ),
+)
+HERE = GroupLimits(processes=0, seconds=1, memory_mib=1)
+APART = GroupLimits(processes=2, seconds=20, memory_mib=300, isolated_rows=0)
+
+
+def row(site: str, total: int | None, status: str) -> pa.RecordBatch:
+    columns = [pa.array([site]), pa.array([total], pa.int64()), pa.array([status])]
+    return pa.RecordBatch.from_arrays(columns, schema=RESULT.arrow_schema)
+
+
+def total(rows: pa.Table, bad: str = "") -> pa.RecordBatch:
+    """The sum of a site; the site `bad` goes wrong in the way of its name."""
+    site = rows.column("site")[0].as_py()
+    if site == bad:
+        go_wrong(site)
+    return row(site, int(rows.column("n").to_numpy().sum()), "fine")
+
+
+def go_wrong(how: str) -> None:
+    if how == "error":
+        raise ValueError("https://secret.example/of/a/visitor")
+    if how == "slow":
+        time.sleep(60)
+    if how == "greedy":
+        np.zeros(2**31, np.uint8).sum()
+    if how == "crash":
+        ctypes.string_at(0)
+
+
+def lost(rows: pa.Table, status: str, reason: str) -> pa.RecordBatch:
+    return row(rows.column("site")[0].as_py(), -len(rows), f"{status}: {reason}")
+
+
+def sites(path: Path, sizes: dict[str, int]) -> dict[str, list[str]]:
+    names = [site for site, size in sizes.items() for _ in range(size)]
+    pq.write_table(pa.table({"site": names, "n": pa.array(range(len(names)), pa.int64())}), path)
+    return {"numbers": [str(path)]}
+
+
+@pytest.mark.parametrize("limits", [HERE, APART], ids=["here", "apart"])
+def test_a_group_is_whole_however_large(
+    engine: Engine, out: Path, tmp_path: Path, limits: GroupLimits
+) -> None:
+    sizes = {"b": 1, "ü": 40_000, "a": 16_384, "c": 3}  # batches have 16,384 rows
+    inputs = sites(tmp_path / "in.parquet", sizes)
+    (path,) = engine.apply_groups(total, inputs, "site", RESULT, out, limits, lost)
+    starts = np.cumsum([0, *sizes.values()])
+    assert pq.read_table(path).to_pylist() == [
+        {"site": site, "total": sum(range(start, start + size)), "status": "fine"}
+        for start, (site, size) in zip(starts.tolist(), sizes.items(), strict=False)
+    ]
+    assert [one.name for one in out.iterdir()] == [path.name]
+
+
+def test_no_groups_give_an_empty_table(engine: Engine, out: Path, tmp_path: Path) -> None:
+    inputs = sites(tmp_path / "in.parquet", {})
+    (path,) = engine.apply_groups(total, inputs, "site", RESULT, out, APART, lost)
+    assert pq.read_table(path).to_pylist() == []
+
+
+def test_rows_of_a_group_must_lie_together(engine: Engine, out: Path, tmp_path: Path) -> None:
+    path = tmp_path / "in.parquet"
+    pq.write_table(pa.table({"site": ["a", "b", "a"], "n": [1, 2, 3]}), path)
+    with pytest.raises(ValueError, match="'a' do not lie together"):
+        engine.apply_groups(total, {"numbers": [str(path)]}, "site", RESULT, out, HERE, lost)
+
+
+@pytest.mark.parametrize(
+    ("how", "status"),
+    [
+        ("error", "failed: ValueError at test_groups.py:"),
+        ("slow", "timed_out: it takes longer than 3 seconds"),
+        ("greedy", "out_of_memory: "),
+        ("crash", "failed: the process ended with status -"),
+    ],
+)
+def test_a_group_that_goes_wrong_harms_no_other(
+    engine: Engine, out: Path, tmp_path: Path, how: str, status: str
+) -> None:
+    inputs = sites(tmp_path / "in.parquet", {"a": 2, how: 3, "b": 1, "c": 1})
+    limits = GroupLimits(processes=1, seconds=3, memory_mib=300, isolated_rows=0)
+    kernel = partial(total, bad=how)
+    (path,) = engine.apply_groups(kernel, inputs, "site", RESULT, out, limits, lost)
+    found = pq.read_table(path).to_pylist()
+    assert [(one["site"], one["total"]) for one in found] == [
+        ("a", 1),
+        (how, -3),
+        ("b", 5),
+        ("c", 6),
+    ]
+    said = Counter(one["status"] for one in found)
+    assert said.pop("fine") == 3
+    (lost_because,) = said
+    assert lost_because.startswith(status)
+    assert "secret" not in lost_because

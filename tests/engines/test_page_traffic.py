@@ -1,0 +1,130 @@
+"""`page_traffic` against a slow independent count, with gaps, other sites and few clients."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from urllib.parse import urlsplit
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from temporal_assets import contracts
+from temporal_assets.engines.base import Engine
+from temporal_assets.windows.page_traffic import later_half
+
+DAY = dt.date(2026, 3, 29)
+LEAST = 3
+PAGES = [
+    "https://a.example/",
+    "https://a.example/ü?q='",
+    "https://b.example/x",
+    "https://b.example/y",
+]
+REFERRERS = [None, *PAGES, "https://elsewhere.example/", "https://a.example/never-opened"]
+
+Transit = tuple[int, str | None, str, int]
+a_transit = st.tuples(
+    st.integers(0, 3), st.sampled_from(REFERRERS), st.sampled_from(PAGES), st.integers(1, 5)
+)
+
+
+def slow(transits: Iterable[Transit], new_from: int) -> list[dict[str, Any]]:
+    triples = {(referrer, target, client) for _, referrer, target, client in transits}
+    births: dict[str, int] = {}
+    for day, _, target, _ in sorted(transits, key=lambda one: one[0]):
+        births.setdefault(target, day)
+    of_site = defaultdict(list)
+    for page in sorted(births):
+        of_site[urlsplit(page).netloc].append(page)
+    rows = []
+    for page in sorted(births):
+        inward = [one for one in triples if one[1] == page]
+        own = of_site[urlsplit(page).netloc]
+        counts: dict[int, int] = defaultdict(int)
+        for referrer, _, _ in inward:
+            if referrer in own:
+                counts[own.index(referrer)] += 1
+        clients = sorted({client for _, _, client in inward})
+        rows.append(
+            {
+                "day": DAY,
+                "site": urlsplit(page).netloc,
+                "url": page,
+                "visits": len(inward),
+                "referred": sum(one[0] is not None for one in inward),
+                "referrals": sum(one[0] == page for one in triples),
+                "clients": len(clients),
+                "few_clients": clients if len(clients) < LEAST else [],
+                "links": [{"page": at, "transits": n} for at, n in sorted(counts.items())],
+                "views": 7,
+                "is_new": births[page] >= new_from,
+                "is_temporal": {"/": True, "/x": False}.get(urlsplit(page).path),
+            }
+        )
+    return rows
+
+
+def write(folder: Path, name: str, rows: list[dict[str, Any]]) -> list[str]:
+    path = folder / f"{name}.parquet"
+    schema = contracts.table(name).arrow_schema
+    known = [{column: row.get(column) for column in schema.names} for row in rows]
+    pq.write_table(pa.Table.from_pylist(known, schema), path)
+    return [str(path)]
+
+
+@given(transits=st.lists(a_transit, max_size=60), new_from=st.integers(1, 4))
+@settings(max_examples=25)
+def test_traffic_is_what_was_counted_by_hand(
+    engine: Engine, transits: list[Transit], new_from: int
+) -> None:
+    days = [DAY + dt.timedelta(days=n) for n in range(5)]
+    transits = [one for one in transits if one[1] != one[2]]
+    wanted = slow(transits, new_from)
+    births: dict[str, int] = {}
+    for day, _, target, _ in sorted(transits, key=lambda one: one[0]):
+        births.setdefault(target, day)
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        inputs = {
+            "transits": write(
+                folder,
+                "transits",
+                [
+                    {"day": days[day], "referrer": referrer, "target": target, "client": client}
+                    for day, referrer, target, client in sorted(set(transits), key=str)
+                ],
+            ),
+            "page_totals": write(
+                folder,
+                "page_totals",
+                [
+                    {"day": DAY, "site": urlsplit(page).netloc, "url": page, "total": 7}
+                    | {"birth": days[births[page]]}
+                    for page in births
+                ],
+            ),
+            "page_labels": write(
+                folder,
+                "page_labels",
+                [
+                    {"day": DAY, "site": "s", "url": PAGES[0], "is_temporal": True},
+                    {"day": DAY, "site": "s", "url": PAGES[2], "is_temporal": False},
+                ],
+            ),
+        }
+        parameters = {"day": DAY, "new_from": days[new_from], "least_clients": LEAST}
+        (path,) = engine.query("page_traffic", inputs, parameters, contracts.PAGE_TRAFFIC, folder)
+        assert pq.read_table(path).to_pylist() == wanted
+
+
+def test_new_pages_are_those_of_the_later_half() -> None:
+    days = [DAY + dt.timedelta(days=n) for n in range(5)]
+    assert [len(later_half(days[:n])) for n in range(1, 6)] == [0, 1, 1, 2, 2]
+    assert later_half(days) == days[3:]
