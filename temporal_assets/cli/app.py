@@ -10,6 +10,7 @@ from temporal_assets import __version__
 from temporal_assets.cli import (
     calibrate,
     console,
+    crawl,
     demo,
     doctor,
     explain,
@@ -44,6 +45,7 @@ for name, body in (
     ("policy", policy.run),
     ("match", match.run),
     ("export", export.run),
+    ("crawl", crawl.run),
     ("ui", ui.run),
     ("doctor", doctor.run),
 ):

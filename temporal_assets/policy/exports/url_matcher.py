@@ -1,8 +1,8 @@
 """url-matcher, the rules of web-poet and scrapy-poet: includes, excludes, a priority.
 
-A path is a prefix unless a `|` ends it, whatever its case; `*` is a wildcard and cannot be escaped;
-a host is also meant by `www.` before it. So rules are a little coarser than the policy, and
-patterns have no place in them.
+A path is a prefix unless a `|` ends it, whatever its case; `*` is a wildcard and cannot be
+escaped; a host is also meant with `www.` before it. So rules are a little coarser than the policy,
+and patterns have no place in them.
 """
 
 from __future__ import annotations

@@ -1,0 +1,77 @@
+"""`temporal-assets crawl`: the instant crawler."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from temporal_assets.cli import console
+from temporal_assets.cli.exits import CommandError, command
+from temporal_assets.cli.options import Json, State
+from temporal_assets.cli.policies import PolicyPath, policy_path, read_policy
+
+
+@command
+def run(
+    folder: Annotated[
+        Path,
+        typer.Option(
+            "--to",
+            metavar="FOLDER",
+            help="The archive; name it again to go on.",
+            show_default=False,
+        ),
+    ],
+    contact: Annotated[
+        str,
+        typer.Option(
+            "--contact",
+            metavar="URL_OR_MAIL",
+            help="Where the operators of sites reach you; part of the user agent.",
+            show_default=False,
+        ),
+    ],
+    policy: PolicyPath = None,
+    state: State = None,
+    pages: Annotated[
+        int | None, typer.Option("--pages", min=1, help="Stop after so many pages.")
+    ] = None,
+    seconds: Annotated[
+        float | None, typer.Option("--seconds", min=1, help="Stop after so long.")
+    ] = None,
+    delay: Annotated[
+        float, typer.Option("--delay", min=0, help="Seconds between two pages of a site.")
+    ] = 1.0,
+    as_json: Json = False,
+) -> None:
+    """Crawl what the policy wants now, into WARC files; Ctrl-C or the budget ends it."""
+    path = policy_path(policy, state)
+    read_policy(path)  # a missing policy is said before the crawl starts
+    try:
+        from temporal_assets.crawl.instant import AGENT, Budget, crawl
+    except ModuleNotFoundError as error:
+        raise CommandError(
+            f"the crawler needs {error.name}: pip install 'temporal-assets[scrapy]'"
+        ) from None
+    settings = {"USER_AGENT": f"{AGENT} (+{contact})", "DOWNLOAD_DELAY": delay}
+    stats = crawl(path, folder, Budget(pages, seconds), settings)
+    found = {
+        name: stats.get(key, 0)
+        for name, key in (
+            ("downloads", "downloader/request_count"),
+            ("pages", "response_received_count"),
+            ("visits of hubs", "temporal/revisits"),
+            ("links not wanted", "temporal/dropped"),
+            ("refused by robots.txt", "robotstxt/forbidden"),
+        )
+    }
+    if as_json:
+        console.write_json(found | {"ended": stats.get("finish_reason")})
+        return
+    console.show_table(
+        f"Archived in {console.place(folder)}, until {stats.get('finish_reason')}",
+        ("what", "times"),
+        list(found.items()),
+    )

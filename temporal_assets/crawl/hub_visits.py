@@ -1,0 +1,62 @@
+"""When each hub is due for its next visit.
+
+Here: a small state machine over times that the caller gives. Not here: a clock, requests, Scrapy.
+
+A hub is *waiting* until its time, then *asked for* until its page comes; then it waits for its
+interval again. A page that never comes (an error, robots.txt, a lost queue) is asked for again
+after some intervals, so nothing has to report failures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from temporal_assets.policy.document import HubEntry
+
+_PATIENCE_INTERVALS: Final = 4.0
+_PATIENCE_SECONDS: Final = 3600.0
+"""A page that has not come after the longer of the two is lost. Slow crawls have long queues, and
+asking twice would make them longer."""
+
+
+class HubVisits:
+    """The visits of all hubs of a policy.
+
+    Times are seconds of any clock. `due` and `asked` may be kept with the crawl and given again.
+    """
+
+    def __init__(self, due: dict[str, float], asked: dict[str, float]) -> None:
+        self._due = due
+        self._asked = asked
+        self._interval: dict[str, float] = {}
+        self._tier: dict[str, int] = {}
+
+    def replace(self, hubs: Sequence[HubEntry], factor: float = 1.0) -> None:
+        """The hubs of a new policy; those known keep their times, others are due at once."""
+        self._interval = {hub["url"]: factor * hub["interval_seconds"] for hub in hubs}
+        self._tier = {hub["url"]: hub["tier"] for hub in hubs}
+        for times in (self._due, self._asked):
+            for gone in times.keys() - self._interval.keys():
+                del times[gone]
+
+    def take(self, now: float) -> list[str]:
+        """Hubs that are due, the best tier first; from now on they are asked for."""
+        found = [url for url in self._interval if self._is_due(url, now)]
+        found.sort(key=lambda url: (self._tier[url], self._due.get(url, 0.0), url))
+        for url in found:
+            self._asked[url] = now
+        return found
+
+    def came(self, url: str, now: float) -> None:
+        """The page of a hub has come."""
+        if url in self._interval:
+            self._asked.pop(url, None)
+            self._due[url] = now + self._interval[url]
+
+    def _is_due(self, url: str, now: float) -> bool:
+        asked = self._asked.get(url)
+        if asked is not None:
+            patience = max(_PATIENCE_SECONDS, _PATIENCE_INTERVALS * self._interval[url])
+            return now > asked + patience
+        return now >= self._due.get(url, 0.0)

@@ -1,0 +1,122 @@
+"""The instant crawler: a ready spider on the add-on (NP section 1: crawl news as it appears).
+
+It starts from the hubs of the policy, visits them again at their intervals, follows the links that
+the policy wants now, and archives what it fetches. It obeys robots.txt, asks one site for one page
+at a time, stops on its budget and goes on where it stopped. Not here: what is wanted (`policy`),
+when hubs are due (`hub_visits`), the files (`archive`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from scrapy import Request, Spider
+from scrapy.crawler import CrawlerProcess
+from scrapy.http import Response, TextResponse
+from scrapy.linkextractors import LinkExtractor
+
+from temporal_assets import __version__
+from temporal_assets.crawl.archive import Archive, Page
+from temporal_assets.crawl.scrapy import HUB, REASON, TIER, PolicyAddon
+
+AGENT: Final = f"temporal-assets/{__version__}"
+
+_MAX_BYTES: Final = 16 * 2**20
+"""Pages of news are never larger; downloads are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """When to stop; None: never."""
+
+    pages: int | None = None
+    seconds: float | None = None
+
+
+class InstantSpider(Spider):
+    """Archives every page it gets, and follows its links as the add-on allows."""
+
+    name = "instant"
+
+    def __init__(self, folder: str | Path, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._archive = Archive(Path(folder))
+        self._links = LinkExtractor(deny_extensions=[])
+
+    async def start(self) -> AsyncIterator[Request]:
+        """Nothing of its own: the hubs come from the add-on."""
+        nothing: tuple[Request, ...] = ()
+        for request in nothing:
+            yield request
+
+    def parse(self, response: Response, **_: Any) -> Iterator[Request]:
+        """Archive a page, then follow it."""
+        meta = response.meta
+        self._archive.add(
+            _page(response),
+            tier=meta.get(TIER),
+            reason=meta.get(REASON),
+            hub=meta.get(HUB),
+        )
+        if isinstance(response, TextResponse):
+            for link in self._links.extract_links(response):
+                yield Request(link.url)
+
+    def closed(self, reason: str) -> None:
+        """Called by Scrapy at the end."""
+        self._archive.close()
+        self.logger.info("Archived until %s", reason)
+
+
+def crawl(
+    policy: str | Path,
+    folder: Path,
+    budget: Budget | None = None,
+    settings: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Crawl into `folder` until the budget is spent or Ctrl-C; the statistics of the run.
+
+    The same folder again goes on with what was queued. Once in a process: Scrapy's reactor cannot
+    be started twice.
+    """
+    process = CrawlerProcess({**_settings(policy, folder, budget or Budget()), **(settings or {})})
+    crawler = process.create_crawler(InstantSpider)
+    process.crawl(crawler, folder=folder)
+    process.start()
+    if crawler.stats is None:
+        raise RuntimeError("the crawl did not start; its log says why")
+    return dict(crawler.stats.get_stats())
+
+
+def _settings(policy: str | Path, folder: Path, budget: Budget) -> dict[str, Any]:
+    return {
+        "ADDONS": {PolicyAddon: 500},
+        "TEMPORAL_POLICY": str(policy),
+        "TEMPORAL_FETCH": "now",
+        "JOBDIR": str(folder / "job"),
+        "ROBOTSTXT_OBEY": True,
+        "USER_AGENT": AGENT,
+        # One page of a site at a time, slower where the site is slow.
+        "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
+        "DOWNLOAD_DELAY": 1.0,
+        "AUTOTHROTTLE_ENABLED": True,
+        "DOWNLOAD_MAXSIZE": _MAX_BYTES,
+        "CLOSESPIDER_PAGECOUNT": budget.pages or 0,
+        "CLOSESPIDER_TIMEOUT": budget.seconds or 0,
+        "TELNETCONSOLE_ENABLED": False,
+        "LOG_LEVEL": "INFO",
+    }
+
+
+def _page(response: Response) -> Page:
+    headers = [
+        (name.decode("latin-1"), value.decode("latin-1"))
+        for name, values in response.headers.items()
+        for value in values or []
+    ]
+    now = dt.datetime.now(dt.UTC)
+    return Page(response.url, response.status, headers, response.body, now)

@@ -1,0 +1,229 @@
+"""The Scrapy add-on: a crawl that follows the policy.
+
+    ADDONS = {"temporal_assets.crawl.scrapy.PolicyAddon": 500}
+    TEMPORAL_POLICY = "temporal_state/policy/latest"
+
+Hubs become start requests and are visited again at their intervals; every other request gets the
+priority of its tier, or is dropped if the policy does not want it. Settings are documented in
+`docs/crawlers/scrapy.md`. Needs Scrapy 2.16.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import AsyncIterator, Iterator
+from typing import Any, Final
+
+import scrapy
+from scrapy import Request, Spider, signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import DontCloseSpider, NotConfigured, NotSupported
+from scrapy.http import Response
+from scrapy.settings import BaseSettings
+from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
+from scrapy.utils.asyncio import create_looping_call, run_in_thread
+from scrapy.utils.defer import deferred_from_coro
+
+from temporal_assets.crawl.hub_visits import HubVisits
+from temporal_assets.crawl.policy_source import PolicySource
+from temporal_assets.policy import Policy, PolicyError
+from temporal_assets.policy.document import SKIP_TIER
+
+logger = logging.getLogger(__name__)
+
+HUB: Final = "temporal_hub"
+"""In `Request.meta` of visits to hubs: the hub as the policy names it."""
+TIER: Final = "temporal_tier"
+REASON: Final = "temporal_reason"
+"""In `Request.meta` of all requests: what the policy says. Plain values, so that queues on disk
+can hold them."""
+IGNORE: Final = "temporal_ignore"
+"""Set it in `Request.meta` to send a request past the policy."""
+
+_ORDER: Final = 950
+"""Of the spider middleware: results pass it before the one that counts depth (900)."""
+
+_OLDEST: Final = (2, 16)
+
+_STATE: Final = "temporal_hubs"
+"""In `spider.state`, which Scrapy keeps in JOBDIR."""
+
+
+class PolicyAddon:
+    """What `ADDONS` names: it puts the middleware in its place."""
+
+    def update_settings(self, settings: BaseSettings) -> None:
+        """Called by Scrapy before the crawl is built."""
+        if not settings.getbool("TEMPORAL_ENABLED", True):
+            raise NotConfigured("TEMPORAL_ENABLED is off")
+        version = tuple(int(part) for part in scrapy.__version__.split(".")[:2])
+        if version < _OLDEST:
+            raise NotSupported(
+                f"PolicyAddon needs Scrapy 2.16 or later, this is {scrapy.__version__}"
+            )
+        settings.setdefault_in_component_priority_dict(
+            "SPIDER_MIDDLEWARES", PolicyMiddleware, _ORDER
+        )
+        if settings.getbool("TEMPORAL_CROSS_SITE", True):
+            # Scrapy's own default honours priorities within a host only.
+            settings.set("SCHEDULER_PRIORITY_QUEUE", "scrapy.pqueues.ScrapyPriorityQueue", "addon")
+
+
+class PolicyMiddleware(BaseSpiderMiddleware):
+    """Gives every request its tier, visits hubs, and watches the policy."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        settings = crawler.settings
+        path = settings.get("TEMPORAL_POLICY")
+        if not path:
+            raise PolicyError(
+                "set TEMPORAL_POLICY to the policy: `policy/latest` in the state folder, or a"
+                " policy.json (or TEMPORAL_ENABLED = False)"
+            )
+        self._source = PolicySource(path)
+        self._drops = _choice(settings, "TEMPORAL_OFF_POLICY", ("drop", "delay")) == "drop"
+        self._last_tier = {"now": 8, "later": 15}[
+            _choice(settings, "TEMPORAL_FETCH", ("later", "now"))
+        ]
+        self._seeds = settings.getbool("TEMPORAL_SEEDS", True)
+        self._revisits = settings.getbool("TEMPORAL_REVISIT", True) and self._seeds
+        self._factor = settings.getfloat("TEMPORAL_INTERVAL_FACTOR", 1.0)
+        self._scheme = settings.get("TEMPORAL_SCHEME")
+        self._reload_seconds = settings.getfloat("TEMPORAL_RELOAD_SECONDS", 60.0)
+        self._tick_seconds = settings.getfloat("TEMPORAL_TICK_SECONDS", 1.0)
+        self._visits = HubVisits({}, {})
+        self._loops: list[Any] = []
+        crawler.signals.connect(self._opened, signals.spider_opened)
+        crawler.signals.connect(self._closed, signals.spider_closed)
+        crawler.signals.connect(self._idle, signals.spider_idle)
+        crawler.signals.connect(self._received, signals.response_received)
+
+    @property
+    def policy(self) -> Policy:
+        """The policy of this moment."""
+        return self._source.current
+
+    # Requests --------------------------------------------------------------------------------
+
+    async def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        """Hubs first, then what the spider starts with."""
+        if self._seeds:
+            for request in self._due():
+                self._count("seeds")
+                yield request
+        async for each in super().process_start(start):
+            yield each
+
+    def get_processed_request(self, request: Request, response: Response | None) -> Request | None:
+        """The request with the priority of its tier; None if the policy does not want it."""
+        if request.meta.get(IGNORE) or HUB in request.meta:
+            return request
+        decision = self.policy.match(request.url)
+        self._count(f"reason/{decision.reason}")
+        if decision.hub is not None and self._revisits and response is not None:
+            self._count("links_to_hubs")  # they have visits of their own
+            return None
+        is_wanted = decision.tier <= self._last_tier
+        if not is_wanted and self._drops and response is not None:
+            self._count("dropped")
+            return None
+        self._count(f"requests/{decision.decision}" if is_wanted else "delayed")
+        return request.replace(
+            priority=request.priority + priority(decision.tier if is_wanted else SKIP_TIER),
+            meta={**request.meta, TIER: decision.tier, REASON: decision.reason},
+        )
+
+    def _due(self) -> Iterator[Request]:
+        tiers = {hub["url"]: hub["tier"] for hub in self.policy.document["hubs"]}
+        for url in self._visits.take(time.time()):
+            yield Request(
+                self._address(url),
+                priority=priority(tiers[url]),
+                dont_filter=True,
+                meta={HUB: url, TIER: tiers[url], REASON: "hub"},
+            )
+
+    def _address(self, url: str) -> str:
+        """Policies know one scheme; some sites have only the other."""
+        return f"{self._scheme}://{url.split('://', 1)[1]}" if self._scheme else url
+
+    # Life of the crawl -----------------------------------------------------------------------
+
+    def _opened(self, spider: Spider) -> None:
+        state = getattr(spider, "state", None)
+        kept = {} if state is None else state.setdefault(_STATE, {"due": {}, "asked": {}})
+        self._visits = HubVisits(kept.get("due", {}), kept.get("asked", {}))
+        self._use_policy()
+        if self._revisits:
+            self._repeat(self._visit, self._tick_seconds)
+        if self._reload_seconds > 0:
+            self._repeat(self._reload, self._reload_seconds)
+
+    def _repeat(self, function: Any, seconds: float) -> None:
+        loop = create_looping_call(function)
+        loop.start(seconds, now=False)
+        self._loops.append(loop)
+
+    def _closed(self) -> None:
+        for loop in self._loops:
+            if loop.running:
+                loop.stop()
+
+    def _idle(self) -> None:
+        if self._revisits:
+            raise DontCloseSpider  # hubs are due later
+
+    def _received(self, request: Request) -> None:
+        hub = request.meta.get(HUB)
+        if hub is not None:
+            self._visits.came(hub, time.time())
+
+    def _visit(self) -> None:
+        engine = self.crawler.engine
+        if engine is None or engine.spider is None or not engine.running:
+            return
+        for request in self._due():
+            self._count("revisits")
+            engine.crawl(request)
+
+    def _reload(self) -> None:
+        # A large policy takes a second to load; requests go on meanwhile.
+        deferred_from_coro(self._reload_in_thread())
+
+    async def _reload_in_thread(self) -> None:
+        try:
+            has_changed = await run_in_thread(self._source.reload)
+        except PolicyError as error:
+            self._count("reload_errors")
+            logger.error("The policy in use stays: %s", error)
+            return
+        if has_changed:
+            self._count("reloads")
+            self._use_policy()
+
+    def _use_policy(self) -> None:
+        document = self.policy.document
+        self._visits.replace(document["hubs"], self._factor)
+        logger.info("Crawl policy of %s, %d hubs", document["day"], len(document["hubs"]))
+        if self.crawler.stats:
+            self.crawler.stats.set_value("temporal/policy_day", document["day"])
+            self.crawler.stats.set_value("temporal/hubs", len(document["hubs"]))
+
+    def _count(self, name: str) -> None:
+        if self.crawler.stats:
+            self.crawler.stats.inc_value(f"temporal/{name}")
+
+
+def priority(tier: int) -> int:
+    """`Request.priority` of a tier: 15 for tier 1, 0 for what is skipped; 16 values at most."""
+    return SKIP_TIER - tier
+
+
+def _choice(settings: BaseSettings, name: str, allowed: tuple[str, ...]) -> str:
+    """A setting with few values, of which the first is the default."""
+    value = str(settings.get(name) or allowed[0])
+    if value not in allowed:
+        raise PolicyError(f"{name} is {value!r}; it may be {' or '.join(allowed)}")
+    return value

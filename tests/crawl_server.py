@@ -1,0 +1,59 @@
+"""Web sites in one process: a proxy that answers for every host itself."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+Answer = Callable[[str], bytes | None]
+"""HTML of a URL (`http://host/path`), or None if there is no such page."""
+
+
+class Sites(ThreadingHTTPServer):
+    """Answers requests in absolute form, as a crawler sends them to its proxy."""
+
+    daemon_threads = True
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.answer = answer
+        self.asked: list[str] = []
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: Sites
+
+    def do_GET(self) -> None:
+        self.server.asked.append(self.path)
+        page = self.server.answer(self.path)
+        body = page if page is not None else b"not here"
+        self.send_response(200 if page is not None else 404)
+        is_text = self.path.endswith("robots.txt")
+        self.send_header("Content-Type", "text/plain" if is_text else "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *arguments: object) -> None:
+        pass
+
+
+@contextmanager
+def served(answer: Answer) -> Iterator[Sites]:
+    """Sites that are up for a while."""
+    sites = Sites(answer)
+    thread = threading.Thread(target=sites.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield sites
+    finally:
+        sites.shutdown()
+        sites.server_close()
+        thread.join()

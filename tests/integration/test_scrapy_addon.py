@@ -1,0 +1,249 @@
+"""Real crawls with the add-on, of sites that one local process plays."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("scrapy", reason="the scrapy extra is not installed")
+
+from temporal_assets.crawl.hub_visits import HubVisits
+from temporal_assets.crawl.policy_source import PolicySource
+from temporal_assets.crawl.scrapy import PolicyAddon, PolicyMiddleware
+from temporal_assets.policy import NewerPolicy, PolicyError
+from temporal_assets.policy.document import Document, HubEntry, as_text
+from tests.crawl_server import Sites, served
+from tests.policies import document
+
+FAST = {"DOWNLOAD_DELAY": 0, "AUTOTHROTTLE_ENABLED": False, "TEMPORAL_TICK_SECONDS": 0.1}
+COMMON = {
+    "ADDONS": {"temporal_assets.crawl.scrapy.PolicyAddon": 500},
+    "TEMPORAL_SCHEME": "http",
+    "TEMPORAL_RELOAD_SECONDS": 0.2,
+    "CONCURRENT_REQUESTS": 1,
+    "TELNETCONSOLE_ENABLED": False,
+    "LOG_LEVEL": "ERROR",
+    **FAST,
+}
+
+
+def html(*links: str) -> bytes:
+    return "".join(f'<a href="{link}">x</a>' for link in links).encode()
+
+
+PAGES = {
+    "http://own.example/start": html(
+        "http://board.example/anything",
+        "http://news.example/politics/2025/06/01/a-b.html",
+        "http://unknown.example/",
+        "http://shop.example/user/login?next=1",
+        "http://news.example/picture.jpg",
+        "http://news.example/politics/",
+    ),
+    "http://news.example/": html("/politics/2025/06/01/a-b.html", "/politics/2025/06/02/c-d.html"),
+    "http://news.example/politics/": html("/politics/2025/06/03/e-f.html"),
+    "http://shop.example/offers(1).php": html("/archive/item?id=5"),
+}
+
+
+def answer(url: str) -> bytes | None:
+    return PAGES.get(url, html())
+
+
+def written(folder: Path, doc: Document) -> Path:
+    """Replaced as a whole, as it is published."""
+    file = folder / "policy.json"
+    new = folder / "new.json"
+    new.write_text(as_text(doc), "utf-8")
+    new.replace(file)
+    return file
+
+
+def run(
+    repository: Path, sites: Sites, settings: dict[str, Any], what: str = "spider"
+) -> dict[str, Any]:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.integration.crawling", json.dumps(settings), what],
+        cwd=repository,
+        env={**os.environ, "http_proxy": sites.address, "no_proxy": ""},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def test_one_crawl_in_the_order_of_the_policy(repository: Path, tmp_path: Path) -> None:
+    policy = written(tmp_path, document())
+    settings = {**COMMON, "TEMPORAL_POLICY": str(policy), "TEMPORAL_REVISIT": False}
+    with served(answer) as sites:
+        stats = run(repository, sites, settings)
+    asked = [url for url in sites.asked if not url.endswith("robots.txt")]
+    # The spider's own start is given its priority too: it is of no site, so it comes last.
+    hubs = [
+        "http://news.example/",
+        "http://news.example/politics/",
+        "http://board.example/list?forum=2&sort=new",
+        "http://shop.example/offers(1).php",
+    ]
+    assert [asked.index(hub) for hub in hubs] == sorted(asked.index(hub) for hub in hubs)
+    assert asked[0] == hubs[0]
+    news = [url for url in asked if "/2025/" in url]
+    assert len(news) == 3
+    # Across sites: news before what may come later.
+    assert max(asked.index(url) for url in news) < asked.index(
+        "http://shop.example/archive/item?id=5"
+    )
+    unwanted = {"http://unknown.example/", "http://news.example/picture.jpg"}
+    unwanted.add("http://shop.example/user/login?next=1")
+    assert not unwanted & set(asked)
+    assert stats["temporal/dropped"] == 3
+    assert stats["temporal/seeds"] == 4
+    assert stats["temporal/policy_day"] == "2025-05-01"
+    assert stats["finish_reason"] == "finished"
+
+
+def test_hubs_are_visited_again_and_a_new_policy_is_followed(
+    repository: Path, tmp_path: Path
+) -> None:
+    doc = document()
+    policy = written(tmp_path, doc)
+    visits: Counter[str] = Counter()
+
+    def growing(url: str) -> bytes | None:
+        """Every visit of the front page shows one page more; the third brings a new policy."""
+        visits[url] += 1
+        if url != "http://news.example/":
+            return answer(url)
+        if visits[url] == 3:
+            after = copy.deepcopy(doc)
+            after["hubs"] = [
+                {**doc["hubs"][0], "interval_seconds": 300},
+                {**doc["hubs"][0], "url": "https://board.example/new-hub", "site": "board.example"},
+            ]
+            threading.Thread(target=written, args=(tmp_path, after)).start()
+        return html(*(f"/politics/2025/06/{n:02}/a-b.html" for n in range(1, visits[url] + 1)))
+
+    settings = {
+        **COMMON,
+        "TEMPORAL_POLICY": str(policy),
+        "TEMPORAL_INTERVAL_FACTOR": 0.001,  # 900 seconds are 0.9
+        "CLOSESPIDER_TIMEOUT": 8,
+    }
+    with served(growing) as sites:
+        stats = run(repository, sites, settings)
+    fetched = Counter(sites.asked)
+    assert fetched["http://news.example/"] >= 4
+    assert fetched["http://news.example/politics/2025/06/03/a-b.html"] == 1  # pages once
+    assert fetched["http://board.example/new-hub"] >= 1
+    assert stats["temporal/reloads"] == 1
+    assert stats["temporal/revisits"] >= 4
+    assert stats["finish_reason"] == "closespider_timeout"
+
+
+def test_a_stopped_crawl_goes_on(repository: Path, tmp_path: Path) -> None:
+    policy = written(tmp_path, document())
+    settings = {
+        **COMMON,
+        "TEMPORAL_POLICY": str(policy),
+        "TEMPORAL_REVISIT": False,
+        "JOBDIR": str(tmp_path / "job"),
+    }
+    with served(answer) as sites:
+        run(repository, sites, {**settings, "CLOSESPIDER_PAGECOUNT": 3})
+        first = Counter(sites.asked)
+        run(repository, sites, settings)
+        both = Counter(sites.asked)
+    assert sum(first.values()) < sum(both.values())
+    pages = [url for url in both if "/2025/" in url]
+    assert len(pages) == 3
+    assert {both[url] for url in pages} == {1}
+    hubs = ["http://news.example/", "http://shop.example/offers(1).php"]
+    assert [both[hub] for hub in hubs] == [1, 1]  # not due yet
+
+
+def test_errors_are_clear(tmp_path: Path) -> None:
+    from scrapy.exceptions import NotConfigured
+    from scrapy.settings import Settings
+    from scrapy.utils.test import get_crawler
+
+    def built(**settings: Any) -> PolicyMiddleware:
+        return PolicyMiddleware.from_crawler(get_crawler(settings_dict=settings))
+
+    with pytest.raises(PolicyError, match="set TEMPORAL_POLICY"):
+        built()
+    with pytest.raises(PolicyError, match="materialize crawl_policy"):
+        built(TEMPORAL_POLICY=str(tmp_path / "nothing"))
+    policy = written(tmp_path, document())
+    with pytest.raises(PolicyError, match="TEMPORAL_FETCH is 'soon'"):
+        built(TEMPORAL_POLICY=str(policy), TEMPORAL_FETCH="soon")
+    newer = json.loads(policy.read_text("utf-8")) | {"version": 2}
+    policy.write_text(json.dumps(newer), "utf-8")
+    with pytest.raises(NewerPolicy, match="install a newer temporal-assets"):
+        built(TEMPORAL_POLICY=str(policy))
+    with pytest.raises(NotConfigured):
+        PolicyAddon().update_settings(Settings({"TEMPORAL_ENABLED": False}))
+
+
+def test_the_add_on_leaves_a_chosen_queue_alone() -> None:
+    from scrapy.settings import Settings
+
+    chosen = Settings()
+    chosen.set("SCHEDULER_PRIORITY_QUEUE", "mine.Queue", "project")
+    PolicyAddon().update_settings(chosen)
+    assert chosen["SCHEDULER_PRIORITY_QUEUE"] == "mine.Queue"
+    plain = Settings()
+    PolicyAddon().update_settings(plain)
+    assert plain["SCHEDULER_PRIORITY_QUEUE"] == "scrapy.pqueues.ScrapyPriorityQueue"
+
+
+def hub(url: str, seconds: int, tier: int) -> HubEntry:
+    return HubEntry(
+        url=url, site="s", rank=1, tier=tier, interval_seconds=seconds, temporal_pages=1
+    )
+
+
+def test_visits_by_hand() -> None:
+    visits = HubVisits({}, {})
+    visits.replace([hub("b", 100, 2), hub("a", 1000, 1)])
+    assert visits.take(0) == ["a", "b"]
+    assert visits.take(1) == []  # asked for
+    visits.came("b", 10)
+    assert visits.take(109) == []
+    assert visits.take(110) == ["b"]
+    assert visits.take(3601) == []
+    assert visits.take(3711) == ["b"]  # lost: an hour is longer than four intervals
+    assert visits.take(4001) == ["a"]  # lost as well
+    visits.replace([hub("c", 50, 1)], factor=2)
+    assert visits.take(5000) == ["c"]
+    visits.came("c", 5000)
+    visits.came("b", 5000)  # no longer a hub
+    assert visits.take(5099) == []
+    assert visits.take(5100) == ["c"]
+
+
+def test_a_broken_new_policy_leaves_the_old_one(tmp_path: Path) -> None:
+    policy = written(tmp_path, document())
+    source = PolicySource(policy)
+    before = source.current
+    assert not source.reload()
+    policy.write_text("{", "utf-8")
+    with pytest.raises(PolicyError):
+        source.reload()
+    assert source.current is before
+    assert not source.reload()  # not again and again
+    policy.unlink()
+    assert not source.reload()
+    written(tmp_path, document())
+    assert source.reload()
