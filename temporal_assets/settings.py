@@ -300,6 +300,34 @@ class Patterns(_Section):
     """Memory a process may take for one site; one that needs more is reported and left out."""
 
 
+class Hubs(_Section):
+    """Which pages become seeds of a crawl, and how often they are visited."""
+
+    top_k: int = Field(1542, ge=1)
+    """Seeds at most (NP 6.1: as many as the list in use had)."""
+
+    visits_per_day: float | None = Field(None, gt=0)
+    """Budget: visits a day to all seeds together. Unset: as many as one an hour for each. Seeds
+    that it could not visit even every `longest_hours` are left out."""
+
+    shortest_minutes: int = Field(10, ge=1)
+    """No hub is visited more often: servers are not ours."""
+
+    longest_hours: float = Field(168.0, gt=0)
+    """No hub is visited less often than every week: an interval learned once must be able to
+    change."""
+
+    search_engines: Literal["drop", "keep"] = "drop"
+    """Pages of search engines link to everything, and their robots.txt shuts crawlers out."""
+
+    more_search_engines: tuple[str, ...] = ()
+    """Hosts besides the built-in ones (docs/hubs.md)."""
+
+    external: Literal["drop", "keep"] = "drop"
+    """Hubs on hosts of which nobody opened a page in these logs: browsers mostly send no more of
+    their URLs than the host, and nothing says that they can be reached."""
+
+
 class Engine(_Section):
     """What runs the transformations, and what it may use."""
 
@@ -362,6 +390,7 @@ class Settings(BaseSettings):
     labels: Labels = Labels()
     calibration: Calibration = Calibration()
     patterns: Patterns = Patterns()
+    hubs: Hubs = Hubs()
     engine: Engine = Engine()
     orchestration: Orchestration = Orchestration()
 

@@ -11,6 +11,7 @@ from typing import Final
 
 from temporal_assets.contracts.behaviour_graph import BEHAVIOUR_GRAPH
 from temporal_assets.contracts.calibration import CALIBRATION
+from temporal_assets.contracts.hub_seeds import HUB_SEEDS
 from temporal_assets.contracts.interest_curves import INTEREST_CURVES
 from temporal_assets.contracts.page_histories import PAGE_HISTORIES
 from temporal_assets.contracts.page_labels import PAGE_LABELS
@@ -39,6 +40,7 @@ TABLES: Final[tuple[Table, ...]] = (
     URL_PATTERNS,
     BEHAVIOUR_GRAPH,
     PATTERN_RANKS,
+    HUB_SEEDS,
 )
 """All tables, in the order the data flows."""
 
@@ -57,6 +59,7 @@ def table(name: str) -> Table:
 __all__ = [
     "BEHAVIOUR_GRAPH",
     "CALIBRATION",
+    "HUB_SEEDS",
     "INTEREST_CURVES",
     "PAGE_HISTORIES",
     "PAGE_LABELS",

@@ -30,6 +30,7 @@ def parameters(day: dt.date, settings: Settings) -> Parameters:
         "window_first": day - dt.timedelta(days=settings.window.days - 1),
         "window_days": settings.window.days,
         "max_reject_share": settings.reading.max_reject_share,
+        "min_clients": settings.privacy.min_clients,
     }
 
 

@@ -190,4 +190,8 @@ def _completeness(settings: Settings, sources: Sources) -> dict[str, Any]:
     """Days of the window, and those that are missing; of the tables where it reads no days."""
     missing = {day.isoformat() for window in sources.windows.values() for day in window.missing}
     missing |= {day for table in sources.tables.values() for day in table.extra["missing_days"]}
-    return {"window_days": settings.window.days, "missing_days": sorted(missing)}
+    said = {"window_days": settings.window.days, "missing_days": sorted(missing)}
+    if "transits" not in sources.windows:
+        return said
+    days = sources.windows["transits"].manifests
+    return said | {"has_referrers": any(day.extra.get("has_referrers", True) for day in days)}

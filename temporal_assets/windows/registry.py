@@ -17,6 +17,7 @@ from temporal_assets.storage.store import ShortWindow, Store
 from temporal_assets.windows.asset import WindowAsset, is_fresh
 from temporal_assets.windows.behaviour_graph import BEHAVIOUR_GRAPH
 from temporal_assets.windows.calibration import CALIBRATION
+from temporal_assets.windows.hub_seeds import HUB_SEEDS
 from temporal_assets.windows.interest_curves import INTEREST_CURVES
 from temporal_assets.windows.page_histories import PAGE_HISTORIES
 from temporal_assets.windows.page_labels import PAGE_LABELS
@@ -35,6 +36,7 @@ WINDOW_ASSETS: Final[tuple[WindowAsset, ...]] = (
     URL_PATTERNS,
     BEHAVIOUR_GRAPH,
     PATTERN_RANKS,
+    HUB_SEEDS,
 )
 """In the order they are made: an asset comes after those it is made from."""
 

@@ -86,6 +86,7 @@ def test_every_table_is_found_by_its_name() -> None:
         "url_patterns",
         "behaviour_graph",
         "pattern_ranks",
+        "hub_seeds",
     ]
     for one in contracts.TABLES:
         assert contracts.table(one.name) is one

@@ -1,0 +1,90 @@
+"""How often to visit each hub, so that new pages are found while people still want them.
+
+Here: intervals that share a number of visits a day among hubs. Not here: which hubs
+(`hub_coverage`).
+
+New pages appear on a hub at `rate` a day. Interest in a page is halved every `half_life` days:
+of the views it gets in all, exp(-d t) are still to come at age t, with d = ln 2 / half_life. A hub
+visited every T days shows a page at an age between 0 and T, all equally likely; so of the views of
+its new pages, this share is still to come when the crawler finds them:
+
+    g(x) = (1/T) * integral from 0 to T of exp(-d t) dt = (1 - exp(-x)) / x,    x = d T
+
+This is the freshness of a page that is fetched at fixed intervals and changes at rate d (Cho,
+Garcia-Molina 2003). We maximise the sum over hubs of rate * views * g(d T), where the visits a day,
+the sum of 1/T, are given. A visit more a day to one hub gains
+
+    rate * views * P(2, x) / d,    P(2, x) = 1 - (1 + x) exp(-x)
+
+and at the optimum it gains the same everywhere, L say. P(2, .) is the distribution function of a
+gamma variable with shape 2, so that every interval is a quantile of it:
+
+    T = P^-1(2, L d / (rate * views)) / d
+
+and the longest allowed where the argument reaches 1: there no visit is worth L. L follows from the
+number of visits by bisection. (Azar et al. 2018 solve the same for visits at random times; a
+crawler's are regular.)
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import gammaincinv
+
+from temporal_assets.core.texts import Floats
+
+_ROUNDS: Final = 100
+"""Halvings of the range of log L: more than a float can tell apart."""
+
+_SMALLEST: Final = 1e-9
+"""Of the largest gain of a visit: below it every interval is the shortest."""
+
+
+def caught_share(interval: ArrayLike, half_life: ArrayLike) -> Floats:
+    """g: share of the interest in new pages still to come when they are found. Both in days."""
+    x = np.log(2) / np.asarray(half_life, np.float64) * np.asarray(interval, np.float64)
+    return np.asarray(-np.expm1(-x) / x)
+
+
+def intervals(
+    rate: ArrayLike,
+    views: ArrayLike,
+    half_life: ArrayLike,
+    visits: float,
+    shortest: float,
+    longest: float,
+) -> Floats:
+    """Days between visits of each hub: the best for `visits` a day to all of them together.
+
+    `rate` is new pages a day, `views` the views of such a page in all, `half_life` in days.
+    Hubs on which nothing new appears get the longest interval. Where even that takes more than
+    `visits`, it is the longest everywhere; where the shortest takes fewer, the shortest.
+    """
+    value = np.asarray(rate, np.float64) * np.asarray(views, np.float64)
+    decay = np.log(2) / np.asarray(half_life, np.float64)
+    worth = value / decay  # of the first visit
+    if not len(worth) or visits <= len(worth) / longest:
+        return np.full(len(worth), longest)
+    if visits >= len(worth) / shortest:
+        return np.where(value > 0, shortest, longest)
+    high = float(worth.max())
+    if high == 0:
+        return np.full(len(worth), longest)
+    low = high * _SMALLEST
+    for _ in range(_ROUNDS):
+        price = float(np.sqrt(low * high))
+        if np.sum(1 / _at(price, worth, decay, shortest, longest)) > visits:
+            low = price
+        else:
+            high = price
+    return _at(high, worth, decay, shortest, longest)
+
+
+def _at(price: float, worth: Floats, decay: Floats, shortest: float, longest: float) -> Floats:
+    """Intervals at which one more visit a day gains `price`, within their bounds."""
+    share = np.divide(price, worth, out=np.ones(len(worth)), where=worth > price)
+    wanted = np.where(share < 1, gammaincinv(2, np.minimum(share, 1 - 1e-15)) / decay, longest)
+    return np.clip(wanted, shortest, longest)

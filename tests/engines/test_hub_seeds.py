@@ -1,0 +1,278 @@
+"""Hub seeds of a window: a small web by hand, and links against a slow witness."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+
+from temporal_assets import contracts
+from temporal_assets.engines.base import Engine
+from temporal_assets.quality.evaluate import Status
+from temporal_assets.quality.inspect import Inspector
+from temporal_assets.settings import load_settings
+from temporal_assets.storage.store import Store
+from temporal_assets.windows.asset import WindowAsset, build
+from temporal_assets.windows.hub_seeds import HUB_SEEDS
+from temporal_assets.windows.interest_curves import INTEREST_CURVES
+from temporal_assets.windows.link_graph import read_links
+from temporal_assets.windows.page_histories import PAGE_HISTORIES
+from temporal_assets.windows.page_labels import PAGE_LABELS
+from temporal_assets.windows.page_totals import PAGE_TOTALS
+
+Row = dict[str, Any]
+Step = tuple[str | None, str, int]
+FIRST = dt.date(2026, 3, 1)
+ONE = dt.timedelta(days=1)
+DAYS = 10
+
+A, B = "https://a.example", "https://b.example"
+FRONT, INDEX, OTHER, SECRET = f"{A}/", f"{A}/news/", f"{B}/", f"{B}/draft?token=1"
+GONE, ELSEWHERE, SEARCH = f"{A}/moved", "https://blog.example/", "https://www.google.com/"
+NEWS = [f"{A}/news/{n}" for n in range(4)] + [f"{B}/news/{n}" for n in range(2)]
+OLD = f"{A}/about"
+
+UPSTREAM = (PAGE_TOTALS, PAGE_HISTORIES, INTEREST_CURVES, PAGE_LABELS)
+
+
+def steps() -> list[Step]:
+    """Referrer, target and first client of five clients each, but for SECRET with four."""
+    linked = {
+        FRONT: [*NEWS[:4], INDEX, OLD],
+        INDEX: [*NEWS[:3], NEWS[0]],
+        OTHER: [NEWS[4], NEWS[3], FRONT],
+        SECRET: [NEWS[5]],
+        GONE: [NEWS[5]],
+        ELSEWHERE: [NEWS[5], NEWS[0]],
+        SEARCH: [*NEWS, FRONT],
+        OLD: [FRONT],
+    }
+    rows: list[Step] = [
+        (hub, page, client)
+        for hub, pages in linked.items()
+        for page in pages
+        for client in range(5)
+    ]
+    rows += [(None, page, client) for page in (FRONT, OTHER) for client in range(5)]
+    rows += [(None, SECRET, client) for client in range(4)]
+    return rows
+
+
+class Web:
+    """A store of a few pages; all transits are of the last day."""
+
+    has_referrers = True
+
+    def __init__(self, engine: Engine, root: Path, **changes: Any) -> None:
+        chosen: dict[str, Any] = {"window": {"days": DAYS, "min_days": 1}} | changes
+        self.settings = load_settings(root, **chosen)
+        self.store, self.engine = Store.open(self.settings), engine
+        self.day = FIRST + (DAYS - 1) * ONE
+        for n in range(DAYS):
+            self.publish("page_views", FRONT, FIRST + n * ONE, self.views(n))
+            self.publish("transits", FRONT, FIRST + n * ONE, self.transits(n))
+        for asset in UPSTREAM:
+            self.build(asset)
+
+    def views(self, n: int) -> Iterable[Row]:
+        """Pages of the day: news is read on two days, the rest always."""
+        for page in (FRONT, INDEX, OTHER, SECRET, OLD):
+            yield {"url": page, "views": 4 if page == SECRET else 5}
+        for k, page in enumerate(NEWS):
+            if k < n <= k + 2:
+                yield {"url": page, "views": 40 if n == k + 1 else 2}
+
+    def transits(self, n: int) -> Iterable[Row]:
+        rows = steps() if n == DAYS - 1 else []
+        yield from ({"referrer": a, "target": b, "client": c} for a, b, c in rows)
+
+    def publish(self, asset: str, site: str, day: dt.date, rows: Iterable[Row]) -> None:
+        whole = [
+            {"day": day, "site": row.get("url", site).split("/")[2], **row}
+            for row in sorted(rows, key=lambda row: str(row.get("url")))
+        ]
+        table = pa.Table.from_pylist(whole, contracts.table(asset).arrow_schema)
+        with self.store.scratch() as scratch:
+            path = scratch / "rows.parquet"
+            pq.write_table(table, path)
+            extra = {"has_referrers": self.has_referrers}
+            self.store.publish(asset, day, [path], inputs=[], settings_digest="", extra=extra)
+
+    def build(self, asset: WindowAsset) -> None:
+        build(self.store, self.engine, self.settings, asset, self.day)
+
+    def seeds(self, **hubs: Any) -> dict[str, Row]:
+        chosen = self.settings.hubs.model_copy(update=hubs)
+        settings = self.settings.model_copy(update={"hubs": chosen})
+        build(self.store, self.engine, settings, HUB_SEEDS, self.day)
+        rows: list[Row] = self.store.read("hub_seeds", self.day).to_pylist()
+        return {row["url"]: row for row in rows}
+
+
+@pytest.fixture
+def web(engine: Engine, tmp_path: Path) -> Web:
+    return Web(engine, tmp_path)
+
+
+def test_seeds_by_hand(web: Web) -> None:
+    labels = web.store.read("page_labels", web.day).to_pylist()
+    assert {row["url"] for row in labels if row["is_temporal"]} == set(NEWS[:5])
+    seeds = web.seeds()
+    # SECRET has four clients, GONE was never opened, OLD leads to nothing temporal.
+    assert list(seeds) == [FRONT, OTHER, INDEX]
+    assert seeds[FRONT] | {"new_per_day": 0, "half_life_hours": 0, "revisit_minutes": 0} == {
+        "day": web.day,
+        "url": FRONT,
+        "site": "a.example",
+        "is_external": False,
+        "clients": 5,
+        "temporal_pages": 4,
+        "rank": 1,
+        "paper_rank": 1,
+        "gain": 4,
+        "covered": 4,
+        "coverage": 0.8,
+        "tier": 1,
+        "new_per_day": 0,
+        "half_life_hours": 0,
+        "revisit_minutes": 0,
+    }
+    found = [(row["rank"], row["paper_rank"], row["gain"], row["tier"]) for row in seeds.values()]
+    assert found == [(1, 1, 4, 1), (2, 3, 1, 2), (None, 2, None, None)]
+    assert seeds[OTHER]["coverage"] == 1.0
+    # All are born on the second day of the window or later.
+    assert seeds[FRONT]["new_per_day"] == pytest.approx(4 / DAYS)
+
+
+def test_more_new_pages_are_visited_more_often(web: Web) -> None:
+    seeds = web.seeds()
+    front, other = seeds[FRONT]["revisit_minutes"], seeds[OTHER]["revisit_minutes"]
+    assert front < other
+    # Twice an hour for both together, but for rounding.
+    assert 1440 / front + 1440 / other == pytest.approx(48, rel=0.02)
+    seeds = web.seeds(visits_per_day=1.0)
+    assert 0.95 < sum(1440 / seeds[one]["revisit_minutes"] for one in (FRONT, OTHER)) <= 1
+    # One visit in five days is none for two hubs that are to be seen every five days.
+    seeds = web.seeds(visits_per_day=0.2, longest_hours=120.0)
+    assert [url for url, row in seeds.items() if row["rank"]] == [FRONT]
+    assert seeds[FRONT]["revisit_minutes"] == 5 * 1440
+
+
+def test_hubs_can_be_asked_for(web: Web) -> None:
+    assert list(web.seeds(top_k=1)) == [FRONT]
+    assert web.seeds(external="keep").keys() == {FRONT, OTHER, INDEX, ELSEWHERE}
+    outside = web.seeds(search_engines="keep")[SEARCH]
+    assert (outside["is_external"], outside["clients"], outside["temporal_pages"]) == (True, 5, 5)
+    assert SEARCH not in web.seeds(search_engines="drop", more_search_engines=["blog.example"])
+    assert ELSEWHERE not in web.seeds()
+
+
+def test_a_page_of_few_clients_is_no_seed_however_often_they_came(
+    engine: Engine, tmp_path: Path
+) -> None:
+    """With a new key every day four people look like forty."""
+
+    class Rotating(Web):
+        def transits(self, n: int) -> Iterable[Row]:
+            for client in range(4):
+                yield {"referrer": None, "target": OTHER, "client": 100 * n + client}
+                yield {"referrer": OTHER, "target": NEWS[0], "client": 100 * n + client}
+            for client in range(5):
+                yield {"referrer": None, "target": FRONT, "client": 100 * n + client}
+                yield {"referrer": FRONT, "target": NEWS[0], "client": 100 * n + client}
+
+    rotating = Rotating(engine, tmp_path / "a", privacy={"rotation_days": 1})
+    assert {url: row["clients"] for url, row in rotating.seeds().items()} == {FRONT: 5}
+    one_key = Rotating(engine, tmp_path / "b")
+    assert one_key.seeds()[OTHER]["clients"] == 40
+
+
+def test_everything_promised_holds(web: Web) -> None:
+    web.seeds(external="keep", search_engines="keep")
+    inspector = Inspector(web.store, web.engine, web.settings)
+    found = inspector.inspect(contracts.HUB_SEEDS, [web.day])[web.day]
+    assert [one for one in found if one.status not in (Status.HELD, Status.NOT_JUDGED)] == []
+
+
+def test_broken_promises_are_found(web: Web) -> None:
+    web.seeds()
+    rows = web.store.read("hub_seeds", web.day).to_pylist()
+    rows[0] |= {"clients": 4, "coverage": 1.5, "gain": 3}
+    rows[1] |= {"url": "https://b.example/nobody"}
+    rows[2] |= {"rank": 7}
+    web.publish("hub_seeds", FRONT, web.day, rows)
+    inspector = Inspector(web.store, web.engine, web.settings)
+    found = inspector.inspect(contracts.HUB_SEEDS, [web.day])[web.day]
+    assert {one.name for one in found if one.status is Status.BROKEN} == {
+        "enough_clients",
+        "coverage_in_range",
+        "seeds_are_reachable",
+        "greedy_is_whole",
+        "gains_sum_to_coverage",
+    }
+
+
+def test_without_referrers_there_are_no_hubs_and_nothing_to_judge(
+    engine: Engine, tmp_path: Path
+) -> None:
+    class Blind(Web):
+        has_referrers = False
+
+        def transits(self, n: int) -> Iterable[Row]:
+            return [{"referrer": None, "target": FRONT, "client": 1}]
+
+    blind = Blind(engine, tmp_path)
+    assert blind.seeds() == {}
+    assert blind.store.require("hub_seeds", blind.day).extra["has_referrers"] is False
+    inspector = Inspector(blind.store, blind.engine, blind.settings)
+    found = inspector.inspect(contracts.HUB_SEEDS, [blind.day])[blind.day]
+    assert {one.name for one in found if one.status is Status.NOT_JUDGED} >= {"has_hubs"}
+
+
+urls = st.sampled_from([f"https://{h}.example/{p}" for h in "abc" for p in ("", "ü", "x?y='1")])
+walks = st.lists(st.tuples(st.none() | urls, urls, st.integers(1, 4)), min_size=1, max_size=30)
+
+
+@examples(max_examples=25)
+@given(walked=walks)
+def test_links_are_what_a_loop_says(engine: Engine, walked: Sequence[Step]) -> None:
+    linked, opened = defaultdict(set), defaultdict(set)
+    came = defaultdict(set)
+    for referrer, target, client in walked:
+        opened[target].add(client)
+        if referrer:
+            linked[referrer].add(target)
+            came[referrer].add(client)
+    with TemporaryDirectory() as folder:
+        settings = load_settings(folder, privacy={"min_clients": 2})
+        rows = [
+            {"day": FIRST, "referrer": a, "target": b, "client": c}
+            for a, b, c in sorted(set(walked), key=str)
+        ]
+        path = Path(folder) / "transits.parquet"
+        pq.write_table(pa.Table.from_pylist(rows, contracts.TRANSITS.arrow_schema), path)
+        graph = read_links(engine, settings, [str(path)], Path(folder))
+        names = pq.read_table([str(one) for one in graph.pages])["url"].to_pylist()
+    hosts = {url.split("/")[2] for url in opened}
+    assert names == sorted({*linked, *opened}, key=lambda url: url.encode())
+    for page, url in enumerate(names):
+        row = graph.links.target[graph.links.start[page] : graph.links.start[page + 1]]
+        assert [names[n] for n in row] == sorted(linked[url], key=lambda one: one.encode())
+        assert graph.is_opened[page] == (url in opened)
+        assert graph.is_external[page] == (url.split("/")[2] not in hosts)
+        if linked[url]:
+            assert graph.clients[page] == len(opened[url] if url in opened else came[url])
+    seeds = {names[n] for n in graph.seeds(settings)}
+    assert seeds == {url for url, found in linked.items() if found and len(opened[url]) >= 2}
+    assert not np.any(graph.is_search)

@@ -1,0 +1,204 @@
+"""Links, hub orders and revisit intervals: by hand and against slow witnesses."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from temporal_assets.core.hub_coverage import gains, greedy_order, paper_order
+from temporal_assets.core.links import Links, links_of_rows, reach
+from temporal_assets.core.revisits import caught_share, intervals
+
+Graph = dict[int, set[int]]
+
+graphs = st.dictionaries(
+    st.integers(0, 11), st.sets(st.integers(0, 11), max_size=6), min_size=1, max_size=12
+)
+
+
+def links(graph: Graph, pages: int = 12) -> Links:
+    rows = sorted((hub, sorted(found)) for hub, found in graph.items() if found)
+    return links_of_rows(
+        [hub for hub, _ in rows],
+        [len(found) for _, found in rows],
+        list(itertools.chain.from_iterable(found for _, found in rows)),
+        pages,
+    )
+
+
+# Front page 0 lists everything new; 1 and 2 are indexes; 3 is a far-away page with two of its own.
+SITE: Graph = {0: {4, 5, 6, 7}, 1: {4, 5, 6}, 2: {6, 7, 8}, 3: {9, 10}}
+
+
+def test_the_paper_ranks_by_pages_linked() -> None:
+    order = paper_order(links(SITE), range(12))
+    assert order.hub.tolist() == [0, 1, 2, 3]
+    assert order.gain.tolist() == [4, 0, 1, 2]
+    assert order.covered.tolist() == [4, 4, 5, 7]
+
+
+def test_greedy_takes_what_adds_most() -> None:
+    order = greedy_order(links(SITE), range(12))
+    assert order.hub.tolist() == [0, 3, 2]  # 1 adds nothing
+    assert order.gain.tolist() == [4, 2, 1]
+    assert greedy_order(links(SITE), range(12), 2).hub.tolist() == [0, 3]
+    assert paper_order(links(SITE), range(12), 2).hub.tolist() == [0, 1]
+
+
+def test_only_candidates_are_taken_and_each_once() -> None:
+    assert greedy_order(links(SITE), [2, 1, 2, 11]).hub.tolist() == [1, 2]
+    assert paper_order(links(SITE), [3, 3, 11]).hub.tolist() == [3]
+    for candidates in ([], [11]):
+        assert len(greedy_order(links(SITE), candidates)) == 0
+        assert len(paper_order(links(SITE), candidates)) == 0
+    assert len(greedy_order(links({}), range(12))) == 0
+
+
+def test_ties_go_to_the_better_linked_and_then_to_the_lower_number() -> None:
+    graph: Graph = {0: {5}, 1: {4, 6, 7}, 2: {4, 5}, 3: {8}}
+    # After 1 the hubs 0, 2 and 3 add one page each; 2 links to two.
+    assert greedy_order(links(graph), range(12)).hub.tolist() == [1, 2, 3]
+    assert paper_order(links(graph), range(12)).hub.tolist() == [1, 2, 0, 3]
+
+
+def slow_greedy(graph: Graph) -> list[tuple[int, int]]:
+    """Every candidate counted again in every round."""
+    taken: list[tuple[int, int]] = []
+    covered: set[int] = set()
+    left = dict(graph)
+    while left:
+        hub = min(left, key=lambda one: (-len(left[one] - covered), -len(left[one]), one))
+        gain = len(left.pop(hub) - covered)
+        if gain == 0:
+            break
+        covered |= graph[hub]
+        taken.append((hub, gain))
+    return taken
+
+
+@given(graph=graphs)
+def test_greedy_is_what_counting_everything_says(graph: Graph) -> None:
+    order = greedy_order(links(graph), range(12))
+    assert list(zip(order.hub.tolist(), order.gain.tolist(), strict=True)) == slow_greedy(graph)
+
+
+@given(graph=graphs, k=st.integers(1, 4))
+def test_greedy_reaches_its_share_of_the_best(graph: Graph, k: int) -> None:
+    best = max(
+        len(set().union(*(graph[hub] for hub in chosen)))
+        for chosen in itertools.combinations(sorted(graph), min(k, len(graph)))
+    )
+    found = int(greedy_order(links(graph), range(12), k).gain.sum())
+    assert found >= (1 - 1 / math.e) * best
+
+
+@given(graph=graphs)
+def test_every_page_is_gained_once(graph: Graph) -> None:
+    everything = len(set().union(*graph.values()))
+    for order in (greedy_order(links(graph), range(12)), paper_order(links(graph), range(12))):
+        assert order.gain.sum() == everything
+        assert len(set(order.hub.tolist())) == len(order)
+    assert (np.diff(greedy_order(links(graph), range(12)).gain) <= 0).all()
+
+
+def test_the_papers_order_can_be_ahead() -> None:
+    """What greedy does not promise: its second hub cuts what the paper's three share out whole."""
+    graph: Graph = {
+        0: set(range(10, 20)),
+        1: {10, 11, 12, 13, 14, 20, 21, 22, 23},
+        2: {15, 16, 17, 18, 19, 24, 25, 26, 27},
+        3: {20, 21, 22, 24, 25},
+    }
+    found = links(graph, 30)
+    assert paper_order(found, range(4), 3).covered.tolist() == [10, 14, 18]
+    assert greedy_order(found, range(4), 3).covered.tolist() == [10, 15, 17]
+
+
+def test_links_that_matter() -> None:
+    wanted = np.zeros(12, bool)
+    wanted[[4, 9]] = True
+    kept = links(SITE).only_to(wanted)
+    assert kept.counts.tolist() == [1, 1, 0, 1, *[0] * 8]
+    assert kept.target.tolist() == [4, 4, 9]
+    assert gains(kept, [1, 0, 3]).tolist() == [1, 0, 1]
+
+
+def test_reach_by_hand() -> None:
+    graph: Graph = {0: {1, 4}, 1: {5, 6}, 2: {0, 5}, 4: {4, 7}}
+    wanted = np.isin(np.arange(12), [4, 5, 6, 7])
+    found = reach(links(graph), wanted, [2, 0, 0])
+    # 2 leads to 5, and over 0 to 4; 0 to 4, and over 1 and 4 to 6 and 7.
+    assert found.one_hop.tolist() == [1, 2, 2]
+    assert found.two_hops.tolist() == [2, 4, 4]
+
+
+@given(
+    graph=graphs, seeds=st.lists(st.integers(0, 11), max_size=5), wanted=st.sets(st.integers(0, 11))
+)
+def test_reach_is_what_walking_says(graph: Graph, seeds: list[int], wanted: set[int]) -> None:
+    found = reach(links(graph), np.isin(np.arange(12), sorted(wanted)), seeds)
+    for n in range(len(seeds)):
+        one = set().union(*(graph.get(seed, set()) for seed in seeds[: n + 1]))
+        two = one.union(*(graph.get(page, set()) for page in one))
+        assert found.one_hop[n] == len(one & wanted)
+        assert found.two_hops[n] == len(two & wanted)
+
+
+def test_shares_caught_by_hand() -> None:
+    # x = ln 2: (1 - 1/2) / ln 2.
+    assert caught_share(1.0, 1.0) == pytest.approx(0.5 / math.log(2))
+    assert caught_share([1e-9, 1e9], 1.0) == pytest.approx([1.0, 0.0], abs=1e-6)
+
+
+def test_equal_hubs_share_equally() -> None:
+    found = intervals([5, 5, 5, 5], [10] * 4, [1.0] * 4, visits=8, shortest=0.01, longest=7)
+    assert found == pytest.approx([0.5] * 4)
+
+
+def test_intervals_are_those_of_a_general_optimiser() -> None:
+    rate, views, life = np.array([40.0, 5, 5, 1]), np.array([80.0, 80, 400, 80]), [0.5, 0.5, 0.5, 3]
+    found = intervals(rate, views, life, visits=30, shortest=0.01, longest=7)
+    assert np.sum(1 / found) == pytest.approx(30)
+    assert found[0] < found[2] < found[1] < found[3]
+
+    def lost(visits: np.ndarray) -> float:
+        return -float(np.sum(rate * views * caught_share(1 / visits, life)))
+
+    best = minimize(
+        lost,
+        np.full(4, 7.5),
+        bounds=[(1 / 7, 100)] * 4,
+        constraints={"type": "eq", "fun": lambda visits: visits.sum() - 30},
+        options={"ftol": 1e-12, "maxiter": 500},
+    )
+    assert 1 / found == pytest.approx(best.x, rel=1e-3)
+
+
+def test_bounds_of_intervals() -> None:
+    def of(visits: float, rate: list[float]) -> list[float]:
+        return intervals(rate, [1] * 2, [1] * 2, visits, 0.25, 5).tolist()
+
+    assert of(0.1, [3, 1]) == [5, 5]  # even the longest takes 0.4 visits a day
+    assert of(100, [3, 1]) == [0.25, 0.25]
+    assert of(100, [3, 0]) == [0.25, 5]  # nothing new: seldom, whatever is left
+    assert of(3, [0, 0]) == [5, 5]
+    assert intervals([], [], [], 3, 0.25, 5).tolist() == []
+
+
+@given(
+    hubs=st.lists(
+        st.tuples(st.floats(0, 1e4), st.floats(0, 1e5), st.floats(0.04, 60)), min_size=1, max_size=8
+    ),
+    visits=st.floats(0.1, 1000),
+)
+def test_the_budget_is_kept(hubs: list[tuple[float, float, float]], visits: float) -> None:
+    rate, views, life = (np.array(part) for part in zip(*hubs, strict=True))
+    found = intervals(rate, views, life, visits, 1 / 144, 7)
+    assert ((found >= 1 / 144) & (found <= 7)).all()
+    assert np.sum(1 / found) <= max(visits, len(hubs) / 7) * (1 + 1e-6)
