@@ -40,7 +40,13 @@ GONE, ELSEWHERE, SEARCH = f"{A}/moved", "https://blog.example/", "https://www.go
 NEWS = [f"{A}/news/{n}" for n in range(4)] + [f"{B}/news/{n}" for n in range(2)]
 OLD = f"{A}/about"
 
-UPSTREAM = WINDOW_ASSETS[: WINDOW_ASSETS.index(HUB_SEEDS)]
+
+def made_from(asset: WindowAsset) -> set[str]:
+    """Names of all window assets that one is made from."""
+    return {one.name for one in asset.tables}.union(*map(made_from, asset.tables))
+
+
+UPSTREAM = [one for one in WINDOW_ASSETS if one.name in made_from(HUB_SEEDS)]
 
 
 def steps() -> list[Step]:

@@ -6,9 +6,7 @@ The days are the true views of the corpus: that logs lead to exactly these is th
 
 from __future__ import annotations
 
-import datetime as dt
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,24 +37,20 @@ class Labelled:
         self.state = root / "state"
         self.settings = load_settings(self.state)
         self.store, self.engine = Store.open(self.settings), DuckDBEngine(self.settings)
-        self.publish("page_views", made.truth["views"], made.days)
-        self.publish("transits", made.truth["transits"], made.days)
+        views = pq.read_table(made.truth["views"])
+        schema = contracts.PAGE_VIEWS.arrow_schema
+        for day in made.days:
+            rows = views.filter(pc.equal(views["day"], day)).select(schema.names).cast(schema)
+            with self.store.scratch() as scratch:
+                path = scratch / "page_views.parquet"
+                pq.write_table(rows, path)
+                self.store.publish("page_views", day, [path], inputs=[], settings_digest="")
         self.day = made.days[-1]
         for asset in made_of_views():
             build(self.store, self.engine, self.settings, asset, self.day)
         pages = pq.read_table(made.truth["pages"]).to_pylist()
         self.truth = {page["url"]: page for page in pages}
         self.labels = self.store.read("page_labels", self.day).to_pylist()
-
-    def publish(self, asset: str, truth: Path, days: Sequence[dt.date]) -> None:
-        rows = pq.read_table(truth)
-        schema = contracts.table(asset).arrow_schema
-        for day in days:
-            of_day = rows.filter(pc.equal(rows["day"], day)).select(schema.names).cast(schema)
-            with self.store.scratch() as scratch:
-                path = scratch / "rows.parquet"
-                pq.write_table(of_day, path)
-                self.store.publish(asset, day, [path], inputs=[], settings_digest="")
 
     def accuracy(self, label: str, truth: str) -> float:
         right = [bool(row[label] == self.truth[row["url"]][truth]) for row in self.labels]
