@@ -268,6 +268,14 @@ class Calibration(_Section):
         return value
 
 
+class Early(_Section):
+    """Labels of pages born in the last days."""
+
+    complete_days: int = Field(28, ge=14)
+    """Days a page must have been seen to be learned from: four weeks, after which labels by curve
+    hardly change. A window must be longer than this by some weeks."""
+
+
 class Patterns(_Section):
     """How the URLs of a site become patterns (docs/url-patterns.md)."""
 
@@ -389,6 +397,7 @@ class Settings(BaseSettings):
     curves: Curves = Curves()
     labels: Labels = Labels()
     calibration: Calibration = Calibration()
+    early: Early = Early()
     patterns: Patterns = Patterns()
     hubs: Hubs = Hubs()
     engine: Engine = Engine()

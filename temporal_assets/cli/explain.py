@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from temporal_assets.settings import Settings
     from temporal_assets.storage.store import Store
 
+_Row = dict[str, Any]
+
 _TABLES: Final = ("page_histories", "interest_curves", "page_labels")
 
 _WITHOUT_CURVE: Final = {
@@ -49,9 +51,16 @@ def run(
         Path | None,
         typer.Option("--png", metavar="FILE", help="Draw the chart into a file as well."),
     ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="FILE", help="Write chart and reasons as a page."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show a page's daily views, its interest curve, and why it has its labels."""
+    """Show a page's daily views, its interest curve, and why it has its labels.
+
+    Of a page born in the last days it says how likely it is to turn out temporal.
+    """
     from temporal_assets.reports.page_chart import as_png, as_text
     from temporal_assets.storage.store import Store
 
@@ -59,14 +68,20 @@ def run(
     store = Store.open(settings)
     page = _canonical(url, settings)
     chosen = day or _latest(store, settings)
-    row = _find(store, settings, page, chosen)
+    row, early = _find(store, settings, page, chosen)
+    if row is None:
+        _show_young(page, early, as_json)
+        return
     chart = _chart(store, row)
+    reasons = [*_reasons(row), *_of_youth(early)]
     if png is not None:
         png.write_bytes(as_png(chart))
+    if html is not None:
+        html.write_text(_page(chart, reasons), "utf-8")
     if as_json:
-        console.write_json(row)
+        console.write_json(row | {"early": early})
         return
-    console.write("\n".join([console.plain(page), *as_text(chart), *_reasons(row)]))
+    console.write("\n".join([console.plain(page), *as_text(chart), *reasons]))
 
 
 def _canonical(url: str, settings: Settings) -> str:
@@ -90,8 +105,11 @@ def _latest(store: Store, settings: Settings) -> dt.date:
     return days[-1]
 
 
-def _find(store: Store, settings: Settings, page: str, day: dt.date) -> dict[str, Any]:
-    """The page's rows of all tables as one; a `CommandError` says why there are none."""
+def _find(store: Store, settings: Settings, page: str, day: dt.date) -> tuple[_Row | None, _Row]:
+    """The page's rows of all tables as one, and its early label, empty if it is not young.
+
+    A `CommandError` says why there is neither.
+    """
     from temporal_assets.engines.duckdb import DuckDBEngine
     from temporal_assets.engines.sql import literal
 
@@ -104,8 +122,12 @@ def _find(store: Store, settings: Settings, page: str, day: dt.date) -> dict[str
     )
     engine = DuckDBEngine(settings)
     found = engine.rows(query, inputs, limit=1)
-    if found:
-        return found[0]
+    early: list[_Row] = []
+    if store.manifest("early_labels", day) is not None:
+        young = {"early_labels": store.files("early_labels", day)}
+        early = engine.rows(f"SELECT * FROM early_labels {where}", young, limit=1)  # noqa: S608
+    if found or early:
+        return found[0] if found else None, early[0] if early else {}
     totals = {"page_totals": store.files("page_totals", day)}
     seen = engine.rows(f"SELECT total FROM page_totals {where}", totals, limit=1)  # noqa: S608
     raise CommandError(_absence(page, day, settings, seen[0]["total"] if seen else 0))
@@ -130,6 +152,44 @@ def _chart(store: Store, row: dict[str, Any]) -> PageChart:
     return chart_of(row, row["n"], missing, title)
 
 
+def _show_young(page: str, early: _Row, as_json: bool) -> None:
+    """A page that is too young, or read too little, for anything but its early label."""
+    if as_json:
+        console.write_json({"url": page, "early": early})
+        return
+    born = f"born {early['birth']}, {console.counted(early['total'], 'view')} so far"
+    few = "too few views for a curve and labels yet"
+    console.write("\n".join([console.plain(page), f"{born}: {few}", *_of_youth(early)]))
+
+
+def _of_youth(early: _Row) -> list[str]:
+    """How likely a young page is to turn out temporal, and from what that is known."""
+    if not early:
+        return []
+    seen = f"seen for {console.counted(early['age'], 'day')}"
+    if early["basis"] == "nothing":
+        return [
+            f"{seen}; no page of the window is complete, so nothing was learned for early labels"
+        ]
+    history = f"{early['prior']:.2f} by the history of its site and section"
+    pages = f"learned from {console.counted(early['learned_from'], 'page')}"
+    if early["basis"] == "history":
+        return [f"{seen}: will be temporal with a probability of {history} alone; {pages}"]
+    return [
+        f"{seen}: will be temporal with a probability of {early['probability']:.2f}"
+        f" ({history} alone; {pages})"
+    ]
+
+
+def _page(chart: PageChart, reasons: list[str]) -> str:
+    """A page to pass on: without the URL, as the picture on it."""
+    from temporal_assets.reports import html_page
+    from temporal_assets.reports.page_chart import as_png
+
+    parts = [html_page.picture(as_png(chart), "daily views and the interest curve")]
+    return html_page.page(chart.title, [*parts, *map(html_page.paragraph, reasons)])
+
+
 def _reasons(row: dict[str, Any]) -> list[str]:
     """The labels, and what they follow from."""
     before = " or before" if row["is_born_before"] else ""
@@ -138,6 +198,7 @@ def _reasons(row: dict[str, Any]) -> list[str]:
         _of_curve(row),
         f"{_is(row['is_temporal'])} temporal: {_of_interest(row)}",
         f"{_is(row['is_news'])} news: {_of_concentration(row)}",
+        *_of_thresholds(row),
     ]
 
 
@@ -167,6 +228,13 @@ def _of_concentration(row: dict[str, Any]) -> str:
         return f"observed for no more than {row['m']} days"
     sign = ">" if row["is_news"] else "≤"
     return f"concentration over {row['m']} days {row['concentration']:.2f} {sign} {row['p']:g}"
+
+
+def _of_thresholds(row: dict[str, Any]) -> list[str]:
+    if row["thresholds"] == "settings":
+        return []
+    whose = {"all": "all annotated pages", "site": "its site", "section": "its section"}
+    return [f"thresholds by calibration on {whose[row['thresholds']]}"]
 
 
 def _is(label: bool) -> str:

@@ -31,7 +31,7 @@ def run(
         typer.Argument(
             metavar="ASSET",
             help="requests, page_views, transits, page_totals, page_histories, interest_curves,"
-            " calibration, page_labels, page_traffic, url_patterns, behaviour_graph,"
+            " calibration, page_labels, early_labels, page_traffic, url_patterns, behaviour_graph,"
             " pattern_ranks or hub_seeds; all of them when none is named.",
             show_default=False,
         ),

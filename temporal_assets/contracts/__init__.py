@@ -11,6 +11,7 @@ from typing import Final
 
 from temporal_assets.contracts.behaviour_graph import BEHAVIOUR_GRAPH
 from temporal_assets.contracts.calibration import CALIBRATION
+from temporal_assets.contracts.early_labels import EARLY_LABELS
 from temporal_assets.contracts.hub_seeds import HUB_SEEDS
 from temporal_assets.contracts.interest_curves import INTEREST_CURVES
 from temporal_assets.contracts.page_histories import PAGE_HISTORIES
@@ -36,6 +37,7 @@ TABLES: Final[tuple[Table, ...]] = (
     INTEREST_CURVES,
     CALIBRATION,
     PAGE_LABELS,
+    EARLY_LABELS,
     PAGE_TRAFFIC,
     URL_PATTERNS,
     BEHAVIOUR_GRAPH,
@@ -59,6 +61,7 @@ def table(name: str) -> Table:
 __all__ = [
     "BEHAVIOUR_GRAPH",
     "CALIBRATION",
+    "EARLY_LABELS",
     "HUB_SEEDS",
     "INTEREST_CURVES",
     "PAGE_HISTORIES",

@@ -28,12 +28,17 @@ from temporal_assets.core.logistic import (
 )
 from temporal_assets.core.metrics import Reliability, brier, log_loss, outcome, reliability
 from temporal_assets.core.priors import Prior
+from temporal_assets.core.thinning import thinned
 
 AGES: Final = (1, 2, 3, 5, 7)
 """Days seen so far that a model is learned for."""
 MIN_PAGES: Final = 50
 """Complete pages below which nothing is learned from views, only from sites."""
+COPIES: Final = 4
+"""Thinned copies of each page that are learned from as well: chosen on a demo corpus of its own
+(docs/early-labels.md)."""
 _FOLDS: Final = 5
+_SEED: Final = 2007
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +54,11 @@ class Early:
     prior: Prior
     ages: tuple[int, ...]
     _models: tuple[_Model | None, ...]
+
+    @property
+    def knows_views(self) -> bool:
+        """Whether views were learned from, and not only the history of sites."""
+        return any(model is not None for model in self._models)
 
     def probability(
         self, first_views: ArrayLike, age: ArrayLike, sites: ArrayLike, sections: ArrayLike
@@ -80,6 +90,8 @@ def learn(
     sites: ArrayLike,
     sections: ArrayLike,
     ages: Sequence[int] = AGES,
+    *,
+    copies: int = 0,
 ) -> Early:
     """Learn from complete pages.
 
@@ -89,6 +101,9 @@ def learn(
         sites: pages.
         sections: pages; names unique over all sites.
         ages: Ascending.
+        copies: Thinned copies of each page that are learned from as well, so that pages with few
+            views are not judged by how well-read ones begin. Then `first_views` should hold some
+            days more than the ages ask for: a copy may be born later than its page.
     """
     views, t = np.asarray(first_views, np.float64), np.asarray(truth, np.bool_)
     if views.shape[1] < max(ages):
@@ -96,17 +111,32 @@ def learn(
     prior = Prior.learn(t, sites, sections)
     own = prior.of(sites, sections, without=t)
     enough = len(t) >= MIN_PAGES and 0 < t.sum() < len(t)
-    models = [_learn_age(_features(views[:, :k], own), t) if enough else None for k in ages]
+    if not enough:
+        return Early(prior, tuple(ages), (None,) * len(ages))
+    page, shown = _with_copies(views, max(ages), copies)
+    fold = _deal(t)[page]
+    models = [_learn_age(_features(shown[:, :k], own[page]), t[page], fold) for k in ages]
     return Early(prior, tuple(ages), tuple(models))
 
 
-def _learn_age(features: Floats, truth: NDArray[np.bool_]) -> _Model:
-    """Fit on all pages; calibrate on what models that had not seen a page promised for it."""
-    # Dealt out in turn within each kind, as in `calibration`.
+def _with_copies(views: Floats, days: int, copies: int) -> tuple[NDArray[np.int64], Floats]:
+    """The row that each page to learn from is, or is a copy of; and its first days."""
+    made = [thinned(views, days, _SEED + number) for number in range(copies)]
+    page = np.concatenate([np.arange(len(views)), *(one.page for one in made)])
+    return page, np.concatenate([views[:, :days], *(one.views for one in made)])
+
+
+def _deal(truth: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """A fold for each page, dealt out in turn within each kind, as in `calibration`."""
     fold = np.empty(len(truth), np.int64)
     for kind in (True, False):
         rows = np.flatnonzero(truth == kind)
         fold[rows] = np.arange(len(rows)) % _FOLDS
+    return fold
+
+
+def _learn_age(features: Floats, truth: NDArray[np.bool_], fold: NDArray[np.int64]) -> _Model:
+    """Fit on all pages; calibrate on what models that had not seen a page promised for it."""
     promised = np.empty(len(truth))
     for part in range(_FOLDS):
         held = fold == part

@@ -62,7 +62,7 @@ def fit_logistic(features: Floats, truth: NDArray[np.bool_]) -> Logistic:
 
 @dataclass(frozen=True, slots=True)
 class Monotone:
-    """A rising step function of log-odds, joined by lines."""
+    """Rising steps of log-odds, joined by lines."""
 
     knots: Floats
     values: Floats
@@ -78,15 +78,19 @@ def fit_monotone(log_odds: Floats, truth: NDArray[np.bool_]) -> Monotone:
     Each step is drawn towards the promise by one page, so that a step of three pages, all
     temporal, does not promise certainty.
     """
-    order = np.argsort(log_odds, kind="stable")
-    x, t = log_odds[order], truth[order].astype(np.float64)
-    blocks = isotonic_regression(t).blocks
-    size = np.diff(blocks)
-    knots = np.add.reduceat(x, blocks[:-1]) / size
-    hits = np.add.reduceat(t, blocks[:-1])
-    values = (hits + expit(knots)) / (size + 1.0)
+    # Equal promises are one promise, in whatever order their pages come.
+    x, which = np.unique(log_odds, return_inverse=True)
+    pages = np.bincount(which).astype(np.float64)
+    temporal = np.bincount(which, truth.astype(np.float64))
+    blocks = isotonic_regression(temporal / pages, weights=pages).blocks
+    first, last = blocks[:-1], blocks[1:] - 1
+    size = np.add.reduceat(pages, first)
+    middle = np.add.reduceat(x * pages, first) / size
+    values = (np.add.reduceat(temporal, first) + expit(middle)) / (size + 1.0)
     values = np.clip(np.maximum.accumulate(values), _SURE, 1 - _SURE)
-    return Monotone(knots, values)
+    # Flat within a step: lines from middle to middle would blur two clear-cut groups.
+    ends = np.column_stack([x[first], x[last]]).ravel()
+    return Monotone(ends, np.repeat(values, 2))
 
 
 def log_odds_of(probability: Floats) -> Floats:

@@ -12,6 +12,8 @@ from typing import Any, Final
 import dagster as dg
 
 from temporal_assets.core.labels import Agreement
+from temporal_assets.defs import calibration_metadata, early_metadata
+from temporal_assets.defs.metadata import grid
 from temporal_assets.defs.resources import Installation
 from temporal_assets.reports.page_chart import chart_of, several_as_png
 from temporal_assets.reports.plots import as_markdown, bars
@@ -106,6 +108,13 @@ def _of_labels(installation: Installation, day: dt.date, plots: bool) -> _Said:
         "agreement": agreed.share,
         "agreement_beyond_chance": agreed.kappa,
     }
+    said["agreement_table"] = grid(
+        [
+            {"by_curve": a, "news": cells[k], "not_news": cells[k + 1]}
+            for k, a in ((0, "temporal"), (2, "not temporal"))
+        ],
+        {"by_curve": "string", "news": "int", "not_news": "int"},
+    )
     if not plots:
         return said
     bins = _counts(_rows(installation, "page_labels", day, _CONCENTRATION))
@@ -125,5 +134,7 @@ def _counts(rows: list[_Said]) -> dict[int, int]:
 
 _DETAILS: Final[Mapping[str, Callable[[Installation, dt.date, bool], _Said]]] = {
     "interest_curves": _of_curves,
+    "calibration": calibration_metadata.details,
     "page_labels": _of_labels,
+    "early_labels": early_metadata.details,
 }

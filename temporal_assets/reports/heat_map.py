@@ -82,13 +82,13 @@ def _mark(heat: HeatMap, days: float, threshold: float) -> str:
     return next((mark for cell, mark in marks if cell == (days, threshold)), "")
 
 
-def as_png(maps: Sequence[HeatMap]) -> bytes:
-    """Heat maps below each other."""
+def as_png(maps: Sequence[HeatMap], dpi: int = 100) -> bytes:
+    """Heat maps below each other; `dpi` for what the picture may weigh."""
     # The figure classes themselves, not pyplot: no global state, no display.
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(9, 3.2 * max(len(maps), 1)), dpi=100, layout="constrained")
+    figure = Figure(figsize=(9, 3.2 * max(len(maps), 1)), dpi=dpi, layout="constrained")
     FigureCanvasAgg(figure)
     for place, heat in enumerate(maps, 1):
         _draw(figure, figure.add_subplot(len(maps), 1, place), heat)

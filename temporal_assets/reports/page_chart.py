@@ -12,7 +12,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from temporal_assets.core.daily_curve import expected_views
+from temporal_assets.core.lognormal import density
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,6 +23,12 @@ if TYPE_CHECKING:
 
 _HEIGHT: Final = 10
 """Lines of the chart."""
+
+_POINTS: Final = 800
+"""Points of a drawn curve."""
+
+_ROOM: Final = 1.25
+"""Height of a picture over its highest day: a curve may rise far above it within an hour."""
 
 _LEVELS: Final = " ▁▂▃▄▅▆▇█"
 _CURVE: Final = "•"
@@ -40,6 +49,8 @@ class PageChart:
     n: float
     phi_n: float | None
     title: str
+    curve: tuple[Sequence[float], Sequence[float]] | None = None
+    """Times and interest a day, finer than days; None where there is no curve."""
 
 
 def chart_of(row: Mapping[str, Any], n: float, missing: Collection[str], title: str) -> PageChart:
@@ -49,10 +60,11 @@ def chart_of(row: Mapping[str, Any], n: float, missing: Collection[str], title: 
     """
     days = len(row["views"])
     first = row["day"] - dt.timedelta(days=days - 1)
-    expected = None
+    expected = curve = None
     if row["is_converged"]:
-        curve = (row[name] for name in ("amplitude", "base", "b", "mu", "sigma", "method"))
-        expected = expected_views(days, *curve).tolist()
+        fitted = [row[name] for name in ("amplitude", "base", "b", "mu", "sigma", "method")]
+        expected = expected_views(days, *fitted).tolist()
+        curve = _fine(days, *fitted[:-1])
     return PageChart(
         first=first,
         views=row["views"],
@@ -62,7 +74,16 @@ def chart_of(row: Mapping[str, Any], n: float, missing: Collection[str], title: 
         n=n,
         phi_n=row["phi_n"],
         title=title,
+        curve=curve,
     )
+
+
+def _fine(
+    days: int, amplitude: float, base: float, b: float, mu: float, sigma: float
+) -> tuple[Sequence[float], Sequence[float]]:
+    """The curve within the window, from its activation on."""
+    times = np.linspace(max(b, 0.0), days, _POINTS)
+    return times.tolist(), (amplitude * density(times - b, mu, sigma) + base).tolist()
 
 
 def as_text(chart: PageChart) -> list[str]:
@@ -118,10 +139,16 @@ def _draw(axes: Axes, chart: PageChart) -> None:
     days = [day - 0.5 for day in range(1, len(chart.views) + 1)]
     axes.bar(days, chart.views, color="#c3d3e4", label="views a day")
     if chart.expected is not None:
-        axes.plot(days, chart.expected, color="#a23b3b", label="interest curve")
-    if chart.b is not None and chart.phi_n is not None:
-        label = f"Φ({chart.n:g}) = {chart.phi_n:.2f}"
-        axes.axvspan(chart.b, chart.b + chart.n, color="#e8b04b", alpha=0.35, label=label)
+        axes.plot(days, chart.expected, ".", color="#a23b3b", label="expected of the day")
+        axes.set_ylim(0, _ROOM * max(1, *chart.views, *chart.expected))
+    if chart.curve is not None and chart.b is not None and chart.phi_n is not None:
+        times, heights = np.array(chart.curve[0]), np.array(chart.curve[1])
+        axes.plot(times, heights, color="#a23b3b", linewidth=1.2, label="interest curve")
+        first = times <= chart.b + chart.n
+        label = f"first {chart.n:g} days: Φ({chart.n:g}) = {chart.phi_n:.2f}"
+        axes.fill_between(
+            times[first], heights[first], color="#e8b04b", alpha=0.6, linewidth=0, label=label
+        )
     missing = [day for day, there in zip(days, chart.observed, strict=True) if not there]
     if missing:
         axes.plot(missing, [0] * len(missing), "kx", markersize=4, label="no data")

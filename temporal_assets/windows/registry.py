@@ -17,6 +17,7 @@ from temporal_assets.storage.store import ShortWindow, Store
 from temporal_assets.windows.asset import WindowAsset, is_fresh
 from temporal_assets.windows.behaviour_graph import BEHAVIOUR_GRAPH
 from temporal_assets.windows.calibration import CALIBRATION
+from temporal_assets.windows.early_labels import EARLY_LABELS
 from temporal_assets.windows.hub_seeds import HUB_SEEDS
 from temporal_assets.windows.interest_curves import INTEREST_CURVES
 from temporal_assets.windows.page_histories import PAGE_HISTORIES
@@ -32,6 +33,7 @@ WINDOW_ASSETS: Final[tuple[WindowAsset, ...]] = (
     INTEREST_CURVES,
     CALIBRATION,
     PAGE_LABELS,
+    EARLY_LABELS,
     PAGE_TRAFFIC,
     URL_PATTERNS,
     BEHAVIOUR_GRAPH,

@@ -82,6 +82,7 @@ def test_every_table_is_found_by_its_name() -> None:
         "interest_curves",
         "calibration",
         "page_labels",
+        "early_labels",
         "page_traffic",
         "url_patterns",
         "behaviour_graph",

@@ -72,6 +72,20 @@ def test_calibration_rises_and_corrects() -> None:
     np.testing.assert_allclose(fixed, 1 / (1 + np.exp([2.0, 1, 0, -1, -2])), atol=0.1)
 
 
+def test_clear_cut_groups_stay_clear_cut() -> None:
+    odds = np.concatenate([np.linspace(-5, -1, 200), np.linspace(1, 5, 200)])
+    fixed = fit_monotone(odds, odds > 0)(np.array([-4.0, -1.0, 1.0, 4.0]))
+    assert (fixed[:2] < 0.01).all()
+    assert (fixed[2:] > 0.99).all()
+
+
+def test_equal_promises_are_one_in_any_order() -> None:
+    odds, truth = np.array([0.0, 0.0, 0.0, 1.0]), np.array([True, False, False, True])
+    for order in ([0, 1, 2, 3], [2, 1, 0, 3], [3, 1, 0, 2]):
+        # One of three, drawn to one half by a page.
+        assert fit_monotone(odds[order], truth[order])(np.array([0.0]))[0] == pytest.approx(1.5 / 4)
+
+
 def test_probabilities_out_of_sample_are_better_with_age_and_mean_what_they_say() -> None:
     model = learn(*pages(6000, seed=1))
     views, truth, sites, sections = pages(6000, seed=2)

@@ -63,10 +63,17 @@ def test_a_row_becomes_a_chart() -> None:
     row |= {"b": None, "phi_n": None}
     assert chart_of(row, 3.0, ["2026-03-04"], CHART.title) == CHART
     curve = {"amplitude": 20.0, "base": 0.0, "b": 1.5, "mu": 0.0, "sigma": 0.5}
-    fitted = chart_of(row | curve | {"is_converged": True, "method": "likelihood"}, 3.0, [], "")
+    curve |= {"is_converged": True, "method": "likelihood", "phi_n": 0.98}
+    fitted = chart_of(row | curve, 3.0, [], "")
     assert fitted.expected is not None
     assert fitted.expected[0] == 0.0
     assert 15 < sum(fitted.expected) < 20
+    assert fitted.curve is not None
+    times, heights = (np.array(part) for part in fitted.curve)
+    assert (times[0], times[-1]) == (1.5, 4)
+    inside = 20 * float(accumulated(2.5, 0.0, 0.5))
+    assert float(np.trapezoid(heights, times)) == pytest.approx(inside, rel=0.01)
+    assert as_png(fitted) != as_png(replace(fitted, n=1.0))
 
 
 def test_a_day_is_expected_the_mass_of_the_curve_or_its_height() -> None:

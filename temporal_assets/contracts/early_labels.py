@@ -1,0 +1,141 @@
+"""The contract of `early_labels`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from temporal_assets.contracts.rules import (
+    Drift,
+    Rule,
+    day_is_partition,
+    no_rows,
+    not_null,
+    unique,
+)
+from temporal_assets.contracts.table import ColumnSpec, Table, Type
+
+_KEY: Final = ("day", "url")
+
+YOUNG_DAYS: Final = 7
+"""Days after which a page is no longer young: its curve is fitted from the fifth on, and labels
+learned for later days would hardly be used."""
+
+_AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
+
+EARLY_LABELS: Final = Table(
+    name="early_labels",
+    version=1,
+    description=(
+        f"Pages born in the last {YOUNG_DAYS} days, reliable or not, and how likely each is to turn"
+        " out temporal, given its views so far and the history of its site and section. Learned"
+        " from pages of the window that are complete."
+    ),
+    grain="one young page of the window",
+    columns=(
+        ColumnSpec("day", Type.DATE, "Last day of the window."),
+        ColumnSpec("site", Type.VARCHAR, "Host of `url`.", sources=("page_totals.site",)),
+        ColumnSpec("url", Type.VARCHAR, "Canonical URL of the page.", sources=("page_totals.url",)),
+        ColumnSpec(
+            "section",
+            Type.VARCHAR,
+            "Its top folder, or its program: a prefix of the URL, without the scheme.",
+            sources=("page_totals.url",),
+        ),
+        ColumnSpec(
+            "birth",
+            Type.DATE,
+            "First day of the window with views.",
+            sources=("page_totals.birth",),
+        ),
+        ColumnSpec(
+            "age",
+            Type.BIGINT,
+            "Days seen so far: from birth to the window's end, those that are missing left out.",
+            sources=("page_totals.birth",),
+        ),
+        ColumnSpec("total", Type.BIGINT, "Views so far.", sources=("page_totals.total",)),
+        ColumnSpec(
+            "probability",
+            Type.DOUBLE,
+            "Probability that the page is temporal; NULL where there is nothing to learn from.",
+            nullable=True,
+            sources=("page_views.views", "page_labels.is_temporal"),
+        ),
+        ColumnSpec(
+            "prior",
+            Type.DOUBLE,
+            "The same before any view was looked at: from its site and section alone.",
+            nullable=True,
+            sources=("page_labels.is_temporal",),
+        ),
+        ColumnSpec(
+            "basis",
+            Type.VARCHAR,
+            "What `probability` rests on: `views` (and history); `history` of site and section"
+            " alone, where fewer than 50 pages are complete or all of one kind; `nothing`.",
+            sources=("page_labels.is_temporal",),
+        ),
+        ColumnSpec(
+            "learned_from",
+            Type.BIGINT,
+            "Complete pages that were learned from.",
+            sources=("page_labels.is_temporal",),
+        ),
+    ),
+    key=_KEY,
+    rules=(
+        not_null(
+            "early_labels",
+            ("site", "url", "section", "birth", "age", "total", "basis", "learned_from"),
+        ),
+        day_is_partition("early_labels"),
+        unique("early_labels", _KEY),
+        no_rows(
+            "probability_in_range",
+            "early_labels",
+            "probability < 0 OR probability > 1 OR isnan(probability)"
+            " OR prior < 0 OR prior > 1 OR isnan(prior)",
+            protects="Crawlers rank pages by it.",
+            remedy=_AT_FAULT,
+        ),
+        no_rows(
+            "basis_is_known",
+            "early_labels",
+            "basis NOT IN ('views', 'history', 'nothing')"
+            " OR (basis = 'nothing') <> (probability IS NULL)"
+            " OR (basis = 'nothing') <> (learned_from = 0)"
+            " OR (probability IS NULL) <> (prior IS NULL)",
+            protects="A guess is not taken for what was learned.",
+            remedy=_AT_FAULT,
+        ),
+        no_rows(
+            "pages_are_young",
+            "early_labels",
+            f"age < 1 OR age > {YOUNG_DAYS} OR birth > $day"
+            f" OR date_diff('day', birth, $day) >= {YOUNG_DAYS}",
+            protects="Older pages have curves.",
+            remedy=_AT_FAULT,
+        ),
+        Rule(
+            name="every_young_page_has_a_row",
+            measure=(
+                "(SELECT count(*) FROM page_totals WHERE date_diff('day', birth, $day) <"  # noqa: S608
+                f" {YOUNG_DAYS}) - count(*)"
+            ),
+            minimum=0,
+            maximum=0,
+            reads=("page_totals",),
+            protects="A page without a row is not decided on before it is old.",
+            remedy="`page_totals` was made again since: materialise the day again.",
+        ),
+    ),
+    drifts=(
+        Drift(
+            name="probability_is_usual",
+            measure="avg(probability)",
+            largest_difference=0.15,  # a weekend's births are of another kind than a Monday's
+            protects="A jump comes from births that are none: URLs of another form, missing days.",
+            remedy="Compare `early_labels` by section with the day before.",
+        ),
+    ),
+)

@@ -1,0 +1,110 @@
+"""`early_labels`: whether pages born in the last days will turn out temporal."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+
+from temporal_assets import contracts
+from temporal_assets.contracts import ColumnSpec, Table, Type
+from temporal_assets.contracts.early_labels import YOUNG_DAYS
+from temporal_assets.core.early import COPIES, Early, learn
+from temporal_assets.core.page_section import SECTION
+from temporal_assets.windows.asset import Job, WindowAsset
+from temporal_assets.windows.complete_pages import CompletePages, complete_pages
+from temporal_assets.windows.days import observed_days
+from temporal_assets.windows.page_histories import PAGE_HISTORIES
+from temporal_assets.windows.page_labels import PAGE_LABELS
+from temporal_assets.windows.page_totals import PAGE_TOTALS
+
+_BATCH_PAGES: Final = 16_384
+
+YOUNG_PAGES: Final = Table(
+    name="young_pages",
+    version=1,
+    description="Pages born in the last days with their views; lives within one build.",
+    grain="url",
+    columns=(
+        ColumnSpec("site", Type.VARCHAR, "Host of `url`."),
+        ColumnSpec("url", Type.VARCHAR, "Canonical URL of the page."),
+        ColumnSpec("section", Type.VARCHAR, "Its top folder or program."),
+        ColumnSpec("birth", Type.DATE, "First day with views."),
+        ColumnSpec("age", Type.BIGINT, "Days seen so far."),
+        ColumnSpec("total", Type.BIGINT, "Views so far."),
+        ColumnSpec("views", Type.INTEGERS, "By day of life."),
+    ),
+)
+
+
+def learn_from(pages: CompletePages) -> Early:
+    """What complete pages teach; with few of them, no more than the shares of their sites."""
+    return learn(pages.first_views, pages.is_temporal, pages.sites, pages.sections, copies=COPIES)
+
+
+def judge_batch(
+    batch: pa.RecordBatch, model: Early, learned_from: int, day: dt.date
+) -> pa.RecordBatch:
+    """Rows of `early_labels` for rows of `young_pages`."""
+    sites, sections = (
+        np.array(batch.column(name).to_pylist(), np.str_) for name in ("site", "section")
+    )
+    views = batch.column("views").flatten().to_numpy(zero_copy_only=False)
+    probability = model.probability(
+        views.reshape(len(batch), YOUNG_DAYS), batch.column("age").to_numpy(), sites, sections
+    )
+    unknown = np.full(len(batch), learned_from == 0)
+    basis = "nothing" if learned_from == 0 else "views" if model.knows_views else "history"
+    columns = {
+        "day": pa.repeat(pa.scalar(day, pa.date32()), len(batch)),
+        **{name: batch.column(name) for name in YOUNG_PAGES.column_names if name != "views"},
+        "probability": pa.array(probability, mask=unknown),
+        "prior": pa.array(model.prior.of(sites, sections), mask=unknown),
+        "basis": pa.repeat(pa.scalar(basis), len(batch)),
+        "learned_from": pa.repeat(pa.scalar(learned_from, pa.int64()), len(batch)),
+    }
+    schema = contracts.EARLY_LABELS.arrow_schema
+    return pa.RecordBatch.from_arrays([columns[name] for name in schema.names], schema=schema)
+
+
+def _make(job: Job) -> Sequence[Path]:
+    observed = observed_days(job)
+    inputs = {name: job.files(name) for name in ("page_histories", "page_labels")}
+    days = job.settings.early.complete_days
+    pages = complete_pages(job.engine, inputs, observed, job.first, days, job.out)
+    kernel = partial(judge_batch, model=learn_from(pages), learned_from=len(pages), day=job.day)
+    young = {"young_pages": [str(path) for path in _young(job, observed)]}
+    return job.engine.apply(kernel, young, job.asset.table, job.out, _BATCH_PAGES)
+
+
+def _young(job: Job, observed: np.ndarray) -> Sequence[Path]:
+    """The last days are read, and no more: older pages are not young."""
+    born_from = job.day - dt.timedelta(days=YOUNG_DAYS - 1)
+    last = [one for one in job.window("page_views").manifests if one.day >= born_from]
+    inputs = {
+        "page_totals": job.files("page_totals"),
+        "page_views": [path for one in last for path in job.store.paths(one)],
+    }
+    parameters = {
+        "born_from": born_from,
+        # One character a day: what every engine can count parts of.
+        "observed": "".join("1" if there else "0" for there in observed[-YOUNG_DAYS:]),
+        "days": YOUNG_DAYS,
+        "section": SECTION,
+    }
+    return job.engine.query("young_pages", inputs, parameters, YOUNG_PAGES, job.out)
+
+
+EARLY_LABELS: Final = WindowAsset(
+    "early_labels",
+    _make,
+    windows=("page_views",),
+    tables=(PAGE_TOTALS, PAGE_HISTORIES, PAGE_LABELS),
+    sql=("complete_pages", "young_pages"),
+    settings=lambda settings: [settings.window.days, settings.early.complete_days],
+)
