@@ -17,7 +17,14 @@ from pathlib import Path
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -336,6 +343,70 @@ class Hubs(_Section):
     their URLs than the host, and nothing says that they can be reached."""
 
 
+class Sites(_Section):
+    """How sites and sections are scored, ranked and watched (TW 4.3)."""
+
+    by: Literal["host", "domain"] = "host"
+    """What a site is in `site_scores`: a host, or all hosts of a registrable domain (by the public
+    suffix list, as installed). Sections and prefixes always belong to a host."""
+
+    alpha: float = Field(3.0, ge=0)
+    beta: float = Field(2.0, ge=0)
+    """Weights of the share of pages and of the share of views (TW 4.3: 3:2)."""
+
+    page_share_weight: float = Field(1.0, gt=0)
+    """Additional weight of the share of pages. Hot events are reported by everybody, so that views
+    speak against pages that nobody else has (TW 5.2); 1 is the paper's formula."""
+
+    rule: Literal["confident", "paper"] = "confident"
+    """`confident` ranks by a lower bound and asks for `min_pages`; `paper` ranks by the score."""
+
+    min_pages: int = Field(5, ge=1)
+    """Reliable pages of a site that is ranked: with fewer, chance decides."""
+
+    confidence: float = Field(0.95, ge=0.5, lt=1)
+    """Of the lower bound (Wilson's, one-sided)."""
+
+    top_k: int = Field(100, ge=1)
+    """Length of the list (TW 4.3)."""
+
+    quiet_days: int = Field(3, ge=1)
+    """Days after which a site that is hardly visited any more leaves the list."""
+
+    quiet_share: float = Field(0.05, ge=0, lt=1)
+    """Hardly: less than this share of its usual views a day. The weekend of an office site is a
+    fifth of its weekday."""
+
+    @field_validator("beta")
+    @classmethod
+    def _some_weight(cls, value: float, info: ValidationInfo) -> float:
+        if value == 0 and info.data.get("alpha") == 0:
+            raise ValueError("alpha and beta cannot both be 0: there would be no score")
+        return value
+
+
+class Prefixes(_Section):
+    """When a folder or program is a news prefix (NP 5.2)."""
+
+    label: Literal["news", "temporal"] = "news"
+    """Which pages count: news by concentration, as in the paper, or temporal by the curve."""
+
+    rule: Literal["confident", "paper"] = "confident"
+    """`confident` compares a lower bound of the share and asks for `min_pages`; `paper` compares
+    the share itself."""
+
+    threshold: float | None = Field(None, ge=0, lt=1)
+    """What must be above it. Unset: 0.8 for `paper` (NP 6.1) and 0.4 for `confident`, because F is
+    largest when everything above half of the best F, about 0.8, is taken."""
+
+    min_pages: int = Field(3, ge=1)
+    """Reliable pages of a prefix."""
+
+    confidence: float = Field(0.8, ge=0.5, lt=1)
+    """Of the lower bound (Wilson's, one-sided). A prefix that is missed costs as much as one too
+    many, so that more certainty than this finds less (docs/sites-and-prefixes.md)."""
+
+
 class Engine(_Section):
     """What runs the transformations, and what it may use."""
 
@@ -400,6 +471,8 @@ class Settings(BaseSettings):
     early: Early = Early()
     patterns: Patterns = Patterns()
     hubs: Hubs = Hubs()
+    sites: Sites = Sites()
+    prefixes: Prefixes = Prefixes()
     engine: Engine = Engine()
     orchestration: Orchestration = Orchestration()
 

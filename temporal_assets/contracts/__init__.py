@@ -14,15 +14,20 @@ from temporal_assets.contracts.calibration import CALIBRATION
 from temporal_assets.contracts.early_labels import EARLY_LABELS
 from temporal_assets.contracts.hub_seeds import HUB_SEEDS
 from temporal_assets.contracts.interest_curves import INTEREST_CURVES
+from temporal_assets.contracts.news_prefixes import NEWS_PREFIXES
 from temporal_assets.contracts.page_histories import PAGE_HISTORIES
 from temporal_assets.contracts.page_labels import PAGE_LABELS
 from temporal_assets.contracts.page_totals import PAGE_TOTALS
 from temporal_assets.contracts.page_traffic import PAGE_TRAFFIC
 from temporal_assets.contracts.page_views import PAGE_VIEWS
 from temporal_assets.contracts.pattern_ranks import PATTERN_RANKS
+from temporal_assets.contracts.prefix_trees import PREFIX_TREES
 from temporal_assets.contracts.rejects import REJECTS
 from temporal_assets.contracts.requests import REQUESTS
 from temporal_assets.contracts.rules import Drift, Rule, Severity
+from temporal_assets.contracts.section_scores import SECTION_SCORES
+from temporal_assets.contracts.site_changes import SITE_CHANGES
+from temporal_assets.contracts.site_scores import SITE_SCORES
 from temporal_assets.contracts.table import ColumnSpec, Table, Type
 from temporal_assets.contracts.transits import TRANSITS
 from temporal_assets.contracts.url_patterns import URL_PATTERNS
@@ -43,6 +48,11 @@ TABLES: Final[tuple[Table, ...]] = (
     BEHAVIOUR_GRAPH,
     PATTERN_RANKS,
     HUB_SEEDS,
+    PREFIX_TREES,
+    SITE_SCORES,
+    SECTION_SCORES,
+    NEWS_PREFIXES,
+    SITE_CHANGES,
 )
 """All tables, in the order the data flows."""
 
@@ -64,14 +74,19 @@ __all__ = [
     "EARLY_LABELS",
     "HUB_SEEDS",
     "INTEREST_CURVES",
+    "NEWS_PREFIXES",
     "PAGE_HISTORIES",
     "PAGE_LABELS",
     "PAGE_TOTALS",
     "PAGE_TRAFFIC",
     "PAGE_VIEWS",
     "PATTERN_RANKS",
+    "PREFIX_TREES",
     "REJECTS",
     "REQUESTS",
+    "SECTION_SCORES",
+    "SITE_CHANGES",
+    "SITE_SCORES",
     "TABLES",
     "TRANSITS",
     "URL_PATTERNS",

@@ -26,16 +26,17 @@ from temporal_assets.core.url_sections import SectionTrees
 
 @dataclass(frozen=True, slots=True)
 class PrefixRule:
-    """When a section is a news prefix."""
+    """When a section is a news prefix; the defaults are ours (docs/sites-and-prefixes.md)."""
 
-    threshold: float = 0.8
-    """NP 6.1."""
-    min_pages: int = 5
-    confidence: float = 0.95
+    threshold: float = 0.4
+    """F is largest when all above half of the best F are taken (Lipton et al. 2014), and the best
+    F is about 0.8."""
+    min_pages: int = 3
+    confidence: float = 0.8
 
 
-PAPER_RULE: Final = PrefixRule(min_pages=1, confidence=PLAIN)
-"""NP 5.2: the plain share, however few the pages."""
+PAPER_RULE: Final = PrefixRule(0.8, 1, PLAIN)
+"""NP 5.2 and 6.1: the plain share, however few the pages."""
 
 
 @dataclass(frozen=True, slots=True)

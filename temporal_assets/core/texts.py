@@ -57,6 +57,21 @@ def texts(strings: Sequence[str]) -> Texts:
     return Texts(data, np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths))))
 
 
+def take(data: Bytes, starts: Int64s, stops: Int64s) -> Texts:
+    """The strings `data[starts[i]:stops[i]]`, one after the other."""
+    offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(stops - starts)))
+    taken = np.empty(int(offsets[-1]), np.uint8)
+    _copy(data, starts, offsets, taken)
+    return Texts(taken, offsets)
+
+
+@njit(nogil=True, cache=True)
+def _copy(data: Bytes, starts: Int64s, offsets: Int64s, taken: Bytes) -> None:
+    for i in range(len(starts)):
+        for at in range(offsets[i], offsets[i + 1]):
+            taken[at] = data[starts[i] + at - offsets[i]]
+
+
 @njit(nogil=True, cache=True, forceinline=True)
 def hash_bytes(data: Bytes, start: int, stop: int, salt: int, seed: np.uint64) -> np.uint64:
     """Hash of `data[start:stop]`; equal bytes under different salts are different values."""

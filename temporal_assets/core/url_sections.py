@@ -37,6 +37,7 @@ from temporal_assets.core.texts import (
     Texts,
     equal_bytes,
     hash_bytes,
+    take,
 )
 
 MAX_DEPTH: Final = 24
@@ -61,6 +62,15 @@ class Sections:
     """Shape (sections): where a section ends in `urls.data`."""
     is_program: Flags
     """Shape (sections): programs; the others are folders."""
+
+    def innermost(self) -> Texts:
+        """The deepest section of each URL."""
+        return take(self.urls.data, self.start, self.stop[self.first[1:] - 1])
+
+    def names(self) -> Texts:
+        """All sections of all URLs."""
+        start = np.repeat(self.start, np.diff(self.first))
+        return take(self.urls.data, start, self.stop)
 
     def of(self, url: int) -> list[str]:
         """The sections of one URL as text."""

@@ -38,6 +38,8 @@ class WindowAsset:
     """Daily assets of which it reads every day of the window."""
     tables: tuple[WindowAsset, ...] = ()
     """Window assets of which it reads the same day."""
+    earlier: tuple[WindowAsset, ...] = ()
+    """Window assets of which it reads the latest day before its own, if the window has one."""
     sql: tuple[str, ...] = ()
     """Files of `sql/` it runs."""
     settings: Callable[[Settings], Sequence[Any]] = lambda _: ()
@@ -59,6 +61,7 @@ class Sources:
 
     windows: Mapping[str, Window]
     tables: Mapping[str, Manifest]
+    earlier: Mapping[str, Manifest]
 
     @property
     def inputs(self) -> tuple[Input, ...]:
@@ -70,6 +73,10 @@ class Sources:
                 for manifest in window.manifests
             ),
             *(Input(name, manifest.digest) for name, manifest in sorted(self.tables.items())),
+            *(
+                Input(f"{name}/day={manifest.day}", manifest.digest)
+                for name, manifest in sorted(self.earlier.items())
+            ),
         )
 
 
@@ -98,6 +105,10 @@ class Job:
     def files(self, name: str) -> list[str]:
         """Files of the same day of another window asset."""
         return self.store.paths(self.sources.tables[name])
+
+    def earlier(self, name: str) -> Manifest | None:
+        """The latest day before the job's of another window asset, if the window has one."""
+        return self.sources.earlier.get(name)
 
 
 def first_of(settings: Settings, day: dt.date) -> dt.date:
@@ -157,7 +168,10 @@ def days_read(
     """By asset, the days that a window is made from, of those that are there."""
     sources = _sources(store, settings, asset, day)
     windows = {name: window.present for name, window in sources.windows.items()}
-    return windows | dict.fromkeys(sources.tables, (day,))
+    days = windows | dict.fromkeys(sources.tables, (day,))
+    for name, manifest in sources.earlier.items():
+        days[name] = (manifest.day, *days.get(name, ()))
+    return days
 
 
 def _require_sources(store: Store, settings: Settings, asset: WindowAsset, day: dt.date) -> Sources:
@@ -183,7 +197,28 @@ def _sources(
     return Sources(
         {name: store.window(name, day, days, least) for name in asset.windows},
         {name: manifest for name, manifest in tables.items() if manifest is not None},
+        {
+            one.name: manifest
+            for one in asset.earlier
+            if (manifest := _latest_before(store, settings, one, day)) is not None
+        },
     )
+
+
+def _latest_before(
+    store: Store, settings: Settings, asset: WindowAsset, day: dt.date
+) -> Manifest | None:
+    """The latest partition within the window, but for the day, that can be compared with it."""
+    digest = asset.settings_digest(settings)
+    for back in range(1, settings.window.days):
+        manifest = store.manifest(asset.name, day - dt.timedelta(days=back))
+        if (
+            manifest is not None
+            and manifest.schema_version == asset.table.version
+            and manifest.settings_digest == digest
+        ):
+            return manifest
+    return None
 
 
 def _completeness(settings: Settings, sources: Sources) -> dict[str, Any]:

@@ -20,11 +20,16 @@ from temporal_assets.windows.calibration import CALIBRATION
 from temporal_assets.windows.early_labels import EARLY_LABELS
 from temporal_assets.windows.hub_seeds import HUB_SEEDS
 from temporal_assets.windows.interest_curves import INTEREST_CURVES
+from temporal_assets.windows.news_prefixes import NEWS_PREFIXES
 from temporal_assets.windows.page_histories import PAGE_HISTORIES
 from temporal_assets.windows.page_labels import PAGE_LABELS
 from temporal_assets.windows.page_totals import PAGE_TOTALS
 from temporal_assets.windows.page_traffic import PAGE_TRAFFIC
 from temporal_assets.windows.pattern_ranks import PATTERN_RANKS
+from temporal_assets.windows.prefix_trees import PREFIX_TREES
+from temporal_assets.windows.section_scores import SECTION_SCORES
+from temporal_assets.windows.site_changes import SITE_CHANGES
+from temporal_assets.windows.site_scores import SITE_SCORES
 from temporal_assets.windows.url_patterns import URL_PATTERNS
 
 WINDOW_ASSETS: Final[tuple[WindowAsset, ...]] = (
@@ -39,6 +44,11 @@ WINDOW_ASSETS: Final[tuple[WindowAsset, ...]] = (
     BEHAVIOUR_GRAPH,
     PATTERN_RANKS,
     HUB_SEEDS,
+    PREFIX_TREES,
+    SITE_SCORES,
+    SECTION_SCORES,
+    NEWS_PREFIXES,
+    SITE_CHANGES,
 )
 """In the order they are made: an asset comes after those it is made from."""
 

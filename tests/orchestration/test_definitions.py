@@ -86,6 +86,7 @@ def test_jobs_hold_what_their_names_say(state: Path) -> None:
     windows = {"page_totals", "page_histories", "interest_curves", "calibration", "page_labels"}
     windows |= {"page_traffic", "url_patterns", "behaviour_graph", "pattern_ranks", "hub_seeds"}
     windows |= {"early_labels"}
+    windows |= {"prefix_trees", "site_scores", "section_scores", "news_prefixes", "site_changes"}
     assert assets("windows") == windows
     assert assets("nightly") == daily | windows | {"log_files"}
 

@@ -88,6 +88,11 @@ def test_every_table_is_found_by_its_name() -> None:
         "behaviour_graph",
         "pattern_ranks",
         "hub_seeds",
+        "prefix_trees",
+        "site_scores",
+        "section_scores",
+        "news_prefixes",
+        "site_changes",
     ]
     for one in contracts.TABLES:
         assert contracts.table(one.name) is one

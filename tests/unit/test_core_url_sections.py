@@ -34,6 +34,21 @@ def test_sections_by_hand(url: str, expected: list[str]) -> None:
     assert sections(texts([url])).of(0) == expected
 
 
+def test_sections_of_several_urls_at_once() -> None:
+    found = sections(texts(["https://ä.example/b/c?d=1", "https://x.example/"]))
+    names, deepest = found.names(), found.innermost()
+    assert [names[n] for n in range(4)] == [
+        "ä.example/",
+        "ä.example/b/",
+        "ä.example/b/c?",
+        "x.example/",
+    ]
+    assert [deepest[0], deepest[1]] == ["ä.example/b/c?", "x.example/"]
+    # A section lies in the same sections as the pages in it.
+    assert sections(deepest).of(0) == found.of(0)
+    assert sections(texts([])).names().offsets.tolist() == [0]
+
+
 def test_programs_are_told_from_folders() -> None:
     found = sections(texts(["https://a.example/b/c?d=1", "https://a.example/b/"]))
     assert found.is_program.tolist() == [False, False, True, False, False]

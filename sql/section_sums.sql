@@ -1,0 +1,22 @@
+-- section_sums: what the pages of each section add up to, without those of sections beneath
+-- inputs: page_sections, page_histories
+-- parameters: recent, days
+-- output: section_sums
+-- grain: section
+SELECT
+    page_sections.site AS site,
+    section,
+    count(*) AS pages,
+    sum(CASE WHEN is_temporal THEN 1 ELSE 0 END) AS temporal_pages,
+    sum(CASE WHEN is_news THEN 1 ELSE 0 END) AS news_pages,
+    sum(total) AS views,
+    sum(CASE WHEN is_temporal THEN total ELSE 0 END) AS temporal_views,
+    sum(list_sum(list_slice(views, $days - $recent + 1, $days))) AS recent_views,
+    -- Whole numbers: the order of the rows must not show in the last digit.
+    sum(total * total) AS view_squares,
+    -- On one day a page has as many clients as views.
+    max(list_max(views)) AS clients
+FROM page_sections
+INNER JOIN page_histories ON page_histories.url = page_sections.url
+GROUP BY page_sections.site, section
+ORDER BY page_sections.site, section

@@ -1,0 +1,37 @@
+-- site_sums: what the hosts of each site add up to, and whether it has gone quiet
+-- inputs: site_activity, prefix_trees
+-- parameters: day, recent_days, quiet_days, quiet_share
+-- output: site_sums
+-- grain: site
+SELECT
+    site,
+    count(*) AS hosts,
+    sum(coalesce(pages, 0)) AS pages,
+    sum(coalesce(temporal_pages, 0)) AS temporal_pages,
+    sum(coalesce(views, 0)) AS views,
+    sum(coalesce(temporal_views, 0)) AS temporal_views,
+    sum(coalesce(view_squares, 0)) AS view_squares,
+    max(greatest(site_activity.clients, coalesce(roots.clients, 0))) AS clients,
+    min(first_seen) AS first_seen,
+    max(last_seen) AS last_seen,
+    date_diff('day', min(first_seen), $day) >= $quiet_days
+        AND CAST(sum(recent_views) AS DOUBLE) / $recent_days
+            < $quiet_share * CAST(sum(all_views) AS DOUBLE)
+                / (date_diff('day', min(first_seen), $day) + 1) AS is_quiet
+FROM site_activity
+LEFT JOIN (
+    -- A host has several roots where it has several ports.
+    SELECT
+        site AS host,
+        sum(pages) AS pages,
+        sum(temporal_pages) AS temporal_pages,
+        sum(views) AS views,
+        sum(temporal_views) AS temporal_views,
+        sum(view_squares) AS view_squares,
+        max(clients) AS clients
+    FROM prefix_trees
+    WHERE depth = 0
+    GROUP BY site
+) AS roots ON roots.host = site_activity.host
+GROUP BY site
+ORDER BY site

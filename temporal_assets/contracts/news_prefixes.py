@@ -1,0 +1,129 @@
+"""The contract of `news_prefixes`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from temporal_assets.contracts.rules import (
+    Drift,
+    Rule,
+    day_is_partition,
+    has_rows,
+    no_rows,
+    not_null,
+    unique,
+)
+from temporal_assets.contracts.table import ColumnSpec, Table, Type
+
+_KEY: Final = ("day", "prefix")
+
+_AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
+
+NEWS_PREFIXES: Final = Table(
+    name="news_prefixes",
+    version=1,
+    description=(
+        "Folders and programs under which nearly all pages are news (NP 5.2): a new URL that"
+        " begins with one of them is worth fetching now. Sorted, and none lies under another."
+    ),
+    grain="one news prefix",
+    columns=(
+        ColumnSpec("day", Type.DATE, "Last day of the window."),
+        ColumnSpec("site", Type.VARCHAR, "Host.", sources=("prefix_trees.site",)),
+        ColumnSpec(
+            "prefix",
+            Type.VARCHAR,
+            "What the URLs begin with after the scheme, like `site/news/` and `site/news.jsp?`.",
+            sources=("prefix_trees.prefix",),
+        ),
+        ColumnSpec("is_program", Type.BOOLEAN, "A program; the others are folders."),
+        ColumnSpec(
+            "pages",
+            Type.BIGINT,
+            "Reliable pages in it and beneath.",
+            sources=("prefix_trees.pages",),
+        ),
+        ColumnSpec(
+            "news_pages",
+            Type.BIGINT,
+            "Those that are news, or temporal where `prefixes.label` says so.",
+            sources=("prefix_trees.news_pages", "prefix_trees.temporal_pages"),
+        ),
+        ColumnSpec("views", Type.BIGINT, "Views of its pages.", sources=("prefix_trees.views",)),
+        ColumnSpec("score", Type.DOUBLE, "`news_pages` / `pages`."),
+        ColumnSpec("bound", Type.DOUBLE, "What `score` is at least, with `confidence`."),
+        ColumnSpec(
+            "clients",
+            Type.BIGINT,
+            "So many different clients at least.",
+            sources=("prefix_trees.clients",),
+        ),
+        ColumnSpec("threshold", Type.DOUBLE, "`prefixes.threshold` as it was used."),
+        ColumnSpec("min_pages", Type.BIGINT, "`prefixes.min_pages` as it was used."),
+        ColumnSpec("confidence", Type.DOUBLE, "`prefixes.confidence` as it was used; 0.5: none."),
+    ),
+    key=_KEY,
+    rules=(
+        not_null(
+            "news_prefixes",
+            (
+                *("site", "prefix", "is_program", "pages", "news_pages", "views", "score"),
+                *("bound", "clients", "threshold", "min_pages", "confidence"),
+            ),
+        ),
+        day_is_partition("news_prefixes"),
+        unique("news_prefixes", _KEY),
+        no_rows(
+            "above_its_threshold",
+            "news_prefixes",
+            "NOT bound > threshold OR bound > score + 0.000000001 OR score > 1"
+            " OR abs(score * pages - news_pages) > 0.000001 OR pages < min_pages",
+            protects="A prefix that is not worth its bandwidth is no prefix.",
+            remedy=_AT_FAULT,
+        ),
+        no_rows(
+            "known_to_enough_clients",
+            "news_prefixes",
+            "clients < $min_clients",
+            protects="Prefixes are published in policies and reports.",
+            remedy="`privacy.min_clients` has changed: materialise the day again.",
+        ),
+        Rule(
+            name="none_lies_under_another",
+            measure=(
+                "(SELECT count(*) FROM (SELECT prefix, lag(prefix) OVER (ORDER BY prefix) AS before"
+                " FROM news_prefixes) AS listed WHERE starts_with(prefix, before))"
+            ),
+            maximum=0,
+            protects="A crawler that compares URLs with prefixes meets each once.",
+            remedy=_AT_FAULT,
+        ),
+        Rule(
+            name="prefixes_are_of_the_trees",
+            measure=(
+                "(SELECT count(*) FROM news_prefixes LEFT JOIN prefix_trees"
+                " ON prefix_trees.prefix = news_prefixes.prefix"
+                " AND prefix_trees.pages = news_prefixes.pages"
+                " WHERE prefix_trees.prefix IS NULL)"
+            ),
+            maximum=0,
+            reads=("prefix_trees",),
+            protects="The counts can be looked up in the trees.",
+            remedy="`prefix_trees` was made again since: materialise the day again.",
+        ),
+        has_rows("news prefixes"),
+    ),
+    drifts=(
+        Drift(
+            name="covered_share_is_usual",
+            measure=(
+                "coalesce(sum(pages), 0) / nullif(CAST((SELECT sum(pages) FROM prefix_trees"
+                " WHERE depth = 0) AS DOUBLE), 0)"
+            ),
+            largest_difference=0.1,
+            reads=("prefix_trees",),
+            protects="A jump comes from a site that changed its URLs, or from missing days.",
+            remedy="Compare `news_prefixes` by site with the day before.",
+        ),
+    ),
+)

@@ -1,0 +1,149 @@
+"""The contract of `prefix_trees`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from temporal_assets.contracts.rules import (
+    Rule,
+    day_is_partition,
+    has_rows,
+    no_rows,
+    not_null,
+    rows_drift,
+    unique,
+)
+from temporal_assets.contracts.table import ColumnSpec, Table, Type
+
+_KEY: Final = ("day", "prefix")
+
+_COUNTS: Final = (
+    *("own_pages", "pages", "temporal_pages", "news_pages", "views", "temporal_views"),
+    *("recent_views", "view_squares", "clients"),
+)
+
+_AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
+_AGAIN: Final = "`page_labels` was made again since: materialise the day again."
+
+PREFIX_TREES: Final = Table(
+    name="prefix_trees",
+    version=1,
+    description=(
+        "Every folder and program with the counts of all reliable pages in it and beneath it: the"
+        " URL prefix trees of NP 5.2, one a host. A URL with a query is a page of its program."
+    ),
+    grain="one folder or program with reliable pages",
+    columns=(
+        ColumnSpec("day", Type.DATE, "Last day of the window."),
+        ColumnSpec("site", Type.VARCHAR, "Host of the pages.", sources=("page_labels.site",)),
+        ColumnSpec(
+            "prefix",
+            Type.VARCHAR,
+            "What URLs beneath it begin with after the scheme: `site/`, `site/news/`,"
+            " `site/news.jsp?`.",
+            sources=("page_labels.url",),
+        ),
+        ColumnSpec("parent", Type.VARCHAR, "The section above; NULL of a root.", nullable=True),
+        ColumnSpec("depth", Type.BIGINT, "Sections above; 0 of a root."),
+        ColumnSpec("is_program", Type.BOOLEAN, "A program; the others are folders."),
+        ColumnSpec("own_pages", Type.BIGINT, "Pages directly in it, not in a section beneath."),
+        ColumnSpec("pages", Type.BIGINT, "Pages in it and beneath."),
+        ColumnSpec(
+            "temporal_pages",
+            Type.BIGINT,
+            "Those that are temporal by their curve.",
+            sources=("page_labels.is_temporal",),
+        ),
+        ColumnSpec(
+            "news_pages",
+            Type.BIGINT,
+            "Those that are news by their concentration.",
+            sources=("page_labels.is_news",),
+        ),
+        ColumnSpec("views", Type.BIGINT, "Views of its pages.", sources=("page_histories.total",)),
+        ColumnSpec(
+            "temporal_views",
+            Type.BIGINT,
+            "Views of the temporal ones.",
+            sources=("page_histories.total", "page_labels.is_temporal"),
+        ),
+        ColumnSpec(
+            "recent_views",
+            Type.BIGINT,
+            "Views of the last `sites.quiet_days` days of the window.",
+            sources=("page_histories.views",),
+        ),
+        ColumnSpec(
+            "view_squares",
+            Type.DOUBLE,
+            "Sum of the squared views of its pages: how many pages the views are worth.",
+            sources=("page_histories.total",),
+        ),
+        ColumnSpec(
+            "clients",
+            Type.BIGINT,
+            "So many different clients at least opened pages here: the most of one page on one"
+            " day, or those of the window where that is below `privacy.min_clients`.",
+            sources=("page_histories.views", "transits.client"),
+        ),
+    ),
+    key=_KEY,
+    rules=(
+        not_null("prefix_trees", ("site", "prefix", "depth", "is_program", *_COUNTS)),
+        day_is_partition("prefix_trees"),
+        unique("prefix_trees", _KEY),
+        no_rows(
+            "parts_within_wholes",
+            "prefix_trees",
+            "own_pages < 0 OR own_pages > pages OR pages < 1 OR temporal_pages > pages"
+            " OR news_pages > pages OR temporal_views > views"
+            " OR recent_views > views OR clients < 1"
+            " OR view_squares < views",
+            protects="Shares are made of these counts and must lie between 0 and 1.",
+            remedy=_AT_FAULT,
+        ),
+        no_rows(
+            "parent_is_above",
+            "prefix_trees",
+            "(depth = 0) <> (parent IS NULL) OR NOT starts_with(prefix, coalesce(parent, ''))"
+            " OR length(prefix) <= length(coalesce(parent, ''))",
+            protects="The walk goes from a section to those beneath it.",
+            remedy=_AT_FAULT,
+        ),
+        Rule(
+            name="roots_count_the_site",
+            measure=(
+                "(SELECT count(*) FROM (SELECT site, count(*) AS pages,"
+                " sum(CASE WHEN is_temporal THEN 1 ELSE 0 END) AS temporal_pages,"
+                " sum(CASE WHEN is_news THEN 1 ELSE 0 END) AS news_pages"
+                " FROM page_labels GROUP BY site) AS labels"
+                " FULL OUTER JOIN (SELECT site, sum(pages) AS pages,"
+                " sum(temporal_pages) AS temporal_pages, sum(news_pages) AS news_pages"
+                " FROM prefix_trees WHERE depth = 0 GROUP BY site) AS roots"
+                " ON roots.site = labels.site WHERE roots.site IS NULL OR labels.site IS NULL"
+                " OR roots.pages <> labels.pages OR roots.temporal_pages <> labels.temporal_pages"
+                " OR roots.news_pages <> labels.news_pages)"
+            ),
+            maximum=0,
+            reads=("page_labels",),
+            protects="Every page of a site is beneath its root, once.",
+            remedy=_AGAIN,
+        ),
+        Rule(
+            name="children_sum_to_parents",
+            measure=(
+                "(SELECT count(*) FROM prefix_trees AS above LEFT JOIN (SELECT parent,"
+                " sum(pages) AS pages, sum(views) AS views FROM prefix_trees"
+                " WHERE parent IS NOT NULL GROUP BY parent) AS beneath"
+                " ON beneath.parent = above.prefix"
+                " WHERE above.pages <> above.own_pages + coalesce(beneath.pages, 0)"
+                " OR above.views < coalesce(beneath.views, 0))"
+            ),
+            maximum=0,
+            protects="A page lies in one section beneath each, and its own.",
+            remedy=_AT_FAULT,
+        ),
+        has_rows("reliable pages"),
+    ),
+    drifts=(rows_drift("folders and programs"),),
+)

@@ -1,0 +1,143 @@
+"""The contract of `section_scores`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from temporal_assets.contracts.rules import (
+    Rule,
+    day_is_partition,
+    has_rows,
+    no_rows,
+    not_null,
+    rows_drift,
+    unique,
+)
+from temporal_assets.contracts.table import ColumnSpec, Table, Type
+
+_KEY: Final = ("day", "prefix")
+
+_COUNTED: Final = ("pages", "temporal_pages", "views", "temporal_views")
+_SCORES: Final = ("score_1", "score_2", "score", "bound")
+
+_AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
+
+SECTION_SCORES: Final = Table(
+    name="section_scores",
+    version=1,
+    description=(
+        "The scores of sites for every folder and program (TW 6), and a ranked list in which a"
+        " mixed site appears with its temporal sections and not as a whole."
+    ),
+    grain="one folder or program with reliable pages",
+    columns=(
+        ColumnSpec("day", Type.DATE, "Last day of the window."),
+        ColumnSpec("site", Type.VARCHAR, "Host.", sources=("prefix_trees.site",)),
+        ColumnSpec(
+            "prefix",
+            Type.VARCHAR,
+            "What its URLs begin with after the scheme.",
+            sources=("prefix_trees.prefix",),
+        ),
+        ColumnSpec("is_program", Type.BOOLEAN, "A program; the others are folders."),
+        ColumnSpec("depth", Type.BIGINT, "Sections above; 0 of a root."),
+        *(
+            ColumnSpec(name, Type.BIGINT, meaning, sources=(f"prefix_trees.{name}",))
+            for name, meaning in zip(
+                _COUNTED,
+                (
+                    "Reliable pages in it and beneath.",
+                    "Those that are temporal.",
+                    "Views of the reliable pages.",
+                    "Views of the temporal ones.",
+                ),
+                strict=True,
+            )
+        ),
+        ColumnSpec("score_1", Type.DOUBLE, "Temporal pages / pages."),
+        ColumnSpec("score_2", Type.DOUBLE, "Views of temporal pages / views."),
+        ColumnSpec("score", Type.DOUBLE, "Both weighted by `sites.alpha` and `sites.beta`."),
+        ColumnSpec("bound", Type.DOUBLE, "What `score` is at least; it ranks."),
+        ColumnSpec(
+            "clients",
+            Type.BIGINT,
+            "So many different clients at least.",
+            sources=("prefix_trees.clients",),
+        ),
+        ColumnSpec(
+            "is_whole",
+            Type.BOOLEAN,
+            "Of one kind: no section beneath is certainly better, while each above has one that"
+            " is. Such sections never lie under one another.",
+        ),
+        ColumnSpec(
+            "is_quiet",
+            Type.BOOLEAN,
+            "In the last `sites.quiet_days` days its pages had less than `sites.quiet_share` of"
+            " their usual views.",
+            sources=("prefix_trees.recent_views", "prefix_trees.views"),
+        ),
+        ColumnSpec(
+            "rank",
+            Type.BIGINT,
+            "Place in the list of whole sections; NULL of others, of those with too few pages or"
+            " clients, of those without temporal pages and of those gone quiet.",
+            nullable=True,
+        ),
+        ColumnSpec("is_selected", Type.BOOLEAN, "Among the first `sites.top_k`."),
+    ),
+    key=_KEY,
+    rules=(
+        not_null(
+            "section_scores",
+            (
+                *("site", "prefix", "is_program", "depth", *_COUNTED, *_SCORES, "clients"),
+                *("is_whole", "is_quiet", "is_selected"),
+            ),
+        ),
+        day_is_partition("section_scores"),
+        unique("section_scores", _KEY),
+        no_rows(
+            "scores_in_range",
+            "section_scores",
+            "score_1 < 0 OR score_1 > 1 OR score_2 < 0 OR score_2 > 1 OR score < 0"
+            " OR score > 1.000000001 OR bound < 0 OR bound > score + 0.000000001",
+            protects="Scores are compared between sections and days.",
+            remedy=_AT_FAULT,
+        ),
+        no_rows(
+            "listed_sections_are_worth_it",
+            "section_scores",
+            "rank IS NOT NULL AND (temporal_pages = 0 OR NOT is_whole OR is_quiet"
+            " OR clients < $min_clients)"
+            " OR is_selected AND rank IS NULL",
+            protects="The list is published: names that few know stay out.",
+            remedy="`privacy.min_clients` has changed, or: " + _AT_FAULT[0].lower() + _AT_FAULT[1:],
+        ),
+        Rule(
+            name="whole_sections_do_not_overlap",
+            measure=(
+                "(SELECT count(*) FROM (SELECT prefix, lag(prefix) OVER (ORDER BY prefix) AS before"
+                " FROM section_scores WHERE is_whole) AS listed"
+                " WHERE starts_with(prefix, before))"
+            ),
+            maximum=0,
+            protects="A page counts once in the list.",
+            remedy=_AT_FAULT,
+        ),
+        Rule(
+            name="every_section_is_scored",
+            measure=(
+                "abs((SELECT count(*) FROM prefix_trees) - count(*))"
+                " + abs((SELECT coalesce(sum(pages), 0) FROM prefix_trees)"
+                " - coalesce(sum(pages), 0))"
+            ),
+            maximum=0,
+            reads=("prefix_trees",),
+            protects="Sections are those of the published trees.",
+            remedy="`prefix_trees` was made again since: materialise the day again.",
+        ),
+        has_rows("reliable pages"),
+    ),
+    drifts=(rows_drift("folders and programs"),),
+)

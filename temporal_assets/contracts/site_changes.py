@@ -1,0 +1,126 @@
+"""The contract of `site_changes`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from temporal_assets.contracts.rules import (
+    Drift,
+    Rule,
+    day_is_partition,
+    no_rows,
+    not_null,
+    unique,
+)
+from temporal_assets.contracts.table import ColumnSpec, Table, Type
+
+_KEY: Final = ("day", "site")
+
+_AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
+
+SITE_CHANGES: Final = Table(
+    name="site_changes",
+    version=1,
+    description=(
+        "Which sites have come and gone since the list before: entered, left, rising, falling,"
+        " first seen, gone quiet. Names that fewer than `privacy.min_clients` clients know are"
+        " left out."
+    ),
+    grain="one site that is or was in the list, was first seen, or has gone quiet",
+    columns=(
+        ColumnSpec("day", Type.DATE, "Last day of the window."),
+        ColumnSpec("site", Type.VARCHAR, "Host or domain.", sources=("site_scores.site",)),
+        ColumnSpec(
+            "change",
+            Type.VARCHAR,
+            "`entered`, `left`, `rising`, `falling` or `steady` of sites in one of both lists;"
+            " `listed` where there is no list to compare with; `unlisted` of others.",
+        ),
+        ColumnSpec(
+            "rank",
+            Type.BIGINT,
+            "Place in the list; NULL where it is not selected.",
+            nullable=True,
+            sources=("site_scores.rank",),
+        ),
+        ColumnSpec("earlier_rank", Type.BIGINT, "Place in the list before.", nullable=True),
+        ColumnSpec(
+            "bound",
+            Type.DOUBLE,
+            "What the score is at least.",
+            nullable=True,
+            sources=("site_scores.bound",),
+        ),
+        ColumnSpec("earlier_bound", Type.DOUBLE, "The same before.", nullable=True),
+        ColumnSpec(
+            "temporal_pages",
+            Type.BIGINT,
+            "Temporal pages of the window.",
+            sources=("site_scores.temporal_pages",),
+        ),
+        ColumnSpec("first_seen", Type.DATE, "First day with views in the window."),
+        ColumnSpec("last_seen", Type.DATE, "Last day with views."),
+        ColumnSpec(
+            "is_first_seen",
+            Type.BOOLEAN,
+            "First seen after the day that is compared with. Of sites that were there when the"
+            " window began nothing is known.",
+        ),
+        ColumnSpec("is_gone_quiet", Type.BOOLEAN, "Quiet now, and was not before."),
+        ColumnSpec("has_earlier", Type.BOOLEAN, "There is a list to compare with."),
+        ColumnSpec(
+            "earlier_day",
+            Type.DATE,
+            "The day that is compared with: the latest before `day` that was made under the same"
+            " settings; the day before where there is none.",
+        ),
+    ),
+    key=_KEY,
+    rules=(
+        not_null(
+            "site_changes",
+            (
+                *("site", "change", "temporal_pages", "first_seen", "last_seen"),
+                *("is_first_seen", "is_gone_quiet", "has_earlier", "earlier_day"),
+            ),
+        ),
+        day_is_partition("site_changes"),
+        unique("site_changes", _KEY),
+        no_rows(
+            "changes_follow_ranks",
+            "site_changes",
+            "change IN ('entered', 'listed') AND (rank IS NULL OR earlier_rank IS NOT NULL)"
+            " OR change = 'left' AND (rank IS NOT NULL OR earlier_rank IS NULL)"
+            " OR change = 'rising' AND NOT coalesce(rank < earlier_rank, FALSE)"
+            " OR change = 'falling' AND NOT coalesce(rank > earlier_rank, FALSE)"
+            " OR change = 'steady' AND NOT coalesce(rank = earlier_rank, FALSE)"
+            " OR change NOT IN"
+            " ('entered', 'left', 'rising', 'falling', 'steady', 'listed', 'unlisted')",
+            protects="Every change can be explained by the two places.",
+            remedy=_AT_FAULT,
+        ),
+        Rule(
+            name="the_list_is_complete",
+            measure=(
+                "abs(count(rank) - (SELECT coalesce(sum(CASE WHEN is_selected THEN 1 ELSE 0 END),"
+                " 0) FROM site_scores))"
+            ),
+            maximum=0,
+            reads=("site_scores",),
+            protects="Whoever reads the changes sees every site of the list.",
+            remedy="`site_scores` was made again since: materialise the day again.",
+        ),
+    ),
+    drifts=(
+        Drift(
+            name="few_sites_come_and_go",
+            measure=(
+                "coalesce(sum(CASE WHEN change IN ('entered', 'left') THEN 1 ELSE 0 END), 0)"
+                " / nullif(CAST(count(*) AS DOUBLE), 0)"
+            ),
+            largest_difference=0.3,
+            protects="A list that is new from one day to the next follows no event but a fault.",
+            remedy="Compare `site_scores` with the day before; see which days are missing.",
+        ),
+    ),
+)

@@ -1,0 +1,167 @@
+"""The contract of `site_scores`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from temporal_assets.contracts.rules import (
+    Drift,
+    Rule,
+    day_is_partition,
+    has_rows,
+    no_rows,
+    not_null,
+    rows_drift,
+    unique,
+)
+from temporal_assets.contracts.table import ColumnSpec, Table, Type
+
+_KEY: Final = ("day", "site")
+
+_AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
+
+SITE_SCORES: Final = Table(
+    name="site_scores",
+    version=1,
+    description=(
+        "How temporal every site of the window is, by its pages and by their views, and the ranked"
+        " list (TW 4.3). A site is a host or a registrable domain (`sites.by`)."
+    ),
+    grain="one site with views in the window",
+    columns=(
+        ColumnSpec("day", Type.DATE, "Last day of the window."),
+        ColumnSpec("site", Type.VARCHAR, "Host, or registrable domain of several."),
+        ColumnSpec("hosts", Type.BIGINT, "Hosts of the site that were visited."),
+        ColumnSpec("pages", Type.BIGINT, "Reliable pages.", sources=("prefix_trees.pages",)),
+        ColumnSpec(
+            "temporal_pages",
+            Type.BIGINT,
+            "Those that are temporal.",
+            sources=("prefix_trees.temporal_pages",),
+        ),
+        ColumnSpec(
+            "views", Type.BIGINT, "Views of the reliable pages.", sources=("prefix_trees.views",)
+        ),
+        ColumnSpec(
+            "temporal_views",
+            Type.BIGINT,
+            "Views of the temporal ones.",
+            sources=("prefix_trees.temporal_views",),
+        ),
+        ColumnSpec(
+            "score_1",
+            Type.DOUBLE,
+            "Temporal pages / pages; NULL without reliable pages.",
+            nullable=True,
+        ),
+        ColumnSpec(
+            "score_2",
+            Type.DOUBLE,
+            "Views of temporal pages / views; NULL without reliable pages.",
+            nullable=True,
+        ),
+        ColumnSpec(
+            "score",
+            Type.DOUBLE,
+            "Both weighted by `sites.alpha` and `sites.beta`; NULL without reliable pages.",
+            nullable=True,
+        ),
+        ColumnSpec(
+            "bound",
+            Type.DOUBLE,
+            "What `score` is at least, with `sites.confidence`; it ranks.",
+            nullable=True,
+        ),
+        ColumnSpec("clients", Type.BIGINT, "So many different clients at least."),
+        ColumnSpec(
+            "first_seen",
+            Type.DATE,
+            "First day with views in the window.",
+            sources=("page_views.day",),
+        ),
+        ColumnSpec("last_seen", Type.DATE, "Last day with views.", sources=("page_views.day",)),
+        ColumnSpec(
+            "is_quiet",
+            Type.BOOLEAN,
+            "In the last `sites.quiet_days` days it had less than `sites.quiet_share` of its usual"
+            " views.",
+            sources=("page_views.views",),
+        ),
+        ColumnSpec(
+            "rank",
+            Type.BIGINT,
+            "Place in the list; NULL of sites with too few pages or clients, without temporal"
+            " pages, or gone quiet.",
+            nullable=True,
+        ),
+        ColumnSpec("is_selected", Type.BOOLEAN, "Among the first `sites.top_k`."),
+    ),
+    key=_KEY,
+    rules=(
+        not_null(
+            "site_scores",
+            (
+                *("site", "hosts", "pages", "temporal_pages", "views", "temporal_views"),
+                *("clients", "first_seen", "last_seen", "is_quiet", "is_selected"),
+            ),
+        ),
+        day_is_partition("site_scores"),
+        unique("site_scores", _KEY),
+        no_rows(
+            "scores_in_range",
+            "site_scores",
+            "score_1 < 0 OR score_1 > 1 OR score_2 < 0 OR score_2 > 1 OR score < 0"
+            " OR score > 1.000000001 OR bound < 0 OR bound > score + 0.000000001"
+            " OR isnan(score) OR isnan(bound)",
+            protects="Scores are compared between sites and days.",
+            remedy=_AT_FAULT,
+        ),
+        no_rows(
+            "scores_follow_counts",
+            "site_scores",
+            "(pages = 0) <> (score IS NULL) OR abs(score_1 * pages - temporal_pages) > 0.000001"
+            " OR abs(score_2 * views - temporal_views) > 0.000001 * views",
+            protects="Every score can be explained by its counts.",
+            remedy=_AT_FAULT,
+        ),
+        no_rows(
+            "listed_sites_are_worth_it",
+            "site_scores",
+            "rank IS NOT NULL AND (temporal_pages = 0 OR is_quiet OR clients < $min_clients)"
+            " OR is_selected AND rank IS NULL",
+            protects="The list is published: names that few know stay out, dead sites as well.",
+            remedy="`privacy.min_clients` has changed, or: " + _AT_FAULT[0].lower() + _AT_FAULT[1:],
+        ),
+        Rule(
+            name="ranks_are_places",
+            measure=(
+                "count(rank) - count(DISTINCT rank) + abs(coalesce(max(rank), 0) - count(rank))"
+            ),
+            maximum=0,
+            protects="The first K of the list are K sites.",
+            remedy=_AT_FAULT,
+        ),
+        Rule(
+            name="pages_are_those_of_the_trees",
+            measure=(
+                "abs(coalesce(sum(pages), 0) - (SELECT coalesce(sum(pages), 0) FROM prefix_trees"
+                " WHERE depth = 0))"
+            ),
+            maximum=0,
+            reads=("prefix_trees",),
+            protects="Every reliable page counts for one site.",
+            remedy="`prefix_trees` was made again since: materialise the day again.",
+        ),
+        has_rows("visited sites"),
+    ),
+    drifts=(
+        rows_drift("sites"),
+        Drift(
+            name="list_is_as_long_as_usual",
+            measure="sum(CASE WHEN is_selected THEN 1 ELSE 0 END)",
+            largest_factor=2.0,  # of 60 days one is new
+            protects="Half of the list gone: labels or days are missing.",
+            remedy="See `site_changes` of the day, and which days are missing from the window.",
+        ),
+    ),
+)

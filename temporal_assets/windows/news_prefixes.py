@@ -1,0 +1,89 @@
+"""`news_prefixes`: the prefixes under which nearly all pages are news (NP 5.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+
+from temporal_assets import contracts
+from temporal_assets.contracts import ColumnSpec, Table, Type
+from temporal_assets.core.prefix_tree import PAPER_RULE, PrefixRule
+from temporal_assets.core.proportions import lower_bound, share
+from temporal_assets.settings import Settings
+from temporal_assets.windows.asset import Job, WindowAsset
+from temporal_assets.windows.prefix_trees import PREFIX_TREES
+from temporal_assets.windows.sections import write_section_paths
+
+_BATCH_ROWS: Final = 65_536
+
+_SCORED: Final = Table(
+    name="scored_prefixes",
+    version=1,
+    description="Sections with the share of news and its bound; lives within one build.",
+    grain="prefix",
+    columns=(
+        *contracts.PREFIX_TREES.columns,
+        ColumnSpec("score", Type.DOUBLE, "Share of news."),
+        ColumnSpec("bound", Type.DOUBLE, "Lower bound of `score`."),
+    ),
+)
+
+
+def rule_of(settings: Settings) -> PrefixRule:
+    """When a section is a news prefix under the settings."""
+    prefixes = settings.prefixes
+    if prefixes.rule == "paper":
+        rule = PAPER_RULE
+    else:
+        rule = PrefixRule(min_pages=prefixes.min_pages, confidence=prefixes.confidence)
+    return rule if prefixes.threshold is None else replace(rule, threshold=prefixes.threshold)
+
+
+def score_prefixes(batch: pa.RecordBatch, label: str, confidence: float) -> pa.RecordBatch:
+    """Rows of `prefix_trees` with their share of news; `news_pages` are those that count."""
+    news, pages = batch.column(f"{label}_pages"), batch.column("pages").to_numpy()
+    score = share(news.to_numpy(), pages)
+    made = {
+        "news_pages": news,
+        "score": pa.array(score),
+        "bound": pa.array(lower_bound(score, pages, confidence)),
+    }
+    schema = _SCORED.arrow_schema
+    columns = [made[name] if name in made else batch.column(name) for name in schema.names]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _make(job: Job) -> Sequence[Path]:
+    rule = rule_of(job.settings)
+    trees = {"prefix_trees": job.files("prefix_trees")}
+    kernel = partial(score_prefixes, label=job.settings.prefixes.label, confidence=rule.confidence)
+    scored = job.engine.apply(kernel, trees, _SCORED, job.out, _BATCH_ROWS)
+    inputs = {
+        "scored_prefixes": [str(path) for path in scored],
+        "section_paths": write_section_paths(job.engine, trees, job.out),
+    }
+    parameters = {
+        "day": job.day,
+        "threshold": rule.threshold,
+        "min_pages": rule.min_pages,
+        "confidence": rule.confidence,
+        "min_clients": job.settings.privacy.min_clients,
+    }
+    return job.engine.query("news_prefixes", inputs, parameters, job.asset.table, job.out)
+
+
+NEWS_PREFIXES: Final = WindowAsset(
+    "news_prefixes",
+    _make,
+    tables=(PREFIX_TREES,),
+    sql=("news_prefixes",),
+    settings=lambda settings: [
+        settings.privacy.min_clients,
+        settings.prefixes.model_dump(mode="json"),
+    ],
+)

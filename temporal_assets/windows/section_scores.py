@@ -1,0 +1,58 @@
+"""`section_scores`: the same scores for folders and programs (TW 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from temporal_assets import contracts
+from temporal_assets.windows.asset import Job, WindowAsset
+from temporal_assets.windows.days import observed_days
+from temporal_assets.windows.prefix_trees import PREFIX_TREES
+from temporal_assets.windows.scored import scoring_of, with_scores, write_scores
+from temporal_assets.windows.sections import write_section_paths
+
+_SCORED: Final = with_scores("scored_sections", contracts.PREFIX_TREES.columns)
+
+
+def _make(job: Job) -> Sequence[Path]:
+    sites = job.settings.sites
+    trees, observed = job.files("prefix_trees"), observed_days(job)
+    parameters = {
+        "day": job.day,
+        "min_pages": scoring_of(job.settings).min_pages,
+        "min_clients": job.settings.privacy.min_clients,
+        "top_k": sites.top_k,
+        # The day itself is there, or there would be no window.
+        "recent_days": int(observed[-sites.quiet_days :].sum()),
+        "observed_days": int(observed.sum()),
+        "quiet_share": sites.quiet_share,
+    }
+    inputs = {
+        "scored_sections": write_scores(job, trees, _SCORED),
+        "section_paths": write_section_paths(job.engine, {"prefix_trees": trees}, job.out),
+    }
+    return job.engine.query("section_scores", inputs, parameters, job.asset.table, job.out)
+
+
+SECTION_SCORES: Final = WindowAsset(
+    "section_scores",
+    _make,
+    windows=("page_views",),  # which of the days are there
+    tables=(PREFIX_TREES,),
+    sql=("section_scores",),
+    settings=lambda settings: [
+        settings.window.days,
+        settings.privacy.min_clients,
+        settings.sites.alpha,
+        settings.sites.beta,
+        settings.sites.page_share_weight,
+        settings.sites.rule,
+        settings.sites.min_pages,
+        settings.sites.confidence,
+        settings.sites.top_k,
+        settings.sites.quiet_days,
+        settings.sites.quiet_share,
+    ],
+)

@@ -1,0 +1,135 @@
+"""`site_scores`: how temporal each site is, and the ranked list (TW 4.3)."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+
+from temporal_assets.contracts import ColumnSpec, Table, Type
+from temporal_assets.logs.domains import registrable_domain
+from temporal_assets.windows.asset import Job, WindowAsset
+from temporal_assets.windows.days import observed_days
+from temporal_assets.windows.prefix_trees import PREFIX_TREES
+from temporal_assets.windows.scored import scoring_of, with_scores, write_scores
+
+_BATCH_HOSTS: Final = 65_536
+
+_ACTIVITY: Final = (
+    ColumnSpec("host", Type.VARCHAR, "Host of the pages."),
+    ColumnSpec("first_seen", Type.DATE, "First day with views in the window."),
+    ColumnSpec("last_seen", Type.DATE, "Last day with views."),
+    ColumnSpec("all_views", Type.BIGINT, "Views of all pages."),
+    ColumnSpec("recent_views", Type.BIGINT, "Views of the last days."),
+    ColumnSpec("clients", Type.BIGINT, "The most clients of a page on a day."),
+)
+
+_HOST_ACTIVITY: Final = Table(
+    name="site_activity",
+    version=1,
+    description="When each host was visited; lives within one build.",
+    grain="host",
+    columns=_ACTIVITY,
+)
+
+_SITE_ACTIVITY: Final = Table(
+    name="site_activity_of_sites",
+    version=1,
+    description="The same with the site that the host belongs to; lives within one build.",
+    grain="host",
+    columns=(ColumnSpec("site", Type.VARCHAR, "Host or registrable domain."), *_ACTIVITY),
+)
+
+_SITE_SUMS: Final = Table(
+    name="site_sums",
+    version=1,
+    description="What the hosts of a site add up to; lives within one build.",
+    grain="site",
+    columns=(
+        ColumnSpec("site", Type.VARCHAR, "Host or registrable domain."),
+        ColumnSpec("hosts", Type.BIGINT, "Hosts with views."),
+        ColumnSpec("pages", Type.BIGINT, "Reliable pages."),
+        ColumnSpec("temporal_pages", Type.BIGINT, "By the curve."),
+        ColumnSpec("views", Type.BIGINT, "Views of reliable pages."),
+        ColumnSpec("temporal_views", Type.BIGINT, "Those of temporal pages."),
+        ColumnSpec("view_squares", Type.DOUBLE, "Sum of the squared views of its pages."),
+        ColumnSpec("clients", Type.BIGINT, "So many different clients at least."),
+        ColumnSpec("first_seen", Type.DATE, "First day with views in the window."),
+        ColumnSpec("last_seen", Type.DATE, "Last day with views."),
+        ColumnSpec("is_quiet", Type.BOOLEAN, "Hardly visited any more."),
+    ),
+)
+
+_SCORED: Final = with_scores("scored_sites", _SITE_SUMS.columns)
+
+
+def name_sites(batch: pa.RecordBatch, by: str) -> pa.RecordBatch:
+    """Rows of hosts with the site that each belongs to."""
+    site = batch.column("host")
+    if by == "domain":
+        site = pa.array([registrable_domain(host) for host in site.to_pylist()], pa.string())
+    schema = _SITE_ACTIVITY.arrow_schema
+    columns = [site if name == "site" else batch.column(name) for name in schema.names]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _make(job: Job) -> Sequence[Path]:
+    sites = job.settings.sites
+    recent = min(sites.quiet_days, job.settings.window.days)
+    activity = job.engine.query(
+        "site_activity",
+        {"page_views": job.window("page_views").files},
+        {"recent_from": job.day - dt.timedelta(days=recent - 1)},
+        _HOST_ACTIVITY,
+        job.out,
+    )
+    named = job.engine.apply(
+        partial(name_sites, by=sites.by),
+        {"site_activity": [str(path) for path in activity]},
+        _SITE_ACTIVITY,
+        job.out,
+        _BATCH_HOSTS,
+    )
+    sums = job.engine.query(
+        "site_sums",
+        {
+            "site_activity": [str(path) for path in named],
+            "prefix_trees": job.files("prefix_trees"),
+        },
+        {
+            "day": job.day,
+            # The day itself is there, or there would be no window.
+            "recent_days": int(observed_days(job)[-recent:].sum()),
+            "quiet_days": sites.quiet_days,
+            "quiet_share": sites.quiet_share,
+        },
+        _SITE_SUMS,
+        job.out,
+    )
+    scored = write_scores(job, [str(path) for path in sums], _SCORED)
+    parameters = {
+        "day": job.day,
+        "min_pages": scoring_of(job.settings).min_pages,
+        "min_clients": job.settings.privacy.min_clients,
+        "top_k": sites.top_k,
+    }
+    table = job.asset.table
+    return job.engine.query("site_scores", {"scored_sites": scored}, parameters, table, job.out)
+
+
+SITE_SCORES: Final = WindowAsset(
+    "site_scores",
+    _make,
+    windows=("page_views",),
+    tables=(PREFIX_TREES,),
+    sql=("site_activity", "site_sums", "site_scores"),
+    settings=lambda settings: [
+        settings.window.days,
+        settings.privacy.min_clients,
+        settings.sites.model_dump(mode="json"),
+    ],
+)
