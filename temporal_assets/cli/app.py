@@ -9,6 +9,7 @@ import typer
 from temporal_assets import __version__
 from temporal_assets.cli import (
     calibrate,
+    changes,
     console,
     crawl,
     demo,
@@ -21,6 +22,8 @@ from temporal_assets.cli import (
     policy,
     query,
     status,
+    tree,
+    tune,
     ui,
 )
 
@@ -42,6 +45,9 @@ for name, body in (
     ("query", query.run),
     ("explain", explain.run),
     ("calibrate", calibrate.run),
+    ("changes", changes.run),
+    ("tree", tree.run),
+    ("tune", tune.run),
     ("policy", policy.run),
     ("match", match.run),
     ("export", export.run),

@@ -25,6 +25,7 @@ from temporal_assets.core.url_sections import SectionTrees
 
 ALPHAS: Final = (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)
 """Of 5: beta is what is left; 3:2 is the paper's."""
+PAGE_SHARES: Final = (1.0, 2.0, 4.0, 8.0)
 THRESHOLDS: Final = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 CONFIDENCES: Final = (0.5, 0.8, 0.9, 0.95, 0.99)
 SUPPORTS: Final = (1, 3, 5, 10, 20)
@@ -36,6 +37,20 @@ class SiteTrial:
 
     scoring: Scoring
     top_k: int
+    precision: float
+    recall: float
+    f: float
+
+
+@dataclass(frozen=True, slots=True)
+class ShareTrial:
+    """The first K sites under one additional weight of the page share."""
+
+    weight: float
+    changed: int
+    """Sites that the first weight does not list."""
+    views: int
+    """Of the judged pages that the list covers."""
     precision: float
     recall: float
     f: float
@@ -70,6 +85,30 @@ def tune_sites(
         k = curve.best()
         at = (curve.precision[k - 1], curve.recall[k - 1], curve.f[k - 1]) if k else (0.0,) * 3
         trials.append(SiteTrial(tried, k, *map(float, at)))
+    return trials
+
+
+def page_share_effect(
+    learned: Counts,
+    judged: Counts,
+    names: Sequence[str],
+    scoring: Scoring,
+    top_k: int,
+    weights: Sequence[float] = PAGE_SHARES,
+) -> list[ShareTrial]:
+    """What the additional weight of the page share does to the first K sites (TW 5.2)."""
+    all_temporal = int(judged.temporal_pages.sum())
+    trials: list[ShareTrial] = []
+    plain: set[int] = set()
+    for weight in weights:
+        tried = replace(scoring, page_share_weight=weight)
+        order = ranking(learned, names, tried)[:top_k]
+        curve = list_curve(order, judged, all_temporal)
+        at = (curve.precision[-1], curve.recall[-1], curve.f[-1]) if len(order) else (0.0,) * 3
+        chosen = set(order.tolist())
+        plain = plain if trials else chosen
+        views = int(judged.views[order].sum())
+        trials.append(ShareTrial(weight, len(chosen - plain), views, *map(float, at)))
     return trials
 
 

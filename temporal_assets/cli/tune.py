@@ -1,0 +1,155 @@
+"""`temporal-assets tune`: which weights, lengths and rules find most of what is new.
+
+Here: the command and its tables. Not here: the pages (`windows.tuning`), the grid
+(`core.list_tuning`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from temporal_assets.cli import console
+from temporal_assets.cli.days import parse_day
+from temporal_assets.cli.exits import USAGE, CommandError, command
+from temporal_assets.cli.options import Json, State, existing_settings, invocation
+from temporal_assets.cli.windows import Day, window_day
+
+if TYPE_CHECKING:
+    from temporal_assets.settings import Settings
+    from temporal_assets.storage.store import Store
+    from temporal_assets.windows.tuning import Tuned
+
+_JUDGED_DAYS: Final = 14
+"""Last days of the window whose new pages judge; the very last have no labels yet."""
+
+_SHOWN: Final = 8
+"""Rules of prefixes that are shown."""
+
+
+@command
+def run(
+    state: State = None,
+    day: Day = None,
+    learn_until: Annotated[
+        dt.date | None,
+        typer.Option(
+            "--learn-until",
+            parser=parse_day,
+            metavar="DAY",
+            help="Pages born later judge; two weeks before the end of the window by default.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Try alpha:beta, K and rules of prefixes by F, on an earlier window than the reported one.
+
+    Lists are learned from pages born up to a day and judged by those born after it. The latest
+    window is the one that is reported, and is refused.
+    """
+    from temporal_assets.engines.duckdb import DuckDBEngine
+    from temporal_assets.storage.store import Store
+    from temporal_assets.windows.tuning import NothingToTune, tune
+
+    settings = existing_settings(state)
+    store = Store.open(settings)
+    chosen = _tuning_day(store, settings, day)
+    until = learn_until or chosen - dt.timedelta(days=_JUDGED_DAYS)
+    if until >= chosen:
+        raise CommandError(f"--learn-until must be before {chosen}, the end of the window", USAGE)
+    try:
+        tuned = tune(store, DuckDBEngine(settings), settings, chosen, until)
+    except NothingToTune as error:
+        raise CommandError(str(error)) from None
+    if as_json:
+        console.write_json(_report(tuned))
+    else:
+        _show(tuned)
+
+
+def _tuning_day(store: Store, settings: Settings, day: dt.date | None) -> dt.date:
+    """A window before the latest: parameters are not chosen on what they are reported on."""
+    latest = window_day(store, settings, "page_labels", None)
+    earlier = [one for one in store.days("page_labels") if one < latest]
+    if day == latest or (day is None and not earlier):
+        before = latest - dt.timedelta(days=_JUDGED_DAYS)
+        build = invocation(f"materialize page_labels --day {before}", settings.state)
+        raise CommandError(
+            f"the window up to {latest} is the one that is reported; tune on an earlier one,"
+            f" made with: {build}"
+        )
+    return window_day(store, settings, "page_labels", day or earlier[-1])
+
+
+def _report(tuned: Tuned) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    from temporal_assets.core.list_tuning import best_prefixes, best_sites
+
+    report = asdict(tuned)
+    for trial, row in zip(tuned.prefixes, report["prefixes"], strict=True):
+        row["f"] = trial.outcome.f_measure
+    best, rule = best_sites(tuned.sites), best_prefixes(tuned.prefixes)
+    return report | {"best_sites": asdict(best), "best_prefixes": asdict(rule)}
+
+
+def _show(tuned: Tuned) -> None:
+    from temporal_assets.core.list_tuning import best_prefixes, best_sites
+    from temporal_assets.core.prefix_tree import PAPER_RULE
+
+    console.write(
+        f"Window up to {tuned.day}: learned from {tuned.learned_pages:,} pages born up to"
+        f" {tuned.learned_until}, judged by {tuned.judged_pages:,} born later"
+    )
+    best = best_sites(tuned.sites)
+    console.show_table(
+        "Sites, by alpha:beta with its best K",
+        ("alpha", "beta", "K", "precision", "recall", "F", ""),
+        [
+            (one.scoring.alpha, one.scoring.beta, one.top_k, *_numbers(one), _mark(one is best))
+            for one in tuned.sites
+        ],
+    )
+    console.show_table(
+        "The first K sites, by the additional weight of the page share (TW 5.2)",
+        ("weight", "other sites", "views covered", "precision", "recall", "F"),
+        [(one.weight, one.changed, one.views, *_numbers(one)) for one in tuned.page_shares],
+    )
+    ranked = sorted(tuned.prefixes, key=lambda one: -one.outcome.f_measure)
+    rule = best_prefixes(tuned.prefixes)
+    shown = [rule, *(one for one in ranked if one is not rule)][:_SHOWN]
+    paper = next(one for one in tuned.prefixes if one.rule == PAPER_RULE)
+    console.show_table(
+        f"Prefixes: the best {_SHOWN} of {len(ranked)} rules, and the paper's",
+        ("threshold", "confidence", "min_pages", "prefixes", "precision", "recall", "F", ""),
+        [
+            (
+                *(one.rule.threshold, one.rule.confidence, one.rule.min_pages, one.prefixes),
+                *_numbers_of(one.outcome.precision, one.outcome.recall, one.outcome.f_measure),
+                _mark(one is rule) or ("paper" if one is paper else ""),
+            )
+            for one in (shown if paper in shown else [*shown, paper])
+        ],
+    )
+    console.write(
+        "For settings.toml:\n"
+        f"[sites]\nalpha = {best.scoring.alpha}\nbeta = {best.scoring.beta}\n"
+        f"top_k = {max(best.top_k, 1)}\n"
+        f'[prefixes]\nrule = "confident"\nthreshold = {rule.rule.threshold}\n'
+        f"confidence = {rule.rule.confidence}\nmin_pages = {rule.rule.min_pages}"
+    )
+
+
+def _mark(is_best: bool) -> str:
+    return "best" if is_best else ""
+
+
+def _numbers(trial: Any) -> tuple[str, ...]:
+    return _numbers_of(trial.precision, trial.recall, trial.f)
+
+
+def _numbers_of(*shares: float) -> tuple[str, ...]:
+    return tuple(f"{share:.3f}" for share in shares)

@@ -1,0 +1,39 @@
+"""Which window a command is about: the day that was asked for, or the latest there is."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from temporal_assets.cli.days import parse_day
+from temporal_assets.cli.exits import CommandError
+from temporal_assets.cli.options import invocation
+
+if TYPE_CHECKING:
+    from temporal_assets.settings import Settings
+    from temporal_assets.storage.store import Store
+
+Day = Annotated[
+    dt.date | None,
+    typer.Option(
+        "--day",
+        parser=parse_day,
+        metavar="DAY",
+        help="Last day of the window; the latest when none is given.",
+        show_default=False,
+    ),
+]
+
+
+def window_day(store: Store, settings: Settings, asset: str, day: dt.date | None) -> dt.date:
+    """The day, for which the asset has to be there."""
+    days = store.days(asset)
+    if day in days:
+        return day
+    if day is None and days:
+        return days[-1]
+    build = invocation(f"materialize {asset}" + (f" --day {day}" if day else ""), settings.state)
+    known = f"; there is {days[0]}" + (f" to {days[-1]}" if len(days) > 1 else "") if days else ""
+    raise CommandError(f"{asset} has no window {f'of {day}' if day else 'yet'}{known}: {build}")

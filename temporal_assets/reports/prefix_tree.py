@@ -1,0 +1,152 @@
+"""The prefix tree of a site, as text for a terminal and as HTML that opens and closes.
+
+Here: drawing. Not here: finding the sections (`cli.tree`). Names come from URLs, which strangers
+write; they are escaped for where they are shown. Sections that fewer clients know than are needed
+to publish a name are only counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any, Final
+
+from temporal_assets.reports.text import shown
+
+_WIDTH: Final = 60
+"""Characters of a name; the rest is cut off, for the numbers to stand below one another."""
+
+_HEADINGS: Final = ("pages", "news", "share", "temporal")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A folder or program with all that is beneath it."""
+
+    name: str
+    """Its own part of the URL: `news/`, `list.php?`; of a root the host."""
+    prefix: str
+    pages: int
+    news_pages: int
+    temporal_pages: int
+    is_prefix: bool
+    """It is a news prefix."""
+    beneath: tuple[Section, ...]
+    hidden: int
+    """Sections right beneath it that are not told."""
+
+    @property
+    def share(self) -> float:
+        """Share of news among its pages."""
+        return self.news_pages / self.pages
+
+
+def trees_of(rows: Sequence[Mapping[str, Any]], min_clients: int) -> list[Section]:
+    """Trees from rows of `prefix_trees` in the order of `prefix`, with `is_prefix` beside.
+
+    Sections below a hidden one are hidden with it.
+    """
+    children: dict[str | None, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        children.setdefault(row["parent"], []).append(row)
+
+    # From the last row to the first: whatever is beneath a section comes after it.
+    made: dict[str, Section] = {}
+    for row in reversed(rows):
+        inner = children.get(row["prefix"], [])
+        told = [one for one in inner if one["clients"] >= min_clients]
+        made[row["prefix"]] = Section(
+            name=row["prefix"].removeprefix(row["parent"] or ""),
+            prefix=row["prefix"],
+            pages=row["pages"],
+            news_pages=row["news_pages"],
+            temporal_pages=row["temporal_pages"],
+            is_prefix=row["is_prefix"],
+            beneath=tuple(made[one["prefix"]] for one in told),
+            hidden=len(inner) - len(told),
+        )
+    roots = children.get(None, [])
+    return [made[one["prefix"]] for one in roots if one["clients"] >= min_clients]
+
+
+def as_lines(trees: Iterable[Section], depth: int) -> list[str]:
+    """Lines with the numbers of each section; what is deeper than `depth` is counted."""
+    lines = [f"{'':{_WIDTH}}" + "".join(f"{heading:>10}" for heading in _HEADINGS)]
+    for root in trees:
+        lines += _lines(root, "", "", depth)
+    return lines
+
+
+def _lines(section: Section, first: str, rest: str, depth: int) -> Iterator[str]:
+    name = shown(first + section.name, _WIDTH - 2)
+    mark = "  news prefix" if section.is_prefix else ""
+    yield (
+        f"{name:{_WIDTH}}{section.pages:>10,}{section.news_pages:>10,}{section.share:>10.0%}"
+        f"{section.temporal_pages:>10,}{mark}"
+    )
+    if depth == 0 and section.beneath:
+        yield f"{rest}└─ … {_counted(_size(section) - 1)} beneath"
+        return
+    notes = [f"{_counted(section.hidden)} that few clients know"] if section.hidden else []
+    last = len(section.beneath) + len(notes) - 1
+    for place, one in enumerate(section.beneath):
+        mine, below = ("└─ ", "   ") if place == last else ("├─ ", "│  ")
+        yield from _lines(one, rest + mine, rest + below, depth - 1)
+    for note in notes:
+        yield f"{rest}└─ {note}"
+
+
+def as_html(trees: Iterable[Section]) -> str:
+    """A fragment of HTML without scripts; open where it leads to a news prefix."""
+    return '<div class="prefix-tree">\n' + "".join(map(_html, trees)) + "</div>\n"
+
+
+STYLE: Final = """
+.prefix-tree { font: 14px/1.5 system-ui, sans-serif; }
+.prefix-tree details, .prefix-tree p { margin: 0 0 0 1.4em; }
+.prefix-tree summary, .prefix-tree p { padding: .1em 0; }
+.prefix-tree code { font-size: 13px; }
+.prefix-tree .leaf { padding-left: 1.05em; }
+.prefix-tree .numbers { color: #666; }
+.prefix-tree .prefix code { background: #ffe9b8; padding: 0 .3em; border-radius: 3px; }
+.prefix-tree meter { width: 5em; height: .8em; vertical-align: middle; }
+"""
+"""Style of the fragment, for the page it stands in."""
+
+
+def _html(section: Section) -> str:
+    kind = ' class="prefix"' if section.is_prefix else ""
+    label = (
+        f'<span{kind}><code title="{escape(shown(section.prefix))}">'
+        f"{escape(shown(section.name))}</code></span> "
+        f'<meter min="0" max="1" value="{section.share:.3f}">{section.share:.0%}</meter> '
+        f'<span class="numbers">{_numbers(section)}</span>'
+    )
+    inner = "".join(map(_html, section.beneath))
+    if section.hidden:
+        inner += f'<p class="numbers leaf">{_counted(section.hidden)} that few clients know</p>\n'
+    if not inner:
+        return f'<p class="leaf">{label}</p>\n'
+    state = " open" if any(map(_leads_to_prefix, section.beneath)) else ""
+    return f"<details{state}><summary>{label}</summary>\n{inner}</details>\n"
+
+
+def _numbers(section: Section) -> str:
+    mark = ", news prefix" if section.is_prefix else ""
+    return (
+        f"{section.news_pages:,} of {section.pages:,} news ({section.share:.0%}),"
+        f" {section.temporal_pages:,} temporal{mark}"
+    )
+
+
+def _leads_to_prefix(section: Section) -> bool:
+    return section.is_prefix or any(map(_leads_to_prefix, section.beneath))
+
+
+def _size(section: Section) -> int:
+    return 1 + sum(map(_size, section.beneath))
+
+
+def _counted(sections: int) -> str:
+    return f"{sections:,} section" if sections == 1 else f"{sections:,} sections"

@@ -1,0 +1,92 @@
+"""What has come and gone, in groups that a person reads from top to bottom.
+
+Here: the groups and their order. Not here: what counts as a change (`sql/site_changes.sql`), and
+how a table is written.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+Row = Mapping[str, Any]
+
+_MOST: Final = 10
+"""Sites of a group of moves that are shown; in a list of a hundred, most move by a place a day."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Sites with one thing in common."""
+
+    title: str
+    rows: tuple[Row, ...]
+    """Those that are shown."""
+    sites: int
+    """All of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The changes of a day."""
+
+    day: dt.date
+    earlier_day: dt.date | None
+    """None where there is no list to compare with."""
+    listed: int
+    steady: int
+    groups: tuple[Group, ...]
+
+
+def report(rows: Sequence[Row], day: dt.date) -> Report:
+    """The report on the rows of `site_changes` of a day."""
+    groups = (
+        _group("First seen", rows, lambda row: row["is_first_seen"], _by_name),
+        _group("Entered the list", rows, _is("entered"), _by_rank),
+        _group("Left the list", rows, _is("left"), _by_earlier_rank),
+        _group("Gone quiet", rows, lambda row: row["is_gone_quiet"], _by_name),
+        _group("Rising", rows, _is("rising"), _by_move, _MOST),
+        _group("Falling", rows, _is("falling"), _by_move, _MOST),
+        _group("In the list; there is none before it", rows, _is("listed"), _by_rank, _MOST),
+    )
+    has_earlier = any(row["has_earlier"] for row in rows)
+    return Report(
+        day=day,
+        earlier_day=rows[0]["earlier_day"] if has_earlier else None,
+        listed=sum(row["rank"] is not None for row in rows),
+        steady=sum(row["change"] == "steady" for row in rows),
+        groups=tuple(group for group in groups if group.sites),
+    )
+
+
+def _is(change: str) -> Callable[[Row], bool]:
+    return lambda row: row["change"] == change
+
+
+def _by_name(row: Row) -> Any:
+    return row["site"]
+
+
+def _by_rank(row: Row) -> Any:
+    return row["rank"]
+
+
+def _by_earlier_rank(row: Row) -> Any:
+    return row["earlier_rank"]
+
+
+def _by_move(row: Row) -> Any:
+    return -abs(row["rank"] - row["earlier_rank"]), row["rank"]
+
+
+def _group(
+    title: str,
+    rows: Sequence[Row],
+    belongs: Callable[[Row], bool],
+    order: Callable[[Row], Any],
+    most: int | None = None,
+) -> Group:
+    found = sorted(filter(belongs, rows), key=order)
+    return Group(title, tuple(found[:most]), len(found))

@@ -1,0 +1,124 @@
+"""Choosing alpha, beta, K and the rule of prefixes by F, on a window that is not reported.
+
+Here: the pages of the tuning window, split by birth. Not here: the grid (`core.list_tuning`) and
+the command (`cli.tune`).
+
+Lists are learned from the pages born up to a day, and judged by those born after it: what is new
+is what a crawler wants to know about. Settings chosen this way may be reported on a later window,
+never on the one they were chosen on.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from temporal_assets.contracts import ColumnSpec, Table, Type
+from temporal_assets.core.list_tuning import (
+    PrefixTrial,
+    ShareTrial,
+    SiteTrial,
+    page_share_effect,
+    tune_prefixes,
+    tune_sites,
+)
+from temporal_assets.core.site_scores import Counts, count
+from temporal_assets.core.url_sections import section_trees
+from temporal_assets.engines.base import Engine
+from temporal_assets.logs.domains import registrable_domain
+from temporal_assets.settings import Settings
+from temporal_assets.storage.store import Store
+from temporal_assets.windows.arrow_texts import from_arrow
+from temporal_assets.windows.scored import scoring_of
+
+_PAGES: Final = Table(
+    name="tuning_pages",
+    version=1,
+    description="Pages with their labels and births; lives within one command.",
+    grain="url",
+    columns=(
+        ColumnSpec("site", Type.VARCHAR, "Host."),
+        ColumnSpec("url", Type.VARCHAR, "The page."),
+        ColumnSpec("is_temporal", Type.BOOLEAN, "By the curve."),
+        ColumnSpec("is_news", Type.BOOLEAN, "By concentration."),
+        ColumnSpec("is_known", Type.BOOLEAN, "Both labels say something."),
+        ColumnSpec("birth", Type.DATE, "First day with views."),
+        ColumnSpec("total", Type.BIGINT, "Views in the window."),
+    ),
+)
+
+
+class NothingToTune(ValueError):
+    """There are no pages to learn from or to judge by; the message says which."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tuned:
+    """What was tried on one window."""
+
+    day: dt.date
+    learned_until: dt.date
+    learned_pages: int
+    judged_pages: int
+    sites: list[SiteTrial]
+    page_shares: list[ShareTrial]
+    prefixes: list[PrefixTrial]
+
+
+def tune(
+    store: Store, engine: Engine, settings: Settings, day: dt.date, learned_until: dt.date
+) -> Tuned:
+    """Try weights, lengths and rules on the window that ends with `day`."""
+    pages = _pages(store, engine, day)
+    born_late = pages["birth"] > np.datetime64(learned_until)
+    learned, judged = ~born_late, born_late & pages["is_known"]
+    for rows, what in ((learned, "up to"), (judged, "after")):
+        if not rows.any():
+            raise NothingToTune(
+                f"no page of the window up to {day} was born {what} {learned_until} and has labels"
+            )
+    names, of = np.unique(_site_names(settings, pages["site"]), return_inverse=True)
+    listed = [str(name) for name in names]
+
+    def counts(rows: NDArray[np.bool_]) -> Counts:
+        temporal, views = pages["is_temporal"][rows], pages["total"][rows]
+        return count(of[rows], temporal, views, len(listed))
+
+    scoring = scoring_of(settings)
+    is_label = pages[f"is_{settings.prefixes.label}"]
+    return Tuned(
+        day,
+        learned_until,
+        int(learned.sum()),
+        int(judged.sum()),
+        tune_sites(counts(learned), counts(judged), listed, scoring),
+        page_share_effect(counts(learned), counts(judged), listed, scoring, settings.sites.top_k),
+        tune_prefixes(section_trees(from_arrow(pages["url"])), is_label, learned, judged),
+    )
+
+
+def _pages(store: Store, engine: Engine, day: dt.date) -> dict[str, Any]:
+    """Columns by name; `url` stays in Arrow."""
+    inputs = {name: store.files(name, day) for name in ("page_labels", "page_histories")}
+    with store.scratch() as scratch:
+        made = engine.query("tuning_pages", inputs, {}, _PAGES, scratch)
+        table = pa.concat_tables([pq.read_table(path) for path in made]).combine_chunks()
+    numbers = {
+        name: table.column(name).to_numpy()
+        for name in ("is_temporal", "is_news", "is_known", "total")
+    }
+    birth = table.column("birth").to_numpy().astype("datetime64[D]")
+    url = pa.concat_arrays(table.column("url").chunks) if len(table) else pa.array([], pa.string())
+    return numbers | {"birth": birth, "url": url, "site": table.column("site").to_pylist()}
+
+
+def _site_names(settings: Settings, hosts: list[str]) -> list[str]:
+    if settings.sites.by == "host":
+        return hosts
+    return [registrable_domain(host) for host in hosts]
