@@ -94,15 +94,17 @@ def _long_search(
     length = len(y)
     works = np.empty((2, ROWS, length + 32))
     room = np.zeros((ROOM, PARAMETERS))
-    free = np.zeros(PARAMETERS, np.bool_)
+    free = np.zeros((2, PARAMETERS), np.bool_)
+    rival = np.zeros(PARAMETERS)
+    rival[MU] = math.inf  # near nothing
     theta = np.zeros(PARAMETERS)
     lowest = math.inf
     for k in range(len(starts)):
         theta[0] = 0.0
         theta[1:] = starts[k]
-        value, _ = descend(
+        value, _, _ = descend(
             likelihood, theta, y, weight, length, False, low, high, works, room, free, 1000,
-            1e-11, shift, 3.0,
+            1e-11, shift, 3.0, rival, math.inf, 0.0, 1.0,
         )  # fmt: skip
         if value < lowest:
             lowest = value

@@ -31,6 +31,7 @@ from temporal_assets.core.descent import (
     PARAMETERS,
     ROOM,
     ROWS,
+    allowed,
     descend,
     objective,
 )
@@ -44,6 +45,7 @@ from temporal_assets.core.starts import (
     gains_of_dots,
     gains_of_mass,
     grid,
+    is_peak,
 )
 
 Floats = NDArray[np.float64]
@@ -53,17 +55,11 @@ MIN_LIFE: Final = 5
 """Observed days a curve needs: it has four parameters."""
 
 _STARTS: Final = 4
-_ROUNDS: Final = (1, 3, 80)
-"""Rounds from each start, in three heats; only the promising ones go on to the next."""
+_ROUNDS: Final = 80
 _ENOUGH: Final = 1e-5
-"""Relative gain of a round that is too small to go on."""
-_PROMISING: Final = (math.inf, 1.6, 1.1)
-"""A start runs in a heat if its objective is within this factor of the best,"""
-_CLOSE: Final = (math.inf, 0.02, 0.003)
-"""or behind it by no more than this share of what a constant leaves: where a curve fits almost
-perfectly, factors mean little."""
-_NEAR: Final = (0.25, 0.3, 0.2)
-"""Starts that have come so close to the best in offset, mu and log sigma are in its valley."""
+"""Relative gain that is too small to go on for."""
+_NO_PEAK: Final = 0.5
+"""Patience with a start beside which the grid has a better one: most are in another's valley."""
 _MAX_BASE: Final = 10.0
 """Daily base per unit of A; with more there is no hump to speak of."""
 _CHUNK: Final = 2048
@@ -130,6 +126,8 @@ class Curves:
     """Days from birth to the end of the window, inclusive."""
     reason: NDArray[np.int8]
     """See `Reason`."""
+    evaluations: NDArray[np.int32]
+    """Evaluations of the objective that the search took."""
 
     @property
     def converged(self) -> NDArray[np.bool_]:
@@ -192,7 +190,7 @@ def fit(
     weight = _weights(observed, days)
     plan = _Plan(options, days, weight)
     numbers = np.empty((pages, len(_NUMBERS)))
-    states = np.empty((pages, 3), np.int32)
+    states = np.zeros((pages, 4), np.int32)
 
     def work(first: int) -> None:
         rows = slice(first, min(first + _CHUNK, pages))
@@ -212,6 +210,7 @@ def fit(
         birth=states[:, 0].copy(),
         life=states[:, 1].copy(),
         reason=states[:, 2].astype(np.int8),
+        evaluations=states[:, 3].copy(),
     )
 
 
@@ -236,6 +235,7 @@ class _Plan:
             cells = grid(days, mass=mass, base=options.base, born_inside=born_inside)
             low, high = _box(days, options, born_inside=born_inside)
             self.arguments += [cells.table, cells.sums, cells.squares, cells.cells, cells.groups]
+            self.arguments += [cells.neighbours]
             self.arguments += [_cell_shares(cells, options.n, days), low, high]
 
 
@@ -268,6 +268,7 @@ def _fit_rows(
     squares_in: Singles,
     cells_in: Floats,
     groups_in: NDArray[np.int64],
+    neighbours_in: NDArray[np.int64],
     shares_in: Floats,
     low_in: Floats,
     high_in: Floats,
@@ -276,6 +277,7 @@ def _fit_rows(
     squares_before: Singles,
     cells_before: Floats,
     groups_before: NDArray[np.int64],
+    neighbours_before: NDArray[np.int64],
     shares_before: Floats,
     low_before: Floats,
     high_before: Floats,
@@ -311,6 +313,7 @@ def _fit_rows(
             squares_in if inside else squares_before,
             cells_in if inside else cells_before,
             groups_in if inside else groups_before,
+            neighbours_in if inside else neighbours_before,
             shares_in if inside else shares_before,
             low_in if inside else low_before,
             high_in if inside else high_before,
@@ -380,6 +383,7 @@ def _fit_page(
     squares: Singles,
     cells: Floats,
     groups: NDArray[np.int64],
+    neighbours: NDArray[np.int64],
     cell_shares: Floats,
     low: Floats,
     high: Floats,
@@ -394,6 +398,7 @@ def _fit_page(
     life = len(y)
     chosen = np.zeros(_STARTS, np.int64)
     values = np.zeros(_STARTS, np.float32)
+    expected, patience = np.zeros(_STARTS), np.zeros(_STARTS)
     total = _filled(y, w, singles)
     compare(singles, table, life, gains)
     if likelihood:
@@ -406,9 +411,22 @@ def _fit_page(
     padded[:, :length] = 0.0
     padded[0, :life], padded[1, :life] = y, w
     y, w = padded[0, :length], padded[1, :length]
-    theta, reason = _best_of(
-        likelihood, y, w, n, base, low, high, works, cells, chosen, found, shift, flat
-    )
+    views = size = 0.0
+    for i in range(life):
+        views += w[i] * y[i]
+        size += w[i] * y[i] * y[i]
+    for s in range(found):
+        patience[s] = 1.0 if is_peak(gains, neighbours, chosen[s]) else _NO_PEAK
+        explained = float(values[s])
+        expected[s] = (
+            -2.0 * views * (math.log(views) + explained)
+            if likelihood
+            else size - total * total * explained
+        )
+    theta, reason, state[3] = _best_of(
+        likelihood, y, w, n, base, low, high, works, cells, chosen[:found], expected, patience,
+        shift, flat,
+    )  # fmt: skip
     for k in range(OFFSET, PARAMETERS):
         at_edge = theta[k] <= low[k] + 1e-9 or theta[k] >= high[k] - 1e-9
         if at_edge and reason == 0:
@@ -469,16 +487,6 @@ def _of_constant(likelihood: bool, y: Floats, w: Floats) -> tuple[float, float]:
 
 
 @kernel
-def _near(one: Floats, other: Floats) -> bool:
-    """Whether two parameter vectors lie in one valley."""
-    return bool(
-        abs(one[OFFSET] - other[OFFSET]) < _NEAR[0]
-        and abs(one[MU] - other[MU]) < _NEAR[1]
-        and abs(one[LOG_SIGMA] - other[LOG_SIGMA]) < _NEAR[2]
-    )
-
-
-@kernel
 def _best_of(
     likelihood: bool,
     y: Floats,
@@ -490,49 +498,37 @@ def _best_of(
     works: Floats,
     cells: Floats,
     chosen: NDArray[np.int64],
-    found: int,
+    expected: Floats,
+    patience: Floats,
     shift: float,
     flat: float,
-) -> tuple[Floats, int]:
-    """Descend from every start, ever fewer of them ever further."""
-    life = len(y)
-    thetas = np.zeros((_STARTS, PARAMETERS))
-    values = np.zeros(_STARTS)
-    done = np.zeros(_STARTS, np.bool_)
+) -> tuple[Floats, int, int]:
+    """Descend from every start that may yet lead further than the best so far.
+
+    `expected` are the objectives by the grid, in single precision. Returns the parameters, why the
+    descent ended, and how often the objective was evaluated.
+    """
+    best = np.zeros(PARAMETERS)
+    theta = np.zeros(PARAMETERS)
     room = np.zeros((ROOM, PARAMETERS))
-    free = np.zeros(PARAMETERS, np.bool_)
-    for s in range(found):
-        thetas[s, 1:] = cells[chosen[s]]
-    best = 0
-    for heat in range(len(_ROUNDS)):
-        goal = values[best] + shift
-        for s in range(found):
-            behind = values[s] + shift - goal
-            twin = s != best and _near(thetas[s], thetas[best])
-            hopeless = behind > (_PROMISING[heat] - 1.0) * goal + _CLOSE[heat] * flat
-            if heat > 0 and (done[s] or twin or hopeless):
-                continue
-            values[s], done[s] = descend(
-                likelihood,
-                thetas[s],
-                y,
-                w,
-                life,
-                base,
-                low,
-                high,
-                works,
-                room,
-                free,
-                _ROUNDS[heat],
-                _ENOUGH,
-                shift,
-                n,
-            )
-        for s in range(found):
-            if values[s] < values[best]:
-                best = s
-    return thetas[best], 0 if done[best] else _OUT_OF_ROUNDS
+    free = np.zeros((2, PARAMETERS), np.bool_)
+    best[MU] = math.inf  # near nothing
+    lowest, settled, evaluations = math.inf, False, 0
+    for s in range(len(chosen)):
+        allow = allowed(likelihood, 0, patience[s], lowest + shift, flat)
+        if s > 0 and expected[s] - lowest > allow:
+            continue
+        theta[0] = 0.0
+        theta[1:] = cells[chosen[s]]
+        value, done, asked = descend(
+            likelihood, theta, y, w, len(y), base, low, high, works, room, free, _ROUNDS, _ENOUGH,
+            shift, n, best, lowest, flat, patience[s],
+        )  # fmt: skip
+        evaluations += asked
+        if value < lowest:
+            lowest, settled = value, done
+            best[:] = theta
+    return best, 0 if settled else _OUT_OF_ROUNDS, evaluations
 
 
 def as_columns(curves: Curves) -> dict[str, NDArray[Any]]:

@@ -208,7 +208,7 @@ def _spread(
     free = np.ones(PARAMETERS, np.bool_)
     free[BASE] = base
     _gradient(likelihood, theta, base, n, window, slope)
-    equations(likelihood, theta, y, weight, life, work, h, g)
+    equations(likelihood, theta, y, weight, life, base, work, h, g)
     middle = np.zeros((PARAMETERS, PARAMETERS))
     if likelihood:
         # Information is the inverse of the covariance; scatter makes it less.
@@ -226,14 +226,14 @@ def _spread(
         unit /= days
         for i in range(life):
             expected[i] = weight[i] * noise * max(expected[i], 0.02 * unit)
-        dots_equations(theta, y, expected, life, work, middle, g)
+        dots_equations(theta, y, expected, life, base, work, middle, g)
     for k in range(OFFSET, PARAMETERS):
         width = high[k] - low[k]
         box = unit / (width * width * _SPREAD_OF_BOX)
         h[k, k] += box
         middle[k, k] += unit * box
     room = np.zeros((ROOM, PARAMETERS))
-    if not solve(h, slope, free, 1e-10, v, room):
+    if not solve(h, h, slope, free, 1e-10, v, room):
         return 40.0
     total = 0.0
     for a in range(PARAMETERS):

@@ -59,6 +59,8 @@ class Grid:
     """cells x 4: base, offset, mu, log sigma."""
     groups: NDArray[np.int64]
     """First cell of each group, and the number of cells."""
+    neighbours: NDArray[np.int64]
+    """cells x some: cells of the next offset, mu or sigma; itself where there are fewer."""
 
 
 @functools.lru_cache(maxsize=16)
@@ -87,6 +89,7 @@ def grid(days: int, *, mass: bool, base: bool, born_inside: bool) -> Grid:
         np.cumsum(curves**2, axis=0).astype(np.float32),
         cells,
         groups,
+        _neighbours(cells),
     )
 
 
@@ -104,7 +107,7 @@ def _cells(
     offsets = _OFFSETS_INSIDE if born_inside else _OFFSETS_BEFORE
     cells: list[tuple[int, float, float, float, float]] = []
     for rank, sigma in enumerate(_SIGMAS):
-        step = min(max(sigma, 0.22), 0.8)
+        step = _mu_step(sigma)
         low = math.log(0.25) if sigma < _NARROW else MIN_MU
         high = math.log(1.5 * days) if sigma < _NARROW else max_mu(days)
         for mu in np.linspace(low, high, 1 + math.ceil((high - low) / step)):
@@ -117,6 +120,36 @@ def _cells(
     table = np.array(cells)
     first = np.flatnonzero(np.diff(table[:, 0], prepend=-1.0))
     return np.ascontiguousarray(table[:, 1:]), np.append(first, len(table)).astype(np.int64)
+
+
+def _neighbours(cells: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Cells beside each cell: one step away in offset or in sigma, and in mu at the same time."""
+    level, offset, mu, log_sigma = cells.T
+    offset_rank = np.unique(offset, return_inverse=True)[1]
+    sigma_rank = np.unique(log_sigma, return_inverse=True)[1]
+    step = np.array([_mu_step(sigma) for sigma in np.exp(log_sigma)])
+    found = []
+    for k in range(len(cells)):
+        ranks = np.abs(offset_rank - offset_rank[k]) + np.abs(sigma_rank - sigma_rank[k])
+        beside = np.abs(mu - mu[k]) <= 1.01 * np.maximum(step, step[k])
+        found.append(np.flatnonzero((ranks <= 1) & beside & (level == level[k])))
+    table = np.repeat(np.arange(len(cells))[:, None], max(map(len, found)), axis=1)
+    for k, cells_beside in enumerate(found):
+        table[k, : len(cells_beside)] = cells_beside
+    return table.astype(np.int64)
+
+
+def _mu_step(sigma: float) -> float:
+    return min(max(sigma, 0.22), 0.8)
+
+
+@kernel
+def is_peak(gains: Singles, neighbours: NDArray[np.int64], cell: int) -> bool:
+    """Whether no neighbour of the cell is better."""
+    best = cell
+    for other in neighbours[cell]:
+        best = other if gains[other] > gains[best] else best
+    return bool(best == cell)
 
 
 @kernel
