@@ -15,20 +15,20 @@ from temporal_assets.core.labels import Agreement
 from temporal_assets.defs import calibration_metadata, early_metadata
 from temporal_assets.defs.metadata import grid
 from temporal_assets.defs.resources import Installation
+from temporal_assets.reports.distribution import (
+    CONCENTRATION,
+    INTEREST,
+    Distribution,
+    as_png,
+    of_concentration,
+    of_interest,
+)
 from temporal_assets.reports.page_chart import chart_of, several_as_png
-from temporal_assets.reports.plots import as_markdown, bars
-
-_BINS: Final = 20
-"""Bars of a distribution."""
+from temporal_assets.reports.plots import as_markdown
 
 _REASONS: Final = (
     "SELECT reason, is_converged, count(*) AS pages FROM interest_curves GROUP BY ALL ORDER BY ALL"
 )
-
-_FIRST_DAY: Final = (
-    "SELECT least(CAST(floor(phi_1 * $bins) AS BIGINT), $bins - 1) AS bin, count(*) AS pages"
-    " FROM interest_curves WHERE phi_1 IS NOT NULL GROUP BY 1"
-).replace("$bins", str(_BINS))
 
 _EXAMPLES: Final = (
     "SELECT day, views, is_converged, amplitude, base, b, mu, sigma, method, phi_n"
@@ -42,11 +42,6 @@ _EXAMPLES: Final = (
 _PAIRS: Final = (
     "SELECT is_temporal, is_news, count(*) AS pages, sum(CAST(is_sure AS BIGINT)) AS sure"
     " FROM page_labels GROUP BY ALL"
-)
-
-_CONCENTRATION: Final = (
-    "SELECT CAST(floor(concentration) AS BIGINT) AS bin, count(*) AS pages"
-    " FROM page_labels WHERE has_concentration GROUP BY 1"
 )
 
 _Said = dict[str, Any]
@@ -67,12 +62,9 @@ def _of_curves(installation: Installation, day: dt.date, plots: bool) -> _Said:
         said["converged_share"] = converged / pages
     if not plots:
         return said
-    counts = _counts(_rows(installation, "interest_curves", day, _FIRST_DAY))
-    title = f"pages by share of interest in the first day (TW figure 5), {day}"
-    labels = [f"{n / _BINS:.2f}" for n in range(_BINS)]
-    png = bars(title, labels, [counts.get(n, 0) for n in range(_BINS)])
+    interest = of_interest(_rows(installation, "interest_curves", day, INTEREST))
     return said | {
-        "interest_of_first_day": dg.MetadataValue.md(as_markdown(png, title)),
+        "interest_of_first_day": _plot(interest, day),
         **_examples(installation, day),
     }
 
@@ -117,19 +109,16 @@ def _of_labels(installation: Installation, day: dt.date, plots: bool) -> _Said:
     )
     if not plots:
         return said
-    bins = _counts(_rows(installation, "page_labels", day, _CONCENTRATION))
-    whole = range(max(bins, default=0) + 1)
-    title = f"pages by concentration (NP figure 2; each bar begins at the number below it), {day}"
-    png = bars(title, [str(n) for n in whole], [bins.get(n, 0) for n in whole])
-    return said | {"pages_by_concentration": dg.MetadataValue.md(as_markdown(png, title))}
+    found = of_concentration(_rows(installation, "page_labels", day, CONCENTRATION))
+    return said | {"pages_by_concentration": _plot(found, day)}
+
+
+def _plot(one: Distribution, day: dt.date) -> dg.MarkdownMetadataValue:
+    return dg.MetadataValue.md(as_markdown(as_png(one, f", {day}"), one.title))
 
 
 def _rows(installation: Installation, asset: str, day: dt.date, query: str) -> list[_Said]:
     return installation.engine.rows(query, {asset: installation.store.files(asset, day)})
-
-
-def _counts(rows: list[_Said]) -> dict[int, int]:
-    return {row["bin"]: row["pages"] for row in rows}
 
 
 _DETAILS: Final[Mapping[str, Callable[[Installation, dt.date, bool], _Said]]] = {

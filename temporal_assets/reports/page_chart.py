@@ -139,7 +139,14 @@ def _draw(axes: Axes, chart: PageChart) -> None:
     days = [day - 0.5 for day in range(1, len(chart.views) + 1)]
     axes.bar(days, chart.views, color="#c3d3e4", label="views a day")
     if chart.expected is not None:
-        axes.plot(days, chart.expected, ".", color="#a23b3b", label="expected of the day")
+        born = [(day, height) for day, height in zip(days, chart.expected, strict=True) if height]
+        axes.plot(
+            [day for day, _ in born],
+            [height for _, height in born],
+            ".",
+            color="#a23b3b",
+            label="expected of the day",
+        )
         axes.set_ylim(0, _ROOM * max(1, *chart.views, *chart.expected))
     if chart.curve is not None and chart.b is not None and chart.phi_n is not None:
         times, heights = np.array(chart.curve[0]), np.array(chart.curve[1])

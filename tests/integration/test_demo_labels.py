@@ -176,6 +176,36 @@ def test_a_page_to_pass_on_names_no_url(demo: Labelled, tmp_path: Path) -> None:
     assert page not in text
 
 
+def test_labels_of_all_sites_and_of_one(demo: Labelled, tmp_path: Path) -> None:
+    def run(*arguments: str) -> Result:
+        return CliRunner().invoke(app, ["labels", *arguments, "--state", str(demo.state)])
+
+    found = json.loads(run("--json").stdout)
+    cells = [(row["is_temporal"], row["is_news"]) for row in demo.labels]
+    assert found["pages"] == len(cells) == sum(found["concentration"]["pages"])
+    assert found["temporal_and_news"] == cells.count((True, True))
+    assert found["news_only"] == cells.count((False, True))
+    agreed = cells.count((True, True)) + cells.count((False, False))
+    assert found["agreement"] == pytest.approx(agreed / len(cells))
+    assert found["sure"] == sum(row["is_sure"] for row in demo.labels)
+    phi = [
+        row["phi_1"]
+        for row in demo.store.read("interest_curves", demo.day).to_pylist()
+        if row["phi_1"] is not None
+    ]
+    assert found["interest_of_first_day"]["pages"][0] == sum(one < 0.05 for one in phi)
+    site = demo.labels[0]["site"]
+    own = json.loads(run(site.upper(), "--json").stdout)
+    assert own["pages"] == sum(row["site"] == site for row in demo.labels)
+    page = tmp_path / "labels.html"
+    shown = run(site, "--html", str(page))
+    assert "Cohen's κ" in shown.stdout
+    assert "TW figure 5" in shown.stdout
+    assert page.read_text("utf-8").count("data:image/png;base64,") == 2
+    nobody = run("nobody.example")
+    assert (nobody.exit_code, "no page of nobody.example" in nobody.stderr) == (1, True)
+
+
 def test_before_there_is_a_window_it_says_so(tmp_path: Path) -> None:
     shown = CliRunner().invoke(app, ["explain", "https://a.example/", "--state", str(tmp_path)])
     assert shown.exit_code == 1
