@@ -1,5 +1,5 @@
-"""Crawling by a policy: the Scrapy add-on and the instant crawler.
+"""A copy of the web to crawl on paper, and crawls of it.
 
-Not here: the policy and its matcher (`policy`). Modules that need Scrapy say so in their name or
-their first line; it is an extra (`pip install 'temporal-assets[scrapy]'`).
+Here: the mirror with its sources, and the evaluation of crawl orders on it. Not here: the
+simulators themselves (`core`).
 """

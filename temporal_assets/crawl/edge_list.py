@@ -1,0 +1,87 @@
+"""Links given as a table: CSV (also gzip) or Parquet with a source and a target each.
+
+Columns are found by name (`source`, `from` or `referrer`; `target` or `to`; `nofollow`), else they
+are the first two. A CSV file whose first line holds two URLs has no header.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from temporal_assets.crawl.mirror import MirrorBuilder
+
+_SOURCE: Final = ("source", "from", "referrer", "src")
+_TARGET: Final = ("target", "to", "dst")
+_NOFOLLOW: Final = "nofollow"
+_ROWS: Final = 100_000
+_TRUE: Final = frozenset(("1", "true", "yes"))
+
+Row = tuple[str | None, str | None, bool]
+
+
+def read_edges(path: Path, builder: MirrorBuilder) -> None:
+    """Add the links of a file. Rows without two URLs are counted and skipped."""
+    rows = _parquet(path) if path.suffix == ".parquet" else _csv(path)
+    try:
+        for source, target, nofollow in rows:
+            if source and target:
+                builder.link(source, target, nofollow=nofollow)
+            else:
+                builder.counts["broken"] += 1
+    except (csv.Error, EOFError, gzip.BadGzipFile, pa.ArrowInvalid):
+        # Nothing behind this place can be told apart from noise.
+        builder.counts["broken"] += 1
+
+
+def _parquet(path: Path) -> Iterator[Row]:
+    file = pq.ParquetFile(path)
+    source, target, nofollow = _places(file.schema_arrow.names)
+    for batch in file.iter_batches(_ROWS):
+        columns = [
+            batch.column(i).cast(pa.string()).to_pylist() if i is not None else [None] * len(batch)
+            for i in (source, target, nofollow)
+        ]
+        for row in zip(*columns, strict=True):
+            yield row[0], row[1], row[2] in _TRUE
+
+
+def _csv(path: Path) -> Iterator[Row]:
+    with _opened(path) as file:
+        rows = csv.reader(file, delimiter="\t" if ".tsv" in path.suffixes else ",")
+        head = next(rows, None)
+        if head is None:
+            return
+        if "://" in head[0]:
+            source, target, nofollow = 0, 1, None
+            yield _row(head, source, target, nofollow)
+        else:
+            source, target, nofollow = _places(head)
+        for row in rows:
+            yield _row(row, source, target, nofollow)
+
+
+def _opened(path: Path) -> IO[str]:
+    if path.suffix == ".gz":
+        return gzip.open(path, "rt", encoding="utf-8", errors="replace", newline="")
+    return path.open(encoding="utf-8", errors="replace", newline="")
+
+
+def _row(row: Sequence[str], source: int, target: int, nofollow: int | None) -> Row:
+    if len(row) <= max(source, target):
+        return None, None, False
+    flag = nofollow is not None and nofollow < len(row) and row[nofollow].lower() in _TRUE
+    return row[source], row[target], flag
+
+
+def _places(names: Sequence[str]) -> tuple[int, int, int | None]:
+    lower = [name.strip().lower() for name in names]
+    source = next((lower.index(name) for name in _SOURCE if name in lower), 0)
+    target = next((lower.index(name) for name in _TARGET if name in lower), 1)
+    return source, target, lower.index(_NOFOLLOW) if _NOFOLLOW in lower else None

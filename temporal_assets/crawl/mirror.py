@@ -1,0 +1,258 @@
+"""The mirror: pages and links of sites as compact arrays, in a folder of the state.
+
+Here: what a mirror is, collecting one, writing and reading it. Not here: the sources it is
+collected from, one module each (`warc`, `wat`, `edge_list`, `transit_links`).
+
+Pages are ordered by site and URL, so that a site is a range of numbers. Ten million pages with a
+hundred million links take 0.6 GB of arrays, the bytes of their URLs beside them; files are mapped
+into memory, so only what is looked at is loaded.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import blake3
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from temporal_assets.core.link_graph import LinkGraph, link_graph
+from temporal_assets.core.texts import Flags, Int64s, Texts
+from temporal_assets.logs.urls import DEFAULT, UrlRules, canonical_url, site_of
+from temporal_assets.storage.durable import replace_text, sync
+from temporal_assets.storage.scratch import scratch_folder
+
+FOLDER: Final = "mirror"
+"""Of the state folder."""
+_CURRENT: Final = "current.json"
+_URLS: Final = "urls.parquet"
+_HOPS: Final = 5
+"""Redirects that are followed; browsers follow 20, honest sites need two."""
+
+
+class NoMirror(LookupError):
+    """There is no mirror to read, or nothing to make one of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mirror:
+    """Pages by number, and the links between them."""
+
+    urls: pa.LargeStringArray
+    """Canonical, ordered by site and URL."""
+    sites: tuple[str, ...]
+    first: Int64s
+    """Shape (sites + 1): site i is the pages first[i] to first[i + 1] - 1."""
+    links: LinkGraph
+    is_nofollow: Flags
+    """One a link: its author asks crawlers not to follow it."""
+    counts: dict[str, int]
+    """What was read, and what was left out and why."""
+
+    def __len__(self) -> int:
+        return len(self.urls)
+
+    def texts(self, start: int, stop: int) -> Texts:
+        """URLs of a range of pages as core takes them."""
+        return texts_of(self.urls[start:stop])
+
+    def number(self, urls: pa.Array) -> NDArray[np.int64]:
+        """The page of each URL; -1 where there is none."""
+        found = pc.index_in(urls.cast(pa.large_string()), value_set=self.urls)
+        return np.asarray(pc.fill_null(found, -1)).astype(np.int64)
+
+
+def texts_of(urls: pa.Array) -> Texts:
+    """An Arrow array of strings as core takes them."""
+    strings = urls.cast(pa.large_string())
+    _, offsets, data = strings.buffers()
+    pointers = np.frombuffer(offsets, np.int64)[strings.offset : strings.offset + len(strings) + 1]
+    raw = np.frombuffer(data, np.uint8) if data is not None else np.zeros(0, np.uint8)
+    return Texts(raw[pointers[0] : pointers[-1]], (pointers - pointers[0]).astype(np.int64))
+
+
+@dataclass(slots=True)
+class MirrorBuilder:
+    """Collects pages and links, in any order, from any number of sources."""
+
+    rules: UrlRules = DEFAULT
+    counts: Counter[str] = field(default_factory=Counter)
+    _number: dict[str, int] = field(default_factory=dict)
+    _is_page: bytearray = field(default_factory=bytearray)
+    _source: array[int] = field(default_factory=lambda: array("i"))
+    _target: array[int] = field(default_factory=lambda: array("i"))
+    _nofollow: bytearray = field(default_factory=bytearray)
+    _moved: dict[int, int] = field(default_factory=dict)
+
+    def number(self, url: str) -> int | None:
+        """The number of a URL as written; None if it is none of a page."""
+        # A canonical URL is its own canonical form, so what is known needs no parsing.
+        known = self._number.get(url)
+        if known is not None:
+            return known
+        canonical = canonical_url(url, self.rules)
+        if canonical is None:
+            return None
+        number = self._number.setdefault(canonical, len(self._number))
+        if number == len(self._is_page):
+            self._is_page.append(0)
+        return number
+
+    def page(self, url: str, links: Iterable[tuple[str, bool]]) -> bool:
+        """A page and its links (URL, nofollow); of two pages with one URL the first counts."""
+        number = self.number(url)
+        if number is None:
+            self.counts["no_page_url"] += 1
+            return False
+        if self._is_page[number]:
+            self.counts["duplicate"] += 1
+            return False
+        self._is_page[number] = 1
+        self.counts["pages"] += 1
+        seen: dict[int, bool] = {}
+        for target, nofollow in links:
+            goal = self.number(target)
+            # Of two links to one page the one that may be followed counts.
+            if goal is not None:
+                seen[goal] = seen.get(goal, True) and nofollow
+        for goal, nofollow in seen.items():
+            self._add(number, goal, nofollow)
+        return True
+
+    def link(self, source: str, target: str, *, nofollow: bool = False) -> None:
+        """A link of an edge list: both ends are pages."""
+        ends = self.number(source), self.number(target)
+        if ends[0] is None or ends[1] is None:
+            self.counts["no_page_url"] += 1
+            return
+        self._is_page[ends[0]] = self._is_page[ends[1]] = 1
+        self._add(ends[0], ends[1], nofollow)
+
+    def moved(self, source: str, target: str) -> None:
+        """A redirect: links to `source` lead to `target`."""
+        ends = self.number(source), self.number(target)
+        if ends[0] is not None and ends[1] is not None and ends[0] != ends[1]:
+            self._moved.setdefault(ends[0], ends[1])
+            self.counts["redirects"] += 1
+
+    def _add(self, source: int, target: int, nofollow: bool) -> None:
+        self._source.append(source)
+        self._target.append(target)
+        self._nofollow.append(nofollow)
+
+    def build(self) -> Mirror:
+        """The mirror of all that was collected. Links to what is no page of it are left out."""
+        resolved = self._resolved()
+        is_page = np.frombuffer(self._is_page, np.uint8).astype(np.bool_)
+        if not is_page.any():
+            raise NoMirror("no page was found in the sources of the mirror")
+        urls, place = _ordered(self._number, is_page)
+        source = place[np.frombuffer(self._source, np.int32)]
+        target = place[resolved[np.frombuffer(self._target, np.int32)]]
+        nofollow = np.frombuffer(self._nofollow, np.uint8).astype(np.bool_)
+        inside = (source >= 0) & (target >= 0)
+        self.counts["outside"] += int((~inside).sum())
+        source, target, nofollow = source[inside], target[inside], nofollow[inside]
+        # Ordered by pair first, so that a pair that was given twice becomes one.
+        order = np.argsort(source.astype(np.int64) * len(urls) + target, kind="stable")
+        again = np.zeros(len(order), np.bool_)
+        s, t = source[order], target[order]
+        again[order[1:]] = (s[1:] == s[:-1]) & (t[1:] == t[:-1])
+        kept = ~again
+        graph = link_graph(len(urls), source[kept], target[kept])
+        by_source = np.argsort(source[kept], kind="stable")
+        sites, first = _ranges(urls)
+        counts = {**self.counts, "pages": len(urls), "links": graph.links}
+        return Mirror(urls, sites, first, graph, nofollow[kept][by_source], counts)
+
+    def _resolved(self) -> NDArray[np.int32]:
+        """Where a link to each URL ends."""
+        ends = np.arange(len(self._number), dtype=np.int32)
+        for source in self._moved:
+            at = source
+            for _ in range(_HOPS):
+                if self._is_page[at] or at not in self._moved:
+                    break
+                at = self._moved[at]
+            ends[source] = at
+        return ends
+
+
+def _ordered(number: dict[str, int], is_page: Flags) -> tuple[pa.LargeStringArray, NDArray[Any]]:
+    """URLs of the pages by site and URL, and the place of every number there (-1: no page)."""
+    pages = np.flatnonzero(is_page)
+    urls = pa.array(number, pa.large_string()).take(pa.array(pages))
+    sites = pa.array([site_of(url) for url in urls.to_pylist()], pa.large_string())
+    table = pa.table({"site": sites, "url": urls})
+    order = np.asarray(
+        pc.sort_indices(table, sort_keys=[("site", "ascending"), ("url", "ascending")])
+    )
+    place = np.full(len(is_page), -1, np.int32)
+    place[pages[order]] = np.arange(len(pages), dtype=np.int32)
+    return urls.take(pa.array(order)), place
+
+
+def _ranges(urls: pa.LargeStringArray) -> tuple[tuple[str, ...], Int64s]:
+    """Sites in their order and where each begins."""
+    sites = [site_of(url) for url in urls.to_pylist()]
+    begins = [i for i, site in enumerate(sites) if i == 0 or site != sites[i - 1]]
+    return tuple(sites[i] for i in begins), np.array([*begins, len(sites)], np.int64)
+
+
+def save(mirror: Mirror, state: Path) -> Path:
+    """Put a mirror in place of the one before; readers of that one keep their files until then."""
+    home = state / FOLDER
+    home.mkdir(parents=True, exist_ok=True)
+    with scratch_folder(state / "tmp") as scratch:
+        made = scratch / FOLDER
+        made.mkdir()
+        pq.write_table(pa.table({"url": mirror.urls}), made / _URLS, compression="zstd")
+        np.save(made / "first.npy", mirror.links.first)
+        np.save(made / "target.npy", mirror.links.target)
+        np.save(made / "nofollow.npy", np.packbits(mirror.is_nofollow))
+        name = _digest(sorted(made.iterdir()))
+        for path in made.iterdir():
+            sync(path)
+        target = home / name
+        if not target.exists():
+            made.rename(target)
+    replace_text(home / _CURRENT, json.dumps({"folder": name, "counts": mirror.counts}, indent=1))
+    for old in home.iterdir():
+        if old.is_dir() and old.name != name:
+            shutil.rmtree(old, ignore_errors=True)
+    return target
+
+
+def load(state: Path) -> Mirror:
+    """The mirror of a state folder; arrays are mapped, not read."""
+    pointer = state / FOLDER / _CURRENT
+    if not pointer.is_file():
+        raise NoMirror("there is no mirror yet")
+    current = json.loads(pointer.read_text("utf-8"))
+    folder = state / FOLDER / Path(current["folder"]).name
+    urls = pq.read_table(folder / _URLS, memory_map=True).column("url").combine_chunks()
+    urls = urls.cast(pa.large_string())
+    target = np.load(folder / "target.npy", mmap_mode="r")
+    graph = LinkGraph(np.load(folder / "first.npy"), target)
+    bits = np.load(folder / "nofollow.npy", mmap_mode="r")
+    nofollow = np.unpackbits(bits, count=len(target)).astype(np.bool_)
+    sites, first = _ranges(urls)
+    return Mirror(urls, sites, first, graph, nofollow, current["counts"])
+
+
+def _digest(paths: Sequence[Path]) -> str:
+    hasher = blake3.blake3()
+    for path in paths:
+        if path.stat().st_size:
+            hasher.update_mmap(path)
+    return str(hasher.hexdigest(16))

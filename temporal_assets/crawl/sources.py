@@ -1,0 +1,56 @@
+"""Which files a mirror is made of, told by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Final
+
+from temporal_assets.crawl.edge_list import read_edges
+from temporal_assets.crawl.mirror import MirrorBuilder
+from temporal_assets.crawl.warc import read_warc
+from temporal_assets.crawl.wat import read_wat
+
+Reader = Callable[[Path, MirrorBuilder], None]
+
+READERS: Final[dict[str, Reader]] = {
+    ".wat": read_wat,
+    ".wat.gz": read_wat,
+    ".warc.wat.gz": read_wat,
+    ".warc": read_warc,
+    ".warc.gz": read_warc,
+    ".csv": read_edges,
+    ".csv.gz": read_edges,
+    ".tsv": read_edges,
+    ".tsv.gz": read_edges,
+    ".parquet": read_edges,
+}
+"""By the end of a file's name; the longest that fits counts."""
+
+
+def reader_of(path: Path) -> Reader | None:
+    """What reads a file; None if its name says nothing."""
+    name = path.name.lower()
+    ends = [end for end in READERS if name.endswith(end)]
+    return READERS[max(ends, key=len)] if ends else None
+
+
+def files_of(paths: Iterable[Path]) -> list[Path]:
+    """The files named, and those in folders named that can be read, in the order of their names."""
+    found: list[Path] = []
+    for path in paths:
+        if path.is_dir():
+            found += sorted(p for p in path.rglob("*") if p.is_file() and reader_of(p) is not None)
+        else:
+            found.append(path)
+    return found
+
+
+def read_sources(paths: Iterable[Path], builder: MirrorBuilder) -> None:
+    """Read files one after the other; raises `ValueError` for a name that says nothing."""
+    for path in paths:
+        reader = reader_of(path)
+        if reader is None:
+            raise ValueError(f"{path.name}: a mirror is made of {', '.join(sorted(READERS))}")
+        reader(path, builder)
+        builder.counts["files"] += 1

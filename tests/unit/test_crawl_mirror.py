@@ -1,0 +1,229 @@
+"""What becomes of WARC, WAT and edge lists, whole and broken, and of the mirror on disk."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from temporal_assets.crawl.html_links import html_links
+from temporal_assets.crawl.http_body import UnknownEncoding, page_bytes
+from temporal_assets.crawl.mirror import MirrorBuilder, NoMirror, load, save
+from temporal_assets.crawl.sources import files_of, read_sources
+
+
+def record(url, body, kind="response", content="application/http; msgtype=response"):
+    head = (
+        f"WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Target-URI: {url}\r\n"
+        f"WARC-Record-ID: <urn:uuid:00000000-0000-0000-0000-000000000000>\r\n"
+        f"WARC-Date: 2026-01-01T00:00:00Z\r\nContent-Type: {content}\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    )
+    return head.encode() + body + b"\r\n\r\n"
+
+
+def http(body=b"", status="200 OK", **headers):
+    headers = {"Content-Type": "text/html", **{k.replace("_", "-"): v for k, v in headers.items()}}
+    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    return f"HTTP/1.1 {status}\r\n{lines}Content-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+HOME = record(
+    "http://a.example/",
+    http(
+        b'<a href="/x?utm_source=m#top">x</a><a href=y rel="nofollow ugc">y</a>'
+        b'<a href="old">moved</a><a href="mailto:q@a.example">m</a><a href="http://[">bad</a>'
+        b'<a href="https://b.example/">b</a><a href="/picture.png">p</a><a href=x>again</a>'
+    ),
+)
+X = record("http://a.example/x", http(b'<base href="/deep/"><a href="../y">y</a>'))
+Y = record("http://a.example/y", http(gzip.compress(b"<a href=/>up</a>"), Content_Encoding="gzip"))
+OLD = record("http://a.example/old", http(status="301 Moved", Location="/x"))
+GONE = record("http://a.example/gone", http(b"<a href=/x>", status="404 Not Found"))
+PICTURE = record("http://a.example/picture.png", http(b"\x89PNG", Content_Type="image/png"))
+ALL = (HOME, X, Y, OLD, GONE, PICTURE)
+
+EXPECTED = {
+    ("https://a.example/", "https://a.example/x", False),
+    ("https://a.example/", "https://a.example/y", True),
+    ("https://a.example/x", "https://a.example/y", False),
+    ("https://a.example/y", "https://a.example/", False),
+}
+
+
+def mirror_of(*paths):
+    builder = MirrorBuilder()
+    read_sources(files_of(paths), builder)
+    return builder.build()
+
+
+def links_of(mirror):
+    urls = mirror.urls.to_pylist()
+    source = np.repeat(np.arange(len(mirror)), np.diff(mirror.links.first))
+    return {
+        (urls[u], urls[v], bool(flag))
+        for u, v, flag in zip(source, mirror.links.target, mirror.is_nofollow, strict=True)
+    }
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_warc_becomes_pages_and_links(tmp_path, packed):
+    path = tmp_path / ("w.warc.gz" if packed else "w.warc")
+    path.write_bytes(b"".join(gzip.compress(one) if packed else one for one in ALL))
+    mirror = mirror_of(path)
+    assert mirror.urls.to_pylist() == [
+        "https://a.example/",
+        "https://a.example/x",
+        "https://a.example/y",
+    ]
+    assert links_of(mirror) == EXPECTED
+    counts = mirror.counts
+    assert (counts["redirects"], counts["not_ok"], counts["not_html"]) == (1, 1, 1)
+    assert "broken" not in counts
+
+
+def test_broken_records_are_counted_and_the_rest_is_read(tmp_path):
+    packed = [gzip.compress(one) for one in ALL]
+    damaged = bytearray(packed[4])
+    damaged[20:40] = b"\x00" * 20
+    packed.insert(1, bytes(damaged))
+    (tmp_path / "w.warc.gz").write_bytes(b"".join(packed) + packed[0][:30])
+    mirror = mirror_of(tmp_path)
+    assert links_of(mirror) == EXPECTED
+    assert mirror.counts["broken"] >= 1
+
+    (tmp_path / "w.warc.gz").unlink()
+    (tmp_path / "w.warc").write_bytes(HOME + b"noise\r\n\r\nmore noise" + b"".join(ALL[1:]))
+    again = mirror_of(tmp_path)
+    assert (links_of(again), again.counts["broken"]) == (EXPECTED, 1)
+
+
+def test_a_packed_bomb_is_read_to_its_limit_only(tmp_path, monkeypatch):
+    from temporal_assets.crawl import warc
+
+    monkeypatch.setattr(warc, "MAX_HTML", 1000)
+    page = b"<a href=/near>n</a>" + b" " * 50_000_000 + b"<a href=/far>f</a>"
+    bomb = record("http://a.example/", http(gzip.compress(page), Content_Encoding="gzip"))
+    near, far = (record(f"http://a.example/{name}", http(b"")) for name in ("near", "far"))
+    (tmp_path / "b.warc").write_bytes(bomb + near + far)
+    assert links_of(mirror_of(tmp_path)) == {
+        ("https://a.example/", "https://a.example/near", False)
+    }
+
+
+def test_wat(tmp_path):
+    def described(url, status, html):
+        response = {"Response-Message": {"Status": status}, "Headers": {"location": "/x"}}
+        if html is not None:
+            response["HTML-Metadata"] = html
+        envelope = {
+            "WARC-Header-Metadata": {"WARC-Target-URI": url},
+            "Payload-Metadata": {"HTTP-Response-Metadata": response},
+        }
+        text = json.dumps({"Envelope": envelope}).encode()
+        return gzip.compress(record(url, text, "metadata", "application/json"))
+
+    links = [
+        {"path": "A@/href", "url": "old"},
+        {"path": "IMG@/src", "url": "x"},
+        {"path": "A@/href", "url": "y", "rel": "NoFollow"},
+    ]
+    base = {"Links": [{"path": "A@/href", "url": "../y"}], "Head": {"Base": "/deep/"}}
+    up = {"Links": [{"path": "AREA@/href", "url": "/"}]}
+    noise = gzip.compress(record("http://a.example/z", b"{", "metadata", "application/json"))
+    (tmp_path / "a.warc.wat.gz").write_bytes(
+        described("http://a.example/", "200", {"Links": links})
+        + described("http://a.example/x", "200", base)
+        + noise
+        + described("http://a.example/y", "200", up)
+        + described("http://a.example/old", "301", None)
+    )
+    mirror = mirror_of(tmp_path)
+    assert links_of(mirror) == EXPECTED
+    assert mirror.counts["broken"] == 1
+
+
+def test_edge_lists(tmp_path):
+    rows = "http://a.example/,http://a.example/x\n"
+    plain = tmp_path / "plain.csv"
+    plain.write_text(rows)
+    named = tmp_path / "named.tsv.gz"
+    text = "nofollow\ttarget\tsource\n1\thttp://a.example/y\thttp://a.example/\nx\n\t\t\n"
+    named.write_bytes(gzip.compress(text.encode()))
+    table = tmp_path / "edges.parquet"
+    ends = {"source": ["https://a.example/x", None], "target": ["https://a.example/y", "no url"]}
+    pq.write_table(pa.table(ends), table)
+    mirror = mirror_of(plain, named, table)
+    assert links_of(mirror) == EXPECTED - {("https://a.example/y", "https://a.example/", False)}
+    assert mirror.counts["broken"] == 3
+
+
+def test_links_as_a_browser_sees_them():
+    page = "<meta charset=latin-1><meta name=ROBOTS content='index, NOFOLLOW'><a href='?é'>".encode(
+        "latin-1"
+    )
+    assert list(html_links("http://a.example/p?q", page)) == [("http://a.example/p?%C3%A9", True)]
+    assert (
+        list(html_links("http://a.example/", b"<a>no</a><a href=javascript:x()>", "nonsense")) == []
+    )
+    assert list(html_links("http://a.example/", b"\x00\xff<a href='\n/x\t'>")) == [
+        ("http://a.example/x", False)
+    ]
+
+
+def test_a_mirror_on_disk_is_the_same_and_replaces_the_one_before(tmp_path):
+    builder = MirrorBuilder()
+    builder.link("http://b.example/2", "http://a.example/1", nofollow=True)
+    builder.link("http://b.example/2", "http://b.example/1")
+    first = builder.build()
+    save(first, tmp_path)
+    read = load(tmp_path)
+    assert links_of(read) == links_of(first)
+    assert (read.sites, read.first.tolist()) == (("a.example", "b.example"), [0, 1, 3])
+    assert read.number(pa.array(["https://b.example/1", "https://c.example/"])).tolist() == [1, -1]
+    texts = read.texts(1, 3)
+    assert (len(texts), texts[1]) == (2, "https://b.example/2")
+    builder.link("http://b.example/2", "http://c.example/")
+    save(builder.build(), tmp_path)
+    assert len(load(tmp_path)) == 4
+    assert len([path for path in (tmp_path / "mirror").iterdir() if path.is_dir()]) == 1
+
+
+def test_nothing_is_no_mirror(tmp_path):
+    with pytest.raises(NoMirror):
+        MirrorBuilder().build()
+    with pytest.raises(NoMirror):
+        load(tmp_path)
+    (tmp_path / "x.txt").write_text("x")
+    with pytest.raises(ValueError, match=r"\.warc"):
+        read_sources([tmp_path / "x.txt"], MirrorBuilder())
+
+
+def test_bodies_as_archives_keep_them():
+    page = b"<html>" + b"x" * 100
+    chunked = b"6;a=b\r\n<html>\r\n64\r\n" + b"x" * 100 + b"\r\n0\r\n\r\n"
+    assert page_bytes(chunked, "chunked", "", 1000) == page
+    assert page_bytes(page, "chunked", "gzip", 1000) == page  # undone by the archive
+    assert page_bytes(gzip.compress(page), "", "gzip", 10) == page[:10]
+    assert page_bytes(gzip.compress(page)[:-9], "", "gzip", 1000)[:6] == b"<html>"
+    bare = zlib.compressobj(wbits=-15)
+    assert page_bytes(bare.compress(page) + bare.flush(), "", "deflate", 1000) == page
+    assert page_bytes(zlib.compress(page), "", "deflate", 1000) == page
+    with pytest.raises(UnknownEncoding):
+        page_bytes(b"\x0b\x02\x80", "", "br", 1000)
+
+
+def test_real_files_whole_and_broken(shared_data):
+    builder = MirrorBuilder()
+    read_sources([shared_data / "warc_iana" / "warcs" / "iana.warc.gz"], builder)
+    read_sources([shared_data / "warc_iana" / "warcs" / "example.warc"], builder)
+    mirror = builder.build()
+    # One record of the second file has a wrong length; the response behind it is read.
+    assert (mirror.counts["broken"], mirror.counts["redirects"]) == (1, 4)
+    assert {"https://www.iana.org/", "https://www.iana.org/domains"} <= set(mirror.urls.to_pylist())
+    assert ("https://www.iana.org/", "https://www.iana.org/domains", False) in links_of(mirror)
