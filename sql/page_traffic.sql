@@ -72,7 +72,7 @@ SELECT
     coalesce(links.links, []) AS links,
     pages.total AS views,
     pages.birth >= $new_from AS is_new,
-    labels.is_temporal
+    CASE WHEN labels.phi_n IS NOT NULL THEN labels.is_temporal END AS is_temporal
 FROM pages
 LEFT JOIN arrivals ON arrivals.url = pages.url
 LEFT JOIN departures ON departures.url = pages.url

@@ -72,23 +72,43 @@ def run(
         Path | None,
         typer.Option("--graph", metavar="FILE", help="Draw the behaviour graph (.png or .svg)."),
     ] = None,
+    quality: Annotated[
+        bool,
+        typer.Option("--quality", help="Learn on the first days, judge on later (BB 5.2)."),
+    ] = False,
+    mirror: Annotated[
+        Path | None,
+        typer.Option(
+            "--mirror", metavar="FILE", help="Judge on a crawl too: Parquet with url and html."
+        ),
+    ] = None,
+    periods: Annotated[
+        int, typer.Option(min=2, help="With --quality: equal parts, the first to learn from.")
+    ] = 4,
     limit: Annotated[int, typer.Option(min=1, help="Rows of each table.")] = 20,
     as_json: Json = False,
 ) -> None:
     """Show how the URLs of a site fall into patterns, and what each is worth.
 
     Patterns are numbered; --node looks into one. With --match, URLs are put under the patterns,
-    seen before or not.
+    seen before or not. --quality says how well they hold.
     """
     from temporal_assets.engines.duckdb import DuckDBEngine
     from temporal_assets.storage.store import Store
 
     if node is not None and match:
         raise CommandError("--node and --match exclude each other", USAGE)
+    if mirror is not None and not quality:
+        raise CommandError("--mirror says something only with --quality", USAGE)
     if site is None and (node is not None or match or graph or tree):
         raise CommandError("name the site whose patterns are meant", USAGE)
     settings = existing_settings(state)
     store, engine = Store.open(settings), DuckDBEngine(settings)
+    if quality:
+        from temporal_assets.cli.pattern_quality import show_quality
+
+        show_quality(store, engine, settings, site, mirror, periods, as_json)
+        return
     chosen = day or _latest(store, settings)
     if site is None:
         _show_sites(store, engine, chosen, limit, as_json)
@@ -300,16 +320,10 @@ def _why_not(url: str | None, node: int | None, pattern: int | None) -> str | No
 
 
 def _draw(found: StoredPatterns, day: dt.date, file: Path) -> None:
-    from temporal_assets.reports.pattern_graph import GraphEdge, GraphNode, as_image
+    from temporal_assets.windows.stored_patterns import graph_of
 
     kind = file.suffix.lower().removeprefix(".")
     if kind not in ("png", "svg"):
         raise CommandError(f"{file.name}: the graph can be drawn as .png or .svg", USAGE)
-    nodes = [
-        GraphNode(pattern, row["template"], row["is_public"], row["visits"], row["temporal_share"])
-        for pattern, row in found.ranks.items()
-    ]
-    edges = [GraphEdge(edge["source"], edge["target"], edge["transits"]) for edge in found.edges]
-    title = f"{found.site}, window up to {day}"
-    file.write_bytes(as_image(nodes, edges, title, kind))
+    file.write_bytes(graph_of(found, f"{found.site}, window up to {day}", kind))
     console.say(f"The behaviour graph is in {console.place(file)}")

@@ -88,9 +88,10 @@ PAGE_TRAFFIC: Final = Table(
         ColumnSpec(
             "is_temporal",
             Type.BOOLEAN,
-            "The page's label; NULL for pages without one.",
+            "The page's label; NULL for pages without one, and where nothing is known of the"
+            " interest.",
             nullable=True,
-            sources=("page_labels.is_temporal",),
+            sources=("page_labels.is_temporal", "page_labels.phi_n"),
         ),
     ),
     key=_KEY,

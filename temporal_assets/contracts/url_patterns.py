@@ -119,7 +119,7 @@ URL_PATTERNS: Final = Table(
         ColumnSpec(
             "labelled_pages",
             Type.BIGINT,
-            "Pages with a label: those that are reliable.",
+            "Pages with a label: those of whose interest enough is known.",
             sources=("page_traffic.is_temporal",),
         ),
         ColumnSpec(

@@ -21,6 +21,7 @@ from temporal_assets.core.site_patterns import CUTS, Cut
 from temporal_assets.core.texts import Flags, Int64s, texts
 from temporal_assets.engines.base import Engine
 from temporal_assets.engines.sql import literal
+from temporal_assets.reports.pattern_graph import GraphEdge, GraphNode, as_image
 from temporal_assets.storage.store import Store
 
 Row = dict[str, Any]
@@ -124,3 +125,13 @@ class StoredPatterns:
             if node <= edge[here] < end:
                 counts[edge[there]] = counts.get(edge[there], 0) + edge["transits"]
         return sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+
+
+def graph_of(found: StoredPatterns, title: str, kind: str = "png") -> bytes:
+    """The behaviour graph of a site as a picture; `kind` is `png` or `svg`."""
+    nodes = [
+        GraphNode(pattern, row["template"], row["is_public"], row["visits"], row["temporal_share"])
+        for pattern, row in found.ranks.items()
+    ]
+    edges = [GraphEdge(edge["source"], edge["target"], edge["transits"]) for edge in found.edges]
+    return as_image(nodes, edges, title, kind)

@@ -114,8 +114,10 @@ def test_traffic_is_what_was_counted_by_hand(
                 folder,
                 "page_labels",
                 [
-                    {"day": DAY, "site": "s", "url": PAGES[0], "is_temporal": True},
-                    {"day": DAY, "site": "s", "url": PAGES[2], "is_temporal": False},
+                    {"day": DAY, "site": "s", "url": PAGES[0], "is_temporal": True, "phi_n": 0.9},
+                    {"day": DAY, "site": "s", "url": PAGES[2], "is_temporal": False, "phi_n": 0.1},
+                    # Nothing is known of its interest.
+                    {"day": DAY, "site": "s", "url": PAGES[3], "is_temporal": False},
                 ],
             ),
         }

@@ -1,0 +1,261 @@
+"""Whether the patterns of the logs at hand are any good: BB 5.2 on the days that are published.
+
+Here: learning on the first days, judging on later ones and on a mirror, over all sites together.
+Not here: the measures (`core.pattern_quality`), showing them (`cli.pattern_quality`).
+
+Out of time throughout: what is judged on later days was learned without them.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from temporal_assets import contracts
+from temporal_assets.core.page_layout import tag_paths
+from temporal_assets.core.pattern_match import NOWHERE, PatternMatcher, compile_matcher
+from temporal_assets.core.pattern_quality import (
+    LayoutSimilarity,
+    layout_consistency,
+    traffic_divergence,
+    tree_size,
+)
+from temporal_assets.core.site_patterns import CUTS, SiteTraffic
+from temporal_assets.core.texts import Flags, texts
+from temporal_assets.engines.base import Engine
+from temporal_assets.settings import Settings
+from temporal_assets.storage.store import Store
+from temporal_assets.windows.pattern_nodes import learn
+from temporal_assets.windows.site_traffic import texts_of
+from temporal_assets.windows.url_patterns import pattern_options
+
+URLS: Final = "urls"
+"""Single URLs: what a crawler without patterns knows."""
+
+METHODS: Final = (*CUTS, URLS)
+
+_LAYOUT_PAIRS: Final = 500
+_LAYOUT_PAGES: Final = 30
+"""Pages parsed of one pattern: enough for pairs, and a second for a thousand pages."""
+
+
+@dataclass(slots=True)
+class Share:
+    """Part of a whole, counted in URLs and in visits."""
+
+    urls: int = 0
+    known_urls: int = 0
+    visits: float = 0.0
+    known_visits: float = 0.0
+
+    def add(self, known: Flags, visits: np.ndarray) -> None:
+        """Count more URLs."""
+        self.urls += len(known)
+        self.known_urls += int(known.sum())
+        self.visits += float(visits.sum())
+        self.known_visits += float(visits[known].sum())
+
+    @property
+    def by_urls(self) -> float | None:
+        """None without URLs."""
+        return self.known_urls / self.urls if self.urls else None
+
+    @property
+    def by_visits(self) -> float | None:
+        """None without visits."""
+        return self.known_visits / self.visits if self.visits else None
+
+
+@dataclass(slots=True)
+class MethodQuality:
+    """A row of BB Tables 3 and 4 and a line of Figure 6, over all sites."""
+
+    leaves: int = 0
+    height: int = 0
+    """Of the highest tree."""
+    divergence: float | None = None
+    """Jensen-Shannon, in bits; mean over sites by their visits."""
+    mirror: Share = field(default_factory=Share)
+    layout: LayoutSimilarity | None = None
+    later: list[Share] = field(default_factory=list)
+    """One a period."""
+
+
+@dataclass(frozen=True, slots=True)
+class PatternQuality:
+    """What was learned when, and how good it is."""
+
+    learned: tuple[dt.date, dt.date]
+    periods: tuple[tuple[dt.date, dt.date], ...]
+    """First and last day of the days it is judged on."""
+    sites: int
+    methods: dict[str, MethodQuality]
+
+
+@dataclass(frozen=True, slots=True)
+class _Site:
+    """One site as it was learned."""
+
+    traffic: SiteTraffic
+    matchers: dict[str, PatternMatcher]
+    known: pa.Array
+
+
+def assess(
+    store: Store,
+    engine: Engine,
+    settings: Settings,
+    days: Sequence[dt.date],
+    periods: int,
+    mirror: Path | None = None,
+    site: str | None = None,
+) -> PatternQuality:
+    """Learn on the first of `periods` equal parts of the days and judge on the others."""
+    parts = [part.tolist() for part in np.array_split(np.array(days, object), periods)]
+    methods = {name: MethodQuality(later=[Share() for _ in parts[1:]]) for name in METHODS}
+    sites: dict[str, _Site] = {}
+    divergences = defaultdict[str, list[tuple[float, float]]](list)
+    with store.scratch() as scratch:
+        for name, rows in _sites(_traffic(store, engine, settings, parts[0], scratch)):
+            if site is None or name == site:
+                sites[name] = _learn(rows, settings, methods, divergences)
+    for name, found in divergences.items():
+        weights = [weight for weight, _ in found]
+        methods[name].divergence = float(np.average([value for _, value in found], weights=weights))
+    for number, part in enumerate(parts[1:]):
+        _judge(
+            store, engine, part, sites, {name: one.later[number] for name, one in methods.items()}
+        )
+    if mirror is not None:
+        _judge_mirror(mirror, sites, methods)
+    spans = tuple((part[0], part[-1]) for part in parts)
+    return PatternQuality(spans[0], spans[1:], len(sites), methods)
+
+
+def _traffic(
+    store: Store, engine: Engine, settings: Settings, days: Sequence[dt.date], scratch: Path
+) -> pa.Table:
+    """`page_traffic` of some days, as the asset makes it of a window."""
+    labels = scratch / "page_labels.parquet"
+    pq.write_table(contracts.PAGE_LABELS.arrow_schema.empty_table(), labels)
+    views = {"page_views": _files(store, "page_views", days)}
+    totals = engine.query("page_totals", views, {"day": days[-1]}, contracts.PAGE_TOTALS, scratch)
+    inputs = {
+        "transits": _files(store, "transits", days),
+        "page_totals": [str(path) for path in totals],
+        "page_labels": [str(labels)],
+    }
+    parameters = {
+        "day": days[-1],
+        "new_from": days[-1],
+        "least_clients": settings.privacy.min_clients,
+    }
+    (path,) = engine.query("page_traffic", inputs, parameters, contracts.PAGE_TRAFFIC, scratch)
+    return pq.read_table(path)
+
+
+def _files(store: Store, asset: str, days: Sequence[dt.date]) -> list[str]:
+    return [path for day in days for path in store.files(asset, day)]
+
+
+def _sites(rows: pa.Table) -> Iterator[tuple[str, pa.Table]]:
+    """Rows of each site, which lie together."""
+    if not len(rows):
+        return
+    runs = pc.run_end_encode(rows.column("site").combine_chunks())
+    start = 0
+    for name, stop in zip(runs.values.to_pylist(), runs.run_ends.to_pylist(), strict=True):
+        yield name, rows.slice(start, stop - start)
+        start = stop
+
+
+def _learn(
+    rows: pa.Table,
+    settings: Settings,
+    methods: dict[str, MethodQuality],
+    divergences: dict[str, list[tuple[float, float]]],
+) -> _Site:
+    traffic, found = learn(rows, pattern_options(settings))
+    visits = float(traffic.visits.sum())
+    for name, tree in found.trees.items():
+        size = tree_size(tree)
+        methods[name].leaves += size.leaves
+        methods[name].height = max(methods[name].height, size.height)
+        if visits > 0:
+            number = np.searchsorted(tree.leaves, tree.leaf_of_url()).astype(np.int32)
+            divergences[name].append((visits, traffic_divergence(number, traffic.visits)))
+    methods[URLS].leaves += len(traffic.urls)
+    matchers = {str(name): compile_matcher(tree) for name, tree in found.trees.items()}
+    return _Site(traffic, matchers, rows.column("url").combine_chunks())
+
+
+def _judge(
+    store: Store,
+    engine: Engine,
+    days: Sequence[dt.date],
+    sites: dict[str, _Site],
+    shares: dict[str, Share],
+) -> None:
+    """Count what is known of the URLs of later days."""
+    views = {"page_views": _files(store, "page_views", days)}
+    with store.scratch() as scratch:
+        (path,) = engine.query(
+            "page_totals", views, {"day": days[-1]}, contracts.PAGE_TOTALS, scratch
+        )
+        rows = pq.read_table(path)
+    for name, part in _sites(rows):
+        if name in sites:
+            visits = part.column("total").to_numpy().astype(np.float64)
+            for method, known in _known(sites[name], part.column("url")).items():
+                shares[method].add(known, visits)
+
+
+def _known(site: _Site, urls: pa.ChunkedArray) -> dict[str, Flags]:
+    """By each method, which URLs are covered."""
+    flat = texts_of(urls)
+    found: dict[str, Flags] = {
+        name: matcher.match_leaves(flat) != NOWHERE for name, matcher in site.matchers.items()
+    }
+    found[URLS] = pc.is_in(urls, value_set=site.known).to_numpy()
+    return found
+
+
+def _judge_mirror(mirror: Path, sites: dict[str, _Site], methods: dict[str, MethodQuality]) -> None:
+    """Coverage of the pages of a crawl, and whether pages of a pattern are built alike."""
+    pages = pq.read_table(mirror, columns=["url", "html"])
+    hosts = pc.struct_field(
+        pc.extract_regex(pages.column("url"), r"^[a-z]+://(?P<host>[^/:?]+)"), "host"
+    )
+    groups = {str(cut): dict[int, list[dict[str, float]]]() for cut in CUTS}
+    for name, site in sorted(sites.items()):
+        part = pages.filter(pc.fill_null(pc.equal(hosts, name), False))
+        if not len(part):
+            continue
+        nothing = np.zeros(len(part))
+        for method, known in _known(site, part.column("url")).items():
+            methods[method].mirror.add(known, nothing)
+        for cut, group in groups.items():
+            _group_pages(part, site.matchers[cut], group)
+    for cut, group in groups.items():
+        methods[cut].layout = layout_consistency(group, _LAYOUT_PAIRS, seed=0)
+
+
+def _group_pages(
+    pages: pa.Table, matcher: PatternMatcher, groups: dict[int, list[dict[str, float]]]
+) -> None:
+    """Add the tag paths of a site's pages to the groups of its patterns, under new numbers."""
+    urls, html = pages.column("url").to_pylist(), pages.column("html")
+    leaves = matcher.match_leaves(texts(urls))
+    first = len(groups)
+    for number, leaf in enumerate(np.unique(leaves[leaves != NOWHERE]).tolist(), first):
+        members = np.flatnonzero(leaves == leaf)[:_LAYOUT_PAGES].tolist()
+        groups[number] = [tag_paths(html[member].as_py()) for member in members]
