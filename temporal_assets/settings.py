@@ -199,6 +199,10 @@ class Curves(_Section):
     """Also fit a constant daily interest. Costs more on pages without one than it gains on those
     with."""
 
+    weekdays: Literal["keep", "remove"] = "keep"
+    """`remove`: views are divided by the weekday factor of their site before they are fitted (TW
+    5.1). Better where all pages of a site follow the week alike, no better on the demo corpus."""
+
 
 class Labels(_Section):
     """When a page is temporal, and when it is news."""

@@ -15,16 +15,22 @@ from numpy.typing import ArrayLike, NDArray
 Floats = NDArray[np.float64]
 
 
-def weekday_factors(daily_total: ArrayLike, first_weekday: int) -> Floats:
+def weekday_factors(
+    daily_total: ArrayLike, first_weekday: int, *, observed: ArrayLike | None = None
+) -> Floats:
     """Seven factors with mean 1, by weekday (0 = Monday).
 
     Args:
         daily_total: days; views of a site (or of everything) on each day of the window.
         first_weekday: Weekday of the first day.
+        observed: days; False where the day is missing from the data. A week with such a day in it
+            says nothing.
 
     A weekday that the window shows nothing about has the factor 1.
     """
-    total = np.asarray(daily_total, np.float64)
+    total = np.array(daily_total, np.float64)
+    if observed is not None:
+        total[~np.asarray(observed, np.bool_)] = np.nan
     days = len(total)
     around = np.full(days, np.nan)
     if days >= 7:

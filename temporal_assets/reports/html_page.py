@@ -17,7 +17,7 @@ _STYLE: Final = (
     "color:#222}h1{font-size:1.4rem}h2{font-size:1.1rem;margin-top:2rem}"
     "table{border-collapse:collapse;margin:1rem 0}th,td{padding:.25rem .7rem;text-align:right;"
     "border-bottom:1px solid #ddd}th{border-bottom:2px solid #888}"
-    "td:first-child,th:first-child{text-align:left}img{max-width:100%}"
+    ".text,th:first-child{text-align:left}img{max-width:100%}"
     "p{overflow-wrap:anywhere}"
 )
 
@@ -63,13 +63,12 @@ def picture(png: bytes, alternative: str) -> str:
 def table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """A table; numbers are grouped in thousands."""
     head = "".join(f"<th>{text(name)}</th>" for name in columns)
-    body = "\n".join(
-        "<tr>" + "".join(f"<td>{text(_cell(cell))}</td>" for cell in row) + "</tr>" for row in rows
-    )
+    body = "\n".join("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table>"
 
 
-def _cell(value: Any) -> Any:
+def _cell(value: Any) -> str:
+    """Numbers stand on the right, everything else on the left."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        return value
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
+        return f'<td class="text">{text(value)}</td>'
+    return f"<td>{value:,}</td>" if isinstance(value, int) else f"<td>{value:,.4g}</td>"

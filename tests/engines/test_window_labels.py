@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -10,6 +13,7 @@ from temporal_assets.core.concentration import concentration
 from temporal_assets.core.curves import Options, Reason, fit
 from temporal_assets.core.labels import Thresholds, label
 from temporal_assets.core.synthetic import draw
+from temporal_assets.core.weekdays import weekday_factors
 from temporal_assets.engines.base import Engine
 from temporal_assets.quality.evaluate import Status
 from temporal_assets.quality.inspect import Inspector
@@ -101,3 +105,30 @@ def test_a_threshold_makes_what_depends_on_it_stale(here: Histories) -> None:
     assert fresh() == (True, True)
     assert fresh(q=0.8) == (True, False)
     assert fresh(n=2.0) == (False, False)
+
+
+def test_weekdays_of_a_site_are_removed_where_that_is_asked_for(
+    engine: Engine, tmp_path: Path
+) -> None:
+    views = draw(150, 42, seed=6, weekend=0.4).views.astype(np.int64)
+    urls = [f"https://{'ab'[n % 2]}.example/{n:04}" for n in range(len(views))]
+    made = Histories(engine, tmp_path, views, 20, urls, curves={"weekdays": "remove"})
+    table = histories(made).astype(np.float64)
+    sites = made.column("page_histories", "site")
+    first = made.day - dt.timedelta(days=41)
+    weekday = np.array([(first + dt.timedelta(days=n)).weekday() for n in range(42)])
+    for site in ("a.example", "b.example"):
+        own = sites == site
+        total = table[own].sum(axis=0)
+        factors = weekday_factors(total, first.weekday(), observed=made.observed)
+        assert factors[5] < 0.7 < factors[2]
+        table[own] /= factors[weekday]
+    wanted = fit(table, Options("likelihood", n=3.0), observed=made.observed)
+    found = made.store.read("interest_curves", made.day).to_pylist()
+    known = [row["phi_n"] for row in found]
+    assert [p for p in known if p is not None] == [
+        phi
+        for phi, code in zip(wanted.phi_n, wanted.reason, strict=True)
+        if code <= Reason.AT_BOUND or code == Reason.ONE_DAY
+    ]
+    assert len(known) > 50

@@ -49,6 +49,8 @@ def test_concentrations_are_those_of_one_m_and_0_where_undefined() -> None:
         ("https://a.example/news.php?id=1/2", "a.example/news.php?"),
         ("https://a.example/x/news.php?id=1&u=?", "a.example/x/news.php?"),
         ("http://a.example:8080/x/y", "a.example:8080/x/"),
+        ("https://a.example/x/" + "y" * 300 + "?z", "a.example/x/"),
+        ("https://a.example/" + "y" * 300 + "/z", "a.example/"),
         ("nonsense", ""),
     ],
 )
