@@ -11,9 +11,9 @@ do to belong to a node is exactly what `pattern_match` says, and tests hold the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
-from typing import Final, NamedTuple, TypedDict
+from typing import Any, Final, NamedTuple, ParamSpec, TypedDict, TypeVar
 
 import numpy as np
 from numba import njit
@@ -41,6 +41,26 @@ KINDS: Final = ("scheme", "port", "host", "path", "extension", "query")
 
 _SLOTS: Final = slot_of(url_split.QUERY, 0)
 _UNKNOWN: Final = -1
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+_UNCOUNTED: Final[dict[str, Any]] = {"nogil": True, "cache": True, "_nrt": False}
+"""Without numba's run time, which would count references to every table at every step and made the
+walk three times as slow. Such code must make no arrays."""
+
+
+def part(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile a part of a loop into its caller."""
+    compiled: Callable[P, R] = njit(forceinline=True, **_UNCOUNTED)(function)
+    return compiled
+
+
+def loop(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile a loop over URLs."""
+    compiled: Callable[P, R] = njit(**_UNCOUNTED)(function)
+    return compiled
 
 
 class PortableTree(TypedDict):
@@ -306,7 +326,7 @@ def _enter(table: Int32s, data: Bytes, offsets: Int64s, salt: Int32s, seed: np.u
         table[at] = i
 
 
-@njit(nogil=True, cache=True)
+@part
 def _find(lookup: _Lookup, data: Bytes, start: int, stop: int, salt: int, seed: np.uint64) -> int:
     """The number of a text, -1 if it is unknown."""
     mask = len(lookup.table) - 1
@@ -324,7 +344,7 @@ def _find(lookup: _Lookup, data: Bytes, start: int, stop: int, salt: int, seed: 
     return -1
 
 
-@njit(nogil=True, cache=True)
+@part
 def walk(forest: Forest, tree: int, data: Bytes, start: int, stop: int, desk: Desk) -> int:
     """The most specific node for the canonical URL `data[start:stop]`, NOWHERE if there is none."""
     base = forest.first_key[tree]
@@ -361,7 +381,7 @@ def walk(forest: Forest, tree: int, data: Bytes, start: int, stop: int, desk: De
     return int(at)
 
 
-@njit(nogil=True, cache=True)
+@part
 def _branch(forest: Forest, node: int, base: int, data: Bytes, desk: Desk) -> int:
     """The child that a URL belongs to, -1 if there is none."""
     key = forest.split_key[node]
@@ -386,7 +406,7 @@ def _branch(forest: Forest, node: int, base: int, data: Bytes, desk: Desk) -> in
     return int(forest.other[node])
 
 
-@njit(nogil=True, cache=True)
+@part
 def _shape(key: int, data: Bytes, desk: Desk) -> int:
     """Shape of a value, recognised once a URL."""
     if desk.bits[key] == _UNKNOWN:
@@ -394,7 +414,7 @@ def _shape(key: int, data: Bytes, desk: Desk) -> int:
     return int(desk.bits[key])
 
 
-@njit(nogil=True, cache=True)
+@part
 def _passes(forest: Forest, node: int, data: Bytes, desk: Desk) -> bool:
     for test in range(forest.first_test[node], forest.first_test[node + 1]):
         key, value = forest.test_key[test], forest.test_value[test]

@@ -1,7 +1,8 @@
 """What a policy says of many canonical URLs: the compiled loop.
 
-Here: hosts, hubs and prefixes found in one pass over a URL, static files, and the walk to its
-pattern. Not here: which of them decides (`matcher`), how URLs become canonical (`logs.urls`).
+Here: hosts, hubs and prefixes found in one pass over a URL, static files, the walk to its
+pattern, and which of them decides. Not here: how URLs become canonical (`logs.urls`), decisions as
+objects (`matcher`).
 
 Hosts, hubs and prefixes are all beginnings of a URL without its scheme, so they share one hash
 table, keyed by a running hash that is looked up wherever one of them may end.
@@ -14,10 +15,22 @@ from typing import Final, NamedTuple
 import numpy as np
 from numba import njit
 
-from temporal_assets.core.pattern_forest import Desk, Forest, walk
-from temporal_assets.core.texts import SEED, Bytes, Flags, Int32s, Int64s, equal_bytes, texts
+from temporal_assets.core.pattern_forest import Desk, Forest, desk_for, loop, part, walk
+from temporal_assets.core.texts import SEED, Bytes, Int8s, Int32s, Int64s, equal_bytes, texts
+from temporal_assets.policy.document import SKIP_TIER
 
 NONE: Final = -1
+
+REASONS: Final = ("no_page", "static", "hub", "prefix", "pattern", "site", "unknown_site")
+"""Why a decision is what it is, by code."""
+
+NO_PAGE: Final = 0
+STATIC: Final = 1
+HUB: Final = 2
+PREFIX: Final = 3
+PATTERN: Final = 4
+SITE: Final = 5
+UNKNOWN_SITE: Final = 6
 
 _PRIME: Final = np.uint64(0x100000001B3)
 _COLON: Final = 58
@@ -53,15 +66,25 @@ class Extensions(NamedTuple):
     offsets: Int64s
 
 
-class Found(NamedTuple):
-    """Places in the policy's lists, NONE where there is none; one row a URL."""
+class Tiers(NamedTuple):
+    """The tier of every entry of the policy's lists, and the pattern of every node."""
 
+    site: Int8s
+    hub: Int8s
+    prefix: Int8s
+    pattern: Int8s
+    pattern_of_node: Int32s
+
+
+class Found(NamedTuple):
+    """What decides, and places in the policy's lists (NONE: nothing); one row a URL."""
+
+    tier: Int8s
+    reason: Int8s
     site: Int32s
     hub: Int32s
     prefix: Int32s
-    node: Int32s
-    """Node of the forest."""
-    is_static: Flags
+    pattern: Int32s
 
 
 def beginnings(strings: list[str], site: Int32s, hub: Int32s, prefix: Int32s) -> Beginnings:
@@ -84,7 +107,7 @@ def _size(entries: int) -> int:
     return 1 << max(4, (4 * entries).bit_length())
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@part
 def _place(value: np.uint64, mask: int) -> int:
     return int(np.int64((value ^ (value >> np.uint64(29))) & np.uint64(mask)))
 
@@ -102,7 +125,7 @@ def _enter(table: Int32s, data: Bytes, offsets: Int64s, seed: np.uint64) -> None
         table[place] = i
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@part
 def _entry(
     table: Int32s,
     known: Bytes,
@@ -126,7 +149,6 @@ def _entry(
     return NONE
 
 
-@njit(nogil=True, cache=True)
 def find(
     data: Bytes,
     starts: Int64s,
@@ -135,17 +157,52 @@ def find(
     static: Extensions,
     tree_of_site: Int32s,
     forest: Forest,
-    desk: Desk,
+    tiers: Tiers,
     includes_subdomains: bool,
 ) -> Found:
-    """What is known of each canonical URL; one with `starts[i] < 0` is of no site."""
+    """What is to be done with each canonical URL; one with `starts[i] < 0` is no page."""
     count = len(starts)
-    site = np.full(count, NONE, np.int32)
-    hub = np.full(count, NONE, np.int32)
-    prefix = np.full(count, NONE, np.int32)
-    node = np.full(count, NONE, np.int32)
-    is_static = np.zeros(count, np.bool_)
-    for i in range(count):
+    found = Found(
+        np.full(count, SKIP_TIER, np.int8),
+        np.full(count, NO_PAGE, np.int8),
+        *(np.full(count, NONE, np.int32) for _ in range(4)),
+    )
+    # The desk belongs to the call, hence to the thread.
+    desk = desk_for(forest)
+    name = np.empty(MAX_EXTENSION, np.uint8)
+    _find(
+        data,
+        starts,
+        stops,
+        known,
+        static,
+        tree_of_site,
+        forest,
+        tiers,
+        desk,
+        name,
+        includes_subdomains,
+        found,
+    )
+    return found
+
+
+@loop
+def _find(
+    data: Bytes,
+    starts: Int64s,
+    stops: Int64s,
+    known: Beginnings,
+    static: Extensions,
+    tree_of_site: Int32s,
+    forest: Forest,
+    tiers: Tiers,
+    desk: Desk,
+    name: Bytes,
+    includes_subdomains: bool,
+    found: Found,
+) -> None:
+    for i in range(len(starts)):
         if starts[i] < 0:
             continue
         start, stop = starts[i], stops[i]
@@ -154,18 +211,37 @@ def find(
             host += 1
         host += 3
         end, path = _host_ends(data, host, stop)
-        site[i] = _site(data, host, end, known, includes_subdomains)
-        if site[i] == NONE:
+        site = _site(data, host, end, known, includes_subdomains)
+        if site == NONE:
+            found.reason[i] = UNKNOWN_SITE
             continue
-        query = _scan(data, host, path, stop, known, i, hub, prefix)
-        is_static[i] = _is_static(data, path, query, static, known.seed)
-        tree = tree_of_site[site[i]]
-        if tree >= 0 and not is_static[i]:
-            node[i] = walk(forest, tree, data, start, stop, desk)
-    return Found(site, hub, prefix, node, is_static)
+        found.site[i] = site
+        query = _scan(data, host, path, stop, known, i, found.hub, found.prefix)
+        if _is_static(data, path, query, static, known.seed, name):
+            found.reason[i] = STATIC
+            continue
+        tree = tree_of_site[site]
+        if tree >= 0:
+            node = walk(forest, tree, data, start, stop, desk)
+            if node >= 0:
+                found.pattern[i] = tiers.pattern_of_node[node]
+        _decide(found, i, tiers)
 
 
-@njit(nogil=True, cache=True)
+@part
+def _decide(found: Found, i: int, tiers: Tiers) -> None:
+    """The first that knows the URL."""
+    if found.hub[i] >= 0:
+        found.reason[i], found.tier[i] = HUB, tiers.hub[found.hub[i]]
+    elif found.prefix[i] >= 0:
+        found.reason[i], found.tier[i] = PREFIX, tiers.prefix[found.prefix[i]]
+    elif found.pattern[i] >= 0:
+        found.reason[i], found.tier[i] = PATTERN, tiers.pattern[found.pattern[i]]
+    else:
+        found.reason[i], found.tier[i] = SITE, tiers.site[found.site[i]]
+
+
+@part
 def _host_ends(data: Bytes, start: int, stop: int) -> tuple[int, int]:
     """Where the host ends, and where the path begins (they differ by a port)."""
     at = start
@@ -180,7 +256,7 @@ def _host_ends(data: Bytes, start: int, stop: int) -> tuple[int, int]:
     return at, path
 
 
-@njit(nogil=True, cache=True)
+@part
 def _site(data: Bytes, start: int, end: int, known: Beginnings, includes_subdomains: bool) -> int:
     """The site of a host, or of the nearest domain above it where sites include these."""
     at = start
@@ -200,7 +276,7 @@ def _site(data: Bytes, start: int, end: int, known: Beginnings, includes_subdoma
             return NONE
 
 
-@njit(nogil=True, cache=True)
+@part
 def _scan(
     data: Bytes,
     host: int,
@@ -231,8 +307,10 @@ def _scan(
     return query
 
 
-@njit(nogil=True, cache=True)
-def _is_static(data: Bytes, path: int, query: int, static: Extensions, seed: np.uint64) -> bool:
+@part
+def _is_static(
+    data: Bytes, path: int, query: int, static: Extensions, seed: np.uint64, name: Bytes
+) -> bool:
     """Whether the path up to its first `;` ends in the extension of a static file."""
     end = path
     dot = NONE
@@ -244,7 +322,6 @@ def _is_static(data: Bytes, path: int, query: int, static: Extensions, seed: np.
         end += 1
     if dot < 0 or not 0 < end - dot - 1 <= MAX_EXTENSION:
         return False
-    name = np.empty(MAX_EXTENSION, np.uint8)
     value = seed
     for i in range(dot + 1, end):
         byte = data[i]

@@ -23,16 +23,17 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from temporal_assets.core.pattern_forest import Desk, Forest, desk_for, plant
+from temporal_assets.core.pattern_forest import Forest, plant
 from temporal_assets.core.texts import Int8s, Int32s, Int64s, Texts, texts
 from temporal_assets.logs.urls import UrlRules, canonical_url, plain_pages
 from temporal_assets.policy import document as documents
-from temporal_assets.policy.document import SKIP_TIER, Action, Document, tier_of_action
+from temporal_assets.policy.document import Action, Document, tier_of_action
 from temporal_assets.policy.kernels import (
     NONE,
+    REASONS,
     Beginnings,
-    Extensions,
     Found,
+    Tiers,
     beginnings,
     extensions,
     find,
@@ -40,11 +41,6 @@ from temporal_assets.policy.kernels import (
 
 BATCH_URLS: Final = 65_536
 """URLs that `match_many` takes on at once: a few megabytes."""
-
-REASONS: Final = ("no_page", "static", "hub", "prefix", "pattern", "site", "unknown_site")
-"""Why a decision is what it is, by its code in `Decisions.reason`."""
-
-NO_PAGE, STATIC, HUB, PREFIX, PATTERN, SITE, UNKNOWN_SITE = range(len(REASONS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,13 +115,14 @@ class Policy:
         self._tree_of_site = np.full(len(document["sites"]), NONE, np.int32)
         for place, tree in enumerate(trees):
             self._tree_of_site[sites[tree["site"]]] = place
-        patterns = [tree["pattern"] for tree in trees]
-        # One more, for URLs without a node.
-        self._pattern_of_node = np.array([*(p for part in patterns for p in part), NONE], np.int32)
-        self._tiers = {
-            name: np.array([*(entry["tier"] for entry in entries), SKIP_TIER], np.int8)
-            for name, entries in _tiered(document).items()
-        }
+        patterns = [place for tree in trees for place in tree["pattern"]]
+        self._tiers = Tiers(
+            _tiers(document["sites"]),
+            _tiers(document["hubs"]),
+            _tiers(document["prefixes"]),
+            _tiers(document["patterns"]),
+            np.array(patterns, np.int32),
+        )
 
     @classmethod
     def load(cls, path: str | Path) -> Policy:
@@ -162,29 +159,25 @@ class Policy:
         """The form of a URL that the policy knows; None if it is no page."""
         return canonical_url(url, self._rules)
 
-    def _decide(self, urls: Texts) -> tuple[NDArray[Any], ...]:
+    def _decide(self, urls: Texts) -> Found:
         starts, stops = urls.offsets[:-1], urls.offsets[1:]
         is_plain = plain_pages(urls.data, starts, stops, self._rules) > 0
         found = self._find(urls.data, np.where(is_plain, starts, NONE), stops)
         odd = np.flatnonzero(~is_plain)
-        is_page = np.ones(len(urls), np.bool_)
         if len(odd):
             raw = (urls.data[urls.offsets[i] : urls.offsets[i + 1]].tobytes() for i in odd)
-            pages = [canonical_url(url, self._rules) for url in raw]
-            is_page[odd] = [page is not None for page in pages]
-            flat = texts([page or "" for page in pages])
-            starts = np.where(is_page[odd], flat.offsets[:-1], NONE)
-            for column, late in zip(
-                found, self._find(flat.data, starts, flat.offsets[1:]), strict=True
-            ):
-                column[odd] = late
-        return self._order(found, is_page)
+            pages = [canonical_url(url, self._rules) or "" for url in raw]
+            flat = texts(pages)
+            is_page = flat.offsets[1:] > flat.offsets[:-1]
+            starts = np.where(is_page, flat.offsets[:-1], NONE)
+            later = self._find(flat.data, starts, flat.offsets[1:])
+            columns: zip[tuple[NDArray[Any], NDArray[Any]]] = zip(found, later, strict=True)
+            for column, part in columns:
+                column[odd] = part
+        return found
 
     def _find(self, data: NDArray[np.uint8], starts: Int64s, stops: Int64s) -> Found:
-        # The desk belongs to the call, hence to the thread.
-        desk: Desk = desk_for(self._forest)
-        includes = self.document["includes_subdomains"]
-        found: Found = find(
+        return find(
             data,
             starts,
             stops,
@@ -192,47 +185,13 @@ class Policy:
             self._static,
             self._tree_of_site,
             self._forest,
-            desk,
-            includes,
+            self._tiers,
+            self.document["includes_subdomains"],
         )
-        return found
-
-    def _order(self, found: Found, is_page: NDArray[np.bool_]) -> tuple[NDArray[Any], ...]:
-        """Columns of `Decisions`: the first that knows the URL decides."""
-        pattern = self._pattern_of_node[found.node]
-        conditions = [
-            ~is_page,
-            found.is_static,
-            found.hub >= 0,
-            found.prefix >= 0,
-            pattern >= 0,
-            found.site >= 0,
-        ]
-        reason = np.select(conditions, [np.int8(code) for code in range(6)], np.int8(UNKNOWN_SITE))
-        tiers = self._tiers
-        skip = np.int8(SKIP_TIER)
-        tier = np.select(
-            conditions,
-            [
-                skip,
-                skip,
-                tiers["hubs"][found.hub],
-                tiers["prefixes"][found.prefix],
-                tiers["patterns"][pattern],
-                tiers["sites"][found.site],
-            ],
-            skip,
-        )
-        return tier, reason, found.site, found.hub, found.prefix, pattern
 
 
-def _tiered(document: Document) -> dict[str, Sequence[Any]]:
-    return {
-        "sites": document["sites"],
-        "hubs": document["hubs"],
-        "prefixes": document["prefixes"],
-        "patterns": document["patterns"],
-    }
+def _tiers(entries: Sequence[Any]) -> Int8s:
+    return np.array([entry["tier"] for entry in entries], np.int8)
 
 
 def _beginnings(document: Document) -> tuple[Beginnings, dict[str, int]]:
@@ -253,4 +212,4 @@ def without_scheme(url: str) -> str:
     return url.split("://", 1)[1]
 
 
-__all__ = ["REASONS", "Decision", "Decisions", "Extensions", "Policy"]
+__all__ = ["REASONS", "Decision", "Decisions", "Policy"]
