@@ -411,6 +411,18 @@ class Prefixes(_Section):
     many, so that more certainty than this finds less (docs/sites-and-prefixes.md)."""
 
 
+class Policy(_Section):
+    """What crawlers are told about URLs that are neither hubs nor under a news prefix."""
+
+    urgent_share: float = Field(0.5, ge=0, lt=1)
+    """Patterns with a larger share of temporal pages are fetched now: most of their pages lose
+    interest within days."""
+
+    skip_share: float = Field(0.01, ge=0, lt=1)
+    """The least visited patterns of a site are skipped while together they have no larger share of
+    its visits (BB 5.3: few patterns hold nearly all traffic)."""
+
+
 class Engine(_Section):
     """What runs the transformations, and what it may use."""
 
@@ -477,6 +489,7 @@ class Settings(BaseSettings):
     hubs: Hubs = Hubs()
     sites: Sites = Sites()
     prefixes: Prefixes = Prefixes()
+    policy: Policy = Policy()
     engine: Engine = Engine()
     orchestration: Orchestration = Orchestration()
 

@@ -111,7 +111,7 @@ def tables() -> Tables:
         ),
         hubs=pa.Table.from_pylist(
             [
-                {"rank": place, "temporal_pages": 40 - place, "clients": 30, **hub}
+                {"rank": place, "tier": place, "temporal_pages": 40 - place, "clients": 30, **hub}
                 for place, hub in enumerate(hubs, 1)
             ],
             HUBS,

@@ -32,8 +32,8 @@ def run(
             metavar="ASSET",
             help="requests, page_views, transits, page_totals, page_histories, interest_curves,"
             " calibration, page_labels, early_labels, page_traffic, url_patterns, behaviour_graph,"
-            " pattern_ranks, hub_seeds, prefix_trees, site_scores, section_scores, news_prefixes or"
-            " site_changes; all of them when none is named.",
+            " pattern_ranks, hub_seeds, prefix_trees, site_scores, section_scores,"
+            " news_prefixes, site_changes or crawl_policy; all of them when none is named.",
             show_default=False,
         ),
     ] = None,

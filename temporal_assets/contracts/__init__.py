@@ -11,6 +11,7 @@ from typing import Final
 
 from temporal_assets.contracts.behaviour_graph import BEHAVIOUR_GRAPH
 from temporal_assets.contracts.calibration import CALIBRATION
+from temporal_assets.contracts.crawl_policy import CRAWL_POLICY
 from temporal_assets.contracts.early_labels import EARLY_LABELS
 from temporal_assets.contracts.hub_seeds import HUB_SEEDS
 from temporal_assets.contracts.interest_curves import INTEREST_CURVES
@@ -53,6 +54,7 @@ TABLES: Final[tuple[Table, ...]] = (
     SECTION_SCORES,
     NEWS_PREFIXES,
     SITE_CHANGES,
+    CRAWL_POLICY,
 )
 """All tables, in the order the data flows."""
 
@@ -71,6 +73,7 @@ def table(name: str) -> Table:
 __all__ = [
     "BEHAVIOUR_GRAPH",
     "CALIBRATION",
+    "CRAWL_POLICY",
     "EARLY_LABELS",
     "HUB_SEEDS",
     "INTEREST_CURVES",

@@ -49,12 +49,14 @@ HUBS: Final = pa.schema(
     {
         "url": pa.string(),
         "rank": pa.int64(),
+        "tier": pa.int64(),
         "temporal_pages": pa.int64(),
         "interval_seconds": pa.int64(),
         "clients": pa.int64(),
     }
 )
-"""Hubs in the order of greedy coverage. temporal_pages: those it links."""
+"""Hubs in the order of greedy coverage. tier: 1 for those with the first half of what all cover.
+temporal_pages: those it links."""
 
 PREFIXES: Final = pa.schema(
     {
@@ -101,8 +103,6 @@ class Choices:
     skip_share: float = 0.01
     """The least visited patterns of a site are skipped while together they have no larger share
     of its visits."""
-    max_hubs: int = 1542
-    """NP 6.2 took as many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ def assemble(
     rules = rules or UrlRules()
     ranked = _public(tables.sites, SITES, choices)
     ranked.sort(key=lambda row: (row["rank"], row["site"]))
-    hubs = _hubs(_public(tables.hubs, HUBS, choices), choices)
+    hubs = _hubs(_public(tables.hubs, HUBS, choices))
     prefixes = _prefixes(_public(tables.prefixes, PREFIXES, choices), ranked)
     patterns, trees = _patterns(_public(tables.patterns, PATTERNS, choices), tables.trees, choices)
     used = {entry["site"] for part in (hubs, prefixes, trees) for entry in part}
@@ -199,20 +199,18 @@ def _public(table: pa.Table, schema: pa.Schema, choices: Choices) -> list[dict[s
     return [row for row in rows if (row["clients"] or 0) >= choices.min_clients]
 
 
-def _hubs(rows: list[dict[str, Any]], choices: Choices) -> list[HubEntry]:
-    rows = sorted(rows, key=lambda row: (row["rank"], row["url"]))[: choices.max_hubs]
-    # A hub's worth is its place in the list: each was chosen for what those before it lack.
-    tiers = tiers_of([-row["rank"] for row in rows], NOW_TIERS[0], _LAST_OF_HUBS)
+def _hubs(rows: list[dict[str, Any]]) -> list[HubEntry]:
+    rows.sort(key=lambda row: (row["rank"], row["url"]))
     return [
         HubEntry(
             url=row["url"],
             site=site_of(row["url"]),
             rank=row["rank"],
-            tier=tier,
+            tier=min(max(row["tier"], NOW_TIERS[0]), _LAST_OF_HUBS),
             interval_seconds=on_ladder(row["interval_seconds"] or LADDER[-1]),
             temporal_pages=row["temporal_pages"],
         )
-        for row, tier in zip(rows, tiers, strict=True)
+        for row in rows
     ]
 
 

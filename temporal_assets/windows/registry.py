@@ -17,6 +17,7 @@ from temporal_assets.storage.store import ShortWindow, Store
 from temporal_assets.windows.asset import WindowAsset, is_fresh
 from temporal_assets.windows.behaviour_graph import BEHAVIOUR_GRAPH
 from temporal_assets.windows.calibration import CALIBRATION
+from temporal_assets.windows.crawl_policy import CRAWL_POLICY
 from temporal_assets.windows.early_labels import EARLY_LABELS
 from temporal_assets.windows.hub_seeds import HUB_SEEDS
 from temporal_assets.windows.interest_curves import INTEREST_CURVES
@@ -49,6 +50,7 @@ WINDOW_ASSETS: Final[tuple[WindowAsset, ...]] = (
     SECTION_SCORES,
     NEWS_PREFIXES,
     SITE_CHANGES,
+    CRAWL_POLICY,
 )
 """In the order they are made: an asset comes after those it is made from."""
 

@@ -87,6 +87,7 @@ def test_jobs_hold_what_their_names_say(state: Path) -> None:
     windows |= {"page_traffic", "url_patterns", "behaviour_graph", "pattern_ranks", "hub_seeds"}
     windows |= {"early_labels"}
     windows |= {"prefix_trees", "site_scores", "section_scores", "news_prefixes", "site_changes"}
+    windows |= {"crawl_policy"}
     assert assets("windows") == windows
     assert assets("nightly") == daily | windows | {"log_files"}
 

@@ -93,6 +93,7 @@ def test_every_table_is_found_by_its_name() -> None:
         "section_scores",
         "news_prefixes",
         "site_changes",
+        "crawl_policy",
     ]
     for one in contracts.TABLES:
         assert contracts.table(one.name) is one

@@ -1,0 +1,132 @@
+"""The contract of `crawl_policy`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from temporal_assets.contracts.rules import (
+    Drift,
+    Rule,
+    day_is_partition,
+    has_rows,
+    no_rows,
+    not_null,
+    unique,
+)
+from temporal_assets.contracts.table import ColumnSpec, Table, Type
+
+_KEY: Final = ("day", "kind", "place")
+
+_AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
+
+CRAWL_POLICY: Final = Table(
+    name="crawl_policy",
+    version=1,
+    description=(
+        "What crawlers load, one row an entry: sites, hubs, prefixes and patterns with their"
+        " decision and tier. The same as files is in `policy/latest` of the state folder"
+        " (docs/policy.md)."
+    ),
+    grain="one entry of the policy",
+    columns=(
+        ColumnSpec("day", Type.DATE, "Last day of the window."),
+        ColumnSpec("kind", Type.VARCHAR, "`site`, `hub`, `prefix` or `pattern`."),
+        ColumnSpec("place", Type.BIGINT, "Place in the list of its kind, from 1."),
+        ColumnSpec(
+            "site",
+            Type.VARCHAR,
+            "Host, or registrable domain where `sites.by` says so.",
+            sources=("site_scores.site", "hub_seeds.site", "url_patterns.site"),
+        ),
+        ColumnSpec(
+            "name",
+            Type.VARCHAR,
+            "The site, the hub's URL, the prefix, or the pattern's template.",
+            sources=("site_scores.site", "hub_seeds.url", "news_prefixes.prefix"),
+        ),
+        ColumnSpec(
+            "decision",
+            Type.VARCHAR,
+            "What becomes of its URLs: `now`, `later` or `skip`.",
+            sources=("pattern_ranks.temporal_share", "pattern_ranks.visits"),
+        ),
+        ColumnSpec("tier", Type.BIGINT, "1 is fetched first; 1 to 8 now, 9 to 15 later, 16 never."),
+        ColumnSpec(
+            "score",
+            Type.DOUBLE,
+            "Of a site or prefix its score, of a hub the temporal pages it linked, of a pattern"
+            " its fetch rank; NULL for sites below the list.",
+            nullable=True,
+            sources=(
+                "site_scores.score",
+                "hub_seeds.temporal_pages",
+                "news_prefixes.score",
+                "pattern_ranks.fetch_score",
+            ),
+        ),
+        ColumnSpec(
+            "interval_seconds",
+            Type.BIGINT,
+            "Of a hub: after how long another visit is worth it.",
+            nullable=True,
+            sources=("hub_seeds.revisit_minutes",),
+        ),
+    ),
+    key=_KEY,
+    rules=(
+        not_null("crawl_policy", ("kind", "place", "site", "name", "decision", "tier")),
+        day_is_partition("crawl_policy"),
+        unique("crawl_policy", _KEY),
+        no_rows(
+            "tiers_are_of_their_decision",
+            "crawl_policy",
+            "NOT (decision = 'now' AND tier BETWEEN 1 AND 8"
+            " OR decision = 'later' AND tier BETWEEN 9 AND 15"
+            " OR decision = 'skip' AND tier = 16)",
+            protects="The order of tiers never contradicts a decision.",
+            remedy=_AT_FAULT,
+        ),
+        no_rows(
+            "hubs_have_intervals",
+            "crawl_policy",
+            "(kind = 'hub') <> (coalesce(interval_seconds, 0) > 0)",
+            protects="A crawler visits every hub again, and nothing else.",
+            remedy=_AT_FAULT,
+        ),
+        Rule(
+            name="hubs_are_known_to_enough_clients",
+            measure=(
+                "(SELECT count(*) FROM crawl_policy LEFT JOIN hub_seeds"
+                " ON hub_seeds.url = crawl_policy.name AND hub_seeds.clients >= $min_clients"
+                " WHERE crawl_policy.kind = 'hub' AND hub_seeds.url IS NULL)"
+            ),
+            maximum=0,
+            reads=("hub_seeds",),
+            protects="A URL that few clients opened may be somebody's secret.",
+            remedy="`hub_seeds` was made again since: materialise the day again.",
+        ),
+        Rule(
+            name="prefixes_are_known_to_enough_clients",
+            measure=(
+                "(SELECT count(*) FROM crawl_policy LEFT JOIN news_prefixes"
+                " ON news_prefixes.prefix = crawl_policy.name"
+                " AND news_prefixes.clients >= $min_clients"
+                " WHERE crawl_policy.kind = 'prefix' AND news_prefixes.prefix IS NULL)"
+            ),
+            maximum=0,
+            reads=("news_prefixes",),
+            protects="The same, for folders and programs.",
+            remedy="`news_prefixes` was made again since: materialise the day again.",
+        ),
+        has_rows("sites, hubs, prefixes or patterns"),
+    ),
+    drifts=(
+        Drift(
+            name="share_fetched_now_is_usual",
+            measure="avg(CASE WHEN decision = 'now' THEN 1.0 ELSE 0.0 END)",
+            largest_difference=0.2,  # of entries, of which most change little from day to day
+            protects="A policy that changes at a stroke sends crawlers somewhere else.",
+            remedy="`temporal-assets policy --against` the day before shows what changed.",
+        ),
+    ),
+)

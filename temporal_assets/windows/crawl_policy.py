@@ -1,0 +1,212 @@
+"""`crawl_policy`: what crawlers load, as a table and as files.
+
+Here: which columns of which assets a policy is made from. Not here: how it is decided
+(`policy.assemble`) and published as files (`policy.bundle`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from temporal_assets import contracts
+from temporal_assets.core.pattern_forest import PortableTree, portable
+from temporal_assets.core.pattern_rules import tree_of
+from temporal_assets.logs.urls import UrlRules
+from temporal_assets.policy.assemble import (
+    HUBS,
+    PATTERNS,
+    PREFIXES,
+    SITES,
+    Choices,
+    Provenance,
+    Tables,
+    assemble,
+)
+from temporal_assets.policy.bundle import publish
+from temporal_assets.policy.document import Document, tier_of_action
+from temporal_assets.settings import Settings
+from temporal_assets.windows.asset import Job, WindowAsset
+from temporal_assets.windows.hub_seeds import HUB_SEEDS
+from temporal_assets.windows.news_prefixes import NEWS_PREFIXES
+from temporal_assets.windows.pattern_ranks import PATTERN_RANKS
+from temporal_assets.windows.site_scores import SITE_SCORES
+from temporal_assets.windows.url_patterns import URL_PATTERNS
+
+FOLDER: Final = "policy"
+"""In the state folder: where the files are published."""
+
+_SITES: Final = (
+    "SELECT site, rank, score, clients FROM site_scores WHERE is_selected ORDER BY rank, site"
+)
+_HUBS: Final = (
+    "SELECT url, rank, tier, temporal_pages,"
+    " CAST(60 * revisit_minutes AS BIGINT) AS interval_seconds, clients"
+    " FROM hub_seeds WHERE rank IS NOT NULL ORDER BY rank"
+)
+_PREFIXES: Final = "SELECT prefix, score, pages, clients FROM news_prefixes ORDER BY prefix"
+_NODES: Final = (
+    "SELECT site, pattern, parent, rule, is_pattern FROM url_patterns"
+    " WHERE status = 'learned' ORDER BY site, pattern"
+)
+_PATTERNS: Final = (
+    "SELECT site, pattern, template, expression, visits, is_public, fetch_score, hub,"
+    " temporal_share FROM pattern_ranks"
+    " INNER JOIN (SELECT site, pattern, expression FROM url_patterns"
+    " WHERE is_pattern AND status = 'learned') AS leaves USING (site, pattern)"
+    " ORDER BY site, pattern"
+)
+
+
+def _make(job: Job) -> Sequence[Path]:
+    document = _document(job)
+    publish(document, job.settings.state / FOLDER, job.out)
+    file = job.out / "crawl_policy.parquet"
+    rows = list(_rows(document))
+    pq.write_table(
+        pa.Table.from_pylist(
+            [{"day": job.day, **row} for row in rows], contracts.CRAWL_POLICY.arrow_schema
+        ),
+        file,
+        compression="zstd",
+    )
+    return [file]
+
+
+def _document(job: Job) -> Document:
+    settings = job.settings
+    trees, places = _trees(_read(job, _NODES, "url_patterns"))
+    patterns = [
+        _pattern(row, places[row["site"]][row["pattern"]], settings)
+        for row in _read(job, _PATTERNS, "pattern_ranks", "url_patterns")
+    ]
+    tables = Tables(
+        pa.Table.from_pylist(_read(job, _SITES, "site_scores"), SITES),
+        pa.Table.from_pylist(_read(job, _HUBS, "hub_seeds"), HUBS),
+        pa.Table.from_pylist(_read(job, _PREFIXES, "news_prefixes"), PREFIXES),
+        pa.Table.from_pylist(patterns, PATTERNS),
+        trees,
+    )
+    return assemble(
+        tables,
+        _provenance(job),
+        Choices(
+            settings.privacy.min_clients,
+            settings.policy.urgent_share,
+            settings.policy.skip_share,
+        ),
+        UrlRules.from_settings(settings.cleaning),
+        includes_subdomains=settings.sites.by == "domain",
+        skips_static=settings.cleaning.static_resources == "drop",
+    )
+
+
+def _read(job: Job, query: str, *tables: str) -> list[dict[str, Any]]:
+    return job.engine.rows(query, {name: job.files(name) for name in tables})
+
+
+def _trees(
+    nodes: Sequence[Mapping[str, Any]],
+) -> tuple[dict[str, PortableTree], dict[str, dict[int, int]]]:
+    """The tree of every site down to its patterns; and where each node of the table is in it."""
+    by_site: dict[str, list[Mapping[str, Any]]] = {}
+    for node in nodes:
+        by_site.setdefault(node["site"], []).append(node)
+    trees, places = {}, {}
+    for site, group in by_site.items():
+        place: dict[int, int] = {}
+        kept = []
+        ended = set()
+        for node in group:  # parents come first
+            above = node["parent"]
+            if above >= 0 and (above in ended or above not in place):
+                continue
+            if node["is_pattern"]:
+                ended.add(node["pattern"])
+            place[node["pattern"]] = len(kept)
+            kept.append(node)
+        parents = [place.get(node["parent"], -1) for node in kept]
+        trees[site] = portable(tree_of(parents, [node["rule"] for node in kept]))
+        places[site] = place
+    return trees, places
+
+
+def _pattern(row: Mapping[str, Any], place: int, settings: Settings) -> dict[str, Any]:
+    return {
+        "site": row["site"],
+        "node": place,
+        "template": row["template"],
+        "expression": row["expression"],
+        "visits": row["visits"],
+        "fetch": row["fetch_score"],
+        "discovery": row["hub"],
+        "urgency": row["temporal_share"],
+        # How many clients there were is known only as enough or not.
+        "clients": settings.privacy.min_clients if row["is_public"] else 0,
+    }
+
+
+def _provenance(job: Job) -> Provenance:
+    settings = job.settings
+    missing = {
+        day for manifest in job.sources.tables.values() for day in manifest.extra["missing_days"]
+    }
+    thresholds = {
+        name: getattr(settings, name).model_dump(mode="json")
+        for name in ("labels", "sites", "prefixes", "hubs", "patterns")
+    }
+    return Provenance(
+        day=job.day.isoformat(),
+        first_day=job.first.isoformat(),
+        window_days=settings.window.days,
+        missing_days=tuple(sorted(missing)),
+        inputs=tuple((given.name, given.digest) for given in job.sources.inputs),
+        thresholds=thresholds,
+    )
+
+
+def _rows(document: Document) -> Iterator[dict[str, Any]]:
+    """The entries of all lists."""
+    kinds: Sequence[tuple[str, Sequence[Any], str, str]] = (
+        ("site", document["sites"], "site", "score"),
+        ("hub", document["hubs"], "url", "temporal_pages"),
+        ("prefix", document["prefixes"], "prefix", "score"),
+        ("pattern", document["patterns"], "template", "fetch"),
+    )
+    for kind, entries, name, score in kinds:
+        for place, entry in enumerate(entries, 1):
+            yield {
+                "kind": kind,
+                "place": place,
+                "site": entry["site"],
+                "name": entry[name],
+                "decision": tier_of_action(entry["tier"]),
+                "tier": entry["tier"],
+                "score": entry[score],
+                "interval_seconds": entry.get("interval_seconds"),
+            }
+
+
+def _settings(settings: Settings) -> Sequence[Any]:
+    return [
+        settings.privacy.min_clients,
+        settings.policy.urgent_share,
+        settings.policy.skip_share,
+        settings.sites.by,
+        settings.cleaning.static_resources,
+        settings.cleaning.scheme,
+        settings.cleaning.drop_query_keys,
+        settings.cleaning.keep_query_keys,
+    ]
+
+
+CRAWL_POLICY: Final = WindowAsset(
+    "crawl_policy",
+    _make,
+    tables=(SITE_SCORES, HUB_SEEDS, NEWS_PREFIXES, URL_PATTERNS, PATTERN_RANKS),
+    settings=_settings,
+)
