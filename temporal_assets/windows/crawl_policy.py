@@ -119,8 +119,8 @@ def _trees(
     trees, places = {}, {}
     for site, group in by_site.items():
         place: dict[int, int] = {}
-        kept = []
-        ended = set()
+        kept: list[Mapping[str, Any]] = []
+        ended: set[int] = set()
         for node in group:  # parents come first
             above = node["parent"]
             if above >= 0 and (above in ended or above not in place):
