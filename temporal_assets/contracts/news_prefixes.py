@@ -8,7 +8,6 @@ from temporal_assets.contracts.rules import (
     Drift,
     Rule,
     day_is_partition,
-    has_rows,
     no_rows,
     not_null,
     unique,
@@ -111,7 +110,6 @@ NEWS_PREFIXES: Final = Table(
             protects="The counts can be looked up in the trees.",
             remedy="`prefix_trees` was made again since: materialise the day again.",
         ),
-        has_rows("news prefixes"),
     ),
     drifts=(
         Drift(

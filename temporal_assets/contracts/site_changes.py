@@ -34,7 +34,8 @@ SITE_CHANGES: Final = Table(
             "change",
             Type.VARCHAR,
             "`entered`, `left`, `rising`, `falling` or `steady` of sites in one of both lists;"
-            " `listed` where there is no list to compare with; `unlisted` of others.",
+            " `listed` where there is no list to compare with; `unlisted` of others. Rising and"
+            " falling are among the sites of both lists.",
         ),
         ColumnSpec(
             "rank",
@@ -91,9 +92,8 @@ SITE_CHANGES: Final = Table(
             "site_changes",
             "change IN ('entered', 'listed') AND (rank IS NULL OR earlier_rank IS NOT NULL)"
             " OR change = 'left' AND (rank IS NOT NULL OR earlier_rank IS NULL)"
-            " OR change = 'rising' AND NOT coalesce(rank < earlier_rank, FALSE)"
-            " OR change = 'falling' AND NOT coalesce(rank > earlier_rank, FALSE)"
-            " OR change = 'steady' AND NOT coalesce(rank = earlier_rank, FALSE)"
+            " OR change IN ('rising', 'falling', 'steady')"
+            " AND (rank IS NULL OR earlier_rank IS NULL)"
             " OR change NOT IN"
             " ('entered', 'left', 'rising', 'falling', 'steady', 'listed', 'unlisted')",
             protects="Every change can be explained by the two places.",

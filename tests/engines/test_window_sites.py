@@ -1,0 +1,336 @@
+"""Trees, scores, prefixes and changes in SQL against `core` called by hand, and by hand."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from temporal_assets import contracts
+from temporal_assets.core.prefix_tree import score_sections
+from temporal_assets.core.proportions import lower_bound
+from temporal_assets.core.site_scores import count, ranking, score
+from temporal_assets.core.texts import texts
+from temporal_assets.core.url_sections import section_trees
+from temporal_assets.core.whole_sections import whole_sections
+from temporal_assets.engines.base import Engine
+from temporal_assets.quality.evaluate import Status
+from temporal_assets.quality.inspect import Inspector
+from temporal_assets.windows.news_prefixes import rule_of
+from temporal_assets.windows.scored import scoring_of
+from temporal_assets.windows.site_changes import SITE_CHANGES
+from tests.sites import ASSETS, FIRST, Labelled
+
+A = "https://a.example"
+NEWS = {f"{A}/news/{n}": [0, 0, 9, 1, 0, 0, 1, 1] for n in range(6)}
+CARE = {f"{A}/care.php?id={n}": [1] * 8 for n in range(8)}
+PAGES = NEWS | CARE | {f"{A}/": [20] * 8, "https://b.example/x": [2] * 8}
+
+
+@pytest.fixture
+def mixed(engine: Engine, tmp_path: Path) -> Labelled:
+    """A site with a news folder and an evergreen program, and one with a page."""
+    here = Labelled(engine, tmp_path)
+    here.write_days(PAGES)
+    here.write_labels(7, PAGES, set(NEWS), set(NEWS))
+    here.make(7)
+    return here
+
+
+def test_the_tree_of_a_site(mixed: Labelled) -> None:
+    rows = {row["prefix"]: row for row in mixed.rows("prefix_trees", 7)}
+    assert list(rows) == ["a.example/", "a.example/care.php?", "a.example/news/", "b.example/"]
+    assert rows["a.example/"] == {
+        "day": dt.date(2026, 3, 8),
+        "site": "a.example",
+        "prefix": "a.example/",
+        "parent": None,
+        "depth": 0,
+        "is_program": False,
+        "own_pages": 1,
+        "pages": 15,
+        "temporal_pages": 6,
+        "news_pages": 6,
+        "views": 6 * 12 + 8 * 8 + 160,
+        "temporal_views": 72,
+        "recent_views": 6 * 2 + 8 * 3 + 60,
+        "view_squares": 6 * 144.0 + 8 * 64 + 160**2,
+        "clients": 20,
+    }
+    assert rows["a.example/care.php?"]["is_program"]
+    # A view a day each: only the window tells that there are eight clients.
+    assert rows["a.example/care.php?"]["clients"] == 8
+    assert rows["a.example/news/"]["clients"] == 9
+
+
+def test_the_mixed_site_contributes_its_news(mixed: Labelled) -> None:
+    rows = {row["prefix"]: row for row in mixed.rows("section_scores", 7)}
+    assert {name: row["is_whole"] for name, row in rows.items()} == {
+        "a.example/": False,
+        "a.example/care.php?": True,
+        "a.example/news/": True,
+        "b.example/": True,
+    }
+    news = rows["a.example/news/"]
+    assert (news["rank"], news["is_selected"], news["score"]) == (1, True, 1.0)
+    # All of six pages, whose views are worth six pages.
+    assert news["bound"] == pytest.approx(float(lower_bound(1.0, 6, 0.95)))
+    assert [row["rank"] for row in rows.values()] == [None, None, 1, None]
+    (prefix,) = mixed.rows("news_prefixes", 7)
+    assert (prefix["prefix"], prefix["pages"], prefix["news_pages"]) == ("a.example/news/", 6, 6)
+    assert (prefix["threshold"], prefix["min_pages"], prefix["confidence"]) == (0.4, 3, 0.8)
+
+
+def test_scores_of_sites_by_hand(mixed: Labelled) -> None:
+    first, second = mixed.rows("site_scores", 7)
+    assert (first["site"], first["rank"], first["hosts"]) == ("a.example", 1, 1)
+    assert first["score_1"] == pytest.approx(6 / 15)
+    assert first["score_2"] == pytest.approx(72 / 296)
+    assert first["score"] == pytest.approx((3 * 6 / 15 + 2 * 72 / 296) / 5)
+    assert (second["site"], second["rank"], second["score"]) == ("b.example", None, 0.0)
+    assert (second["first_seen"], second["last_seen"]) == (FIRST, dt.date(2026, 3, 8))
+
+
+def test_domains_put_hosts_together(engine: Engine, tmp_path: Path) -> None:
+    here = Labelled(engine, tmp_path, sites={"by": "domain", "min_pages": 1})
+    pages = {f"https://{host}.a.co.uk/": [5] * 8 for host in ("news", "www")}
+    here.write_days(pages)
+    here.write_labels(7, pages, {"https://news.a.co.uk/"}, set())
+    here.make(7)
+    (row,) = here.rows("site_scores", 7)
+    assert (row["site"], row["hosts"], row["pages"], row["score"]) == ("a.co.uk", 2, 2, 0.5)
+
+
+def test_names_that_few_clients_know_are_not_listed(engine: Engine, tmp_path: Path) -> None:
+    here = Labelled(engine, tmp_path)
+    secret = {f"https://secret.example/plan/{n}": [4, 0, 0, 0, 0, 0, 0, 4] for n in range(9)}
+    here.write_days(secret, clients=4)
+    here.write_labels(7, secret, set(secret), set(secret))
+    here.make(7)
+    assert {row["clients"] for row in here.rows("prefix_trees", 7)} == {4}
+    assert [row["rank"] for row in here.rows("site_scores", 7)] == [None]
+    assert {row["rank"] for row in here.rows("section_scores", 7)} == {None}
+    assert here.rows("news_prefixes", 7) == here.rows("site_changes", 7) == []
+
+
+def test_a_site_comes_and_goes(engine: Engine, tmp_path: Path) -> None:
+    here = Labelled(engine, tmp_path, days=8, sites={"min_pages": 1, "quiet_days": 2})
+    steady = {f"https://news.example/{n}": [9] * 12 for n in range(3)}
+    event = {f"https://games.example/{n}": [0] * 3 + [9] * 4 + [0] * 5 for n in range(3)}
+    pages = steady | event
+    here.write_days(pages)
+    found: dict[int, dict[str, dict[str, object]]] = {}
+    for last in range(2, 12):
+        # What is new has no labels before its third day.
+        temporal = set(steady) | (set(event) if last >= 5 else set())
+        here.write_labels(last, pages, temporal, set())
+        here.make(last)
+        found[last] = {row["site"]: row for row in here.rows("site_changes", last)}
+    assert found[2]["news.example"]["change"] == "listed"
+    seen = found[3]["games.example"]
+    assert (seen["change"], seen["is_first_seen"]) == ("unlisted", True)
+    assert seen["first_seen"] == here.day(3)
+    assert "games.example" not in found[4]
+    assert (found[5]["games.example"]["change"], found[5]["games.example"]["rank"]) == (
+        "entered",
+        1,  # of equals the first by name
+    )
+    # Who enters above it does not make it fall.
+    pushed = found[5]["news.example"]
+    assert (pushed["change"], pushed["rank"], pushed["earlier_rank"]) == ("steady", 2, 1)
+    assert found[6]["games.example"]["change"] == "steady"
+    # Its last views are those of day 6: after two quiet days it is gone.
+    assert found[7]["games.example"]["change"] == "steady"
+    left = found[8]["games.example"]
+    assert (left["change"], left["rank"], left["is_gone_quiet"]) == ("left", None, True)
+    assert left["last_seen"] == here.day(6)
+    assert found[8]["news.example"]["change"] == "steady"
+    assert set(found[9]) == {"news.example"}
+
+
+def test_rising_and_falling_are_among_those_that_stay(engine: Engine, tmp_path: Path) -> None:
+    here = Labelled(engine, tmp_path)
+    here.write_days({f"{A}/": [9] * 8})
+    lists = {6: ["a", "b", "c", "d", "gone"], 7: ["new", "a", "c", "b", "d"]}
+    for last, names in lists.items():
+        here.publish(
+            "site_scores",
+            here.day(last),
+            [
+                {
+                    "site": name,
+                    "hosts": 1,
+                    "pages": 9,
+                    "temporal_pages": 9,
+                    "clients": 9,
+                    "views": 9,
+                    "temporal_views": 9,
+                    "is_quiet": False,
+                    "is_selected": True,
+                    "first_seen": FIRST,
+                    "last_seen": here.day(last),
+                    "rank": rank,
+                }
+                for rank, name in enumerate(names, 1)
+            ],
+        )
+    here.make(7, [SITE_CHANGES])
+    found = {row["site"]: row["change"] for row in here.rows("site_changes", 7)}
+    assert found == {
+        "new": "entered",
+        "gone": "left",
+        "a": "steady",
+        "c": "rising",
+        "b": "falling",
+        "d": "steady",
+    }
+
+
+def test_a_list_is_compared_with_the_latest_of_its_own_kind(mixed: Labelled) -> None:
+    mixed.write_labels(6, PAGES, set(NEWS), set(NEWS))
+    mixed.make(6)
+    mixed.make(7)
+    (row,) = mixed.rows("site_changes", 7)
+    assert (row["change"], row["has_earlier"], row["earlier_day"]) == ("steady", True, mixed.day(6))
+    sites = mixed.settings.sites.model_copy(update={"alpha": 1.0})
+    mixed.settings = mixed.settings.model_copy(update={"sites": sites})
+    mixed.make(7)
+    (row,) = mixed.rows("site_changes", 7)
+    assert (row["change"], row["has_earlier"]) == ("listed", False)
+
+
+@pytest.mark.parametrize("asset", [asset.name for asset in ASSETS])
+def test_everything_promised_holds(mixed: Labelled, asset: str) -> None:
+    inspector = Inspector(mixed.store, mixed.engine, mixed.settings)
+    found = inspector.inspect(contracts.table(asset), [mixed.day(7)])[mixed.day(7)]
+    wrong = [one for one in found if one.status not in (Status.HELD, Status.NOT_JUDGED)]
+    assert wrong == []
+
+
+def test_gates_see_what_is_wrong(mixed: Labelled) -> None:
+    trees, prefixes = mixed.rows("prefix_trees", 7), mixed.rows("news_prefixes", 7)
+    mixed.publish("prefix_trees", mixed.day(7), trees[1:])
+    mixed.publish(
+        "news_prefixes",
+        mixed.day(7),
+        [
+            prefixes[0] | {"clients": 4, "bound": 0.4},
+            prefixes[0] | {"prefix": "a.example/news/1/", "pages": 1, "news_pages": 1},
+        ],
+    )
+    inspector = Inspector(mixed.store, mixed.engine, mixed.settings)
+    broken = {
+        name: {
+            one.expected.name
+            for one in inspector.inspect(contracts.table(name), [mixed.day(7)])[mixed.day(7)]
+            if one.status is Status.BROKEN
+        }
+        for name in ("prefix_trees", "news_prefixes", "site_scores")
+    }
+    assert broken == {
+        "prefix_trees": {"roots_count_the_site"},
+        "news_prefixes": {
+            *("above_its_threshold", "known_to_enough_clients", "none_lies_under_another"),
+            "prefixes_are_of_the_trees",
+        },
+        "site_scores": {"pages_are_those_of_the_trees"},
+    }
+
+
+path = st.lists(st.sampled_from(["a", "b", "é"]), max_size=3).map("/".join)
+page = st.builds(
+    lambda host, path, query: f"https://{host}/{path}{query}",
+    st.sampled_from(["x.example", "y.example:81", "z.example"]),
+    path,
+    st.sampled_from(["", "?q=1", "?q=2", "/"]),
+)
+
+
+@settings(max_examples=25)
+@given(
+    pages=st.dictionaries(
+        page,
+        st.tuples(
+            st.lists(st.integers(0, 7), min_size=4, max_size=4), st.booleans(), st.booleans()
+        ),
+        min_size=1,
+        max_size=25,
+    ),
+    rule=st.sampled_from(["confident", "paper"]),
+)
+def test_sql_is_what_core_says(
+    engine: Engine,
+    pages: dict[str, tuple[list[int], bool, bool]],
+    rule: str,
+) -> None:
+    pages = {url: found for url, found in pages.items() if sum(found[0])}
+    if not pages:
+        return
+    urls = sorted(pages)
+    temporal = {url for url in urls if pages[url][1]}
+    news = {url for url in urls if pages[url][2]}
+    with TemporaryDirectory() as folder:
+        here = Labelled(
+            engine,
+            Path(folder),
+            days=4,
+            privacy={"min_clients": 1},
+            sites={"rule": rule, "min_pages": 2, "quiet_share": 0.0},
+            prefixes={"rule": rule},
+        )
+        here.write_days({url: found[0] for url, found in pages.items()} | {f"{A}/": [1] * 4})
+        here.write_labels(3, {url: found[0] for url, found in pages.items()}, temporal, news)
+        here.make(3)
+        trees = section_trees(texts(urls))
+        names = trees.names()
+        is_temporal = np.array([url in temporal for url in urls])
+        is_news = np.array([url in news for url in urls])
+        views = np.array([sum(pages[url][0]) for url in urls])
+        total = trees.total(np.ones(len(urls), np.int64))
+        made = {row["prefix"]: row for row in here.rows("prefix_trees", 3)}
+        assert sorted(made) == sorted(names)
+        assert [made[name]["pages"] for name in names] == total.tolist()
+        assert [made[name]["views"] for name in names] == trees.total(views).tolist()
+        assert [made[name]["news_pages"] for name in names] == trees.total(is_news).tolist()
+        assert [made[name]["parent"] for name in names] == [
+            names[above] if above >= 0 else None for above in trees.parent
+        ]
+        scores = score_sections(trees.parent, total, trees.total(is_news), rule_of(here.settings))
+        chosen = sorted(names[n] for n in np.flatnonzero(scores.is_prefix))
+        assert [row["prefix"] for row in here.rows("news_prefixes", 3)] == chosen
+        _sections_are_those_of_core(here, names, trees.parent)
+        _sites_are_those_of_core(here, urls, is_temporal, views)
+
+
+def _sections_are_those_of_core(here: Labelled, names: list[str], parent: np.ndarray) -> None:
+    rows = {row["prefix"]: row for row in here.rows("section_scores", 3)}
+    of = [rows[name] for name in names]
+    whole = whole_sections(
+        parent,
+        np.array([row["score"] for row in of]),
+        np.array([row["bound"] for row in of]),
+        np.array([row["pages"] >= scoring_of(here.settings).min_pages for row in of]),
+    )
+    assert [row["is_whole"] for row in of] == whole.tolist()
+
+
+def _sites_are_those_of_core(
+    here: Labelled, urls: list[str], is_temporal: np.ndarray, views: np.ndarray
+) -> None:
+    hosts = [url.split("/")[2].split(":")[0] for url in urls]
+    names, of = np.unique(hosts, return_inverse=True)
+    counts = count(of, is_temporal, views, len(names))
+    scoring = scoring_of(here.settings)
+    wanted = score(counts, scoring)
+    rows = {row["site"]: row for row in here.rows("site_scores", 3) if row["pages"]}
+    assert sorted(rows) == names.tolist()
+    for column in ("score_1", "score_2", "score", "bound"):
+        assert [rows[name][column] for name in names] == pytest.approx(getattr(wanted, column))
+    order = ranking(counts, names.tolist(), scoring, among=counts.temporal_pages > 0)
+    ranked = sorted((row for row in rows.values() if row["rank"]), key=lambda row: row["rank"])
+    assert [row["site"] for row in ranked] == [names[n] for n in order]

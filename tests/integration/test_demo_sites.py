@@ -1,0 +1,238 @@
+"""Sites, sections and prefixes of the demo corpus, the event that comes and goes, the commands.
+
+The days are the true views and transits of the corpus: that logs lead to exactly these is the
+business of `test_demo_truth`.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Iterable
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner, Result
+
+from temporal_assets import contracts
+from temporal_assets.cli.app import app
+from temporal_assets.demo import DemoOptions, generate
+from temporal_assets.engines.duckdb import DuckDBEngine
+from temporal_assets.quality.evaluate import Status
+from temporal_assets.quality.inspect import Inspector
+from temporal_assets.settings import load_settings
+from temporal_assets.storage.store import Store
+from temporal_assets.windows.asset import WindowAsset, build
+from temporal_assets.windows.news_prefixes import NEWS_PREFIXES
+from temporal_assets.windows.section_scores import SECTION_SCORES
+from temporal_assets.windows.site_changes import SITE_CHANGES
+
+ONE = dt.timedelta(days=1)
+EVENT = "games.granite.example"
+NAMES = ("prefix_trees", "site_scores", "section_scores", "news_prefixes", "site_changes")
+
+
+class Demo:
+    """The corpus with windows around the event's first and last day, and the last of all."""
+
+    def __init__(self, root: Path) -> None:
+        made = generate(DemoOptions(mirror=False), root / "demo")
+        self.state = root / "state"
+        self.settings = load_settings(self.state)
+        self.store, self.engine = Store.open(self.settings), DuckDBEngine(self.settings)
+        for name in ("page_views", "transits"):
+            self._publish(name, pq.read_table(made.truth[name.removeprefix("page_")]))
+        sites = {row["site"]: row for row in pq.read_table(made.truth["sites"]).to_pylist()}
+        self.opens, self.closes = sites[EVENT]["opens"], sites[EVENT]["closes"]
+        self.day = made.days[-1]
+        self.days = (
+            *(self.opens + n * ONE for n in (-1, 0, 4, 5)),
+            *(self.closes + n * ONE for n in (2, 3)),
+            self.day,
+        )
+        for day in self.days:
+            for asset in _with_all_beneath((SECTION_SCORES, NEWS_PREFIXES, SITE_CHANGES)):
+                build(self.store, self.engine, self.settings, asset, day)
+        self.pages = {page["url"]: page for page in pq.read_table(made.truth["pages"]).to_pylist()}
+        self.sections = pq.read_table(made.truth["sections"]).to_pylist()
+
+    def _publish(self, name: str, rows: pa.Table) -> None:
+        schema = contracts.table(name).arrow_schema
+        for day in pc.unique(rows["day"]).to_pylist():
+            part = rows.filter(pc.equal(rows["day"], day)).select(schema.names).cast(schema)
+            with self.store.scratch() as scratch:
+                path = scratch / f"{name}.parquet"
+                pq.write_table(part, path)
+                self.store.publish(name, day, [path], inputs=[], settings_digest="")
+
+    def rows(self, asset: str, day: dt.date | None = None) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = self.store.read(asset, day or self.day).to_pylist()
+        return rows
+
+    def event(self, day: dt.date) -> dict[str, Any] | None:
+        return next((row for row in self.rows("site_changes", day) if row["site"] == EVENT), None)
+
+    def run(self, *arguments: object) -> Result:
+        return CliRunner().invoke(app, [*map(str, arguments), "--state", str(self.state)])
+
+
+def _with_all_beneath(assets: Iterable[WindowAsset]) -> list[WindowAsset]:
+    found: dict[str, WindowAsset] = {}
+    for asset in assets:
+        found |= {one.name: one for one in _with_all_beneath(asset.tables)}
+        found[asset.name] = asset
+    return list(found.values())
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
+    return Demo(tmp_path_factory.mktemp("demo"))
+
+
+def test_the_event_site_appears_when_it_opens(demo: Demo) -> None:
+    assert demo.event(demo.opens - ONE) is None
+    seen = demo.event(demo.opens)
+    assert seen is not None
+    assert (seen["is_first_seen"], seen["first_seen"]) == (True, demo.opens)
+    # Labels need days that have not been yet; with the first of them it is in the list.
+    listed = demo.event(demo.opens + 5 * ONE)
+    assert listed is not None
+    assert listed["rank"] is not None
+    assert listed["temporal_pages"] > 0
+
+
+def test_the_event_site_leaves_when_it_is_over(demo: Demo) -> None:
+    before = demo.event(demo.closes + 2 * ONE)
+    assert before is not None
+    assert before["rank"] == 1
+    left = demo.event(demo.closes + 3 * ONE)
+    assert left is not None
+    assert (left["change"], left["is_gone_quiet"], left["rank"]) == ("left", True, None)
+    assert left["last_seen"] == demo.closes
+    # It would be the best of all by its pages.
+    (scored,) = (row for row in demo.rows("site_scores") if row["site"] == EVENT)
+    assert (scored["rank"], scored["is_quiet"]) == (None, True)
+    assert scored["bound"] > max(row["bound"] for row in demo.rows("site_scores") if row["rank"])
+
+
+def test_portals_lead_the_list(demo: Demo) -> None:
+    ranked = [row["site"] for row in demo.rows("site_scores") if row["rank"]]
+    assert {site.split(".")[0] for site in ranked[:2]} == {"news"}
+
+
+def test_mixed_sites_contribute_their_news_sections(demo: Demo) -> None:
+    is_news = {f"{one['site']}{one['prefix']}": one["is_news"] for one in demo.sections}
+    ranked = sorted(
+        (row for row in demo.rows("section_scores") if row["rank"]), key=lambda row: row["rank"]
+    )
+    best = [row["prefix"] for row in ranked[:8]]
+    of_news = [
+        any(news and section.startswith(name) for section, news in is_news.items()) for name in best
+    ]
+    lasting = [name for name in best if is_news.get(name) is False]
+    assert all(of_news), best
+    assert lasting == []
+    assert any(name.startswith(("cars.", "homes.")) for name in best)
+
+
+def test_most_pages_under_news_prefixes_are_news(demo: Demo) -> None:
+    prefixes = [row["prefix"] for row in demo.rows("news_prefixes")]
+    assert prefixes == sorted(prefixes)
+    found = [page for page in demo.pages.values() if _begins(page["url"], prefixes)]
+    news = [page for page in found if page["is_news"]]
+    of_all = sum(bool(page["is_news"]) for page in demo.pages.values())
+    # Labels of 766 reliable pages find the sections of all 6,000.
+    assert len(news) / len(found) > 0.75
+    assert len(news) / of_all > 0.75
+
+
+def _begins(url: str, prefixes: list[str]) -> bool:
+    return url.split("://")[1].startswith(tuple(prefixes))
+
+
+@pytest.mark.parametrize("asset", NAMES)
+def test_everything_promised_holds(demo: Demo, asset: str) -> None:
+    found = Inspector(demo.store, demo.engine, demo.settings).inspect(
+        contracts.table(asset), [demo.day]
+    )[demo.day]
+    wrong = [one for one in found if one.status not in (Status.HELD, Status.NOT_JUDGED)]
+    assert wrong == []
+
+
+def test_the_report_on_changes(demo: Demo) -> None:
+    opened = demo.run("changes", "--day", demo.opens)
+    assert opened.exit_code == 0, opened.stderr
+    heading = opened.stdout.splitlines()[0]
+    assert heading.startswith(f"{demo.opens}, compared with {demo.opens - ONE}: ")
+    assert "First seen: 1 site" in opened.stdout
+    over = demo.run("changes", "--day", demo.closes + 3 * ONE).stdout
+    assert over.index("Left the list: 1 site") < over.index("Gone quiet: 1 site")
+    assert over.count(EVENT) == 2
+    as_json = json.loads(demo.run("changes", "--json").stdout)
+    assert len(as_json) == len(demo.rows("site_changes"))
+    absent = demo.run("changes", "--day", "2020-01-01")
+    assert (absent.exit_code, "has no window of 2020-01-01" in absent.stderr) == (1, True)
+
+
+class Checker(HTMLParser):
+    """Every element that is opened is closed, and none of them can run or load anything."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.seen.add(tag)
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_the_tree_of_a_site(demo: Demo, tmp_path: Path) -> None:
+    file = tmp_path / "tree.html"
+    shown = demo.run("tree", "https://News.Juniper.example/", "--depth", 1, "--html", file)
+    assert shown.exit_code == 0, shown.stderr
+    lines = shown.stdout.splitlines()
+    assert lines[1].split()[0] == "news.juniper.example/"
+    assert any(line.startswith("├─ china/") for line in lines)
+    assert any("sections beneath" in line for line in lines)
+    checker = Checker(file.read_text("utf-8"))
+    assert checker.open == []
+    assert {"details", "summary"} <= checker.seen
+    assert checker.seen.isdisjoint({"script", "a", "img", "iframe", "link"})
+    several = demo.run("tree", "harbour.example", "--json")
+    assert {row["site"] for row in json.loads(several.stdout)} == {"wiki.harbour.example"}
+    absent = demo.run("tree", "news.junipr.example")
+    assert absent.exit_code == 1
+    assert "with a name like it: news.juniper.example" in absent.stderr
+
+
+def test_tuning_refuses_the_reported_window(demo: Demo) -> None:
+    refused = demo.run("tune", "--day", demo.day)
+    assert refused.exit_code == 1
+    assert f"up to {demo.day} is the one that is reported" in refused.stderr
+
+
+def test_tuning_on_an_earlier_window(demo: Demo) -> None:
+    day = demo.closes + 3 * ONE
+    shown = demo.run("tune")
+    assert shown.exit_code == 0, shown.stderr
+    assert f"Window up to {day}: learned from " in shown.stdout
+    assert "[prefixes]" in shown.stdout
+    said = json.loads(demo.run("tune", "--json").stdout)
+    assert said["best_sites"]["f"] == max(one["f"] for one in said["sites"])
+    assert said["best_prefixes"]["outcome"]["temporal"] > 0
+    assert said["learned_pages"] + said["judged_pages"] <= len(demo.rows("page_labels", day))
+    late = demo.run("tune", "--learn-until", day)
+    assert (late.exit_code, "--learn-until must be before" in late.stderr) == (2, True)
+    nothing = demo.run("tune", "--learn-until", "2020-01-01")
+    assert (nothing.exit_code, "no page of the window" in nothing.stderr) == (1, True)

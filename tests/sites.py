@@ -1,0 +1,122 @@
+"""A store with labelled pages, as if their windows had been made, and the assets above them."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from temporal_assets import contracts
+from temporal_assets.engines.base import Engine
+from temporal_assets.settings import load_settings
+from temporal_assets.storage.store import Store
+from temporal_assets.windows.asset import Job, WindowAsset, _sources
+from temporal_assets.windows.news_prefixes import NEWS_PREFIXES
+from temporal_assets.windows.prefix_trees import PREFIX_TREES
+from temporal_assets.windows.section_scores import SECTION_SCORES
+from temporal_assets.windows.site_changes import SITE_CHANGES
+from temporal_assets.windows.site_scores import SITE_SCORES
+
+ASSETS = (PREFIX_TREES, SITE_SCORES, SECTION_SCORES, NEWS_PREFIXES, SITE_CHANGES)
+
+FIRST = dt.date(2026, 3, 1)
+ONE = dt.timedelta(days=1)
+
+Row = dict[str, Any]
+
+
+class Labelled:
+    """Pages with views by day and labels; every view is a client of its own by number."""
+
+    def __init__(self, engine: Engine, root: Path, days: int = 8, **sections: Any) -> None:
+        window = {"days": days, "min_days": 1}
+        self.settings = load_settings(root, window=window, **sections)
+        self.store, self.engine, self.days = Store.open(self.settings), engine, days
+
+    def day(self, n: int) -> dt.date:
+        return FIRST + n * ONE
+
+    def publish(self, name: str, day: dt.date, rows: Iterable[Row]) -> None:
+        schema = contracts.table(name).arrow_schema
+        table = pa.Table.from_pylist([{"day": day} | row for row in rows], schema)
+        asset = next((one for one in ASSETS if one.name == name), None)
+        digest = asset.settings_digest(self.settings) if asset else ""
+        with self.store.scratch() as scratch:
+            path = scratch / f"{name}.parquet"
+            pq.write_table(table, path)
+            self.store.publish(
+                name, day, [path], inputs=[], settings_digest=digest, extra={"missing_days": []}
+            )
+
+    def write_days(self, pages: Mapping[str, list[int]], clients: int = 10**6) -> None:
+        """Views and transits of all days; no page has more than `clients` different clients."""
+        for n in range(len(next(iter(pages.values())))):
+            read = [(url, views[n]) for url, views in sorted(pages.items()) if views[n]]
+            self.publish(
+                "page_views",
+                self.day(n),
+                [{"site": host_of(url), "url": url, "views": views} for url, views in read],
+            )
+            self.publish(
+                "transits",
+                self.day(n),
+                [
+                    {"referrer": None, "target": url, "client": (100 * n + k) % clients}
+                    for url, views in read
+                    for k in range(views)
+                ],
+            )
+
+    def write_labels(
+        self, last: int, pages: Mapping[str, list[int]], temporal: set[str], news: set[str]
+    ) -> None:
+        """`page_histories` and `page_labels` of the window that ends with day `last`."""
+        histories, labels = [], []
+        for url, views in sorted(pages.items()):
+            window = views[max(0, last - self.days + 1) : last + 1]
+            if not sum(window):
+                continue
+            page = {"site": host_of(url), "url": url}
+            padded = [0] * (self.days - len(window)) + window
+            histories.append(
+                page
+                | {"birth": self.day(0), "total": sum(window), "views": padded}
+                | {"is_born_before": False}
+            )
+            labels.append(
+                page
+                | {"is_temporal": url in temporal, "is_sure": True, "is_news": url in news}
+                | {"phi_n": 0.5, "concentration": 1.0, "has_concentration": True}
+                | {"n": 3.0, "q": 0.7, "m": 3, "p": 1.91}
+            )
+        self.publish("page_histories", self.day(last), histories)
+        self.publish("page_labels", self.day(last), labels)
+
+    def make(self, last: int, assets: Iterable[WindowAsset] = ASSETS) -> None:
+        """The assets above labels, without asking whether what they read is up to date."""
+        for asset in assets:
+            day = self.day(last)
+            sources = _sources(self.store, self.settings, asset, day)
+            with self.store.scratch() as scratch:
+                job = Job(asset, self.store, self.engine, self.settings, day, sources, scratch)
+                self.store.publish(
+                    asset.name,
+                    day,
+                    asset.make(job),
+                    inputs=sources.inputs,
+                    settings_digest=asset.settings_digest(self.settings),
+                    extra={"missing_days": []},
+                )
+
+    def rows(self, asset: str, last: int) -> list[Row]:
+        rows: list[Row] = self.store.read(asset, self.day(last)).to_pylist()
+        return rows
+
+
+def host_of(url: str) -> str:
+    """Host without the port."""
+    return url.split("/")[2].split(":")[0]
