@@ -7,24 +7,37 @@ shows, for each method and all in one process:
 * pages per second against `scipy.optimize.curve_fit` with five starts;
 * on what share of pages the objective is within 0.1 % of the best of a long search, and the label
   the same. The search runs from a hundred starts a page; on some pages scipy searches as well;
-* coverage of the 95 % intervals, and labels of cut lives by every variant.
+* how often the objective is evaluated for a page;
+* time and peak memory of the asset `interest_curves`, for 100,000 and for all pages;
+* coverage of the 95 % intervals, at which bound fits end and what wider ones would change, and
+  labels of cut lives by every variant.
 """
 
 from __future__ import annotations
 
 import argparse
+import datetime as dt
 import math
 import os
+import resource
+import subprocess
+import sys
+import tempfile
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from scipy.optimize import OptimizeWarning, curve_fit
 from scipy.special import ndtr
 
+from temporal_assets import contracts
 from temporal_assets.core import curves as fitter
 from temporal_assets.core import synthetic, truncation
 from temporal_assets.core.compiled import kernel
@@ -33,6 +46,9 @@ from temporal_assets.core.descent import LOG_SIGMA, MU, PARAMETERS, ROOM, ROWS, 
 from temporal_assets.core.lognormal import bounds, density
 from temporal_assets.core.starts import grid
 from temporal_assets.core.weekdays import weekday_factors, without_weekdays
+from temporal_assets.engines.duckdb import DuckDBEngine
+from temporal_assets.settings import load_settings
+from temporal_assets.windows.interest_curves import BATCH_PAGES, fit_batch
 from tests.curve_witness import search as scipy_search
 
 Floats = NDArray[np.float64]
@@ -45,16 +61,19 @@ _SEED: Final = 20070111
 _Q: Final = 0.7
 
 
-def speed(views: NDArray[Any], pages: int, method: Method) -> tuple[float, float]:
-    """Pages per second over `pages` pages in batches, and per second of one processor.
+def speed(views: NDArray[Any], pages: int, method: Method) -> tuple[float, float, float]:
+    """Pages per second over `pages` pages in batches, and per second of one processor; evaluations.
 
-    The second does not see what else the machine does meanwhile.
+    The second does not see what else the machine does meanwhile. The third is how often the
+    objective was evaluated for a page, on average over those that were searched for.
     """
     batch = len(views)
     started, worked = time.perf_counter(), time.process_time()
     for first in range(0, pages, batch):
-        fit(views[: min(batch, pages - first)], Options(method=method))
-    return pages / (time.perf_counter() - started), pages / (time.process_time() - worked)
+        curves = fit(views[: min(batch, pages - first)], Options(method=method))
+    rates = pages / (time.perf_counter() - started), pages / (time.process_time() - worked)
+    asked = curves.evaluations[curves.evaluations > 0]
+    return *rates, float(asked.mean())
 
 
 def scipy_speed(views: NDArray[Any]) -> float:
@@ -143,6 +162,66 @@ def quality(views: NDArray[Any], method: Method, by_scipy: int) -> tuple[float, 
     return good / asked, same / asked, behind
 
 
+def asset(pages: int) -> None:
+    """Make `interest_curves` of so many pages in this process; print time and peak memory."""
+    views = synthetic.draw(20_000, _DAYS, seed=_SEED).views.astype(np.int32)
+    schema = contracts.PAGE_HISTORIES.arrow_schema
+    with tempfile.TemporaryDirectory() as folder:
+        histories, day = Path(folder) / "page_histories.parquet", dt.date(2026, 3, 1)
+        with pq.ParquetWriter(histories, schema, compression="lz4") as writer:
+            for first in range(0, pages, len(views)):
+                part = views[: pages - first]
+                columns = {
+                    "day": [day] * len(part),
+                    "site": ["a.example"] * len(part),
+                    "url": [f"https://a.example/news/{first + k:08}" for k in range(len(part))],
+                    "birth": [day] * len(part),
+                    "total": part.sum(axis=1),
+                    "views": list(part),
+                    "is_born_before": [False] * len(part),
+                }
+                writer.write_table(pa.Table.from_pydict(columns, schema))
+        engine = DuckDBEngine(load_settings(Path(folder) / "state"))
+        work = partial(fit_batch, options=Options(), observed=np.ones(_DAYS, np.bool_), weekdays={})
+        started = time.perf_counter()
+        engine.apply(
+            work, {"page_histories": [str(histories)]}, contracts.INTEREST_CURVES, Path(folder),
+            BATCH_PAGES,
+        )  # fmt: skip
+        seconds = time.perf_counter() - started
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(
+        f"asset interest_curves: {pages:,} pages read, fitted and written in {seconds:.1f} s; "
+        f"peak memory {peak:,.0f} MB",
+        flush=True,
+    )
+
+
+def at_bounds(pages: int, method: Method) -> None:
+    """At which bound fits end, how sure labels are there, and what wider bounds would change."""
+    people = synthetic.draw(pages, _DAYS, seed=_SEED, base=0.0, weekend=1.0, day_noise=0.0)
+    curves = fit(people.views, Options(method=method))
+    asked = curves.converged & (people.birth >= 0)
+    low, high = bounds(_DAYS, born_inside=True)
+    age = curves.birth - curves.b
+    parts = {
+        "birth at the start of its day": age >= high[0] - 1e-6,
+        "birth an hour before its end": age <= low[0] + 1e-6,
+        "mu at ten windows": curves.mu >= high[1] - 1e-6,
+        "mu at an hour": curves.mu <= low[1] + 1e-6,
+        "sigma at 3 or 0.1": (curves.sigma >= high[2] - 1e-6) | (curves.sigma <= low[2] + 1e-6),
+        "inside the box": curves.reason == fitter.Reason.CONVERGED,
+    }
+    truth = people.accumulated(3) > _Q
+    for name, member in parts.items():
+        here = member & asked
+        right = ((curves.phi_n > _Q) == truth)[here]
+        print(
+            f"{method}, {name}: {here.sum() / asked.sum():.1%} of the pages born inside, "
+            f"{right.mean() if len(right) else 1:.1%} of their labels true"
+        )
+
+
 def coverage(pages: int, *, noisy: bool, clean: bool) -> dict[Method, float]:
     """Share of true Phi(3) inside the interval, pages born inside the window."""
     noise = {} if noisy else {"weekend": 1.0, "day_noise": 0.0}
@@ -184,24 +263,36 @@ def main() -> None:
     """Print everything."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="fewer pages, a minute")
-    quick = parser.parse_args().quick
+    parser.add_argument("--asset", type=int, metavar="PAGES", help="only the asset, in here")
+    arguments = parser.parse_args()
+    if arguments.asset:
+        asset(arguments.asset)
+        return
+    quick = arguments.quick
     views = synthetic.draw(15_000 if quick else _DRAWN, _DAYS, seed=_SEED).views
     print(f"{os.cpu_count()} cores; {len(views):,} pages drawn, {_DAYS} days")
     slow = scipy_speed(views[: 20 if quick else 100])
     print(f"scipy.optimize.curve_fit, five starts: {slow:.1f} pages/s")
     for method in truncation.METHODS:
         _timed(lambda m=method: fit(views[:8], Options(method=m)), f"{method}: load or compile")
-        fast, worked = speed(views, len(views) if quick else _PAGES, method)
+        fast, worked, asked = speed(views, len(views) if quick else _PAGES, method)
         print(
             f"{method}: {fast:,.0f} pages/s; {_PAGES:,} pages in {_PAGES / fast:.1f} s; "
             f"{fast / slow:,.0f} times curve_fit; processor time {1e6 / worked:.1f} us a page, "
-            f"{_PAGES / worked / 2:.1f} s on each of two cores"
+            f"{_PAGES / worked / 2:.1f} s on each of two cores; {asked:.1f} evaluations a page",
+            flush=True,
         )
-        good, same, behind = quality(views[: 400 if quick else 5000], method, 5 if quick else 50)
+        good, same, behind = quality(views[: 400 if quick else 5000], method, 5 if quick else 30)
         print(
             f"{method}: {good:.2%} within 0.1 % of the long search, {same:.2%} with its label; "
-            f"behind scipy's search by at most {behind:.4%}"
+            f"behind scipy's search by at most {behind:.4%}",
+            flush=True,
         )
+        at_bounds(3000 if quick else 20_000, method)
+    for pages in (10_000, 50_000) if quick else (100_000, _PAGES):
+        command = [sys.executable, "-m", "benchmarks.curve_fit", "--asset", str(pages)]
+        # A process of its own has a peak of its own.
+        subprocess.run(command, check=True)
     for noisy, clean, text in (
         (False, False, "views scattering by chance"),
         (True, False, "and by weekday and day"),

@@ -55,7 +55,11 @@ INTEREST_CURVES: Final = Table(
         _number("b", "Time of activation in days; the first day of the window is from 0 to 1."),
         _number("mu", "Logarithm of the days in which half of the interest accumulates."),
         _number("sigma", "Width of the curve on the logarithm of time."),
-        _number("objective", "Sum of squares, or deviance, of the curve."),
+        _number(
+            "objective",
+            "Sum of squares, or deviance, of the curve; to views without their weekday's effect if"
+            " `curves.weekdays` removes it.",
+        ),
         _number("goodness", "Share of it that the curve explains; 0 if no more than a constant."),
         ColumnSpec("is_converged", Type.BOOLEAN, "Whether a best curve was found.", sources=_VIEWS),
         ColumnSpec(

@@ -20,7 +20,7 @@ from temporal_assets.windows.asset import Job, WindowAsset
 from temporal_assets.windows.days import observed_days
 from temporal_assets.windows.page_histories import PAGE_HISTORIES
 
-_BATCH_PAGES: Final = 4096
+BATCH_PAGES: Final = 4096
 """Pages a thread fits at once: a tenth of a second, and a few megabytes."""
 
 SITE_DAYS: Final = Table(
@@ -88,7 +88,7 @@ def _make(job: Job) -> Sequence[Path]:
     weekdays = _weekdays(job, observed) if settings.curves.weekdays == "remove" else {}
     kernel = partial(fit_batch, options=options, observed=observed, weekdays=weekdays)
     inputs = {"page_histories": job.files("page_histories")}
-    return job.engine.apply(kernel, inputs, job.asset.table, job.out, _BATCH_PAGES)
+    return job.engine.apply(kernel, inputs, job.asset.table, job.out, BATCH_PAGES)
 
 
 def _weekdays(job: Job, observed: NDArray[np.bool_]) -> dict[str, NDArray[np.float64]]:

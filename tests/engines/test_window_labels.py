@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from temporal_assets import contracts
@@ -17,7 +19,7 @@ from temporal_assets.core.weekdays import weekday_factors
 from temporal_assets.engines.base import Engine
 from temporal_assets.quality.evaluate import Status
 from temporal_assets.quality.inspect import Inspector
-from temporal_assets.windows.asset import is_fresh
+from temporal_assets.windows.asset import build, is_fresh
 from temporal_assets.windows.interest_curves import INTEREST_CURVES
 from temporal_assets.windows.page_labels import PAGE_LABELS
 from tests.histories import Histories
@@ -48,6 +50,26 @@ def test_curves_are_those_of_the_fitter(here: Histories) -> None:
         assert row["reason"] == Reason(code).name.lower()
         assert row["mu"] == (mu if row["is_converged"] else None)
         assert row["phi_n"] == (phi if row["is_converged"] or code == Reason.ONE_DAY else None)
+
+
+def test_pages_are_fitted_in_batches_that_do_not_matter(
+    here: Histories, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from temporal_assets.windows import interest_curves
+
+    sizes: list[int] = []
+    fit_batch = interest_curves.fit_batch
+
+    def noted(batch: pa.RecordBatch, **options: Any) -> pa.RecordBatch:
+        sizes.append(len(batch))
+        return fit_batch(batch, **options)
+
+    before = here.store.require("interest_curves", here.day).digest
+    monkeypatch.setattr(interest_curves, "fit_batch", noted)
+    monkeypatch.setattr(interest_curves, "BATCH_PAGES", 7)
+    after = build(here.store, here.engine, here.settings, INTEREST_CURVES, here.day).manifest
+    assert max(sizes) <= 7 < sum(sizes) == after.rows
+    assert after.digest == before
 
 
 def test_pages_without_a_curve_say_why(here: Histories) -> None:

@@ -208,6 +208,64 @@ def test_rules_of_page_histories(name: str, changes: dict[str, str], offenders: 
     assert measured(one, "page_histories", f"SELECT {columns}") == offenders
 
 
+CURVE = {
+    "day": "DATE '2026-03-01'",
+    "site": "'example.com'",
+    "url": "'https://example.com/a'",
+    "amplitude": "100.0",
+    "base": "0.0",
+    "b": "2.5",
+    "mu": "0.7",
+    "sigma": "0.9",
+    "objective": "30.0",
+    "goodness": "0.9",
+    "is_converged": "true",
+    "reason": "'converged'",
+    "phi_1": "0.22",
+    "phi_n": "0.67",
+    "phi_n_low": "0.6",
+    "phi_n_high": "0.75",
+    "method": "'likelihood'",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "offenders"),
+    [
+        ("numbers_are_finite", {}, 0),
+        ("numbers_are_finite", {"sigma": "CAST('nan' AS DOUBLE)"}, 1),
+        ("numbers_are_finite", {"objective": "CAST('inf' AS DOUBLE)"}, 1),
+        ("reason_is_known", {}, 0),
+        ("reason_is_known", {"reason": "'tired'"}, 1),
+        ("reason_is_known", {"reason": "'too_young'"}, 1),
+        ("curve_where_converged", {}, 0),
+        ("curve_where_converged", {"mu": "CAST(NULL AS DOUBLE)"}, 1),
+        ("curve_where_converged", {"is_converged": "false"}, 1),
+        ("interest_where_known", {}, 0),
+        ("interest_where_known", {"phi_n": "CAST(NULL AS DOUBLE)"}, 1),
+        ("interest_where_known", {"is_converged": "false", "reason": "'too_young'"}, 1),
+        ("parameters_in_bounds", {}, 0),
+        ("parameters_in_bounds", {"b": "-7.1"}, 1),
+        ("parameters_in_bounds", {"b": "60.1"}, 1),
+        ("parameters_in_bounds", {"mu": "-3.2"}, 1),
+        ("parameters_in_bounds", {"mu": "6.4"}, 1),  # ln 600 = 6.397
+        ("parameters_in_bounds", {"sigma": "0.09"}, 1),
+        ("parameters_in_bounds", {"sigma": "3.1"}, 1),
+        ("parameters_in_bounds", {"goodness": "1.1"}, 1),
+        ("parameters_in_bounds", {"amplitude": "-1.0"}, 1),
+        ("interest_grows", {}, 0),
+        ("interest_grows", {"phi_1": "0.68"}, 1),
+        ("interest_grows", {"phi_n_low": "0.68"}, 1),
+        ("interest_grows", {"phi_n_high": "0.66"}, 1),
+        ("interest_grows", {"phi_n_high": "1.1"}, 1),
+    ],
+)
+def test_rules_of_interest_curves(name: str, changes: dict[str, str], offenders: int) -> None:
+    (one,) = (one for one in contracts.INTEREST_CURVES.rules if one.name == name)
+    columns = ", ".join(f"{value} AS {column}" for column, value in (CURVE | changes).items())
+    assert measured(one, "interest_curves", f"SELECT {columns}") == offenders
+
+
 @pytest.mark.parametrize(
     ("birth", "offenders"),
     [("2026-01-01", 0), ("2025-12-31", 1), ("2026-03-01", 0), ("2026-03-02", 1)],

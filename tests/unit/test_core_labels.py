@@ -137,3 +137,14 @@ def test_weekdays_of_a_short_window_are_even() -> None:
 def test_weekdays_are_not_mistaken_for_growth() -> None:
     growing = 100 * 1.02 ** np.arange(56)
     np.testing.assert_allclose(weekday_factors(growing, 0), 1, atol=0.01)
+
+
+def test_a_missing_day_says_nothing_of_its_weekday() -> None:
+    weekday = np.arange(21) % 7
+    total = np.where(weekday >= 5, 3.0, 10.0)
+    observed = np.ones(21, bool)
+    observed[9] = False  # the second Wednesday
+    total[9] = 0.0
+    whole = np.where(np.arange(7) >= 5, 3 / 8, 10 / 8)
+    np.testing.assert_allclose(weekday_factors(total, 0, observed=observed), whole)
+    assert weekday_factors(total, 0)[2] != pytest.approx(10 / 8)
