@@ -36,7 +36,7 @@ def run(
     policy: PolicyPath = None,
     state: State = None,
     pages: Annotated[
-        int | None, typer.Option("--pages", min=1, help="Stop after so many pages.")
+        int | None, typer.Option("--pages", min=1, help="Stop after so many responses.")
     ] = None,
     seconds: Annotated[
         float | None, typer.Option("--seconds", min=1, help="Stop after so long.")

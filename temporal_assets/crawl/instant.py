@@ -34,6 +34,7 @@ class Budget:
     """When to stop; None: never."""
 
     pages: int | None = None
+    """Responses, robots.txt included; requests under way are still finished."""
     seconds: float | None = None
 
 
