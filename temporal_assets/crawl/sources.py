@@ -8,10 +8,17 @@ from typing import Final
 
 from temporal_assets.crawl.edge_list import read_edges
 from temporal_assets.crawl.mirror import MirrorBuilder
+from temporal_assets.crawl.page_table import is_page_table, read_pages
 from temporal_assets.crawl.warc import read_warc
 from temporal_assets.crawl.wat import read_wat
 
 Reader = Callable[[Path, MirrorBuilder], None]
+
+
+def _read_parquet(path: Path, builder: MirrorBuilder) -> None:
+    """Pages with HTML, or links."""
+    (read_pages if is_page_table(path) else read_edges)(path, builder)
+
 
 READERS: Final[dict[str, Reader]] = {
     ".wat": read_wat,
@@ -23,7 +30,7 @@ READERS: Final[dict[str, Reader]] = {
     ".csv.gz": read_edges,
     ".tsv": read_edges,
     ".tsv.gz": read_edges,
-    ".parquet": read_edges,
+    ".parquet": _read_parquet,
 }
 """By the end of a file's name; the longest that fits counts."""
 

@@ -1,0 +1,108 @@
+"""`temporal-assets mirror`: make the copy of sites on which crawls are simulated."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from temporal_assets.cli import console
+from temporal_assets.cli.exits import USAGE, CommandError, command
+from temporal_assets.cli.options import Json, State, existing_settings, invocation
+
+if TYPE_CHECKING:
+    from temporal_assets.crawl.mirror import MirrorBuilder
+    from temporal_assets.settings import Settings
+
+_WORDS = {
+    "pages": "pages",
+    "links": "links between them",
+    "outside": "links to what is no page of the mirror",
+    "redirects": "redirects, followed",
+    "duplicate": "pages read twice, the first kept",
+    "revisit": "records of pages unchanged since an earlier crawl",
+    "not_ok": "responses that are no success",
+    "not_html": "responses that are no HTML",
+    "no_page_url": "rows and records without the URL of a page",
+    "broken": "broken records and rows, skipped",
+}
+
+
+@command
+def run(
+    sources: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="PATH...",
+            help="WARC (.warc, .warc.gz), WAT (.wat.gz), links as CSV, TSV or Parquet (source,"
+            " target), pages as Parquet (url, html), or folders of these.",
+            show_default=False,
+        ),
+    ] = None,
+    state: State = None,
+    demo: Annotated[bool, typer.Option("--demo", help="The mirror of the demo.")] = False,
+    transits: Annotated[
+        bool,
+        typer.Option("--transits", help="Pages and links as users went, from the logs."),
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Build the mirror of the state folder; one that is there is replaced."""
+    from temporal_assets.crawl.mirror import MirrorBuilder, NoMirror, save
+    from temporal_assets.crawl.sources import files_of
+    from temporal_assets.logs.urls import UrlRules
+
+    settings = existing_settings(state)
+    if not (sources or demo or transits):
+        raise CommandError("name files or folders, or --demo, or --transits", USAGE)
+    builder = MirrorBuilder(UrlRules.from_settings(settings.cleaning))
+    paths = list(sources or ())
+    if demo:
+        paths.append(settings.state / "demo" / "mirror" / "links.parquet")
+    missing = [path for path in paths if not path.exists()]
+    if missing:
+        raise CommandError(f"there is no {console.place(missing[0])}", USAGE)
+    _read(files_of(paths), builder)
+    if transits:
+        _add_transits(settings, builder)
+    try:
+        mirror = builder.build()
+    except NoMirror as error:
+        raise CommandError(str(error)) from None
+    save(mirror, settings.state)
+    counts = {"sites": len(mirror.sites), **mirror.counts}
+    if as_json:
+        console.write_json(counts)
+        return
+    rows = [(counts[name], words) for name, words in _WORDS.items() if counts.get(name)]
+    console.show_table(f"The mirror of {console.counted(counts['sites'], 'site')}", ("", ""), rows)
+    console.say(f"Simulate crawls of it: {invocation('simulate', settings.state)}")
+
+
+def _read(files: list[Path], builder: MirrorBuilder) -> None:
+    import pyarrow as pa
+
+    from temporal_assets.crawl.sources import read_sources
+
+    with console.progress_bar("Reading", len(files)) as bar:
+        for done, path in enumerate(files):
+            bar.at(done, what=path.name)
+            try:
+                read_sources([path], builder)
+            except (ValueError, pa.ArrowException) as error:
+                raise CommandError(f"{console.place(path)}: {error}", USAGE) from None
+
+
+def _add_transits(settings: Settings, builder: MirrorBuilder) -> None:
+    from temporal_assets.crawl.mirror import NoMirror
+    from temporal_assets.crawl.traffic import add_transits, traffic_of
+    from temporal_assets.engines.duckdb import DuckDBEngine
+    from temporal_assets.storage.store import Store
+
+    store = Store.open(settings)
+    try:
+        add_transits(traffic_of(store, DuckDBEngine(settings), store.days("transits")), builder)
+    except NoMirror:
+        build = invocation("ingest", settings.state)
+        raise CommandError(f"no transits have been made yet: {build}") from None

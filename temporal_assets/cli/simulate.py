@@ -1,0 +1,220 @@
+"""`temporal-assets simulate`: crawl the mirror under every order and compare (BB 5.3).
+
+Here: the command and what it shows. Not here: the evaluation (`crawl.evaluation`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from temporal_assets.cli import console
+from temporal_assets.cli.days import parse_day
+from temporal_assets.cli.exits import USAGE, CommandError, command
+from temporal_assets.cli.options import Json, State, existing_settings, invocation
+
+if TYPE_CHECKING:
+    from temporal_assets.core.crawl_curves import CrawlCurve
+    from temporal_assets.crawl.evaluation import Evaluation
+    from temporal_assets.crawl.mirror import Mirror
+    from temporal_assets.settings import Settings
+
+
+@command
+def run(
+    state: State = None,
+    learn_until: Annotated[
+        dt.date | None,
+        typer.Option(
+            "--learn-until",
+            parser=parse_day,
+            metavar="DAY",
+            help="Last day to learn on; later ones score. Half of the days when none is given.",
+            show_default=False,
+        ),
+    ] = None,
+    clicks: Annotated[
+        Path | None,
+        typer.Option(
+            "--clicks",
+            metavar="FILE",
+            help="Score by clicks on search results instead: a CSV of URL and number.",
+            show_default=False,
+        ),
+    ] = None,
+    site: Annotated[
+        list[str] | None,
+        typer.Option("--site", help="Only this site; may be repeated.", show_default=False),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of the random order.")] = 1,
+    png: Annotated[
+        Path | None, typer.Option("--png", metavar="FILE", help="Draw the curves into a file.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Crawl the mirror from every site's home page, in every order, and compare them.
+
+    Orders are learned from the transits of the earlier days and scored by those of the later.
+    """
+    from temporal_assets.crawl.evaluation import evaluate
+    from temporal_assets.reports.crawl_chart import as_png
+
+    settings = existing_settings(state)
+    mirror = _mirror(settings)
+    unknown = sorted(set(site or ()) - set(mirror.sites))
+    if unknown:
+        raise CommandError(f"{unknown[0]!r} is no site of the mirror", USAGE)
+    learn, score = _periods(settings, learn_until, needs_later=clicks is None)
+    learned, scored = _traffic(settings, learn, score, clicks)
+    with console.progress_bar("Crawling", len(mirror.sites)) as bar:
+        result = evaluate(mirror, learned, scored, site or (), seed, bar.at)
+    if not result.sites:
+        reason = next(iter(result.skipped.values()), "there are no sites")
+        raise CommandError(f"no site of the mirror can be judged: {reason}")
+    by = f"clicks of {clicks.name}" if clicks else f"{score[0]} to {score[-1]}"
+    period = {"learned": f"{learn[0]} to {learn[-1]}", "scored": by}
+    if png is not None:
+        curves = {scenario: result.mean(scenario) for scenario in ("fetch", "discovery")}
+        title = f"Mean of {len(result.sites)} sites, learned {period['learned']}, scored {by}"
+        png.write_bytes(as_png(curves, title))
+    if as_json:
+        console.write_json(_report(result, period))
+    else:
+        _show(result, period)
+
+
+def _mirror(settings: Settings) -> Mirror:
+    from temporal_assets.crawl.mirror import NoMirror, load
+
+    try:
+        return load(settings.state)
+    except NoMirror:
+        make = invocation("mirror PATH...", settings.state)
+        raise CommandError(f"there is no mirror yet: {make}") from None
+
+
+def _periods(
+    settings: Settings, until: dt.date | None, *, needs_later: bool
+) -> tuple[list[dt.date], list[dt.date]]:
+    """Days to learn on and days to score by."""
+    from temporal_assets.storage.store import Store
+
+    days = Store.open(settings).days("transits")
+    if not days:
+        raise CommandError(
+            f"no transits have been made yet: {invocation('ingest PATH', settings.state)}"
+        )
+    last = until or (days[(len(days) - 1) // 2] if needs_later else days[-1])
+    learn, later = [d for d in days if d <= last], [d for d in days if d > last]
+    if not learn or (needs_later and not later):
+        raise CommandError(
+            f"there are transits from {days[0]} to {days[-1]}: --learn-until must leave days on"
+            " both sides",
+            USAGE,
+        )
+    return learn, later
+
+
+def _traffic(
+    settings: Settings, learn: list[dt.date], score: list[dt.date], clicks: Path | None
+) -> tuple[Any, Any]:
+    from temporal_assets.crawl.traffic import clicks_of, traffic_of
+    from temporal_assets.engines.duckdb import DuckDBEngine
+    from temporal_assets.logs.urls import UrlRules
+    from temporal_assets.storage.store import Store
+
+    store, engine = Store.open(settings), DuckDBEngine(settings)
+    learned = traffic_of(store, engine, learn)
+    if clicks is None:
+        return learned, traffic_of(store, engine, score).pages
+    try:
+        scored, bad = clicks_of(clicks, UrlRules.from_settings(settings.cleaning))
+    except OSError as error:
+        raise CommandError(f"{console.place(clicks)}: {error.strerror}", USAGE) from None
+    if bad:
+        console.warn(f"{console.counted(bad, 'line')} without URL and number left out")
+    return learned, scored
+
+
+def _report(result: Evaluation, period: dict[str, str]) -> dict[str, Any]:
+    """Everything as JSON; sites by name, curves at the throughputs only."""
+    return {
+        **period,
+        "sites": [
+            {
+                "site": one.site,
+                "pages": one.pages,
+                "reachable": one.reachable,
+                "links": one.links,
+                "patterns": one.patterns,
+                "covered": one.covered,
+                "traffic_in_mirror": one.in_mirror,
+                **{scenario: _numbers(curves) for scenario, curves in one.curves.items()},
+            }
+            for one in result.sites
+        ],
+        "skipped": dict(result.skipped),
+        **{scenario: _numbers(result.mean(scenario)) for scenario in ("fetch", "discovery")},
+    }
+
+
+def _numbers(curves: Any) -> dict[str, Any]:
+    from temporal_assets.core.crawl_curves import THROUGHPUTS, WANTED
+
+    return {
+        name: {
+            "area": curve.area,
+            "pages_for": {f"{wanted:g}": curve.pages_for(wanted) for wanted in WANTED},
+            "traffic_at": {f"{t:g}": float(curve.at(t)) for t in THROUGHPUTS},
+        }
+        for name, curve in curves.items()
+    }
+
+
+def _show(result: Evaluation, period: dict[str, str]) -> None:
+    from temporal_assets.core.crawl_curves import THROUGHPUTS
+    from temporal_assets.reports.crawl_chart import TITLES
+
+    shown = tuple(t for t in THROUGHPUTS if t in (0.01, 0.05, 0.1, 0.2, 0.4))
+    header = (
+        "order",
+        "area",
+        "50 %",
+        "80 %",
+        "90 %",
+        "80 % less breadth first",
+        "80 % less PageRank",
+        *(f"at {t:.0%}" for t in shown),
+    )
+    for scenario, title in TITLES.items():
+        curves = result.mean(scenario)
+        rows = [
+            (
+                name.replace("_", " "),
+                f"{curve.area:.3f}",
+                *(_percent(curve.pages_for(wanted)) for wanted in (0.5, 0.8, 0.9)),
+                _difference(curve, curves["breadth_first"]),
+                _difference(curve, curves["page_rank"]),
+                *(f"{float(curve.at(t)):.0%}" for t in shown),
+            )
+            for name, curve in curves.items()
+        ]
+        console.show_table(f"{title} (pages needed for a share; traffic at a share)", header, rows)
+    console.say(
+        f"Mean of {console.counted(len(result.sites), 'site')}, out of time: learned on"
+        f" {period['learned']}, scored by {period['scored']}."
+        f" {console.counted(len(result.skipped), 'site')} left out."
+    )
+
+
+def _percent(share: float | None) -> str:
+    return "never" if share is None else f"{share:.1%}"
+
+
+def _difference(curve: CrawlCurve, other: CrawlCurve) -> str:
+    """Pages for 80 % of the traffic, against another order, in points of a hundred."""
+    mine, theirs = curve.pages_for(0.8), other.pages_for(0.8)
+    return "" if mine is None or theirs is None else f"{100 * (mine - theirs):+.1f}"

@@ -1,0 +1,223 @@
+"""Every crawl order on every site of a mirror: learned on one period, scored on a later one.
+
+Here: BB 5.3 from traffic to curves. Not here: the orders (`core.crawl_policies`), the crawl
+(`core.crawl_simulation`), where traffic comes from (`traffic`).
+
+Sites are crawled one by one from their home pages and count the same in the average, as in the
+paper. All shares are of the pages of the mirror and of their traffic: what nobody can download from
+the mirror is no order's fault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from temporal_assets.core.crawl_curves import (
+    CrawlCurve,
+    curve_of,
+    fetch_bound,
+    mean_curve,
+    seen_bound,
+)
+from temporal_assets.core.crawl_policies import SCENARIOS, SiteKnowledge, policy_scores
+from temporal_assets.core.crawl_simulation import Crawl, crawl
+from temporal_assets.core.link_graph import LinkGraph, part
+from temporal_assets.core.pattern_match import compile_matcher
+from temporal_assets.core.site_patterns import SiteTraffic, learn_patterns
+from temporal_assets.core.texts import Floats
+from temporal_assets.crawl.mirror import Mirror, texts_of
+from temporal_assets.crawl.traffic import Traffic
+from temporal_assets.logs.urls import site_of
+
+ORACLE: Final = "oracle"
+"""What no order can exceed; see `core.crawl_curves`."""
+
+FEWEST_PAGES: Final = 50
+"""Of a site: with fewer, a curve is a matter of single pages."""
+
+Curves = Mapping[str, Mapping[str, CrawlCurve]]
+"""Scenario -> policy -> curve."""
+
+
+@dataclass(frozen=True, slots=True)
+class SiteResult:
+    """One site of the mirror, crawled."""
+
+    site: str
+    start: str
+    pages: int
+    reachable: int
+    links: int
+    patterns: int
+    covered: float
+    """Share of the mirror's pages that a pattern covers."""
+    traffic: float
+    """Of the mirror's pages in the period of scoring."""
+    in_mirror: float
+    """Share of the site's traffic that is of pages of the mirror."""
+    curves: Curves
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """All sites, and those that could not be judged."""
+
+    sites: tuple[SiteResult, ...]
+    skipped: Mapping[str, str]
+    """Site -> why."""
+
+    def mean(self, scenario: str) -> dict[str, CrawlCurve]:
+        """The average curve of every policy, the best of ours first."""
+        names = self.sites[0].curves[scenario] if self.sites else ()
+        return {
+            name: mean_curve([site.curves[scenario][name] for site in self.sites]) for name in names
+        }
+
+
+def evaluate(
+    mirror: Mirror,
+    learned: Traffic,
+    scored: pa.Table,
+    only: Collection[str] = (),
+    seed: int = 1,
+    on_site: Callable[[int], None] = lambda _: None,
+) -> Evaluation:
+    """Crawl the sites of a mirror under every policy.
+
+    `scored`: url, visits of the later period. `only`: sites, all if empty. `on_site` is told how
+    many sites are done.
+    """
+    in_log, sent = _by_site(learned.pages), _by_site(scored)
+    between = _by_site(learned.transits, "target")
+    sites: list[SiteResult] = []
+    skipped: dict[str, str] = {}
+    for i, site in enumerate(mirror.sites):
+        if only and site not in only:
+            continue
+        pages = int(mirror.first[i + 1] - mirror.first[i])
+        if pages < FEWEST_PAGES:
+            skipped[site] = f"fewer than {FEWEST_PAGES} pages in the mirror"
+        elif site not in in_log:
+            skipped[site] = "no traffic to learn from"
+        elif site not in sent:
+            skipped[site] = "no traffic to be scored by"
+        else:
+            result = _site(mirror, i, in_log[site], between.get(site), sent[site], seed)
+            if result.traffic > 0:
+                sites.append(result)
+            else:
+                skipped[site] = "no page of the mirror has traffic to be scored by"
+        on_site(i + 1)
+    return Evaluation(tuple(sites), skipped)
+
+
+def _site(
+    mirror: Mirror, i: int, in_log: pa.Table, between: pa.Table | None, sent: pa.Table, seed: int
+) -> SiteResult:
+    start, stop = int(mirror.first[i]), int(mirror.first[i + 1])
+    urls = mirror.urls[start:stop]
+    links = part(mirror.links, start, stop)
+    known = knowledge(urls, in_log, between)
+    traffic = _aligned(urls, sent, "visits")
+    home = _home(urls)
+    total = float(traffic.sum())
+    curves: dict[str, dict[str, CrawlCurve]] = {}
+    for scenario in SCENARIOS:
+        is_fetch = scenario == "fetch"
+        bound = (fetch_bound if is_fetch else seen_bound)(links, [home], traffic)
+        curves[scenario] = {ORACLE: curve_of(bound, len(urls), total)}
+        for name, score in policy_scores(known, links, scenario, seed).items():
+            done: Crawl = crawl(links, [home], score)
+            gained = done.fetched_traffic(traffic) if is_fetch else done.seen_traffic(traffic)
+            curves[scenario][name] = curve_of(gained, len(urls), total)
+    return SiteResult(
+        site=mirror.sites[i],
+        start=urls[home].as_py(),
+        pages=len(urls),
+        reachable=_reachable(links, home),
+        links=links.links,
+        patterns=len(known.graph.volume),
+        covered=float((known.pattern >= 0).mean()),
+        traffic=total,
+        in_mirror=total / max(float(pc.sum(sent.column("visits")).as_py() or 0), 1.0),
+        curves=curves,
+    )
+
+
+def _reachable(links: LinkGraph, home: int) -> int:
+    return len(crawl(links, [home], np.zeros(len(links))).fetched)
+
+
+def knowledge(urls: pa.Array, in_log: pa.Table, between: pa.Table | None) -> SiteKnowledge:
+    """Patterns and counts of one site's pages, from the log of the site.
+
+    `urls`: pages of the mirror. `in_log`: url, visits, referrals. `between`: referrer, target,
+    clients, where anybody followed a link.
+    """
+    log_urls = in_log.column("url").combine_chunks()
+    if between is None:
+        referrer = target = np.zeros(0, np.int64)
+        clients = np.zeros(0)
+    else:
+        referrer = _numbers(log_urls, between.column("referrer").combine_chunks())
+        target = _numbers(log_urls, between.column("target").combine_chunks())
+        clients = between.column("clients").to_numpy().astype(np.float64)
+    found = learn_patterns(
+        SiteTraffic(
+            texts_of(log_urls),
+            in_log.column("visits").to_numpy().astype(np.float64),
+            in_log.column("referrals").to_numpy().astype(np.float64),
+            referrer,
+            target,
+            clients,
+        )
+    )
+    leaves = found.by_transit.leaves
+    leaf = compile_matcher(found.by_transit).match_leaves(texts_of(urls))
+    row = np.where(leaf >= 0, np.searchsorted(leaves, leaf), -1).astype(np.int32)
+    return SiteKnowledge(
+        row,
+        found.graph,
+        found.ranks,
+        _aligned(urls, in_log, "visits"),
+        _aligned(urls, in_log, "referrals"),
+    )
+
+
+def _home(urls: pa.Array) -> int:
+    """The front page; where it is missing, the shortest URL, the first of several."""
+    lengths = np.asarray(pc.utf8_length(urls))
+    return int(np.argmin(lengths))
+
+
+def _aligned(urls: pa.Array, table: pa.Table, column: str) -> Floats:
+    """A column of the table for each URL, 0 where it has none."""
+    at = _numbers(table.column("url").combine_chunks(), urls)
+    values = table.column(column).to_numpy().astype(np.float64)
+    return np.where(at >= 0, values[np.maximum(at, 0)], 0.0) if len(values) else np.zeros(len(urls))
+
+
+def _numbers(among: pa.Array, urls: pa.Array) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    found = pc.index_in(urls.cast(pa.large_string()), value_set=among.cast(pa.large_string()))
+    return np.asarray(pc.fill_null(found, -1)).astype(np.int64)
+
+
+def _by_site(table: pa.Table, column: str = "url") -> dict[str, pa.Table]:
+    """The rows of each site."""
+    sites = pa.array([site_of(url) for url in table.column(column).to_pylist()], pa.string())
+    order = pc.sort_indices(sites)  # stable
+    ordered, names = table.take(order), sites.take(order)
+    counted = pc.value_counts(names)
+    parts: dict[str, pa.Table] = {}
+    at = 0
+    for entry in counted:
+        count = entry["counts"].as_py()
+        parts[entry["values"].as_py()] = ordered.slice(at, count)
+        at += count
+    return parts

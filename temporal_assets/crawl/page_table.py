@@ -1,0 +1,34 @@
+"""Pages given as a Parquet table of URL and HTML, such as the demo's mirror.
+
+Here: that table. Not here: links (`html_links`); tables of links are read by `edge_list`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import pyarrow.parquet as pq
+
+from temporal_assets.crawl.html_links import html_links
+from temporal_assets.crawl.mirror import MirrorBuilder
+
+_COLUMNS: Final = ("url", "html")
+_ROWS: Final = 1_000
+
+
+def is_page_table(path: Path) -> bool:
+    """Whether a Parquet file has the two columns."""
+    return set(_COLUMNS) <= set(pq.read_schema(path).names)
+
+
+def read_pages(path: Path, builder: MirrorBuilder) -> None:
+    """Add the pages of a file; those without URL or HTML are counted and skipped."""
+    for batch in pq.ParquetFile(path).iter_batches(_ROWS, columns=list(_COLUMNS)):
+        for row in batch.to_pylist():
+            url, html = row["url"], row["html"]
+            if url and html is not None:
+                body = html if isinstance(html, bytes) else html.encode("utf-8", "replace")
+                builder.page(url, html_links(url, body, "utf-8"))
+            else:
+                builder.counts["broken"] += 1

@@ -1,0 +1,98 @@
+"""What users did with pages: F_in, F_out and F_trans of a period, and clicks from a file.
+
+Here: where traffic comes from. Not here: what is learned from it (`evaluation`).
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from temporal_assets.contracts import ColumnSpec, Table, Type
+from temporal_assets.crawl.mirror import MirrorBuilder, NoMirror
+from temporal_assets.engines.base import Engine
+from temporal_assets.logs.urls import UrlRules, canonical_url
+from temporal_assets.storage.store import Store
+
+CRAWL_TRAFFIC: Final = Table(
+    name="crawl_traffic",
+    version=1,
+    description="Traffic of pages in a period; lives within one simulation.",
+    grain="url",
+    columns=(
+        ColumnSpec("url", Type.VARCHAR, "Canonical URL of the page."),
+        ColumnSpec("visits", Type.BIGINT, "F_in."),
+        ColumnSpec("referrals", Type.BIGINT, "F_out."),
+    ),
+)
+CRAWL_TRANSITS: Final = Table(
+    name="crawl_transits",
+    version=1,
+    description="Transits between pages in a period; lives within one simulation.",
+    grain="referrer, target",
+    columns=(
+        ColumnSpec("referrer", Type.VARCHAR, "Canonical URL they came from."),
+        ColumnSpec("target", Type.VARCHAR, "Canonical URL they went to."),
+        ColumnSpec("clients", Type.BIGINT, "F_trans."),
+    ),
+)
+_ROWS: Final = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """Tables with the columns of the two contracts."""
+
+    pages: pa.Table
+    transits: pa.Table
+
+
+def traffic_of(store: Store, engine: Engine, days: Sequence[dt.date]) -> Traffic:
+    """Traffic of some days together. Raises `NoMirror` where there are none."""
+    if not days:
+        raise NoMirror("there are no days to take traffic from")
+    inputs = {"transits": [path for day in days for path in store.files("transits", day)]}
+    with store.scratch() as scratch:
+        (pages,) = engine.query("crawl_traffic", inputs, {}, CRAWL_TRAFFIC, scratch)
+        (between,) = engine.query("crawl_transits", inputs, {}, CRAWL_TRANSITS, scratch)
+        return Traffic(
+            pq.read_table(pages, memory_map=False), pq.read_table(between, memory_map=False)
+        )
+
+
+def add_transits(traffic: Traffic, builder: MirrorBuilder) -> None:
+    """Make a mirror of what users did: every page they opened, every step they took a link."""
+    for batch in traffic.transits.to_batches(_ROWS):
+        pairs = zip(batch["referrer"].to_pylist(), batch["target"].to_pylist(), strict=True)
+        for referrer, target in pairs:
+            builder.link(referrer, target)
+    for batch in traffic.pages.to_batches(_ROWS):
+        for url in batch["url"].to_pylist():
+            builder.page(url, ())
+
+
+def clicks_of(path: Path, rules: UrlRules) -> tuple[pa.Table, int]:
+    """Clicks of search results: a CSV of URL and number -> (url, visits), and rows left out."""
+    clicks: Counter[str] = Counter()
+    bad = 0
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+        for line, row in enumerate(csv.reader(file)):
+            url = canonical_url(row[0], rules) if row else None
+            try:
+                count = int(row[1]) if url is not None else -1
+            except (IndexError, ValueError):
+                count = -1
+            if url is not None and count >= 0:
+                clicks[url] += count
+            elif line > 0:  # the first may be a header
+                bad += 1
+    columns = {"url": pa.array(clicks.keys(), pa.string()), "visits": pa.array(clicks.values())}
+    return pa.table(columns), bad
