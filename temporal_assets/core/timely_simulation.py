@@ -1,0 +1,266 @@
+"""Crawling while pages are born: who arrives while a page is still of interest?
+
+Here: the world, the crawler with its budget, and what it is judged by (Lefortier et al., CIKM 2013:
+a page fetched late has lost the interest it had before). Not here: where births and interest
+come from, the strategies' knowledge.
+
+Time is in hours. Interest in page i after its birth is spread as log-normal in days, as everywhere
+in this project (TW 4.1), and sums to `interest[i]`. A hub shows the newest pages of its list; any
+other page links what it links, as soon as that is born.
+
+The crawler knows every page born before hour 0 and has fetched it. It makes one fetch every
+1 / budget hours. A page seen for the first time is new; fetched pages are fetched again when their
+interval is over. It never sees births, only links.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+from math import erf, log, sqrt
+from typing import Any, Final
+
+import numpy as np
+from numba import njit
+
+from temporal_assets.core.link_graph import LinkGraph
+from temporal_assets.core.texts import Flags, Floats, Int32s, Int64s
+
+NEVER: Final = np.inf
+"""Interval of pages that are not fetched again."""
+
+DECREASE: Final = 0.2
+INCREASE: Final = 0.4
+"""Of an interval after a fetch that found a change, and after one that did not: the defaults of
+Nutch's AdaptiveFetchSchedule (`db.fetch.schedule.adaptive.dec_rate`, `.inc_rate`)."""
+
+SHORTEST: Final = 1.0 / 60.0
+LONGEST: Final = 365.0 * 24.0
+"""Hours; Nutch's `min_interval` of a minute and `max_interval` of a year."""
+
+_GOLDEN: Final = 0.6180339887498949
+"""Multiples of it are spread evenly over the unit interval, without chance."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimelyWorld:
+    """Pages and what becomes of them; arrays have an entry a page."""
+
+    links: LinkGraph
+    """Of a hub: its whole list in the order of birth. Of other pages: what they link."""
+    shown: Int64s
+    """How many of its newest links a page shows; 0: all that are born."""
+    birth: Floats
+    """Hours; before 0 for pages that the crawler knows already."""
+    mu: Floats
+    """Of the log-normal interest, in log days."""
+    sigma: Floats
+    """Above 0."""
+    interest: Floats
+    """Visits a page draws over its life; hubs have 0."""
+    is_temporal: Flags
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """How a crawler spends its fetches; arrays have an entry a page."""
+
+    interval: Floats
+    """Hours after which a fetched page is fetched again, at first; `NEVER` if not at all."""
+    score: Floats
+    """Of new pages the one with the highest is fetched first, of equals the one seen first."""
+    new_first: bool
+    """New pages before any page again; else all wait in one queue, the longest due first."""
+    is_adaptive: bool
+    """Intervals shrink when something new was found and grow when nothing was."""
+    is_allowed: Flags
+    """Pages that are followed at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimelyResult:
+    """What a crawler achieved among pages born from hour 0 on."""
+
+    first_fetch: Floats
+    """Hour of each page's first fetch; NaN if it never was."""
+    remaining: float
+    """Share of all interest that was still to come when its page was fetched, in [0, 1]."""
+    temporal_remaining: float
+    """The same of temporal pages alone."""
+    temporal_fetched: float
+    """Share of the temporal pages that were fetched at all."""
+    median_delay: float
+    """Hours from birth to first fetch of temporal pages that were fetched; NaN without any."""
+    delay_90: float
+    """The 90th percentile of the same."""
+    fetches: int
+    wasted: int
+    """Fetches of known pages that showed nothing new."""
+
+
+def simulate_timely(
+    world: TimelyWorld, strategy: Strategy, budget: float, hours: float
+) -> TimelyResult:
+    """Crawl for some hours with `budget` fetches an hour."""
+    if budget <= 0 or hours <= 0:
+        raise ValueError("a crawl needs a budget and time")
+    if (world.sigma <= 0).any():
+        raise ValueError("interest needs a spread: sigma must be above 0")
+    first_fetch, fetches, wasted = _simulate(
+        world.links.first,
+        world.links.target,
+        world.shown,
+        world.birth,
+        strategy.interval,
+        strategy.score,
+        strategy.is_allowed,
+        strategy.new_first,
+        strategy.is_adaptive,
+        budget,
+        hours,
+    )
+    return _judged(world, first_fetch, hours, int(fetches), int(wasted))
+
+
+def hub_intervals(value: Floats, rate: float) -> Floats:
+    """Hours between visits of hubs that lose the least interest with `rate` visits an hour.
+
+    Value v arrives at a hub per hour and waits half an interval T on average: sum(v * T / 2) is
+    least under sum(1 / T) = rate where T is in proportion to 1 / sqrt(v). Hubs of no value are
+    not visited.
+    """
+    root = np.sqrt(np.maximum(value, 0.0))
+    if root.sum() == 0:
+        return np.full(len(root), NEVER)
+    return np.where(root > 0, root.sum() / (rate * np.where(root > 0, root, 1.0)), NEVER)
+
+
+def _judged(
+    world: TimelyWorld, first_fetch: Floats, hours: float, fetches: int, wasted: int
+) -> TimelyResult:
+    born = (world.birth >= 0) & (world.birth < hours)
+    temporal = born & world.is_temporal
+    delay = first_fetch - world.birth
+    left = np.where(np.isnan(delay), 0.0, 1.0)
+    fetched = np.flatnonzero(~np.isnan(delay) & born)
+    left[fetched] = 1.0 - _accumulated(delay[fetched], world.mu[fetched], world.sigma[fetched])
+    waits = delay[temporal & ~np.isnan(delay)]
+    median, late = np.percentile(waits, [50, 90]) if len(waits) else (np.nan, np.nan)
+    return TimelyResult(
+        first_fetch=first_fetch,
+        remaining=_share(world.interest, left, born),
+        temporal_remaining=_share(world.interest, left, temporal),
+        temporal_fetched=len(waits) / max(int(temporal.sum()), 1),
+        median_delay=float(median),
+        delay_90=float(late),
+        fetches=fetches,
+        wasted=wasted,
+    )
+
+
+def _share(interest: Floats, left: Floats, among: Flags) -> float:
+    total = float(interest[among].sum())
+    return float((interest * left)[among].sum()) / total if total > 0 else 0.0
+
+
+@njit(nogil=True, cache=True)
+def _accumulated(delay: Floats, mu: Floats, sigma: Floats) -> Floats:
+    """Share of the interest that is over after some hours: Φ of TW 4.2 with n in days."""
+    over = np.zeros(len(delay))
+    for i in range(len(delay)):
+        if delay[i] > 0:
+            z = (log(delay[i] / 24.0) - mu[i]) / sigma[i]
+            over[i] = 0.5 * (1.0 + erf(z / sqrt(2.0)))
+    return over
+
+
+@njit(nogil=True, cache=True)
+def _simulate(
+    first: Int64s,
+    target: Int32s,
+    shown: Int64s,
+    birth: Floats,
+    interval: Floats,
+    score: Floats,
+    is_allowed: Flags,
+    new_first: bool,
+    is_adaptive: bool,
+    budget: float,
+    hours: float,
+) -> tuple[Floats, int, int]:
+    pages = len(birth)
+    first_fetch = np.full(pages, np.nan)
+    last_fetch = np.zeros(pages)
+    every = interval.copy()
+    is_seen = birth < 0
+    new: list[tuple[Any, Any, Any]] = [(0.0, np.int64(0), np.int64(0)) for _ in range(0)]
+    again: list[tuple[Any, Any, Any]] = [(0.0, np.int64(0), np.int64(0)) for _ in range(0)]
+    for page in np.flatnonzero((birth < 0) & is_allowed & (every < np.inf)):
+        # As if they had been fetched evenly over their interval until now.
+        due = every[page] * ((page * _GOLDEN) % 1.0)
+        heapq.heappush(again, (due, np.int64(len(again)), page))
+    ticket = np.int64(len(again))
+    fetches = wasted = 0
+    for slot in range(int(budget * hours)):
+        now = slot / budget
+        if len(new) > 0:
+            page = heapq.heappop(new)[2]
+        elif len(again) > 0 and again[0][0] <= now:
+            page = heapq.heappop(again)[2]
+        else:
+            continue
+        fetches += 1
+        is_first = birth[page] >= 0 and np.isnan(first_fetch[page])
+        listed = target[first[page] : first[page + 1]]
+        changed, unseen = _look(
+            listed, shown[page], now, last_fetch[page], birth, is_seen, is_allowed
+        )
+        for goal in unseen:
+            if new_first:
+                heapq.heappush(new, (-score[goal], ticket, goal))
+            else:
+                heapq.heappush(again, (now, ticket, goal))
+            ticket += 1
+        last_fetch[page] = now
+        if is_first:
+            first_fetch[page] = now
+        else:
+            wasted += not changed
+            if is_adaptive:
+                every[page] *= 1.0 - DECREASE if changed else 1.0 + INCREASE
+                every[page] = min(max(every[page], SHORTEST), LONGEST)
+        if every[page] < np.inf:
+            heapq.heappush(again, (now + every[page], ticket, page))
+            ticket += 1
+    return first_fetch, fetches, wasted
+
+
+@njit(nogil=True, cache=True)
+def _look(
+    listed: Int32s,
+    shown: int,
+    now: float,
+    last: float,
+    birth: Floats,
+    is_seen: Flags,
+    is_allowed: Flags,
+) -> tuple[bool, list[Any]]:
+    """Whether a page has changed since its last fetch, and the pages seen on it for the first time.
+
+    The newest first.
+    """
+    unseen = [np.int64(0) for _ in range(0)]
+    changed = False
+    left = shown if shown > 0 else len(listed)
+    for link in range(len(listed) - 1, -1, -1):
+        goal = np.int64(listed[link])
+        if birth[goal] > now:
+            continue
+        if left == 0:
+            break
+        left -= 1
+        changed = changed or birth[goal] > last
+        if not is_seen[goal] and is_allowed[goal]:
+            is_seen[goal] = True
+            unseen.append(goal)
+    return changed, unseen

@@ -1,0 +1,96 @@
+"""Crawls over time, worked out by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from temporal_assets.core.link_graph import link_graph
+from temporal_assets.core.timely_simulation import (
+    NEVER,
+    Strategy,
+    TimelyWorld,
+    hub_intervals,
+    simulate_timely,
+)
+
+# Page 0 is a hub that shows its newest two; 1 to 4 are born at hours 1, 1.5, 3 and 50.
+BIRTH = np.array([-1.0, 1.0, 1.5, 3.0, 50.0])
+
+
+def world(shown=2):
+    source, target = np.zeros(4, np.int32), np.arange(1, 5, dtype=np.int32)
+    return TimelyWorld(
+        link_graph(5, source, target),
+        np.array([shown, 0, 0, 0, 0]),
+        BIRTH,
+        np.zeros(5),
+        np.ones(5),
+        np.array([0.0, 10, 20, 30, 40]),
+        np.array([False, True, True, False, True]),
+    )
+
+
+def strategy(interval, **changes):
+    every = np.full(5, NEVER)
+    every[0] = interval
+    return replace(Strategy(every, np.arange(5.0), True, False, np.ones(5, np.bool_)), **changes)
+
+
+def test_a_hub_every_two_hours():
+    result = simulate_timely(world(), strategy(2.0), budget=2.0, hours=10.0)
+    # The hub at 0 and 2; then 2 (the higher score) at 2.5, 1 at 3; the hub at 4, and 3 at 4.5.
+    assert result.first_fetch.tolist()[1:4] == [3.0, 2.5, 4.5]
+    assert np.isnan(result.first_fetch[4])
+    # After 24 hours half of the interest is over (mu = 0); of 1 two hours are.
+    from scipy.special import ndtr
+
+    over = ndtr(np.log(np.array([2.0, 1.0, 1.5]) / 24))
+    expected = ((1 - over) * [10, 20, 30]).sum() / 60  # 4 is born after the end
+    assert result.remaining == pytest.approx(expected)
+    assert (result.temporal_fetched, result.median_delay) == (1.0, 1.5)
+    # Hub at 0, 2, 4, 6, 8: 0 finds nothing new, and neither do 6 and 8.
+    assert (result.fetches, result.wasted) == (8, 3)
+
+
+def test_what_a_hub_no_longer_shows_is_missed():
+    result = simulate_timely(world(shown=1), strategy(4.0), budget=2.0, hours=10.0)
+    assert np.isnan(result.first_fetch[1:3]).all()
+    assert result.first_fetch[3] == 4.5
+    assert result.temporal_fetched == 0.0
+    assert np.isnan(result.median_delay)
+
+
+def test_what_is_not_allowed_is_not_followed():
+    allowed = np.array([True, False, True, True, True])
+    result = simulate_timely(world(), strategy(2.0, is_allowed=allowed), 2.0, 10.0)
+    assert np.isnan(result.first_fetch[1])
+    assert result.first_fetch[2] == 2.5
+
+
+def test_adaptive_intervals_grow_when_nothing_is_new():
+    fixed = simulate_timely(world(shown=3), strategy(2.0), 2.0, 48.0)
+    grown = simulate_timely(world(shown=3), strategy(2.0, is_adaptive=True), 2.0, 48.0)
+    assert grown.wasted < fixed.wasted == 22
+    assert grown.temporal_fetched == 1.0
+
+
+def test_one_queue_is_first_come_first_served():
+    result = simulate_timely(world(), strategy(2.0, new_first=False), 2.0, 10.0)
+    # The hub links are read from the newest: 2 is seen before 1.
+    assert result.first_fetch.tolist()[1:3] == [3.0, 2.5]
+
+
+def test_intervals_of_hubs():
+    # Four times the value, twice as often; 2/3 and 1/3 of three visits an hour.
+    assert hub_intervals(np.array([4.0, 1.0, 0.0]), 3.0).tolist() == [0.5, 1.0, NEVER]
+    assert hub_intervals(np.zeros(2), 3.0).tolist() == [NEVER, NEVER]
+
+
+def test_impossible_crawls_are_refused():
+    with pytest.raises(ValueError, match="budget"):
+        simulate_timely(world(), strategy(2.0), 0.0, 10.0)
+    with pytest.raises(ValueError, match="sigma"):
+        simulate_timely(replace(world(), sigma=np.zeros(5)), strategy(2.0), 1.0, 10.0)
