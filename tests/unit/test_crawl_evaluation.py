@@ -1,0 +1,104 @@
+"""From a mirror and traffic to curves, on a site small enough to know the answer."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from temporal_assets.crawl.evaluation import evaluate
+from temporal_assets.crawl.mirror import MirrorBuilder
+from temporal_assets.crawl.sources import read_sources
+from temporal_assets.crawl.traffic import Traffic, add_transits, clicks_of
+from temporal_assets.logs.urls import DEFAULT
+
+HOME = "https://a.example/"
+OLD = [f"https://a.example/old/page-{i}.html" for i in range(400)]
+NEWS = [f"https://a.example/news/story-{i}.html" for i in range(100)]
+
+
+@pytest.fixture(scope="module")
+def mirror():
+    """The home page links 400 old pages, then 100 news; nothing else links."""
+    builder = MirrorBuilder()
+    builder.page(HOME, [(url, False) for url in (*OLD, *NEWS)])
+    for url in (*OLD, *NEWS):
+        builder.page(url, ())
+    builder.page("https://small.example/", ())
+    return builder.build()
+
+
+@pytest.fixture(scope="module")
+def learned():
+    """Half of the pages are in the log: ten visits a news page, one an old page.
+
+    Both come from different pages: by the transit cut alike ones would be one pattern."""
+    visits = [(HOME, 100), *((url, 1) for url in OLD[:200]), *((url, 10) for url in NEWS[:50])]
+    urls, counts = zip(*visits, strict=True)
+    referrals = [500, 200, *[0] * 249]
+    pages = pa.table({"url": urls, "visits": counts, "referrals": referrals})
+    transits = pa.table(
+        {"referrer": [*[OLD[0]] * 200, *[HOME] * 50], "target": urls[1:], "clients": counts[1:]},
+    )
+    return Traffic(pages, transits)
+
+
+def test_orders_differ_as_the_site_says(mirror, learned):
+    later = pa.table({"url": [*NEWS, "https://a.example/unknown"], "visits": [1] * 100 + [100]})
+    result = evaluate(mirror, learned, later)
+    assert set(result.skipped) == {"small.example"}
+    (site,) = result.sites
+    assert (site.start, site.pages, site.reachable) == (HOME, 501, 501)
+    assert (site.traffic, site.in_mirror, site.covered) == (100.0, 0.5, 1.0)
+    needed = {name: curve.pages_for(0.8) for name, curve in result.mean("fetch").items()}
+    # The home page and 80 news, however they are found; breadth first takes the old pages before.
+    for name in ("oracle", "average_visit", "combined"):
+        assert needed[name] == pytest.approx(81 / 501, abs=0.003)
+    assert needed["breadth_first"] == pytest.approx(481 / 501)
+    assert needed["volume"] == pytest.approx(481 / 501)
+    seen = result.mean("discovery")
+    assert all(curve.pages_for(0.9) < 0.003 for curve in seen.values())  # all is on the home page
+
+
+def test_only_the_sites_asked_for(mirror, learned):
+    later = pa.table({"url": NEWS, "visits": [1] * 100})
+    assert evaluate(mirror, learned, later, only=["small.example"]).sites == ()
+
+
+def test_a_mirror_of_what_users_did(learned):
+    builder = MirrorBuilder()
+    add_transits(learned, builder)
+    mirror = builder.build()
+    assert (len(mirror), mirror.links.links) == (251, 250)
+
+
+def test_clicks(tmp_path):
+    path = tmp_path / "clicks.csv"
+    path.write_text(
+        "url,clicks\nhttp://a.example/x,3\nhttps://a.example/x,4\nnone,1\n/x\nhttp://a.example/y,-1\n"
+    )
+    table, bad = clicks_of(path, DEFAULT)
+    assert table.to_pylist() == [{"url": "https://a.example/x", "visits": 7}]
+    assert bad == 3
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    from temporal_assets.demo import DemoOptions, generate
+
+    folder = tmp_path_factory.mktemp("corpus")
+    options = DemoOptions(days=6, sites=3, pages=300, requests=3_000, clients=600)
+    generate(options, folder)
+    return folder / "mirror"
+
+
+def test_links_read_from_the_html_of_the_demo_are_the_links_it_says(corpus):
+    made = []
+    for name in ("pages", "links"):
+        builder = MirrorBuilder()
+        read_sources([corpus / f"{name}.parquet"], builder)
+        made.append(builder.build())
+    by_html, by_list = made
+    assert by_html.urls.equals(by_list.urls)
+    assert by_html.links.first.tolist() == by_list.links.first.tolist()
+    for page in range(len(by_html)):
+        assert set(by_html.links.of(page)) == set(by_list.links.of(page))
