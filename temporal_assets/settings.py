@@ -423,6 +423,31 @@ class Policy(_Section):
     its visits (BB 5.3: few patterns hold nearly all traffic)."""
 
 
+class Baseline(_Section):
+    """The list in use today, which ours are compared with (TW Table 1, NP Table 2)."""
+
+    path: Path | None = None
+    """Hand-made list of sites or seeds; relative to the state folder. Unset: none."""
+
+
+class Evaluation(_Section):
+    """How lists are judged by pages born after they were made."""
+
+    horizons: tuple[int, ...] = (7, 30)
+    """Days of births after the list was made."""
+
+    settle_days: int = Field(7, ge=1)
+    """Days for which the youngest of these pages have been observed at least: what a page is shows
+    only when its first days are over."""
+
+    @field_validator("horizons")
+    @classmethod
+    def _days(cls, value: tuple[int, ...]) -> tuple[int, ...]:
+        if any(days < 1 for days in value):
+            raise ValueError("must be numbers of days, each at least 1")
+        return value
+
+
 class Engine(_Section):
     """What runs the transformations, and what it may use."""
 
@@ -490,6 +515,8 @@ class Settings(BaseSettings):
     sites: Sites = Sites()
     prefixes: Prefixes = Prefixes()
     policy: Policy = Policy()
+    baseline: Baseline = Baseline()
+    evaluation: Evaluation = Evaluation()
     engine: Engine = Engine()
     orchestration: Orchestration = Orchestration()
 

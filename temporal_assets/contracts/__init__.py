@@ -13,6 +13,7 @@ from temporal_assets.contracts.behaviour_graph import BEHAVIOUR_GRAPH
 from temporal_assets.contracts.calibration import CALIBRATION
 from temporal_assets.contracts.crawl_policy import CRAWL_POLICY
 from temporal_assets.contracts.early_labels import EARLY_LABELS
+from temporal_assets.contracts.hub_evaluation import HUB_EVALUATION
 from temporal_assets.contracts.hub_seeds import HUB_SEEDS
 from temporal_assets.contracts.interest_curves import INTEREST_CURVES
 from temporal_assets.contracts.news_prefixes import NEWS_PREFIXES
@@ -27,6 +28,7 @@ from temporal_assets.contracts.rejects import REJECTS
 from temporal_assets.contracts.requests import REQUESTS
 from temporal_assets.contracts.rules import Drift, Rule, Severity
 from temporal_assets.contracts.section_scores import SECTION_SCORES
+from temporal_assets.contracts.seed_evaluation import SEED_EVALUATION
 from temporal_assets.contracts.site_changes import SITE_CHANGES
 from temporal_assets.contracts.site_scores import SITE_SCORES
 from temporal_assets.contracts.table import ColumnSpec, Table, Type
@@ -55,6 +57,8 @@ TABLES: Final[tuple[Table, ...]] = (
     NEWS_PREFIXES,
     SITE_CHANGES,
     CRAWL_POLICY,
+    SEED_EVALUATION,
+    HUB_EVALUATION,
 )
 """All tables, in the order the data flows."""
 
@@ -75,6 +79,7 @@ __all__ = [
     "CALIBRATION",
     "CRAWL_POLICY",
     "EARLY_LABELS",
+    "HUB_EVALUATION",
     "HUB_SEEDS",
     "INTEREST_CURVES",
     "NEWS_PREFIXES",
@@ -88,6 +93,7 @@ __all__ = [
     "REJECTS",
     "REQUESTS",
     "SECTION_SCORES",
+    "SEED_EVALUATION",
     "SITE_CHANGES",
     "SITE_SCORES",
     "TABLES",

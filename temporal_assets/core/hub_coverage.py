@@ -18,6 +18,7 @@ measured it always was (docs/hubs.md).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numba import njit
@@ -25,6 +26,12 @@ from numpy.typing import ArrayLike
 
 from temporal_assets.core.links import Links
 from temporal_assets.core.texts import Int32s, Int64s
+
+_WHOLE: Final = 1000
+"""A page that no hub leads to yet; integers, so that equal gains are equal."""
+
+_TIMES: Final = 16
+"""Hubs before, after which a page is worth no less, and next to nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +64,21 @@ def paper_order(links: Links, candidates: ArrayLike, limit: int | None = None) -
     return HubOrder(hub, gains(links, hub))
 
 
-def greedy_order(links: Links, candidates: ArrayLike, limit: int | None = None) -> HubOrder:
+def greedy_order(
+    links: Links, candidates: ArrayLike, limit: int | None = None, again: float = 0.0
+) -> HubOrder:
     """Candidates by what they add to those before them; ties in the order of the paper.
 
-    Ends where no candidate adds a page.
+    `again`, at least 0 and below 1, is what a page is worth to a hub for every hub before it that
+    leads there: 0 counts each page once. Ends where no candidate adds anything.
     """
+    if not 0 <= again < 1:
+        raise ValueError(f"again must be at least 0 and below 1, not {again}")
     ranked = paper_order(links, candidates).hub
     most = len(ranked) if limit is None else min(limit, len(ranked))
-    hub, gain = _greedy(links.start, links.target, ranked, most)
-    return HubOrder(hub, gain)
+    worth = np.round(_WHOLE * again ** np.arange(_TIMES)).astype(np.int64)
+    hub = _greedy(links.start, links.target, ranked, most, worth)
+    return HubOrder(hub, gains(links, hub))
 
 
 def gains(links: Links, hubs: ArrayLike) -> Int64s:
@@ -85,19 +98,19 @@ def _gains(start: Int64s, target: Int32s, hubs: Int64s) -> Int64s:
 
 
 @njit(nogil=True, cache=True)
-def _greedy(start: Int64s, target: Int32s, ranked: Int64s, most: int) -> tuple[Int64s, Int64s]:
+def _greedy(start: Int64s, target: Int32s, ranked: Int64s, most: int, worth: Int64s) -> Int64s:
     """`ranked` is in the order of the paper: the first gains fall along it."""
     count = ranked.size
     hub = np.zeros(most, np.int64)
-    gain = np.zeros(most, np.int64)
     if most == 0:
-        return hub, gain
-    covered = np.zeros(start.size - 1, np.bool_)
-    top = start[ranked[0] + 1] - start[ranked[0]]
+        return hub
+    times = np.zeros(start.size - 1, np.int64)  # hubs taken that lead to the page
+    last = worth.size - 1
+    top = (start[ranked[0] + 1] - start[ranked[0]]) * worth[0]
     # Smallest key first: the largest gain, then the place in the paper's order.
     heap = np.empty(count, np.int64)
     for place in range(count):
-        bound = start[ranked[place] + 1] - start[ranked[place]]
+        bound = (start[ranked[place] + 1] - start[ranked[place]]) * worth[0]
         heap[place] = (top - bound) * count + place
     taken = 0
     while taken < most:
@@ -105,20 +118,19 @@ def _greedy(start: Int64s, target: Int32s, ranked: Int64s, most: int) -> tuple[I
         page = ranked[place]
         adds = 0
         for i in range(start[page], start[page + 1]):
-            adds += not covered[target[i]]
+            adds += worth[min(times[target[i]], last)]
         key = (top - adds) * count + place
         if key == heap[0]:
             if adds == 0:
                 break
             for i in range(start[page], start[page + 1]):
-                covered[target[i]] = True
+                times[target[i]] += 1
             hub[taken] = page
-            gain[taken] = adds
             taken += 1
             key = top * count + place
         heap[0] = key
         _sink(heap)
-    return hub[:taken], gain[:taken]
+    return hub[:taken]
 
 
 @njit(nogil=True, cache=True)

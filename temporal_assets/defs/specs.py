@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +13,7 @@ from temporal_assets.defs.tags import DAILY_GROUP, WINDOW_GROUP
 from temporal_assets.engines.sql import sql_file
 from temporal_assets.settings import Settings
 from temporal_assets.storage.manifest import digest_of
-from temporal_assets.windows.asset import WindowAsset
+from temporal_assets.windows.asset import WindowAsset, learned_days
 
 
 def table_spec(
@@ -46,7 +47,7 @@ def window_spec(asset: WindowAsset, settings: Settings) -> dg.AssetSpec:
         table.name,
         deps=[
             *(dg.AssetDep(name, partition_mapping=window) for name in asset.windows),
-            *(dg.AssetDep(one.name) for one in asset.tables),
+            *_tables(asset, settings),
         ],
         description=(
             f"{table.description}\n\nOne row: {table.grain}. One partition: the"
@@ -61,6 +62,20 @@ def window_spec(asset: WindowAsset, settings: Settings) -> dg.AssetSpec:
         code_version=_code_version(table, asset.sql, 0),
         metadata=_metadata(table),
     )
+
+
+def _tables(asset: WindowAsset, settings: Settings) -> list[dg.AssetDep]:
+    """The same day of its tables; of those that lists were learned from, earlier days as well."""
+    today = dt.date.max
+    back = [(today - day).days for day in learned_days(settings, today).values()]
+    since = dg.TimeWindowPartitionMapping(start_offset=-max(back, default=0))
+    learned = {one.name for one in asset.learned}
+    return [
+        dg.AssetDep(one.name, partition_mapping=since)
+        if one.name in learned
+        else dg.AssetDep(one.name)
+        for one in asset.tables
+    ]
 
 
 def _code_version(table: Table, sql: Sequence[str], reader: int) -> str:

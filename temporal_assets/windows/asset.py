@@ -40,6 +40,8 @@ class WindowAsset:
     """Window assets of which it reads the same day."""
     earlier: tuple[WindowAsset, ...] = ()
     """Window assets of which it reads the latest day before its own, if the window has one."""
+    learned: tuple[WindowAsset, ...] = ()
+    """Window assets of which it reads the days before of `learned_days`, those that are there."""
     sql: tuple[str, ...] = ()
     """Files of `sql/` it runs."""
     settings: Callable[[Settings], Sequence[Any]] = lambda _: ()
@@ -62,6 +64,7 @@ class Sources:
     windows: Mapping[str, Window]
     tables: Mapping[str, Manifest]
     earlier: Mapping[str, Manifest]
+    learned: tuple[Manifest, ...]
 
     @property
     def inputs(self) -> tuple[Input, ...]:
@@ -77,6 +80,7 @@ class Sources:
                 Input(f"{name}/day={manifest.day}", manifest.digest)
                 for name, manifest in sorted(self.earlier.items())
             ),
+            *(Input(f"{one.asset}/day={one.day}", one.digest) for one in self.learned),
         )
 
 
@@ -110,10 +114,27 @@ class Job:
         """The latest day before the job's of another window asset, if the window has one."""
         return self.sources.earlier.get(name)
 
+    def learned_on(self, name: str, day: dt.date) -> list[str] | None:
+        """Files of another window asset on a day of `learned_days`; None where it is not there."""
+        found = [one for one in self.sources.learned if (one.asset, one.day) == (name, day)]
+        return self.store.paths(found[0]) if found else None
+
 
 def first_of(settings: Settings, day: dt.date) -> dt.date:
     """First day of the window that ends with `day`."""
     return day - dt.timedelta(days=settings.window.days - 1)
+
+
+def learned_days(settings: Settings, day: dt.date) -> dict[int, dt.date]:
+    """By horizon, the day on which lists were made that are judged on `day` (design 6).
+
+    Pages born in the days of the horizon after it have been observed for `settle_days` since.
+    """
+    evaluation = settings.evaluation
+    return {
+        horizon: day - dt.timedelta(days=horizon + evaluation.settle_days)
+        for horizon in sorted(set(evaluation.horizons))
+    }
 
 
 def build(
@@ -202,6 +223,13 @@ def _sources(
             for one in asset.earlier
             if (manifest := _latest_before(store, settings, one, day)) is not None
         },
+        tuple(
+            manifest
+            for one in asset.learned
+            for past in learned_days(settings, day).values()
+            if (manifest := store.manifest(one.name, past)) is not None
+            and manifest.schema_version == one.table.version
+        ),
     )
 
 

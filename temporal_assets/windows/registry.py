@@ -19,6 +19,7 @@ from temporal_assets.windows.behaviour_graph import BEHAVIOUR_GRAPH
 from temporal_assets.windows.calibration import CALIBRATION
 from temporal_assets.windows.crawl_policy import CRAWL_POLICY
 from temporal_assets.windows.early_labels import EARLY_LABELS
+from temporal_assets.windows.hub_evaluation import HUB_EVALUATION
 from temporal_assets.windows.hub_seeds import HUB_SEEDS
 from temporal_assets.windows.interest_curves import INTEREST_CURVES
 from temporal_assets.windows.news_prefixes import NEWS_PREFIXES
@@ -29,6 +30,7 @@ from temporal_assets.windows.page_traffic import PAGE_TRAFFIC
 from temporal_assets.windows.pattern_ranks import PATTERN_RANKS
 from temporal_assets.windows.prefix_trees import PREFIX_TREES
 from temporal_assets.windows.section_scores import SECTION_SCORES
+from temporal_assets.windows.seed_evaluation import SEED_EVALUATION
 from temporal_assets.windows.site_changes import SITE_CHANGES
 from temporal_assets.windows.site_scores import SITE_SCORES
 from temporal_assets.windows.url_patterns import URL_PATTERNS
@@ -51,6 +53,8 @@ WINDOW_ASSETS: Final[tuple[WindowAsset, ...]] = (
     NEWS_PREFIXES,
     SITE_CHANGES,
     CRAWL_POLICY,
+    SEED_EVALUATION,
+    HUB_EVALUATION,
 )
 """In the order they are made: an asset comes after those it is made from."""
 

@@ -94,6 +94,8 @@ def test_every_table_is_found_by_its_name() -> None:
         "news_prefixes",
         "site_changes",
         "crawl_policy",
+        "seed_evaluation",
+        "hub_evaluation",
     ]
     for one in contracts.TABLES:
         assert contracts.table(one.name) is one

@@ -1,0 +1,9 @@
+-- born_pages: pages of a window that were born within some of its days, with their views by day
+-- inputs: page_histories
+-- parameters: born_from, born_until
+-- output: born_pages
+-- grain: url
+SELECT url, birth, total, views
+FROM page_histories
+WHERE birth >= $born_from AND birth <= $born_until AND NOT is_born_before
+ORDER BY url

@@ -1,0 +1,168 @@
+"""An evaluation in words, tables and pictures, in the form of TW Table 1 and NP Table 2.
+
+Here: choosing and naming what is shown. Not here: computing it. No URL is shown but those of lines
+of the list in use that cannot be read.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from temporal_assets.cli import console
+from temporal_assets.logs.site_lists import SiteList
+
+Row = dict[str, Any]
+
+_MAX_BAD: Final = 5
+_K: Final = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 1542)
+"""Lengths of seed lists that are shown, besides that of the list in use and the longest."""
+
+_COLUMNS: Final = (
+    *("list", "wanted found", "pages", "precision", "recall", "F", "95 % of F"),
+    *("F gained", "95 % of the gain"),
+)
+_HUB_COLUMNS: Final = (
+    *("seeds", "list in use", "paper's order", "greedy", "greedy more", "two hops: list in use"),
+    *("paper's order", "greedy"),
+)
+_METHODS: Final = {
+    ("baseline", "list"): "list in use",
+    ("sites", "paper"): "sites (TW 4.3)",
+    ("sites", "confident"): "sites, bound and support",
+    ("sections", "confident"): "sections, bound and support",
+    ("prefixes", "paper"): "prefixes (NP 5.2)",
+    ("prefixes", "confident"): "prefixes, bound and support",
+}
+
+
+def show(listed: SiteList | None, lists: Sequence[Row], hubs: Sequence[Row]) -> None:
+    """On the terminal."""
+    if listed is not None:
+        for line, text in listed.bad[:_MAX_BAD]:
+            console.warn(f"line {line} of the list is neither a host nor a URL: {text!r}")
+        if len(listed.bad) > _MAX_BAD:
+            console.warn(f"and {len(listed.bad) - _MAX_BAD:,} more such lines")
+        console.say(f"The list in use has {console.counted(len(listed.urls), 'usable line')}.")
+    for title, rows in _tables(lists):
+        console.show_table(title, _COLUMNS, rows)
+    for title, rows in _hub_tables(hubs):
+        console.show_table(title, _HUB_COLUMNS, rows)
+    for sentence in _verdicts(lists, hubs):
+        console.say(sentence)
+
+
+def html(day: dt.date, listed: SiteList | None, lists: Sequence[Row], hubs: Sequence[Row]) -> str:
+    """A page to pass on: numbers only, no URL."""
+    from temporal_assets.reports import evaluation, html_page
+
+    parts = [html_page.paragraph(sentence) for sentence in _verdicts(lists, hubs)]
+    if listed is not None:
+        parts.append(
+            html_page.paragraph(
+                f"The list in use has {len(listed.urls):,} usable lines;"
+                f" {len(listed.bad):,} are neither a host nor a URL."
+            )
+        )
+    for key, rows in _grouped(lists, ("trial", "horizon_days", "label")).items():
+        title = _title(rows[0])
+        parts += [
+            html_page.heading(title),
+            html_page.table(_COLUMNS, [_cells(row) for row in rows if row["is_used"]]),
+            html_page.picture(
+                evaluation.precision_recall(rows, title), f"precision and recall, {key[-1]}"
+            ),
+        ]
+    for rows in _grouped(hubs, ("trial", "horizon_days")).values():
+        title = f"Seeds, {_title(rows[0])}"
+        parts += [
+            html_page.heading(title),
+            html_page.table(_HUB_COLUMNS, [_hub_cells(row) for row in _some(rows)]),
+            html_page.picture(evaluation.seeds_reached(rows, title), "pages reached from seeds"),
+        ]
+    return html_page.page(f"Evaluation, {day}", parts)
+
+
+def _tables(lists: Sequence[Row]) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
+    for rows in _grouped(lists, ("trial", "horizon_days", "label")).values():
+        yield _title(rows[0]), [_cells(row) for row in rows if row["is_used"]]
+
+
+def _hub_tables(hubs: Sequence[Row]) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
+    for rows in _grouped(hubs, ("trial", "horizon_days")).values():
+        wanted = rows[0]["wanted"]
+        title = f"Temporal pages linked by the first seeds, of {wanted:,}; {_title(rows[0])}"
+        yield title, [_hub_cells(row) for row in _some(rows)]
+
+
+def _title(row: Row) -> str:
+    label = f"{row['label']} pages" if "label" in row else "temporal pages"
+    if row["trial"] == "in_sample":
+        return f"{label}, in sample: learned and judged on the window up to {row['learned_until']}"
+    return (
+        f"{label}, out of time: learned up to {row['learned_until']}, judged by pages born in the"
+        f" {row['horizon_days']} days after"
+    )
+
+
+def _cells(row: Row) -> tuple[Any, ...]:
+    gain = row.get("f_gain")
+    return (
+        _METHODS[row["method"], row["rule"]],
+        row["found"],
+        row["pages"],
+        f"{row['precision']:.1%}",
+        f"{row['recall']:.1%}",
+        f"{row['f']:.3f}",
+        f"{row['f_low']:.3f} to {row['f_high']:.3f}",
+        "" if gain is None else f"{gain:+.3f}",
+        "" if gain is None else f"{row['f_gain_low']:+.3f} to {row['f_gain_high']:+.3f}",
+    )
+
+
+def _hub_cells(row: Row) -> tuple[Any, ...]:
+    paper, greedy = row["paper_one_hop"], row["greedy_one_hop"]
+    return (
+        row["k"],
+        row["baseline_one_hop"],
+        paper,
+        greedy,
+        None if paper is None else f"{greedy - paper:+,}",
+        row["baseline_two_hops"],
+        row["paper_two_hops"],
+        row["greedy_two_hops"],
+    )
+
+
+def _some(rows: Sequence[Row]) -> list[Row]:
+    last = max((row["k"] for row in rows if row["baseline_one_hop"] is not None), default=0)
+    shown = {*_K, last, rows[-1]["k"]}
+    return [row for row in rows if row["k"] in shown]
+
+
+def _verdicts(lists: Sequence[Row], hubs: Sequence[Row]) -> Iterator[str]:
+    """What the tables come to, whichever way it is."""
+    for rows in _grouped(lists, ("trial", "horizon_days", "label")).values():
+        used = {(row["method"], row["rule"]): row for row in rows if row["is_used"]}
+        ours, paper = used[("prefixes", "confident")], used[("prefixes", "paper")]
+        parts = [f"our prefixes {ours['f']:.3f}", f"the paper's {paper['f']:.3f}"]
+        if ("baseline", "list") in used:
+            parts.append(f"the list in use {used['baseline', 'list']['f']:.3f}")
+        yield f"F, {_title(rows[0])}: {', '.join(parts)}."
+    for rows in _grouped(hubs, ("trial", "horizon_days")).values():
+        both = [row for row in rows if row["paper_one_hop"] is not None]
+        behind = [row["k"] for row in both if row["greedy_one_hop"] < row["paper_one_hop"]]
+        ahead = sum(row["greedy_one_hop"] > row["paper_one_hop"] for row in both)
+        first = f", the first at {behind[0]:,}" if behind else ""
+        yield (
+            f"Seeds, {_title(rows[0])}: greedy reaches more than the paper's order at {ahead:,} of"
+            f" {len(both):,} lengths, fewer at {len(behind):,}{first}."
+        )
+
+
+def _grouped(rows: Sequence[Row], names: Sequence[str]) -> dict[tuple[Any, ...], list[Row]]:
+    groups: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        groups.setdefault(tuple(row[name] for name in names), []).append(row)
+    return groups

@@ -1,0 +1,82 @@
+"""The contract of `hub_evaluation`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from temporal_assets.contracts.rules import Rule, day_is_partition, no_rows, not_null, unique
+from temporal_assets.contracts.table import ColumnSpec, Table, Type
+
+_AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
+_LINKS: Final = ("transits.referrer", "transits.target", "page_labels.is_temporal")
+
+
+def _reach(list_: str, what: str) -> tuple[ColumnSpec, ColumnSpec]:
+    return (
+        ColumnSpec(
+            f"{list_}_one_hop",
+            Type.BIGINT,
+            f"Wanted pages that {what} link to; NULL where there are not so many.",
+            nullable=True,
+            sources=_LINKS,
+        ),
+        ColumnSpec(
+            f"{list_}_two_hops",
+            Type.BIGINT,
+            "Wanted pages that these link to, or pages that these link to.",
+            nullable=True,
+            sources=_LINKS,
+        ),
+    )
+
+
+HUB_EVALUATION: Final = Table(
+    name="hub_evaluation",
+    version=1,
+    description=(
+        "How many temporal pages the first K seeds lead to (NP 6.2): the homepages of the list in"
+        " use, the paper's ranking and greedy coverage, for every K. No URL is in it."
+    ),
+    grain="one number of seeds on one trial: trial, k",
+    columns=(
+        ColumnSpec("day", Type.DATE, "Last day of the window that judges."),
+        ColumnSpec("trial", Type.VARCHAR, "`in_sample` or `out_of_time`."),
+        ColumnSpec("horizon_days", Type.BIGINT, "Days of births that are judged by; 0 in sample."),
+        ColumnSpec("learned_until", Type.DATE, "Last day of the window that seeds are made from."),
+        ColumnSpec("k", Type.BIGINT, "Number of seeds."),
+        *_reach("baseline", "the first k entries of the list in use"),
+        *_reach("paper", "the first k hubs by pages linked"),
+        *_reach("greedy", "the first k hubs by coverage, all of them where there are fewer,"),
+        ColumnSpec("wanted", Type.BIGINT, "Temporal pages, linked or not.", sources=_LINKS),
+    ),
+    key=("day", "trial", "horizon_days", "k"),
+    rules=(
+        not_null(
+            "hub_evaluation",
+            ("trial", "horizon_days", "learned_until", "k", "wanted", "greedy_one_hop"),
+        ),
+        day_is_partition("hub_evaluation"),
+        unique("hub_evaluation", ("day", "trial", "horizon_days", "k")),
+        no_rows(
+            "hops_are_nested",
+            "hub_evaluation",
+            " OR ".join(
+                f"{name}_one_hop < 0 OR {name}_one_hop > {name}_two_hops"
+                f" OR {name}_two_hops > wanted"
+                for name in ("baseline", "paper", "greedy")
+            ),
+            protects="What one hop reaches, two hops reach.",
+            remedy=_AT_FAULT,
+        ),
+        Rule(
+            name="greedy_keeps_its_bound",
+            measure=(
+                "coalesce(sum(CASE WHEN trial = 'in_sample'"
+                " AND greedy_one_hop < 0.632 * paper_one_hop - 1 THEN 1 ELSE 0 END), 0)"
+            ),
+            maximum=0,
+            protects="Greedy reaches 1 - 1/e of what any choice of as many hubs reaches.",
+            remedy=_AT_FAULT,
+        ),
+    ),
+)

@@ -1,0 +1,143 @@
+"""Lists that are learned from some pages and judged by others (TW Table 1, NP Table 2).
+
+Here: which sections each way of making a list chooses, and what the choice covers. Not here: the
+rules themselves (`site_scores`, `whole_sections`, `prefix_tree`), intervals (`site_bootstrap`),
+and which pages are learned from (`windows.seed_evaluation`).
+
+A list is a set of sections: whole hosts, or folders and programs. It covers the pages that lie in
+them. Every list is made from the pages that are known, and judged by those that are judged: the
+same in sample, others out of time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from temporal_assets.core.prefix_tree import PAPER_RULE, PrefixRule, news_prefixes
+from temporal_assets.core.site_bootstrap import SiteCounts
+from temporal_assets.core.site_scores import PAPER, Counts, Scoring, ranking, score
+from temporal_assets.core.texts import Flags, Int32s, Int64s
+from temporal_assets.core.url_sections import SectionTrees
+from temporal_assets.core.whole_sections import whole_sections
+
+THRESHOLDS: Final = tuple(round(0.05 * n, 2) for n in range(1, 20))
+"""Of the curve of prefixes."""
+
+_LONGEST: Final = 200
+"""Sites of the curve of sites: twice TW's list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """Pages known and judged; arrays have one entry for every page."""
+
+    trees: SectionTrees
+    is_known: Flags
+    label: Flags
+    """Of known pages: as it was known when the list was made."""
+    views: Int64s
+    """Of known pages, until then."""
+    is_judged: Flags
+    truth: Flags
+    """Of judged pages."""
+
+    @property
+    def site(self) -> Int32s:
+        """The root of every page's tree."""
+        root = np.where(self.trees.parent < 0, np.arange(len(self.trees)), self.trees.parent)
+        while True:
+            above = root[root]
+            if np.array_equal(above, root):
+                return np.asarray(root[self.trees.innermost], np.int32)
+            root = above
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How our lists are made; the paper's have rules of their own."""
+
+    scoring: Scoring
+    prefix: PrefixRule
+    length: int
+    """Of the lists of sites and sections: that of the list in use, as in the papers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One list."""
+
+    method: str
+    """baseline, sites, sections, prefixes."""
+    rule: str
+    """list, paper or confident."""
+    setting: float | None
+    """Length of the list, or threshold of prefixes."""
+    is_used: bool
+    """Made as the settings say; the others are points of curves."""
+    sections: Flags
+
+
+def choices(pages: Pages, rules: Rules, baseline: Flags | None) -> Iterator[Choice]:
+    """All lists; that in use, if there is one, first."""
+    if baseline is not None:
+        yield Choice("baseline", "list", None, True, baseline)
+    counts = _counts(pages)
+    names = pages.trees.names()
+    roots = pages.trees.parent < 0
+    for rule, scoring in (("paper", PAPER), ("confident", rules.scoring)):
+        order = ranking(counts, names, scoring, roots)
+        yield from _lists("sites", rule, order, len(names), rules.length)
+    scores = score(counts, rules.scoring)
+    enough = counts.pages >= rules.scoring.min_pages
+    whole = whole_sections(pages.trees.parent, scores.score, scores.bound, enough)
+    order = ranking(counts, names, rules.scoring, whole)
+    yield from _lists("sections", "confident", order, len(names), rules.length)
+    for rule, own in (("paper", PAPER_RULE), ("confident", rules.prefix)):
+        for threshold in sorted({*THRESHOLDS, own.threshold}):
+            used = PrefixRule(threshold, own.min_pages, own.confidence)
+            found = news_prefixes(pages.trees, pages.label, used, pages.is_known)
+            yield Choice("prefixes", rule, threshold, threshold == own.threshold, found)
+
+
+def coverage(pages: Pages, sections: Flags, site: Int32s) -> SiteCounts:
+    """What a list covers of the judged pages, site by site."""
+    number = len(pages.trees)
+    covered = pages.trees.covered(sections) & pages.is_judged
+    wanted = pages.truth & pages.is_judged
+
+    def by_site(flags: Flags) -> Int64s:
+        return np.bincount(site[flags], minlength=number).astype(np.int64)
+
+    has_pages = by_site(pages.is_judged) > 0
+    return SiteCounts(
+        by_site(covered & wanted)[has_pages],
+        by_site(covered)[has_pages],
+        by_site(wanted)[has_pages],
+    )
+
+
+def _counts(pages: Pages) -> Counts:
+    """Of every section, with all beneath it, from known pages."""
+    known, label = pages.is_known, pages.label & pages.is_known
+    views = np.where(known, pages.views, 0)
+    total = pages.trees.total
+    return Counts(
+        total(known.astype(np.int64)),
+        total(label.astype(np.int64)),
+        total(views),
+        total(np.where(label, views, 0)),
+        total(views**2).astype(np.float64),
+    )
+
+
+def _lists(method: str, rule: str, order: Int64s, sections: int, length: int) -> Iterator[Choice]:
+    """The first K of a ranking, for every K up to the longest, and for that of the settings."""
+    lengths = sorted({*range(1, min(_LONGEST, len(order)) + 1), length})
+    for k in lengths:
+        chosen = np.zeros(sections, np.bool_)
+        chosen[order[:k]] = True
+        yield Choice(method, rule, float(k), k == length, chosen)

@@ -1,0 +1,69 @@
+"""Reading a hand-made list of sites or seeds: the baseline that ours are compared with.
+
+Here: what its lines mean, and which mean nothing. Not here: what the list covers
+(`core.list_judgement`).
+
+One entry a line. A line may end in a comment, from `#` that stands at its beginning or after a
+space. An entry is a host (`news.example`, `NEWS.example:8080`) or the URL of a page. In a CSV file
+the last field is the entry. Anything else is reported with its line.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from temporal_assets.logs.urls import DEFAULT, UrlRules, canonical_url
+
+_COMMENT: Final = re.compile(r"(?:^|\s)#.*$")
+_SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
+_HOST: Final = re.compile(r"[^\s/?#@,;'\"<>]+\.[^\s/?#@,;'\"<>]+", re.ASCII)
+_MAX_SHOWN: Final = 80
+
+
+@dataclass(frozen=True, slots=True)
+class SiteList:
+    """What a file says."""
+
+    urls: tuple[str, ...]
+    """Canonical URLs in the order of the file, each once; the front page where a host is named."""
+    bad: tuple[tuple[int, str], ...]
+    """(line, text) of what is neither a host nor a URL."""
+
+
+def read_site_list(content: bytes, rules: UrlRules = DEFAULT) -> SiteList:
+    """Read a list; UTF-8, or Latin-1 where it is none."""
+    urls: dict[str, None] = {}
+    bad: list[tuple[int, str]] = []
+    for number, line in enumerate(_decode(content).splitlines(), 1):
+        text = _COMMENT.sub("", line).strip()
+        entry = text.rpartition(",")[2].strip().strip("\"'") if "," in text else text
+        if not entry or (number == 1 and text != entry and _url(entry, rules) is None):
+            continue  # empty, or the header of a CSV file
+        url = _url(entry, rules)
+        if url is None:
+            bad.append((number, line.strip()[:_MAX_SHOWN]))
+        else:
+            urls[url] = None
+    return SiteList(tuple(urls), tuple(bad))
+
+
+def _url(entry: str, rules: UrlRules) -> str | None:
+    if entry.startswith("//"):
+        return canonical_url(f"https:{entry}", rules)
+    if "://" in entry:
+        return canonical_url(entry, rules) if _SCHEME.match(entry) else None
+    host, slash, path = entry.partition("/")
+    if _HOST.fullmatch(host) is None:
+        return None
+    return canonical_url(f"https://{host}/{path if slash else ''}", rules)
+
+
+def _decode(content: bytes) -> str:
+    raw = content.removeprefix(codecs.BOM_UTF8)
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")

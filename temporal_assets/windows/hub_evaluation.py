@@ -1,0 +1,170 @@
+"""`hub_evaluation`: how many temporal pages the first K seeds lead to (NP 6.2)."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from temporal_assets import contracts
+from temporal_assets.contracts import ColumnSpec, Table, Type
+from temporal_assets.core.links import Reach, reach
+from temporal_assets.core.texts import Int64s
+from temporal_assets.logs.site_lists import SiteList
+from temporal_assets.windows.asset import Job, WindowAsset
+from temporal_assets.windows.hub_seeds import HUB_SEEDS
+from temporal_assets.windows.link_graph import LINK_SQL, LinkGraph, read_links
+from temporal_assets.windows.page_histories import PAGE_HISTORIES
+from temporal_assets.windows.page_labels import PAGE_LABELS
+from temporal_assets.windows.trials import Trial, baseline, baseline_content, trials
+
+Row = dict[str, Any]
+
+_SEEDS: Final = ("url", "rank", "paper_rank")
+
+_NAMED_PAGES: Final = Table(
+    name="named_pages",
+    version=1,
+    description="Entries of lists by number; lives within one run.",
+    grain="list, place",
+    columns=(
+        ColumnSpec("list", Type.VARCHAR, "Which list."),
+        ColumnSpec("place", Type.BIGINT, "Place in it, from 0."),
+        ColumnSpec("page", Type.BIGINT, "Number of the URL within this run."),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """URLs of seeds in their order, and of the pages they are to lead to."""
+
+    baseline: Sequence[str]
+    paper: Sequence[str]
+    greedy: Sequence[str]
+    wanted: Sequence[str]
+
+
+def judge(job: Job, listed: SiteList | None) -> list[Row]:
+    """Rows of the contract, for all trials whose seeds are there.
+
+    Links are those of the whole window that judges. A page born after the seeds were made has no
+    link before it, so that one hop is out of time; of two hops the first may be older.
+    """
+    graph = read_links(job.engine, job.settings, job.window("transits").files, job.out)
+    rows: list[Row] = []
+    for trial in trials(job):
+        if (
+            trial.name == "in_sample"
+            or job.learned_on("hub_seeds", trial.learned_until) is not None
+        ):
+            seeds = job.store.read("hub_seeds", trial.learned_until, list(_SEEDS))
+            lists = _lists(seeds, trial, listed)
+            rows += _rows(job.day, trial, _reached(job, graph, lists), len(lists.wanted))
+    return rows
+
+
+def _lists(seeds: pa.Table, trial: Trial, listed: SiteList | None) -> Lists:
+    greedy = seeds.filter(pc.is_valid(seeds["rank"])).sort_by("rank")["url"].to_pylist()
+    ranked = seeds.sort_by("paper_rank")
+    # Hubs that only greedy takes stand far behind those that follow each other.
+    in_order = pc.equal(ranked["paper_rank"], pa.array(np.arange(1, len(ranked) + 1)))
+    wanted = trial.judged.filter(trial.judged["is_temporal"])["url"].to_pylist()
+    in_use = [] if listed is None else listed.urls
+    return Lists(in_use, ranked.filter(in_order)["url"].to_pylist(), greedy, wanted)
+
+
+def _reached(job: Job, graph: LinkGraph, lists: Lists) -> dict[str, Reach]:
+    """By list, wanted pages within reach of its first entries; unknown entries reach nothing."""
+    found = _numbers(job, graph, lists)
+    wanted = np.zeros(graph.links.pages, np.bool_)
+    wanted[found["wanted"][found["wanted"] >= 0]] = True
+    return {name: _reach(graph, wanted, found[name]) for name in ("baseline", "paper", "greedy")}
+
+
+def _reach(graph: LinkGraph, wanted: np.ndarray, pages: Int64s) -> Reach:
+    known = pages >= 0
+    found = reach(graph.links, wanted, pages[known])
+    place = np.cumsum(known)  # entries known among the first k
+    one, two = (np.concatenate(([0], part))[place] for part in (found.one_hop, found.two_hops))
+    return Reach(one, two)
+
+
+def _numbers(job: Job, graph: LinkGraph, lists: Lists) -> dict[str, Int64s]:
+    """Numbers of the URLs of each list in the graph; -1 for those that are not in it."""
+    names = ("baseline", "paper", "greedy", "wanted")
+    parts = [list(getattr(lists, name)) for name in names]
+    named = pa.table(
+        {
+            "list": pa.array([n for n, part in zip(names, parts, strict=True) for _ in part]),
+            "place": pa.array([k for part in parts for k in range(len(part))], pa.int64()),
+            "url": pa.array([url for part in parts for url in part], pa.string()),
+        }
+    ).cast(pa.schema({"list": pa.string(), "place": pa.int64(), "url": pa.string()}))
+    path = job.out / "named.parquet"
+    pq.write_table(named, path)
+    inputs = {"named": [str(path)], "link_pages": [str(one) for one in graph.pages]}
+    made = job.engine.query("named_pages", inputs, {}, _NAMED_PAGES, job.out)
+    rows = pq.read_table([str(one) for one in made])
+    result = {}
+    for name, part in zip(names, parts, strict=True):
+        own = rows.filter(pc.equal(rows["list"], name))
+        pages = np.full(len(part), -1, np.int64)
+        pages[own["place"].to_numpy()] = own["page"].to_numpy()
+        result[name] = pages
+    return result
+
+
+def _rows(day: dt.date, trial: Trial, reached: dict[str, Reach], wanted: int) -> Iterator[Row]:
+    longest = max(len(one.one_hop) for one in reached.values())
+    for k in range(1, longest + 1):
+        row: Row = {
+            "day": day,
+            "trial": trial.name,
+            "horizon_days": trial.horizon,
+            "learned_until": trial.learned_until,
+            "k": k,
+            "wanted": wanted,
+        }
+        for name, found in reached.items():
+            # Greedy ends where nothing is added: its last numbers hold for more seeds as well.
+            at = min(k, len(found.one_hop)) if name == "greedy" else k
+            there = 0 < at <= len(found.one_hop)
+            row[f"{name}_one_hop"] = int(found.one_hop[at - 1]) if there else None
+            row[f"{name}_two_hops"] = int(found.two_hops[at - 1]) if there else None
+        if row["greedy_one_hop"] is None:
+            row |= {"greedy_one_hop": 0, "greedy_two_hops": 0}
+        yield row
+
+
+def _make(job: Job) -> Sequence[Path]:
+    rows = judge(job, baseline(job.settings))
+    path = job.out / "hub_evaluation.parquet"
+    schema = contracts.HUB_EVALUATION.arrow_schema
+    pq.write_table(pa.Table.from_pylist(rows, schema), path, compression="zstd", store_schema=False)
+    return [path]
+
+
+HUB_EVALUATION: Final = WindowAsset(
+    "hub_evaluation",
+    _make,
+    windows=("page_views", "transits"),
+    tables=(PAGE_HISTORIES, PAGE_LABELS, HUB_SEEDS),
+    learned=(PAGE_HISTORIES, PAGE_LABELS, HUB_SEEDS),
+    sql=(*LINK_SQL, "known_pages", "born_pages", "named_pages"),
+    settings=lambda settings: [
+        baseline_content(settings),
+        settings.cleaning.model_dump(mode="json"),
+        settings.evaluation.model_dump(mode="json"),
+        settings.labels.model_dump(mode="json"),
+        settings.privacy.rotation_days,
+        settings.window.days,
+    ],
+)

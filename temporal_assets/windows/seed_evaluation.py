@@ -1,0 +1,145 @@
+"""`seed_evaluation`: the list in use against those learned from logs (TW Table 1, NP Table 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from temporal_assets import contracts
+from temporal_assets.core import metrics
+from temporal_assets.core.list_judgement import Pages, Rules, choices, coverage
+from temporal_assets.core.site_bootstrap import Draws, SiteCounts, draw, interval
+from temporal_assets.core.texts import Flags, texts
+from temporal_assets.core.url_sections import SectionTrees, section_trees, sections
+from temporal_assets.logs.site_lists import SiteList
+from temporal_assets.windows.arrow_texts import from_arrow
+from temporal_assets.windows.asset import Job, WindowAsset
+from temporal_assets.windows.interest_curves import INTEREST_CURVES
+from temporal_assets.windows.news_prefixes import rule_of
+from temporal_assets.windows.page_histories import PAGE_HISTORIES
+from temporal_assets.windows.page_labels import PAGE_LABELS
+from temporal_assets.windows.page_totals import PAGE_TOTALS
+from temporal_assets.windows.scored import scoring_of
+from temporal_assets.windows.trials import LABELS, Trial, baseline, baseline_content, trials
+
+Row = dict[str, Any]
+
+
+def judge(job: Job, listed: SiteList | None) -> list[Row]:
+    """Rows of the contract, for all trials and both labels."""
+    return [row for trial in trials(job) for row in judge_trial(job, trial, listed)]
+
+
+def judge_trial(job: Job, trial: Trial, listed: SiteList | None) -> Iterator[Row]:
+    """Rows of one trial."""
+    new = trial.judged.filter(pc.invert(pc.is_in(trial.judged["url"], trial.known["url"])))
+    urls = pa.concat_arrays([*trial.known["url"].chunks, *new["url"].chunks])
+    trees = section_trees(from_arrow(urls))
+    in_use = None if listed is None else covered_sections(trees, listed)
+    for label in LABELS:
+        pages = _pages(trial, trees, urls, label)
+        yield from _rows(job, trial, label, pages, in_use)
+
+
+def covered_sections(trees: SectionTrees, listed: SiteList) -> Flags:
+    """The sections that the entries of a list lie in: a front page stands for its host."""
+    found = sections(texts(listed.urls))
+    return trees.find({found.of(n)[-1] for n in range(len(listed.urls))})
+
+
+def _pages(trial: Trial, trees: SectionTrees, urls: pa.Array, label: str) -> Pages:
+    known, judged = len(trial.known), pc.index_in(trial.judged["url"], urls).to_numpy()
+    name = f"is_{label}"
+    learned = np.zeros(len(urls), np.bool_)
+    views = np.zeros(len(urls), np.int64)
+    truth = np.zeros(len(urls), np.bool_)
+    learned[:known] = trial.known[name].to_numpy()
+    views[:known] = trial.known["total"].to_numpy()
+    truth[judged] = trial.judged[name].to_numpy()
+    is_judged = np.zeros(len(urls), np.bool_)
+    is_judged[judged] = True
+    return Pages(trees, np.arange(len(urls)) < known, learned, views, is_judged, truth)
+
+
+def _rows(job: Job, trial: Trial, label: str, pages: Pages, in_use: Flags | None) -> Iterator[Row]:
+    site = pages.site
+    length = job.settings.sites.top_k if in_use is None else max(int(in_use.sum()), 1)
+    rules = Rules(scoring_of(job.settings), rule_of(job.settings), length)
+    before: Draws | None = None
+    best = 0.0
+    for choice in choices(pages, rules, in_use):
+        counts = coverage(pages, choice.sections, site)
+        row = _measures(counts)
+        if choice.is_used:
+            draws = draw(counts)
+            row |= _intervals(draws)
+            if choice.method == "baseline":
+                before, best = draws, row["f"]
+            if before is not None:
+                low, high = interval(draws.f - before.f)
+                row |= {"f_gain": row["f"] - best, "f_gain_low": low, "f_gain_high": high}
+        yield {
+            "day": job.day,
+            "trial": trial.name,
+            "horizon_days": trial.horizon,
+            "learned_until": trial.learned_until,
+            "label": label,
+            "method": choice.method,
+            "rule": choice.rule,
+            "setting": choice.setting,
+            "is_used": choice.is_used,
+            **row,
+        }
+
+
+def _measures(counts: SiteCounts) -> Row:
+    found, pages, wanted = (int(part.sum()) for part in (counts.found, counts.pages, counts.wanted))
+    precision, recall = metrics.precision(found, pages), metrics.recall(found, wanted)
+    return {
+        "found": found,
+        "pages": pages,
+        "wanted": wanted,
+        "precision": precision,
+        "recall": recall,
+        "f": metrics.f_measure(precision, recall),
+    }
+
+
+def _intervals(draws: Draws) -> Row:
+    row: Row = {}
+    for name in ("precision", "recall", "f"):
+        row[f"{name}_low"], row[f"{name}_high"] = interval(getattr(draws, name))
+    return row
+
+
+def _make(job: Job) -> Sequence[Path]:
+    rows = judge(job, baseline(job.settings))
+    path = job.out / "seed_evaluation.parquet"
+    schema = contracts.SEED_EVALUATION.arrow_schema
+    pq.write_table(pa.Table.from_pylist(rows, schema), path, compression="zstd", store_schema=False)
+    return [path]
+
+
+SEED_EVALUATION: Final = WindowAsset(
+    "seed_evaluation",
+    _make,
+    windows=("page_views",),  # which of the days are there
+    tables=(PAGE_TOTALS, PAGE_HISTORIES, INTEREST_CURVES, PAGE_LABELS),
+    learned=(PAGE_HISTORIES, PAGE_LABELS),
+    sql=("known_pages", "born_pages"),
+    settings=lambda settings: [
+        baseline_content(settings),
+        settings.cleaning.model_dump(mode="json"),
+        settings.evaluation.model_dump(mode="json"),
+        settings.labels.model_dump(mode="json"),
+        settings.prefixes.model_dump(mode="json"),
+        settings.sites.model_dump(mode="json"),
+        settings.window.days,
+    ],
+)
