@@ -325,6 +325,11 @@ class Hubs(_Section):
     top_k: int = Field(1542, ge=1)
     """Seeds at most (NP 6.1: as many as the list in use had)."""
 
+    again: float = Field(0.1, ge=0, lt=1)
+    """What a page is worth to a hub for every better hub that leads to it as well; 0 counts each
+    page once. Links are evidence of links to come: of two hubs that add one page each, the one
+    with many others is the better (docs/hubs.md)."""
+
     visits_per_day: float | None = Field(None, gt=0)
     """Budget: visits a day to all seeds together. Unset: as many as one an hour for each. Seeds
     that it could not visit even every `longest_hours` are left out."""

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from temporal_assets.contracts.rules import Rule, day_is_partition, no_rows, not_null, unique
+from temporal_assets.contracts.rules import (
+    Rule,
+    Severity,
+    day_is_partition,
+    no_rows,
+    not_null,
+    unique,
+)
 from temporal_assets.contracts.table import ColumnSpec, Table, Type
 
 _AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
@@ -69,14 +76,15 @@ HUB_EVALUATION: Final = Table(
             remedy=_AT_FAULT,
         ),
         Rule(
-            name="greedy_keeps_its_bound",
+            name="greedy_is_ahead",
             measure=(
-                "coalesce(sum(CASE WHEN trial = 'in_sample'"
-                " AND greedy_one_hop < 0.632 * paper_one_hop - 1 THEN 1 ELSE 0 END), 0)"
+                "coalesce(sum(CASE WHEN trial = 'in_sample' AND greedy_one_hop < paper_one_hop"
+                " THEN 1 ELSE 0 END), 0)"
             ),
             maximum=0,
-            protects="Greedy reaches 1 - 1/e of what any choice of as many hubs reaches.",
-            remedy=_AT_FAULT,
+            severity=Severity.WARN,
+            protects="Greedy promises 63 % of the best; mostly it is ahead everywhere.",
+            remedy="Compare `hubs.again = 0`, or take the paper's order for lists of that length.",
         ),
     ),
 )

@@ -164,7 +164,7 @@ HUB_SEEDS: Final = Table(
         no_rows(
             "coverage_in_range",
             "hub_seeds",
-            "coverage < 0 OR coverage > 1 OR gain < 1 OR gain > temporal_pages OR gain > covered"
+            "coverage < 0 OR coverage > 1 OR gain < 0 OR gain > temporal_pages OR gain > covered"
             " OR temporal_pages < 1 OR new_per_day < 0 OR isnan(new_per_day)"
             " OR NOT half_life_hours > 0 OR revisit_minutes < 1 OR tier < 1 OR tier > 3",
             protects="Rates and shares are compared between hubs and days.",

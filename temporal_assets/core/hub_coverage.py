@@ -5,14 +5,15 @@ often to visit a hub (`revisits`).
 
 The paper ranks hubs by the distinct news pages they link to. The front page of a site and the
 index of its news link to much the same pages, and both stand high. Greedy takes the hub that adds
-the most pages that no hub before it links to. It is lazy (Minoux 1978): what a hub adds can only
+the most pages that no hub before it links to; with `again`, those that some do link to count a
+little for it. It is lazy (Minoux 1978): what a hub adds can only
 fall as others are taken, so the number from an earlier round is a bound, and mostly only a few
 hubs have to be counted again.
 
-Greedy reaches at least 1 - 1/e = 63 % of what the best K hubs reach (Nemhauser, Wolsey, Fisher
-1978). It is nested: the first K hubs are the same whatever K is. It does not follow that it is
-ahead of the paper's order at every K, and one can build graphs where it is not (tests); in what we
-measured it always was (docs/hubs.md).
+Without `again`, greedy reaches at least 1 - 1/e = 63 % of what the best K hubs reach (Nemhauser,
+Wolsey, Fisher 1978). It is nested: the first K hubs are the same whatever K is. It does not follow
+that it is ahead of the paper's order at every K, and one can build graphs where it is not (tests);
+in what we measured in sample it never was behind (docs/evaluation.md).
 """
 
 from __future__ import annotations
@@ -113,7 +114,8 @@ def _greedy(start: Int64s, target: Int32s, ranked: Int64s, most: int, worth: Int
         bound = (start[ranked[place] + 1] - start[ranked[place]]) * worth[0]
         heap[place] = (top - bound) * count + place
     taken = 0
-    while taken < most:
+    nothing = top * count  # the key of a gain of 0: of hubs that were taken, and of needless ones
+    while taken < most and heap[0] < nothing:
         place = heap[0] % count
         page = ranked[place]
         adds = 0
@@ -121,13 +123,11 @@ def _greedy(start: Int64s, target: Int32s, ranked: Int64s, most: int, worth: Int
             adds += worth[min(times[target[i]], last)]
         key = (top - adds) * count + place
         if key == heap[0]:
-            if adds == 0:
-                break
             for i in range(start[page], start[page + 1]):
                 times[target[i]] += 1
             hub[taken] = page
             taken += 1
-            key = top * count + place
+            key = nothing + place
         heap[0] = key
         _sink(heap)
     return hub[:taken]

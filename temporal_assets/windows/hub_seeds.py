@@ -126,7 +126,7 @@ def choose(job: Job, graph: LinkGraph, interest: Interest, days: int) -> pa.Tabl
     candidates = graph.seeds(job.settings)
     limit = most_hubs(hubs)
     paper = paper_order(links, candidates)
-    greedy = greedy_order(links, candidates, limit)
+    greedy = greedy_order(links, candidates, limit, hubs.again)
     page = np.unique(np.concatenate([greedy.hub, paper.hub[:limit]]))
     rank, in_greedy = _places(greedy, page)
     paper_rank, _ = _places(paper, page)

@@ -81,7 +81,7 @@ def _rows(job: Job, trial: Trial, label: str, pages: Pages, in_use: Flags | None
             row |= _intervals(draws)
             if choice.method == "baseline":
                 before, best = draws, row["f"]
-            if before is not None:
+            elif before is not None:
                 low, high = interval(draws.f - before.f)
                 row |= {"f_gain": row["f"] - best, "f_gain_low": low, "f_gain_high": high}
         yield {

@@ -78,7 +78,10 @@ class Web:
     has_referrers = True
 
     def __init__(self, engine: Engine, root: Path, **changes: Any) -> None:
-        chosen: dict[str, Any] = {"window": {"days": DAYS, "min_days": 1}} | changes
+        chosen: dict[str, Any] = {
+            "window": {"days": DAYS, "min_days": 1},
+            "hubs": {"again": 0.0},
+        } | changes
         self.settings = load_settings(root, **chosen)
         self.store, self.engine = Store.open(self.settings), engine
         self.day = FIRST + (DAYS - 1) * ONE
@@ -170,6 +173,16 @@ def test_more_new_pages_are_visited_more_often(web: Web) -> None:
     seeds = web.seeds(visits_per_day=0.2, longest_hours=120.0)
     assert [url for url, row in seeds.items() if row["rank"]] == [FRONT]
     assert seeds[FRONT]["revisit_minutes"] == 5 * 1440
+
+
+def test_pages_of_better_hubs_can_count_again(web: Web) -> None:
+    seeds = web.seeds(again=0.1)
+    # INDEX adds nothing, and leads to three pages that FRONT leads to.
+    assert [(url, row["rank"], row["gain"]) for url, row in seeds.items()] == [
+        (FRONT, 1, 4),
+        (OTHER, 2, 1),
+        (INDEX, 3, 0),
+    ]
 
 
 def test_hubs_can_be_asked_for(web: Web) -> None:

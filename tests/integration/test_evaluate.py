@@ -1,0 +1,205 @@
+"""The list in use against lists learned from the demo corpus: command, tables and promises."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner, Result
+
+from temporal_assets import contracts
+from temporal_assets.cli.app import app
+from temporal_assets.demo import DemoOptions, generate
+from temporal_assets.engines.duckdb import DuckDBEngine
+from temporal_assets.quality.evaluate import Status
+from temporal_assets.quality.inspect import Inspector
+from temporal_assets.settings import load_settings
+from temporal_assets.storage.store import Store
+from temporal_assets.windows.asset import WindowAsset, build, is_fresh, learned_days
+from temporal_assets.windows.hub_evaluation import HUB_EVALUATION
+from temporal_assets.windows.hub_seeds import HUB_SEEDS
+from temporal_assets.windows.registry import WINDOW_ASSETS
+from temporal_assets.windows.seed_evaluation import SEED_EVALUATION
+
+Row = dict[str, Any]
+EVALUATIONS = (SEED_EVALUATION, HUB_EVALUATION)
+
+
+def made_from(asset: WindowAsset) -> set[str]:
+    return {one.name for one in asset.tables}.union(*map(made_from, asset.tables))
+
+
+class Judged:
+    """A corpus whose windows of the last day and of those to learn from are made."""
+
+    def __init__(self, root: Path, options: DemoOptions) -> None:
+        made = generate(options, root / "demo")
+        self.state, self.list = root / "state", made.truth["baseline"]
+        self.settings = load_settings(self.state, baseline={"path": str(self.list)})
+        self.store, self.engine = Store.open(self.settings), DuckDBEngine(self.settings)
+        self.publish("page_views", made.truth["views"], made.days)
+        self.publish("transits", made.truth["transits"], made.days)
+        self.day = made.days[-1]
+        self.learned = learned_days(self.settings, self.day)
+        wanted = made_from(HUB_EVALUATION) | made_from(SEED_EVALUATION)
+        for day in (*self.learned.values(), self.day):
+            for asset in WINDOW_ASSETS:
+                if asset.name in wanted:
+                    build(self.store, self.engine, self.settings, asset, day)
+        for asset in EVALUATIONS:
+            build(self.store, self.engine, self.settings, asset, self.day)
+
+    def publish(self, asset: str, truth: Path, days: Sequence[dt.date]) -> None:
+        rows, schema = pq.read_table(truth), contracts.table(asset).arrow_schema
+        for day in days:
+            of_day = rows.filter(pc.equal(rows["day"], day)).select(schema.names).cast(schema)
+            with self.store.scratch() as scratch:
+                path = scratch / "rows.parquet"
+                pq.write_table(of_day, path)
+                self.store.publish(asset, day, [path], inputs=[], settings_digest="")
+
+    def rows(self, asset: str, **wanted: Any) -> list[Row]:
+        rows: list[Row] = self.store.read(asset, self.day).to_pylist()
+        return [row for row in rows if all(row[name] == value for name, value in wanted.items())]
+
+    def used(self, **wanted: Any) -> dict[tuple[str, str], Row]:
+        rows = self.rows("seed_evaluation", is_used=True, **wanted)
+        return {(row["method"], row["rule"]): row for row in rows}
+
+    def evaluate(self, *arguments: object) -> Result:
+        call = ["evaluate", *map(str, arguments), "--state", str(self.state)]
+        return CliRunner().invoke(app, call)
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Judged:
+    return Judged(tmp_path_factory.mktemp("judged"), DemoOptions(mirror=False))
+
+
+@pytest.mark.parametrize("asset", [HUB_SEEDS, *EVALUATIONS], ids=lambda asset: str(asset.name))
+def test_everything_promised_holds(demo: Judged, asset: WindowAsset) -> None:
+    inspector = Inspector(demo.store, demo.engine, demo.settings)
+    found = inspector.inspect(asset.table, [demo.day])[demo.day]
+    assert [one for one in found if one.status not in (Status.HELD, Status.NOT_JUDGED)] == []
+
+
+def test_every_trial_is_there(demo: Judged) -> None:
+    for asset in EVALUATIONS:
+        rows = demo.rows(asset.name)
+        assert {(row["trial"], row["horizon_days"], row["learned_until"]) for row in rows} == {
+            ("in_sample", 0, demo.day),
+            ("out_of_time", 7, demo.day - dt.timedelta(days=14)),
+            ("out_of_time", 30, demo.day - dt.timedelta(days=37)),
+        }
+
+
+def test_what_is_judged_in_sample_is_the_window(demo: Judged) -> None:
+    labels = demo.store.read("page_labels", demo.day)
+    for label in ("temporal", "news"):
+        for row in demo.rows("seed_evaluation", trial="in_sample", label=label):
+            assert row["wanted"] == pc.sum(labels[f"is_{label}"]).as_py()
+    hosts = {url.split("/")[2] for url in labels["url"].to_pylist()}
+    listed = {
+        line.split("#")[0].strip().removeprefix("http://").strip("/").lower()
+        for line in demo.list.read_text().splitlines()
+    }
+    covered = sum(url.split("/")[2] in listed & hosts for url in labels["url"].to_pylist())
+    baseline = demo.used(trial="in_sample", label="temporal")["baseline", "list"]
+    assert baseline["pages"] == covered > 0
+
+
+def test_what_is_judged_out_of_time_was_born_after_and_did_what_it_did(demo: Judged) -> None:
+    histories = demo.store.read("page_histories", demo.day).to_pylist()
+    known = set(demo.store.read("page_labels", demo.learned[30])["url"].to_pylist())
+    since = demo.learned[30]
+    wanted = 0
+    for page in histories:
+        age = (page["birth"] - since).days
+        if 0 < age <= 30 and page["url"] not in known:
+            first = (page["birth"] - demo.day).days + 59
+            wanted += sum(page["views"][first : first + 3]) / page["total"] > 0.7
+    rows = demo.rows("seed_evaluation", horizon_days=30, label="temporal")
+    assert {row["wanted"] for row in rows} == {wanted}
+    assert wanted > 20
+    assert {row["wanted"] for row in demo.rows("hub_evaluation", horizon_days=30)} == {wanted}
+
+
+def test_greedy_reaches_no_less_than_the_papers_order_in_sample(demo: Judged) -> None:
+    rows = demo.rows("hub_evaluation", trial="in_sample")
+    both = [row for row in rows if row["paper_one_hop"] is not None]
+    assert len(both) > 50
+    assert all(row["greedy_one_hop"] >= row["paper_one_hop"] for row in both)
+    assert any(row["greedy_one_hop"] > row["paper_one_hop"] for row in both)
+    known = [row for row in rows if row["baseline_one_hop"] is not None]
+    assert known[-1]["baseline_one_hop"] < known[-1]["greedy_one_hop"]
+
+
+def test_nothing_published_names_a_page(demo: Judged) -> None:
+    for asset in EVALUATIONS:
+        for row in demo.rows(asset.name):
+            assert not any("example" in str(value) for value in row.values())
+
+
+def test_the_command_shows_tables_and_says_what_they_come_to(demo: Judged, tmp_path: Path) -> None:
+    page = tmp_path / "evaluation.html"
+    shown = demo.evaluate(demo.list, "--html", page)
+    assert shown.exit_code == 0, shown.output
+    assert "list in use" in shown.stdout
+    assert "prefixes (NP 5.2)" in shown.stdout
+    assert "judged by pages born in the 30 days after" in shown.stdout
+    assert "greedy reaches more than the paper's order at" in shown.stderr
+    text = page.read_text("utf-8")
+    assert text.count("data:image/png;base64,") == 9
+    assert ".example" not in text
+    report = json.loads(demo.evaluate(demo.list, "--json").stdout)
+    assert report["lists"][0]["method"] == "baseline"
+    rows = demo.rows("seed_evaluation")
+    assert [row["f"] for row in report["lists"]] == [row["f"] for row in rows]
+
+
+def test_lines_that_mean_nothing_are_shown_with_their_number(demo: Judged, tmp_path: Path) -> None:
+    file = tmp_path / "list.txt"
+    file.write_text("# ours\nnews.juniper.example\nwho knows\x1b[31m\n")
+    shown = demo.evaluate(file)
+    assert shown.exit_code == 0, shown.output
+    assert "line 3 of the list is neither a host nor a URL: 'who knows\\x1b[31m'" in shown.stderr
+    file.write_text("who knows\n")
+    assert "names neither a host nor a URL" in demo.evaluate(file).stderr
+    missing = demo.evaluate(tmp_path / "none.txt")
+    assert (missing.exit_code, "none.txt" in missing.stderr) == (1, True)
+
+
+def test_without_a_list_ours_are_compared_with_each_other(demo: Judged) -> None:
+    shown = demo.evaluate()
+    assert shown.exit_code == 0, shown.output
+    assert "no list in use is known" in shown.stderr
+    assert "prefixes, bound and support" in shown.stdout
+
+
+def test_another_list_makes_the_evaluation_stale(demo: Judged, tmp_path: Path) -> None:
+    other = load_settings(demo.state, baseline={"path": str(tmp_path / "other.txt")})
+    for asset in EVALUATIONS:
+        assert is_fresh(demo.store, demo.settings, asset, demo.day)
+        assert not is_fresh(demo.store, other, asset, demo.day)
+
+
+@pytest.mark.slow
+def test_out_of_time_our_prefixes_win(tmp_path: Path) -> None:
+    """On a corpus that nothing was chosen on; the small one has too few new pages to tell."""
+    options = DemoOptions.preset("medium", seed=2, mirror=False, requests=3_000_000, pages=75_000)
+    demo = Judged(tmp_path, options)
+    for horizon in (7, 30):
+        lists = demo.used(horizon_days=horizon, label="temporal")
+        ours = lists["prefixes", "confident"]
+        assert ours["f"] > lists["prefixes", "paper"]["f"]
+        assert ours["f"] > lists["baseline", "list"]["f"]
+        assert ours["f_gain_low"] > 0
+    seeds = demo.rows("hub_evaluation", trial="in_sample")
+    both = [row for row in seeds if row["paper_one_hop"] is not None]
+    assert all(row["greedy_one_hop"] >= row["paper_one_hop"] for row in both)

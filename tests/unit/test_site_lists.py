@@ -1,0 +1,80 @@
+"""Lists that people keep: what they write, and what cannot be meant."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from temporal_assets.logs.site_lists import read_site_list
+from temporal_assets.logs.urls import canonical_url
+
+FILE = b"""\xef\xbb\xbf# Sites of the crawler.
+
+news.example
+NEWS.example   # twice
+http://www.cars.example/
+https://b.example/news/index.html?b=2&a=1#top
+//c.example/x
+d.example:8080/path
+not a host
+ftp://e.example/
+localhost
+http://
+a.example # comment
+http://f.example/#/route
+"""
+
+
+def test_a_list_by_hand() -> None:
+    found = read_site_list(FILE)
+    assert found.urls == (
+        "https://news.example/",
+        "https://www.cars.example/",
+        "https://b.example/news/index.html?a=1&b=2",
+        "https://c.example/x",
+        "https://d.example:8080/path",
+        "https://a.example/",
+        "https://f.example/",
+    )
+    assert found.bad == (
+        (9, "not a host"),
+        (10, "ftp://e.example/"),
+        (11, "localhost"),
+        (12, "http://"),
+    )
+
+
+def test_of_a_csv_file_the_last_field_counts() -> None:
+    found = read_site_list(
+        b'service,refresh,url\nx,1800,http://a.example/feed\ny,60,"b.example"\nz,1,\n'
+    )
+    assert found.urls == ("https://a.example/feed", "https://b.example/")
+    assert found.bad == ()
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\n", b"# nothing\n", b"\xef\xbb\xbf"])
+def test_nothing_is_in_an_empty_list(content: bytes) -> None:
+    found = read_site_list(content)
+    assert (found.urls, found.bad) == ((), ())
+
+
+def test_old_files_are_latin_1() -> None:
+    found = read_site_list("# für alle\na.example\n".encode("latin-1"))
+    assert found.urls == ("https://a.example/",)
+
+
+@given(content=st.binary(max_size=200))
+def test_every_entry_is_canonical_whatever_the_file_holds(content: bytes) -> None:
+    found = read_site_list(content)
+    assert all(canonical_url(url) == url for url in found.urls)
+    assert len(set(found.urls)) == len(found.urls)
+
+
+def test_a_real_list(shared_data: object) -> None:
+    from pathlib import Path
+
+    content = (Path(str(shared_data)) / "newsgrabber" / "newsgrabber_seeds.csv").read_bytes()
+    found = read_site_list(content)
+    assert len(found.urls) > 4_500
+    assert len(found.urls) + len(found.bad) <= 4_933
