@@ -14,7 +14,7 @@ import dagster as dg
 
 from temporal_assets.core.labels import Agreement
 from temporal_assets.core.site_patterns import CUTS
-from temporal_assets.defs import calibration_metadata, early_metadata
+from temporal_assets.defs import calibration_metadata, early_metadata, site_metadata
 from temporal_assets.defs.metadata import MAX_ROWS, grid
 from temporal_assets.defs.resources import Installation
 from temporal_assets.reports.distribution import (
@@ -205,6 +205,10 @@ def _rows(installation: Installation, asset: str, day: dt.date, query: str) -> l
     return installation.engine.rows(query, {asset: installation.store.files(asset, day)})
 
 
+def _of_lists(asset: str) -> Callable[[Installation, dt.date, bool], _Said]:
+    return lambda installation, day, _plots: site_metadata.details(installation, asset, day)
+
+
 _DETAILS: Final[Mapping[str, Callable[[Installation, dt.date, bool], _Said]]] = {
     "interest_curves": _of_curves,
     "calibration": calibration_metadata.details,
@@ -214,4 +218,8 @@ _DETAILS: Final[Mapping[str, Callable[[Installation, dt.date, bool], _Said]]] = 
     "url_patterns": _of_patterns,
     "behaviour_graph": _of_graph,
     "pattern_ranks": _of_ranks,
+    "site_scores": _of_lists("site_scores"),
+    "section_scores": _of_lists("section_scores"),
+    "news_prefixes": _of_lists("news_prefixes"),
+    "site_changes": _of_lists("site_changes"),
 }

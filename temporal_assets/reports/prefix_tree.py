@@ -98,8 +98,9 @@ def _lines(section: Section, first: str, rest: str, depth: int) -> Iterator[str]
 
 
 def as_html(trees: Iterable[Section]) -> str:
-    """A fragment of HTML without scripts; open where it leads to a news prefix."""
-    return '<div class="prefix-tree">\n' + "".join(map(_html, trees)) + "</div>\n"
+    """A fragment of HTML without scripts; open at the roots and where news prefixes are."""
+    inner = "".join(_html(root, is_open=True) for root in trees)
+    return f'<div class="prefix-tree">\n{inner}</div>\n'
 
 
 STYLE: Final = """
@@ -115,7 +116,7 @@ STYLE: Final = """
 """Style of the fragment, for the page it stands in."""
 
 
-def _html(section: Section) -> str:
+def _html(section: Section, *, is_open: bool = False) -> str:
     kind = ' class="prefix"' if section.is_prefix else ""
     label = (
         f'<span{kind}><code title="{escape(shown(section.prefix))}">'
@@ -128,7 +129,7 @@ def _html(section: Section) -> str:
         inner += f'<p class="numbers leaf">{_counted(section.hidden)} that few clients know</p>\n'
     if not inner:
         return f'<p class="leaf">{label}</p>\n'
-    state = " open" if any(map(_leads_to_prefix, section.beneath)) else ""
+    state = " open" if is_open or any(map(_leads_to_prefix, section.beneath)) else ""
     return f"<details{state}><summary>{label}</summary>\n{inner}</details>\n"
 
 

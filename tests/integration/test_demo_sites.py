@@ -21,6 +21,8 @@ from typer.testing import CliRunner, Result
 
 from temporal_assets import contracts
 from temporal_assets.cli.app import app
+from temporal_assets.defs.resources import Installation
+from temporal_assets.defs.window_metadata import details
 from temporal_assets.demo import DemoOptions, generate
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.quality.evaluate import Status
@@ -177,6 +179,19 @@ def test_the_report_on_changes(demo: Demo) -> None:
     assert len(as_json) == len(demo.rows("site_changes"))
     absent = demo.run("changes", "--day", "2020-01-01")
     assert (absent.exit_code, "has no window of 2020-01-01" in absent.stderr) == (1, True)
+
+
+def test_metadata_counts_and_names_nothing(demo: Demo) -> None:
+    installation = Installation.of(demo.settings)
+    said = {name: details(installation, name, demo.day, plots=True) for name in NAMES}
+    assert said["prefix_trees"] == {}
+    assert said["site_scores"]["sites"] == 15
+    assert said["site_scores"]["quiet_sites"] == 1
+    assert 0 < said["site_scores"]["precision_in_sample"] < 1
+    assert said["news_prefixes"]["prefixes"] == len(demo.rows("news_prefixes"))
+    assert ".example" not in str(said)
+    left = details(installation, "site_changes", demo.closes + 3 * ONE, plots=False)
+    assert (left["left"], left["gone_quiet"], left["entered"]) == (1, 1, 0)
 
 
 class Checker(HTMLParser):
