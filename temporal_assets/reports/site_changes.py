@@ -40,8 +40,8 @@ class Report:
     groups: tuple[Group, ...]
 
 
-def report(rows: Sequence[Row], day: dt.date) -> Report:
-    """The report on the rows of `site_changes` of a day."""
+def report(rows: Sequence[Row], day: dt.date, earlier_day: dt.date | None) -> Report:
+    """The report on the rows of `site_changes` of a day, compared with those of another."""
     groups = (
         _group("First seen", rows, lambda row: row["is_first_seen"], _by_name),
         _group("Entered the list", rows, _is("entered"), _by_rank),
@@ -51,10 +51,9 @@ def report(rows: Sequence[Row], day: dt.date) -> Report:
         _group("Falling", rows, _is("falling"), _by_move, _MOST),
         _group("In the list; there is none before it", rows, _is("listed"), _by_rank, _MOST),
     )
-    has_earlier = any(row["has_earlier"] for row in rows)
     return Report(
         day=day,
-        earlier_day=rows[0]["earlier_day"] if has_earlier else None,
+        earlier_day=earlier_day,
         listed=sum(row["rank"] is not None for row in rows),
         steady=sum(row["change"] == "steady" for row in rows),
         groups=tuple(group for group in groups if group.sites),
