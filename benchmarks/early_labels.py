@@ -28,9 +28,9 @@ from temporal_assets.core.early_comparison import ANSWERS, compare
 from temporal_assets.core.labels import PAPERS, Thresholds
 
 _WINDOW: Final = 60
-_COMPLETE: Final = 28
-_UNSEEN: Final = 7
-_FIRST_DAYS: Final = 14
+COMPLETE: Final = 28
+UNSEEN: Final = 7
+FIRST_DAYS: Final = 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +55,11 @@ def known_pages(demo: DemoViews) -> Pages:
     window = demo.views[:, :_WINDOW]
     born = demo.born
     rows = np.flatnonzero(
-        (window.sum(axis=1) >= _WINDOW) & (born >= _UNSEEN) & (born <= _WINDOW - _COMPLETE)
+        (window.sum(axis=1) >= _WINDOW) & (born >= UNSEEN) & (born <= _WINDOW - COMPLETE)
     )
     label = fit(window[rows], Options(n=PAPERS.n)).phi_n > PAPERS.q
     return Pages(
-        first_days(window[rows], born[rows], _FIRST_DAYS),
+        first_days(window[rows], born[rows], FIRST_DAYS),
         label,
         demo.sites[rows],
         demo.sections[rows],
@@ -70,7 +70,7 @@ def known_pages(demo: DemoViews) -> Pages:
 def new_pages(demo: DemoViews) -> Pages:
     """Pages first seen after the window and for at least four weeks; the truth is their curve."""
     born = demo.born
-    rows = np.flatnonzero((born >= _WINDOW) & (born <= demo.views.shape[1] - _COMPLETE))
+    rows = np.flatnonzero((born >= _WINDOW) & (born <= demo.views.shape[1] - COMPLETE))
     return Pages(
         first_days(demo.views[rows], born[rows], max(AGES)),
         demo.is_temporal[rows],
@@ -137,7 +137,7 @@ def globo(file: Path) -> tuple[Pages, Pages]:
     for low, high in ((1, 2), (3, 5)):
         rows = np.flatnonzero((born >= low) & (born <= high) & (total >= 10))
         names = np.full(len(rows), "portal")
-        wide = np.pad(first[rows], ((0, 0), (0, _FIRST_DAYS - 3)))
+        wide = np.pad(first[rows], ((0, 0), (0, FIRST_DAYS - 3)))
         parts.append(Pages(wide, truth[rows], names, names, total[rows]))
     return parts[0], parts[1]
 

@@ -24,8 +24,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.demo_views import DemoViews, draw
+from benchmarks.early_labels import COMPLETE, FIRST_DAYS, UNSEEN, first_days
 from temporal_assets.core.concentration import concentration
 from temporal_assets.core.curves import Options, fit
+from temporal_assets.core.early import AGES, COPIES, learn
 from temporal_assets.core.labels import PAPERS
 from temporal_assets.core.metrics import outcome
 from temporal_assets.core.truncation import METHODS
@@ -63,6 +65,36 @@ def labels(demo: DemoViews, rows: NDArray[np.int64]) -> Iterator[tuple[str, Flag
             name = method.replace("_", " ") + (" + base" if base else "")
             for views, also in ((window, ""), (even, ", weekdays removed")):
                 yield name + also, fit(views, options).phi_n > PAPERS.q
+    yield "likelihood; early labels in the last week", with_early_labels(demo, rows)
+
+
+def with_early_labels(demo: DemoViews, rows: NDArray[np.int64]) -> Flags:
+    """By likelihood; pages born in the last week by their early label, learned in the window."""
+    window = demo.views[:, _FROM : _FROM + _DAYS]
+    label = np.zeros(len(window), np.bool_)
+    label[rows] = fit(window[rows], Options(n=PAPERS.n)).phi_n > PAPERS.q
+    born = (window > 0).argmax(axis=1)
+    reliable = np.zeros(len(window), np.bool_)
+    reliable[rows] = True
+    known = np.flatnonzero(reliable & (born >= UNSEEN) & (born <= _DAYS - COMPLETE))
+    model = learn(
+        first_days(window[known], born[known], FIRST_DAYS),
+        label[known],
+        demo.sites[known],
+        demo.sections[known],
+        copies=COPIES,
+    )
+    young = np.flatnonzero(reliable & (born >= _DAYS - max(AGES)))
+    label[young] = (
+        model.probability(
+            first_days(window[young], born[young], max(AGES)),
+            _DAYS - born[young],
+            demo.sites[young],
+            demo.sections[young],
+        )
+        > 0.5
+    )
+    return label[rows]
 
 
 def parts(demo: DemoViews, rows: NDArray[np.int64]) -> dict[str, Flags]:

@@ -1,0 +1,37 @@
+"""Early labels on the public clicks of a news portal: learned on some days, right on later ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.early_labels import globo, scores
+from temporal_assets.core.early import Score
+from temporal_assets.core.early_comparison import CONCENTRATION, EARLY, PRIOR
+from temporal_assets.core.labels import Thresholds
+
+
+@pytest.fixture(scope="module")
+def found(shared_data: Path) -> dict[tuple[int, str], Score]:
+    known, new = globo(shared_data / "globo_clicks" / "clicks_2017-10-01_to_08.parquet")
+    assert (len(known.total), len(new.total)) == (1398, 1883)
+    answers = scores(known, new, 0, (1, 2), Thresholds(n=1.0, m=1))
+    return {(one.age, one.answer): one for one in answers}
+
+
+def test_two_days_of_clicks_say_more_than_any_other_answer(
+    found: dict[tuple[int, str], Score],
+) -> None:
+    """Measured: 0.860 right against 0.640 by concentration and 0.499 by the portal's history."""
+    early = found[2, EARLY]
+    assert early.accuracy > 0.82
+    assert early.accuracy > found[2, CONCENTRATION].accuracy + 0.15
+    assert early.log_loss is not None
+    assert early.log_loss < 0.3 < (found[2, PRIOR].log_loss or 0)
+
+
+def test_one_day_on_one_site_says_nothing_and_hardly_pretends_to(
+    found: dict[tuple[int, str], Score],
+) -> None:
+    assert found[1, EARLY].log_loss == pytest.approx(found[1, PRIOR].log_loss, abs=0.02)
