@@ -8,7 +8,6 @@ from temporal_assets.contracts.rules import (
     Drift,
     Rule,
     day_is_partition,
-    has_rows,
     no_rows,
     not_null,
     unique,
@@ -118,7 +117,6 @@ CRAWL_POLICY: Final = Table(
             protects="The same, for folders and programs.",
             remedy="`news_prefixes` was made again since: materialise the day again.",
         ),
-        has_rows("sites, hubs, prefixes or patterns"),
     ),
     drifts=(
         Drift(

@@ -165,6 +165,7 @@ class Forest(NamedTuple):
     test_value: Int32s
     test_bits: Int32s
     ignores_scheme: bool
+    ignores_host: bool
     seed: np.uint64
 
 
@@ -178,11 +179,14 @@ class Desk(NamedTuple):
     stops: Int64s
 
 
-def plant(trees: Sequence[PortableTree], *, ignores_scheme: bool = False) -> Forest:
+def plant(
+    trees: Sequence[PortableTree], *, ignores_scheme: bool = False, ignores_host: bool = False
+) -> Forest:
     """Compile trees together.
 
     With `ignores_scheme` http and https are one: right where all URLs were learned under one
-    scheme, and crawlers meet both.
+    scheme, and crawlers meet both. With `ignores_host` as well, URLs are asked of the tree of
+    their host only, so that the tree need not look at it again; ports still count.
     """
     nodes = np.fromiter((len(tree["parent"]) for tree in trees), np.int64, len(trees))
     counts = np.fromiter((len(tree["keys"]) for tree in trees), np.int64, len(trees))
@@ -197,9 +201,10 @@ def plant(trees: Sequence[PortableTree], *, ignores_scheme: bool = False) -> For
     )
     kinds, slots, names = _keys(trees, first_key)
     node_of_test = np.repeat(np.arange(len(parent)), number_of_tests)
-    if ignores_scheme:
+    ignored = _ignored(ignores_scheme, ignores_host)
+    if ignored:
         key = first_key[tree_of_node[node_of_test]] + test_key
-        kept = kinds[key] != url_split.SCHEME
+        kept = ~np.isin(kinds[key], ignored)
         node_of_test, test_key = node_of_test[kept], test_key[kept]
         test_value, test_bits = test_value[kept], test_bits[kept]
     branches = np.flatnonzero((value > 0) & (parent >= 0))
@@ -231,7 +236,8 @@ def plant(trees: Sequence[PortableTree], *, ignores_scheme: bool = False) -> For
         test_key.astype(np.int32),
         test_value.astype(np.int32),
         test_bits.astype(np.int32),
-        ignores_scheme,
+        url_split.SCHEME in ignored,
+        url_split.HOST in ignored,
         SEED,
     )
 
@@ -246,6 +252,12 @@ def desk_for(forest: Forest) -> Desk:
         np.empty(keys, np.int64),
         np.empty(keys, np.int64),
     )
+
+
+def _ignored(scheme: bool, host: bool) -> list[int]:
+    """Kinds of keys that are not looked at."""
+    return [kind for kind, is_ignored in ((url_split.SCHEME, scheme), (url_split.HOST, host))
+            if is_ignored]  # fmt: skip
 
 
 def _starts(counts: Int64s) -> Int64s:
@@ -353,6 +365,8 @@ def walk(forest: Forest, tree: int, data: Bytes, start: int, stop: int, desk: De
         kind, index = desk.fields[i, url_split.KIND], desk.fields[i, url_split.INDEX]
         begin, end = desk.fields[i, url_split.START], desk.fields[i, url_split.STOP]
         if kind == url_split.SCHEME and forest.ignores_scheme:
+            continue
+        if kind == url_split.HOST and forest.ignores_host:
             continue
         if kind == url_split.QUERY:
             name = desk.fields[i, url_split.NAME_START]

@@ -89,6 +89,10 @@ _BEST: Final = (
 )
 """Patterns with the most visits, of those that enough clients opened."""
 
+_ENTRIES: Final = (
+    "SELECT kind, decision, count(*) AS entries FROM crawl_policy GROUP BY ALL ORDER BY ALL"
+)
+
 _Said = dict[str, Any]
 
 
@@ -201,6 +205,17 @@ def _of_ranks(installation: Installation, day: dt.date, plots: bool) -> _Said:  
     return said | {"most_visited": grid(best, _RANK_COLUMNS)}
 
 
+def _of_policy(installation: Installation, day: dt.date, plots: bool) -> _Said:
+    """How much of what a crawler is told, and how large the file is."""
+    del plots  # numbers say it all
+    rows = _rows(installation, "crawl_policy", day, _ENTRIES)
+    said: _Said = {f"{row['kind']}_{row['decision']}": row["entries"] for row in rows}
+    file = installation.settings.state / "policy" / "latest" / "policy.json"
+    if file.is_file():
+        said["latest_policy_bytes"] = file.stat().st_size
+    return said
+
+
 def _rows(installation: Installation, asset: str, day: dt.date, query: str) -> list[_Said]:
     return installation.engine.rows(query, {asset: installation.store.files(asset, day)})
 
@@ -213,6 +228,7 @@ _DETAILS: Final[Mapping[str, Callable[[Installation, dt.date, bool], _Said]]] = 
     "interest_curves": _of_curves,
     "calibration": calibration_metadata.details,
     "page_labels": _of_labels,
+    "crawl_policy": _of_policy,
     "early_labels": early_metadata.details,
     "page_traffic": _of_traffic,
     "url_patterns": _of_patterns,

@@ -111,7 +111,12 @@ class Policy:
         self._known, sites = _beginnings(document)
         self._static = extensions(rules["static_extensions"])
         trees = document["trees"]
-        self._forest: Forest = plant(trees, ignores_scheme=rules["scheme"] != "keep")
+        self._forest: Forest = plant(
+            trees,
+            ignores_scheme=rules["scheme"] != "keep",
+            # The site was found by the whole host then, and a tree is that of one site.
+            ignores_host=not document["includes_subdomains"],
+        )
         self._tree_of_site = np.full(len(document["sites"]), NONE, np.int32)
         for place, tree in enumerate(trees):
             self._tree_of_site[sites[tree["site"]]] = place
