@@ -6,6 +6,7 @@ Here: drawing rows of `seed_evaluation` and `hub_evaluation`. Not here: the rows
 from __future__ import annotations
 
 import io
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Row = Mapping[str, Any]
+
+_TITLE: Final = 80
+"""Characters in a line of a title."""
 
 _COLOURS: Final = {
     "baseline": "#777777",
@@ -90,7 +94,7 @@ def _drawn(title: str, draw: Any) -> bytes:
     axes = figure.add_subplot()
     draw(axes)
     axes.tick_params(labelsize=7)
-    axes.set_title(title, fontsize=9)
+    axes.set_title(textwrap.fill(title, _TITLE), fontsize=9)
     axes.spines[["top", "right"]].set_visible(False)
     image = io.BytesIO()
     figure.savefig(image, format="png")
