@@ -3,8 +3,8 @@
     python benchmarks/timely_crawl.py [--pages 6000] [--seed 1]
 
 A corpus of 60 days is made. The crawler knows all pages of the first 30; our policy has learned
-from the transits of these days. On the other 30 pages are born, hubs show their
-newest, and every strategy has the same budget. Births and interest are the truth; no strategy sees them.
+from the transits of these days. On the other 30 pages are born, hubs show their newest, and every
+strategy has the same budget. Births and interest are the truth; no strategy sees them.
 """
 
 from __future__ import annotations
@@ -82,7 +82,8 @@ def main() -> None:
             done = simulate_timely(known.world, strategy, rate, (60 - LEARN_DAYS) * 24.0)
             print(
                 f"| {rate:.0f} | {name} | {done.remaining:.1%} | {done.temporal_remaining:.1%} |"
-                f" {done.temporal_fetched:.1%} | {hours(done.median_delay)} | {hours(done.delay_90)} |"
+                f" {done.temporal_fetched:.1%} | {hours(done.median_delay)} |"
+                f" {hours(done.delay_90)} |"
                 f" {done.wasted / max(done.fetches, 1):.0%} of {done.fetches:,} |"
             )
 
