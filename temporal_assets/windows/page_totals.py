@@ -21,14 +21,16 @@ def _make(job: Job) -> Sequence[Path]:
     if earlier is None:
         parameters = {"day": job.day}
         return job.engine.query("page_totals", {"page_views": days}, parameters, table, job.out)
+    some = ceil(len(days) / _EARLY)
     return job.engine.query(
         "page_totals_onward",
         {
             "earlier": earlier.files,
             "entering": earlier.entering,
             "leaving": earlier.leaving,
-            "early": days[: ceil(len(days) / _EARLY)],
-            "page_views": days,
+            "early": days[:some],
+            # A window of one day has no other: what was found early is not looked up there.
+            "late": days[some:] or days,
         },
         {"day": job.day, "first": job.first},
         table,
