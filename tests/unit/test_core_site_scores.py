@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.core.list_tuning import best_prefixes, best_sites, tune_prefixes, tune_sites
+from temporal_assets.core.list_tuning import (
+    best_prefixes,
+    best_sites,
+    page_share_effect,
+    tune_prefixes,
+    tune_sites,
+)
 from temporal_assets.core.metrics import f_measure, precision, recall
 from temporal_assets.core.prefix_tree import PAPER_RULE
 from temporal_assets.core.proportions import effective_count, lower_bound, share
@@ -124,6 +130,20 @@ def test_tuned_sites_are_judged_by_other_pages() -> None:
     assert (best.top_k, best.precision, best.recall, best.f) == (1, 1.0, 1.0, 1.0)
     by_pages = trials[-1]
     assert (by_pages.scoring.beta, by_pages.top_k, by_pages.f) == (0.0, 2, pytest.approx(2 / 3))
+
+
+def test_what_the_weight_of_the_page_share_does() -> None:
+    """TW 5.2: the site of the hot event gives way to the one whose pages nobody else has."""
+    learned = counts((10, 4, 1000, 990, 1e5), (10, 9, 1000, 100, 1e5))
+    judged = counts((4, 1, 40, 10, 400.0), (4, 4, 8, 8, 16.0))
+    plain, heavy = page_share_effect(learned, judged, ["hot", "rare"], PAPER, 1, weights=(1.0, 4.0))
+    # 0.6 * 0.4 + 0.4 * 0.99 = 0.636 beside 0.58; and with 12 : 2 it is 0.484 beside 0.786.
+    assert (plain.weight, plain.changed, plain.views) == (1.0, 0, 40)
+    assert (plain.precision, plain.recall) == (0.25, 0.2)
+    assert (heavy.weight, heavy.changed, heavy.views) == (4.0, 1, 8)
+    assert (heavy.precision, heavy.recall, heavy.f) == (1.0, 0.8, pytest.approx(8 / 9))
+    none = page_share_effect(learned, judged, ["hot", "rare"], Scoring(min_pages=11), 1)
+    assert [one.f for one in none] == [0.0] * 4
 
 
 def test_tuned_prefixes_are_judged_by_other_pages() -> None:
