@@ -1,11 +1,28 @@
 -- news_prefixes: where the walk from each root stops (NP 5.2): sections above the threshold that
---   lie under no such section; those that too few clients know are left out
+--   lie under no such section; ours goes on where one beneath is certainly not worth it; those
+--   that too few clients know are left out
 -- inputs: scored_prefixes, section_paths
--- parameters: day, min_pages, threshold, confidence, min_clients
+-- parameters: day, min_pages, threshold, confidence, splits_mixed, min_clients
 -- output: news_prefixes
 -- grain: prefix
-WITH good AS (
-    SELECT * FROM scored_prefixes WHERE pages >= $min_pages AND bound > $threshold
+WITH enough AS (
+    SELECT * FROM scored_prefixes WHERE pages >= $min_pages
+),
+
+good AS (
+    SELECT *
+    FROM enough
+    WHERE
+        bound > $threshold
+        AND prefix NOT IN (
+            SELECT section_paths.prefix
+            FROM section_paths
+            INNER JOIN enough ON enough.prefix = section_paths.section
+            WHERE
+                $splits_mixed
+                AND ceiling <= $threshold
+                AND section_paths.prefix <> section_paths.section
+        )
 )
 
 SELECT

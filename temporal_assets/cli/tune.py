@@ -123,7 +123,7 @@ def _show(tuned: Tuned) -> None:
     shown = [rule, *(one for one in ranked if one is not rule)][:_SHOWN]
     paper = next(one for one in tuned.prefixes if one.rule == PAPER_RULE)
     console.show_table(
-        f"Prefixes: the best {_SHOWN} of {len(ranked)} rules, and the paper's",
+        f"Prefixes: the best {_SHOWN} of {len(ranked) - 1} rules, and the paper's",
         ("threshold", "confidence", "min_pages", "prefixes", "precision", "recall", "F", ""),
         [
             (

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from temporal_assets.core.metrics import Outcome, outcome
-from temporal_assets.core.prefix_tree import PrefixRule, news_prefixes
+from temporal_assets.core.prefix_tree import PAPER_RULE, PrefixRule, news_prefixes
 from temporal_assets.core.site_scores import Counts, Scoring, list_curve, ranking
 from temporal_assets.core.url_sections import SectionTrees
 
@@ -121,11 +121,14 @@ def tune_prefixes(
     confidences: Sequence[float] = CONFIDENCES,
     supports: Sequence[int] = SUPPORTS,
 ) -> list[PrefixTrial]:
-    """Every rule of the grid; `learned` and `judged` flag different pages of `trees`."""
+    """The paper's rule and those of the grid.
+
+    `learned` and `judged` flag different pages of `trees`.
+    """
     news, judge = np.asarray(is_news, np.bool_), np.asarray(judged, np.bool_)
     trials = []
-    for threshold, confidence, support in product(thresholds, confidences, supports):
-        rule = PrefixRule(threshold, support, confidence)
+    grid = product(thresholds, supports, confidences)
+    for rule in (PAPER_RULE, *(PrefixRule(*cell) for cell in grid)):
         chosen = news_prefixes(trees, news, rule, learned)
         found = outcome(news[judge], trees.covered(chosen)[judge])
         trials.append(PrefixTrial(rule, int(chosen.sum()), found))
@@ -138,9 +141,9 @@ def best_sites(trials: Sequence[SiteTrial]) -> SiteTrial:
 
 
 def best_prefixes(trials: Sequence[PrefixTrial]) -> PrefixTrial:
-    """The largest F; of equals the most careful rule."""
+    """The rule of the grid with the largest F; of equals the most careful one."""
     return max(
-        trials,
+        (one for one in trials if one.rule != PAPER_RULE),
         key=lambda one: (
             one.outcome.f_measure,
             one.rule.confidence,

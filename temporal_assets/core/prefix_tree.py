@@ -5,9 +5,10 @@ Here: the walk over the trees, with the paper's rule and with ours. Not here: th
 
 The score of a section is the share of news among all pages in it and beneath. The walk begins at
 each root and stops at the first section whose score is above the threshold; otherwise it goes on
-to the sections beneath. Ours differs in what it compares: a section needs `min_pages` pages, and
-it is Wilson's lower bound of its score that must be above the threshold. A walk that stops gives
-no prefix that lies under another.
+to the sections beneath. Ours differs in what it compares: a section needs `min_pages` pages, it is
+Wilson's lower bound of its score that must be above the threshold, and no section beneath may be
+certainly below it: a portal is split, and its evergreen folder left out. A walk that stops gives no
+prefix that lies under another.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from temporal_assets.core.proportions import PLAIN, lower_bound, share
+from temporal_assets.core.proportions import PLAIN, lower_bound, share, upper_bound
 from temporal_assets.core.texts import Flags, Floats, Int32s
 from temporal_assets.core.url_sections import SectionTrees
 
@@ -33,9 +34,11 @@ class PrefixRule:
     F is about 0.8."""
     min_pages: int = 3
     confidence: float = 0.8
+    splits_mixed: bool = True
+    """A section is no prefix while one beneath it is certainly not worth it."""
 
 
-PAPER_RULE: Final = PrefixRule(0.8, 1, PLAIN)
+PAPER_RULE: Final = PrefixRule(0.8, 1, PLAIN, splits_mixed=False)
 """NP 5.2 and 6.1: the plain share, however few the pages."""
 
 
@@ -63,7 +66,11 @@ def score_sections(
     n = np.asarray(pages, np.int64)
     score = share(news, n)
     bound = lower_bound(score, n, rule.confidence)
-    good = (n >= max(rule.min_pages, 1)) & (bound > rule.threshold)
+    enough = n >= max(rule.min_pages, 1)
+    good = enough & (bound > rule.threshold)
+    if rule.splits_mixed:
+        bad = enough & (upper_bound(score, n, rule.confidence) <= rule.threshold)
+        good &= ~_has_beneath(parent, bad)
     is_prefix: Flags = _walk(parent, good)
     return PrefixScores(score, bound, is_prefix)
 
@@ -86,6 +93,16 @@ def news_prefixes(
     return score_sections(
         trees.parent, pages, trees.total((news & learned).astype(np.int64)), rule
     ).is_prefix
+
+
+@njit(nogil=True, cache=True)
+def _has_beneath(parent: Int32s, flags: Flags) -> Flags:
+    """Sections with a flagged one beneath them."""
+    found = np.zeros(len(parent), np.bool_)
+    for section in range(len(parent) - 1, -1, -1):
+        if parent[section] >= 0 and (flags[section] or found[section]):
+            found[parent[section]] = True
+    return found
 
 
 @njit(nogil=True, cache=True)

@@ -50,6 +50,12 @@ def lower_bound(share: ArrayLike, count: ArrayLike, confidence: float) -> Floats
     return np.where(n > 0, np.clip(bound, 0.0, p), 0.0)
 
 
+def upper_bound(share: ArrayLike, count: ArrayLike, confidence: float) -> Floats:
+    """Wilson's one-sided upper bound, no less than the share; 1 for no cases."""
+    p, n = np.asarray(share, np.float64), np.asarray(count, np.float64)
+    return np.where(n > 0, 1 - lower_bound(1 - p, n, confidence), 1.0)
+
+
 def effective_count(total: ArrayLike, squares: ArrayLike) -> Floats:
     """How many equally weighted cases unequal weights are worth: (sum w)^2 / sum w^2 (Kish).
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 from temporal_assets import contracts
 from temporal_assets.contracts import ColumnSpec, Table, Type
 from temporal_assets.core.prefix_tree import PAPER_RULE, PrefixRule
-from temporal_assets.core.proportions import lower_bound, share
+from temporal_assets.core.proportions import lower_bound, share, upper_bound
 from temporal_assets.settings import Settings
 from temporal_assets.windows.asset import Job, WindowAsset
 from temporal_assets.windows.prefix_trees import PREFIX_TREES
@@ -30,6 +30,7 @@ _SCORED: Final = Table(
         *contracts.PREFIX_TREES.columns,
         ColumnSpec("score", Type.DOUBLE, "Share of news."),
         ColumnSpec("bound", Type.DOUBLE, "Lower bound of `score`."),
+        ColumnSpec("ceiling", Type.DOUBLE, "Upper bound of `score`."),
     ),
 )
 
@@ -52,6 +53,7 @@ def score_prefixes(batch: pa.RecordBatch, label: str, confidence: float) -> pa.R
         "news_pages": news,
         "score": pa.array(score),
         "bound": pa.array(lower_bound(score, pages, confidence)),
+        "ceiling": pa.array(upper_bound(score, pages, confidence)),
     }
     schema = _SCORED.arrow_schema
     columns = [made[name] if name in made else batch.column(name) for name in schema.names]
@@ -72,6 +74,7 @@ def _make(job: Job) -> Sequence[Path]:
         "threshold": rule.threshold,
         "min_pages": rule.min_pages,
         "confidence": rule.confidence,
+        "splits_mixed": rule.splits_mixed,
         "min_clients": job.settings.privacy.min_clients,
     }
     return job.engine.query("news_prefixes", inputs, parameters, job.asset.table, job.out)

@@ -36,9 +36,9 @@ def test_the_walk_stops_at_the_first_news_section() -> None:
     pages = {f"news/{n}/1": True for n in range(9)} | {"news/9/1": False, "2": False}
     # Under /news/ 9 of 10, in the root 9 of 11 are news: both are above 0.8.
     assert chosen(pages, PAPER_RULE) == ["website.example/"]
-    assert chosen(pages, PrefixRule(0.85, 1, 0.5)) == ["website.example/news/"]
+    assert chosen(pages, PrefixRule(0.85, 1, 0.5, splits_mixed=False)) == ["website.example/news/"]
     # 0.9 is not above 0.9: the walk goes on, to folders of a page each.
-    assert len(chosen(pages, PrefixRule(0.9, 1, 0.5))) == 9
+    assert len(chosen(pages, PrefixRule(0.9, 1, 0.5, splits_mixed=False))) == 9
 
 
 def test_support_and_confidence() -> None:
@@ -51,6 +51,19 @@ def test_support_and_confidence() -> None:
     # The bound of 10 of 10 is 1 / (1 + 1.645^2 / 10) = 0.787.
     assert chosen(pages, PrefixRule(0.78, 1, 0.95)) == ["website.example/news/"]
     assert chosen(pages, PrefixRule(0.79, 1, 0.95)) == []
+
+
+def test_a_good_site_is_taken_without_its_bad_section() -> None:
+    portal = {f"news/{n}": True for n in range(20)} | {f"world/{n}": True for n in range(20)}
+    topics = {f"topics/{n}": False for n in range(10)}
+    # 40 of 50 are news: enough for the whole, were it not for a section with none in ten.
+    assert chosen(portal | topics, PrefixRule(splits_mixed=False)) == ["website.example/"]
+    assert chosen(portal | topics, PrefixRule()) == [
+        "website.example/news/",
+        "website.example/world/",
+    ]
+    # Of one page nothing is certain: it splits nothing.
+    assert chosen(portal | {"topics/1": False}, PrefixRule()) == ["website.example/"]
 
 
 def test_prefixes_learned_from_some_pages_reach_others() -> None:
@@ -82,7 +95,9 @@ def test_the_walk_is_the_papers(pages: list[str], data: st.DataObject) -> None:
     trees = section_trees(texts([SITE + page for page in pages]))
     all_pages, of_news = trees.total(np.ones(len(pages), np.int64)), trees.total(np.array(news))
     good = [bool(n > 0.5 * total) for n, total in zip(of_news, all_pages, strict=True)]
-    scores = score_sections(trees.parent, all_pages, of_news, PrefixRule(0.5, 1, 0.5))
+    scores = score_sections(
+        trees.parent, all_pages, of_news, PrefixRule(0.5, 1, 0.5, splits_mixed=False)
+    )
     assert np.flatnonzero(scores.is_prefix).tolist() == sorted(walk(trees, good, 0))
     assert ((scores.bound >= 0) & (scores.bound <= scores.score) & (scores.score <= 1)).all()
     names = [trees.name(one) for one in np.flatnonzero(scores.is_prefix)]
