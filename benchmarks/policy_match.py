@@ -157,9 +157,9 @@ def main() -> None:
         file.write_text(as_text(document), "utf-8")
         size = file.stat().st_size
         Policy.load(file).match("https://site0.example/s1/")  # compiles
-        begun = time.perf_counter()
+        begun, worked = time.perf_counter(), time.process_time()
         policy = Policy.load(file)
-        loaded = time.perf_counter() - begun
+        loaded, load_processor = time.perf_counter() - begun, time.process_time() - worked
     urls = asked(sites, count)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     begun, worked = time.perf_counter(), time.process_time()
@@ -169,9 +169,9 @@ def main() -> None:
     some = urls[: min(count, 20_000)]
     pages = [policy.canonical(url) or "" for url in some]
     plain = Expressions(document)
-    begun = time.perf_counter()
+    worked = time.process_time()
     tiers = [plain.tier(page) for page in pages]
-    each = (time.perf_counter() - begun) / len(pages)
+    each = (time.process_time() - worked) / len(pages)
     wrong = int(np.count_nonzero(decisions.tier[: len(some)] != np.array(tiers)))
     begun = time.perf_counter()
     for url in some[:5_000]:
@@ -185,12 +185,13 @@ def main() -> None:
                 "patterns": len(document["patterns"]),
                 "policy_mb": round(size / 1e6, 1),
                 "load_seconds": round(loaded, 2),
+                "load_processor_seconds": round(load_processor, 2),
                 "urls": count,
                 "urls_per_second": round(count / elapsed),
                 "urls_per_processor_second": round(count / processor),
                 "one_by_one_per_second": round(1 / single),
-                "expressions_per_second": round(1 / each),
-                "ratio": round(count / elapsed * each, 1),
+                "expressions_per_processor_second": round(1 / each),
+                "ratio": round(count / processor * each, 1),
                 "memory_mb_for_results": round(more / 1024, 1),
                 "by_reason": counts,
                 "differences": wrong,
