@@ -12,7 +12,7 @@ same in sample, others out of time.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -98,7 +98,7 @@ def choices(pages: Pages, rules: Rules, baseline: Flags | None) -> Iterator[Choi
     yield from _lists("sections", "confident", order, len(names), rules.length)
     for rule, own in (("paper", PAPER_RULE), ("confident", rules.prefix)):
         for threshold in sorted({*THRESHOLDS, own.threshold}):
-            used = PrefixRule(threshold, own.min_pages, own.confidence)
+            used = replace(own, threshold=threshold)
             found = news_prefixes(pages.trees, pages.label, used, pages.is_known)
             yield Choice("prefixes", rule, threshold, threshold == own.threshold, found)
 
