@@ -31,7 +31,7 @@ from temporal_assets.core.texts import (
     texts,
 )
 from temporal_assets.core.url_keys import ABSENT, slot_of
-from temporal_assets.core.value_shapes import NONEMPTY, bits_of, shape_of
+from temporal_assets.core.value_shapes import NONEMPTY, value_bits
 
 NOWHERE: Final = -1
 """The URL is not even under the root of its tree."""
@@ -246,7 +246,7 @@ def desk_for(forest: Forest) -> Desk:
     """Room for the walks of one thread."""
     keys = max(1, int(np.diff(forest.first_key).max(initial=0)))
     return Desk(
-        np.empty((url_split.CAPACITY, 6), np.int64),
+        np.zeros(url_split.TABLE_SHAPE, np.int64),
         np.empty(keys, np.int32),
         np.empty(keys, np.int32),
         np.empty(keys, np.int64),
@@ -361,7 +361,7 @@ def walk(forest: Forest, tree: int, data: Bytes, start: int, stop: int, desk: De
     """The most specific node for the canonical URL `data[start:stop]`, NOWHERE if there is none."""
     base = forest.first_key[tree]
     desk.codes[: forest.first_key[tree + 1] - base] = ABSENT
-    for i in range(url_split.split_url(data, start, stop, desk.fields)):
+    for i in range(url_split.split_url(data, start, stop, desk.fields, forest.seed)):
         kind, index = desk.fields[i, url_split.KIND], desk.fields[i, url_split.INDEX]
         begin, end = desk.fields[i, url_split.START], desk.fields[i, url_split.STOP]
         if kind == url_split.SCHEME and forest.ignores_scheme:
@@ -424,7 +424,7 @@ def _branch(forest: Forest, node: int, base: int, data: Bytes, desk: Desk) -> in
 def _shape(key: int, data: Bytes, desk: Desk) -> int:
     """Shape of a value, recognised once a URL."""
     if desk.bits[key] == _UNKNOWN:
-        desk.bits[key] = bits_of(shape_of(data, desk.starts[key], desk.stops[key]))
+        desk.bits[key] = value_bits(data, desk.starts[key], desk.stops[key])
     return int(desk.bits[key])
 
 

@@ -33,7 +33,7 @@ from temporal_assets.core.texts import (
     texts,
 )
 from temporal_assets.core.url_keys import ABSENT, slot_of
-from temporal_assets.core.value_shapes import NONEMPTY, bits_of, shape_of
+from temporal_assets.core.value_shapes import NONEMPTY, value_bits
 
 NOWHERE = -1
 """The URL is not even under the root: another site, or a form the site never had."""
@@ -75,7 +75,8 @@ class PatternMatcher:
 
     _slots: Int32s
     _kinds: Int8s
-    _named: Flags
+    _longest: Int64s
+    """Bytes of the longest value of each key that the tree names; -1 if it names none."""
     _names: _Lookup
     _values: _Lookup
     _nodes: _Nodes
@@ -90,7 +91,7 @@ class PatternMatcher:
             urls.offsets,
             self._slots,
             self._kinds,
-            self._named,
+            self._longest,
             self._names,
             self._values,
             self._nodes,
@@ -116,12 +117,12 @@ def compile_matcher(tree: PatternTree) -> PatternMatcher:
         else:
             slots[slot_of(kind, index)] = key
     values = [(tree.keys.value(key, code), key, code) for key, code in sorted(set(_named(tree)))]
-    named = np.zeros(len(keys), np.bool_)
-    named[[key for _, key, _ in values]] = True
-    return PatternMatcher(
-        slots, keys.kind, named, _lookup(names), _lookup(values), _nodes(tree), SEED,
-        tree.hierarchy.is_leaf,
-    )  # fmt: skip
+    longest = np.full(len(keys), -1, np.int64)
+    for text, key, _ in values:
+        longest[key] = max(longest[key], len(text))
+    named, valued = _lookup(names, salted=False), _lookup(values, salted=True)
+    leaf = tree.hierarchy.is_leaf
+    return PatternMatcher(slots, keys.kind, longest, named, valued, _nodes(tree), SEED, leaf)
 
 
 def _named(tree: PatternTree) -> Iterator[tuple[int, int]]:
@@ -136,8 +137,8 @@ def _named(tree: PatternTree) -> Iterator[tuple[int, int]]:
     yield from zip(tree.test_key[tests].tolist(), tree.test_value[tests].tolist(), strict=True)
 
 
-def _lookup(entries: list[tuple[bytes, int, int]]) -> _Lookup:
-    """A hash table of (text, salt, number)."""
+def _lookup(entries: list[tuple[bytes, int, int]], *, salted: bool) -> _Lookup:
+    """A hash table of (text, salt, number); the hash is that of the text alone unless `salted`."""
     strings = texts([text.decode("utf-8", "surrogateescape") for text, _, _ in entries])
     salt = np.array([salt for _, salt, _ in entries], np.int32)
     number = np.array([number for _, _, number in entries], np.int32)
@@ -145,7 +146,8 @@ def _lookup(entries: list[tuple[bytes, int, int]]) -> _Lookup:
     while size < 4 * len(entries):
         size *= 2
     table = np.full(size, -1, np.int32)
-    _enter(table, strings.data, strings.offsets, salt, SEED)
+    hashed_with = salt if salted else np.zeros(len(salt), np.int32)
+    _enter(table, strings.data, strings.offsets, hashed_with, SEED)
     return _Lookup(table, strings.data, strings.offsets, salt, number)
 
 
@@ -187,8 +189,17 @@ def _enter(table: Int32s, data: Bytes, offsets: Int64s, salt: Int32s, seed: np.u
 @njit(nogil=True, cache=True, forceinline=True)
 def _find(lookup: _Lookup, data: Bytes, start: int, stop: int, salt: int, seed: np.uint64) -> int:
     """The number of a text, -1 if it is unknown."""
+    hashed = np.int64(hash_bytes(data, start, stop, salt, seed))
+    return _find_hashed(lookup, data, start, stop, salt, hashed)
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def _find_hashed(
+    lookup: _Lookup, data: Bytes, start: int, stop: int, salt: int, hashed: int
+) -> int:
+    """The same, given the hash under which the text was entered."""
     mask = len(lookup.table) - 1
-    at = np.int64(hash_bytes(data, start, stop, salt, seed)) & mask
+    at = hashed & mask
     while lookup.table[at] >= 0:
         entry = lookup.table[at]
         begin = lookup.offsets[entry]
@@ -208,28 +219,29 @@ def _match(
     offsets: Int64s,
     slots: Int32s,
     kinds: Int8s,
-    named: Flags,
+    longest: Int64s,
     names: _Lookup,
     values: _Lookup,
     nodes: _Nodes,
     seed: np.uint64,
 ) -> Int32s:
     matched = np.empty(len(offsets) - 1, np.int32)
-    fields = np.empty((url_split.CAPACITY, 6), np.int64)
+    fields = np.zeros(url_split.TABLE_SHAPE, np.int64)
     codes = np.empty(len(kinds), np.int32)
     bits = np.empty(len(kinds), np.int32)
     starts = np.empty(len(kinds), np.int64)
     stops = np.empty(len(kinds), np.int64)
     for url in range(len(matched)):
         codes[:] = ABSENT
-        count = url_split.split_url(data, offsets[url], offsets[url + 1], fields)
+        count = url_split.split_url(data, offsets[url], offsets[url + 1], fields, seed)
         known = True
         for i in range(count):
             kind, index = fields[i, url_split.KIND], fields[i, url_split.INDEX]
             start, stop = fields[i, url_split.START], fields[i, url_split.STOP]
             if kind == url_split.QUERY:
                 begin, end = fields[i, url_split.NAME_START], fields[i, url_split.NAME_STOP]
-                key = _find(names, data, begin, end, index, seed)
+                hashed = fields[i, url_split.NAME_HASH]
+                key = _find_hashed(names, data, begin, end, index, hashed)
                 if key < 0:
                     continue
             else:
@@ -238,7 +250,9 @@ def _match(
                     known = False
                     break
             starts[key], stops[key] = start, stop
-            codes[key] = _find(values, data, start, stop, key, seed) if named[key] else OTHER
+            codes[key] = OTHER
+            if stop - start <= longest[key]:
+                codes[key] = _find(values, data, start, stop, key, seed)
             bits[key] = _UNKNOWN
         if known:
             matched[url] = _walk(data, codes, bits, starts, stops, kinds, nodes)
@@ -306,7 +320,7 @@ def _branch(
 def _bits(key: int, data: Bytes, bits: Int32s, starts: Int64s, stops: Int64s) -> int:
     """Shape of a value, recognised once a URL."""
     if bits[key] == _UNKNOWN:
-        bits[key] = bits_of(shape_of(data, starts[key], stops[key]))
+        bits[key] = value_bits(data, starts[key], stops[key])
     return int(bits[key])
 
 

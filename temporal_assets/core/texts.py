@@ -29,6 +29,12 @@ numbered by first occurrence, so no result depends on it."""
 MULTIPLIER: Final = np.uint64(0x9E3779B97F4A7C15)
 """2^64 / golden ratio: spreads the bits of each 8-byte word (Fibonacci hashing)."""
 
+_ONES: Final = np.uint64(0x0101010101010101)
+_TOPS: Final = np.uint64(0x8080808080808080)
+_HALVES: Final = np.uint64(0xF0F0F0F0F0F0F0F0)
+_THREES: Final = np.uint64(0x3030303030303030)
+_SIXES: Final = np.uint64(0x0606060606060606)
+
 
 @dataclass(frozen=True, slots=True)
 class Texts:
@@ -96,20 +102,75 @@ def equal_bytes(a: Bytes, a_start: int, b: Bytes, b_start: int, length: int) -> 
 
 
 @njit(nogil=True, cache=True, forceinline=True)
+def find_byte(data: Bytes, start: int, stop: int, byte: int) -> int:
+    """Where a byte is first found in `data[start:stop]`, `stop` if it is not there."""
+    return find_either(data, start, stop, byte, byte)
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def find_either(data: Bytes, start: int, stop: int, byte: int, other: int) -> int:
+    """Where one of two bytes is first found in `data[start:stop]`, `stop` if none is there."""
+    one, two = np.uint64(byte) * _ONES, np.uint64(other) * _ONES
+    at = start
+    while at < stop and at + 8 <= len(data):
+        word = _eight(data, at)
+        found = _zeros(word ^ one) | _zeros(word ^ two)
+        if found:
+            # Of all flags the lowest is surely right; as many bytes are below it.
+            below = (found & (~found + np.uint64(1))) - np.uint64(1)
+            at += np.int64(((below & _ONES) * _ONES) >> np.uint64(56)) - 1
+            return min(at, stop)
+        at += 8
+    while at < stop and data[at] != byte and data[at] != other:
+        at += 1
+    return min(at, stop)
+
+
+@njit(nogil=True, cache=True)
+def after_digits(data: Bytes, start: int, stop: int) -> int:
+    """Where the digits end that `data[start:stop]` begins with."""
+    at = start
+    while at + 8 <= stop:
+        # The high half of every byte is 3, and still is with 6 added to the byte.
+        word = _eight(data, at)
+        if (word & _HALVES) != _THREES or ((word + _SIXES) & _HALVES) != _THREES:
+            break
+        at += 8
+    while at < stop and 48 <= data[at] <= 57:
+        at += 1
+    return at
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def _zeros(word: np.uint64) -> np.uint64:
+    """The top bit of the lowest byte that is zero, and perhaps bits above it (Mycroft's test)."""
+    return (word - _ONES) & ~word & _TOPS
+
+
+@njit(nogil=True, cache=True, forceinline=True)
 def _word(data: Bytes, at: int, count: int) -> np.uint64:
-    """Up to 8 bytes as a little-endian integer (the compiler makes one load of the full case)."""
+    """Up to 8 bytes as a little-endian integer."""
     if count >= 8:
-        return (
-            np.uint64(data[at])
-            | np.uint64(data[at + 1]) << np.uint64(8)
-            | np.uint64(data[at + 2]) << np.uint64(16)
-            | np.uint64(data[at + 3]) << np.uint64(24)
-            | np.uint64(data[at + 4]) << np.uint64(32)
-            | np.uint64(data[at + 5]) << np.uint64(40)
-            | np.uint64(data[at + 6]) << np.uint64(48)
-            | np.uint64(data[at + 7]) << np.uint64(56)
-        )
+        return _eight(data, at)
+    if at + 8 <= len(data):
+        # What follows is cut off: cheaper than as many single bytes.
+        return _eight(data, at) & ((np.uint64(1) << np.uint64(8 * count)) - np.uint64(1))
     word = np.uint64(0)
     for i in range(count):
         word |= np.uint64(data[at + i]) << np.uint64(8 * i)
     return word
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def _eight(data: Bytes, at: int) -> np.uint64:
+    """8 bytes as a little-endian integer (the compiler makes one load of them)."""
+    return (
+        np.uint64(data[at])
+        | np.uint64(data[at + 1]) << np.uint64(8)
+        | np.uint64(data[at + 2]) << np.uint64(16)
+        | np.uint64(data[at + 3]) << np.uint64(24)
+        | np.uint64(data[at + 4]) << np.uint64(32)
+        | np.uint64(data[at + 5]) << np.uint64(40)
+        | np.uint64(data[at + 6]) << np.uint64(48)
+        | np.uint64(data[at + 7]) << np.uint64(56)
+    )

@@ -255,10 +255,10 @@ def _fields(
     name_starts, name_stops = np.empty(bound, np.int64), np.empty(bound, np.int64)
     table = np.full(1024, -1, np.int32)
     name_table = np.full(256, -1, np.int32)
-    fields = np.empty((url_split.CAPACITY, 6), np.int64)
+    fields = np.zeros(url_split.TABLE_SHAPE, np.int64)
     count = known = names = 0
     for url in range(urls):
-        for i in range(url_split.split_url(data, offsets[url], offsets[url + 1], fields)):
+        for i in range(url_split.split_url(data, offsets[url], offsets[url + 1], fields, seed)):
             kind, index = fields[i, url_split.KIND], fields[i, url_split.INDEX]
             slot = slot_of(kind, index)
             if kind == url_split.QUERY:

@@ -19,9 +19,17 @@ from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
 from numba import njit
 
-from temporal_assets.core.texts import Bytes, Int64s, equal_bytes
+from temporal_assets.core.texts import (
+    Bytes,
+    Int64s,
+    equal_bytes,
+    find_byte,
+    find_either,
+    hash_bytes,
+)
 
 SCHEME: Final = 0
 PORT: Final = 1
@@ -43,13 +51,22 @@ MAX_REPEATS: Final = 4
 
 CAPACITY: Final = 2 + MAX_LABELS + MAX_SEGMENTS + 1 + MAX_FIELDS
 
+_BUCKETS: Final = 128
+"""Chains of names, so that each is compared with few others however many there are."""
+
 KIND: Final = 0
 INDEX: Final = 1
 START: Final = 2
 STOP: Final = 3
 NAME_START: Final = 4
 NAME_STOP: Final = 5
-"""Columns of the field table; index is the label, the segment, or the repetition of the name."""
+NAME_HASH: Final = 6
+_BEFORE: Final = 7
+"""Columns of the field table; index is the label, the segment, or the repetition of the name. The
+hash is that of `texts.hash_bytes` with salt 0."""
+
+TABLE_SHAPE: Final = (CAPACITY + _BUCKETS, 8)
+"""Of the field table, whose last rows hold the last field of each chain in their first column."""
 
 MAX_EXTENSION: Final = 5
 
@@ -64,8 +81,8 @@ _CLOSE: Final = 93
 
 
 @njit(nogil=True, cache=True)
-def split_url(data: Bytes, start: int, stop: int, fields: Int64s) -> int:
-    """Fill `fields` (CAPACITY x 6) with the fields of one URL; returns how many."""
+def split_url(data: Bytes, start: int, stop: int, fields: Int64s, seed: np.uint64) -> int:
+    """Fill `fields` (TABLE_SHAPE, as it was left) with the fields of one URL; returns how many."""
     count = 0
     host = _after_scheme(data, start, stop)
     path = host
@@ -74,13 +91,11 @@ def split_url(data: Bytes, start: int, stop: int, fields: Int64s) -> int:
         while path < stop and data[path] != _SLASH and data[path] != _QUESTION:
             path += 1
         count = _split_host(data, host, path, fields, count)
-    query = path
-    while query < stop and data[query] != _QUESTION:
-        query += 1
+    query = find_byte(data, path, stop, _QUESTION)
     if path < query:
         count = _split_path(data, path, query, fields, count)
     if query < stop:
-        count = _split_query(data, query + 1, stop, fields, count)
+        count = _split_query(data, query + 1, stop, fields, count, seed)
     return count
 
 
@@ -147,13 +162,13 @@ def _is_address(data: Bytes, start: int, stop: int) -> bool:
 def _split_path(data: Bytes, start: int, stop: int, fields: Int64s, count: int) -> int:
     begin = start + 1
     segment = 0
-    at = begin
-    while at < stop:
-        if data[at] == _SLASH and segment < MAX_SEGMENTS - 1:
-            count = _put(fields, count, PATH, segment, begin, at)
-            segment += 1
-            begin = at + 1
-        at += 1
+    while segment < MAX_SEGMENTS - 1:
+        at = find_byte(data, begin, stop, _SLASH)
+        if at == stop:
+            break
+        count = _put(fields, count, PATH, segment, begin, at)
+        segment += 1
+        begin = at + 1
     dot = _extension_dot(data, begin, stop)
     if dot < 0:
         return _put(fields, count, PATH, segment, begin, stop)
@@ -181,25 +196,30 @@ def _is_alphanumeric(byte: int) -> bool:
 
 
 @njit(nogil=True, cache=True, forceinline=True)
-def _split_query(data: Bytes, start: int, stop: int, fields: Int64s, count: int) -> int:
+def _split_query(
+    data: Bytes, start: int, stop: int, fields: Int64s, count: int, seed: np.uint64
+) -> int:
     first = count
     at = start
-    while at < stop and count < first + MAX_FIELDS:
-        end = at
+    seen = 0
+    while at < stop and seen < MAX_FIELDS:
+        end = find_either(data, at, stop, _AND, _EQUALS)
         equals = -1
-        while end < stop and data[end] != _AND:
-            if data[end] == _EQUALS and equals < 0:
-                equals = end
-            end += 1
+        if end < stop and data[end] == _EQUALS:
+            equals = end
+            end = find_byte(data, end, stop, _AND)
         if end > at:
+            seen += 1
             name_stop = equals if equals >= 0 else at
             value = equals + 1 if equals >= 0 else at
             # A bare field has no name; `=x` has the empty name as well, but is told apart by
             # its value, which keeps the sign.
             if equals == at:
                 value = at
-            repeat = _repeats(data, at, name_stop, fields, first, count)
+            name = np.int64(hash_bytes(data, at, name_stop, 0, seed))
+            repeat = _repeats(data, at, name_stop, name, fields, first, count)
             if repeat < MAX_REPEATS:
+                _chain(fields, count, name)
                 count = _put(fields, count, QUERY, repeat, value, end)
                 fields[count - 1, NAME_START] = at
                 fields[count - 1, NAME_STOP] = name_stop
@@ -208,13 +228,29 @@ def _split_query(data: Bytes, start: int, stop: int, fields: Int64s, count: int)
 
 
 @njit(nogil=True, cache=True, forceinline=True)
-def _repeats(data: Bytes, start: int, stop: int, fields: Int64s, first: int, count: int) -> int:
+def _repeats(
+    data: Bytes, start: int, stop: int, name: int, fields: Int64s, first: int, count: int
+) -> int:
     """How many of the fields `first` to `count` have the name `data[start:stop]`."""
-    repeats = 0
-    for i in range(first, count):
-        other = fields[i, NAME_START]
-        if fields[i, NAME_STOP] - other == stop - start and equal_bytes(
-            data, start, data, other, stop - start
+    bucket = name & (_BUCKETS - 1)
+    at = fields[CAPACITY + bucket, 0]
+    # The table is not emptied between URLs: what is no field of this chain here ends it.
+    while first <= at < count and fields[at, NAME_HASH] & (_BUCKETS - 1) == bucket:
+        begin = fields[at, NAME_START]
+        if (
+            fields[at, NAME_HASH] == name
+            and fields[at, NAME_STOP] - begin == stop - start
+            and equal_bytes(data, start, data, begin, stop - start)
         ):
-            repeats += 1
-    return repeats
+            return int(fields[at, INDEX]) + 1
+        at = fields[at, _BEFORE]
+    return 0
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def _chain(fields: Int64s, field: int, name: int) -> None:
+    """Make a field the last of the chain of its name."""
+    bucket = name & (_BUCKETS - 1)
+    fields[field, NAME_HASH] = name
+    fields[field, _BEFORE] = fields[CAPACITY + bucket, 0]
+    fields[CAPACITY + bucket, 0] = field

@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 from numba import njit
 
-from temporal_assets.core.texts import Bytes, Int32s, Int64s
+from temporal_assets.core.texts import Bytes, Int32s, Int64s, after_digits, find_byte
 
 NONEMPTY: Final = 1
 DOTLESS: Final = 2
@@ -65,6 +65,9 @@ _HEX_LENGTH: Final = 8
 """Shorter words may consist of a to f by chance (`face`, `decade`)."""
 
 _TOKEN_LENGTH: Final = 6
+
+_LONG: Final = 64
+"""Longer values are no dates, names of months or UUIDs."""
 
 EXPRESSIONS: Final = {
     UUID: "[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}",
@@ -158,6 +161,22 @@ def shape_of(data: Bytes, start: int, stop: int) -> int:
     if length == 36 and separators == 4 and _is_uuid(data, start):
         bits |= UUID
     return bits | _class(bits, data, start, stop, digits, letters, separators) << _CLASS_SHIFT
+
+
+@njit(nogil=True, cache=True)
+def value_bits(data: Bytes, start: int, stop: int) -> int:
+    """The bits of one value, whose class nobody asks for: a long one is not counted through."""
+    if stop - start <= _LONG:
+        return bits_of(shape_of(data, start, stop))
+    bits = NONEMPTY
+    if find_byte(data, start, stop, 46) == stop:
+        bits |= DOTLESS
+    at = after_digits(data, start, stop)
+    if at == stop:
+        return bits | DIGITS
+    while at < stop and (48 <= data[at] <= 57 or 97 <= data[at] | 32 <= 102):
+        at += 1
+    return bits | HEX if at == stop else bits
 
 
 @njit(nogil=True, cache=True, forceinline=True)
