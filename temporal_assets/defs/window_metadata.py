@@ -1,7 +1,6 @@
 """What the windows of some assets say beyond their size: shares, agreement, small plots.
 
 No URL is shown here, as in `metadata`: the plots are of counts, and of pages without a name.
-Patterns are shown where enough clients opened them.
 """
 
 from __future__ import annotations
@@ -13,9 +12,13 @@ from typing import Any, Final
 import dagster as dg
 
 from temporal_assets.core.labels import Agreement
-from temporal_assets.core.site_patterns import CUTS
-from temporal_assets.defs import calibration_metadata, early_metadata, site_metadata
-from temporal_assets.defs.metadata import MAX_ROWS, grid
+from temporal_assets.defs import (
+    calibration_metadata,
+    early_metadata,
+    pattern_metadata,
+    site_metadata,
+)
+from temporal_assets.defs.metadata import grid
 from temporal_assets.defs.resources import Installation
 from temporal_assets.reports.distribution import (
     CONCENTRATION,
@@ -27,10 +30,6 @@ from temporal_assets.reports.distribution import (
 )
 from temporal_assets.reports.page_chart import chart_of, several_as_png
 from temporal_assets.reports.plots import as_markdown
-from temporal_assets.windows.stored_patterns import graph_of, read_patterns, sites_of
-
-_BINS: Final = 20
-"""Bars of a distribution."""
 
 _REASONS: Final = (
     "SELECT reason, is_converged, count(*) AS pages FROM interest_curves GROUP BY ALL ORDER BY ALL"
@@ -50,44 +49,6 @@ _PAIRS: Final = (
     " FROM page_labels GROUP BY ALL"
 )
 
-_CONCENTRATION: Final = (
-    "SELECT CAST(floor(concentration) AS BIGINT) AS bin, count(*) AS pages"
-    " FROM page_labels WHERE has_concentration GROUP BY 1"
-)
-
-_TRAFFIC: Final = (
-    "SELECT CAST(sum(visits) AS BIGINT) AS visits,"
-    " sum(referred) / nullif(CAST(sum(visits) AS DOUBLE), 0) AS referred_share,"
-    " avg(CASE WHEN is_new THEN 1.0 ELSE 0.0 END) AS new_share FROM page_traffic"
-)
-
-_SITE_COLUMNS: Final = {"site": "string", "pages": "int", "visits": "int"} | {
-    f"{cut}_{what}": "int" for cut in CUTS for what in ("leaves", "height")
-}
-
-_RANKED: Final = (
-    "SELECT count(DISTINCT site) AS sites, count(*) AS patterns,"
-    " count(DISTINCT CASE WHEN missing_ranks IS NOT NULL THEN site END) AS sites_without_graph,"
-    " count(DISTINCT CASE WHEN NOT is_converged THEN site END) AS sites_not_converged,"
-    " sum(new_pages_per_day) AS new_pages_per_day FROM pattern_ranks"
-)
-
-_RANK_COLUMNS: Final = {
-    "site": "string",
-    "template": "string",
-    "volume": "int",
-    "visits": "int",
-    "rank_fetch": "int",
-    "rank_discovery": "int",
-    "temporal_share": "float",
-    "new_pages_per_day": "float",
-}
-
-_BEST: Final = (
-    f"SELECT {', '.join(_RANK_COLUMNS)} FROM pattern_ranks WHERE is_public"  # noqa: S608
-    f" ORDER BY visits DESC, site, pattern LIMIT {MAX_ROWS}"
-)
-"""Patterns with the most visits, of those that enough clients opened."""
 
 _ENTRIES: Final = (
     "SELECT kind, decision, count(*) AS entries FROM crawl_policy GROUP BY ALL ORDER BY ALL"
@@ -166,45 +127,6 @@ def _plot(one: Distribution, day: dt.date) -> dg.MarkdownMetadataValue:
     return dg.MetadataValue.md(as_markdown(as_png(one, f", {day}"), one.title))
 
 
-def _of_traffic(installation: Installation, day: dt.date, plots: bool) -> _Said:  # noqa: ARG001
-    (row,) = _rows(installation, "page_traffic", day, _TRAFFIC)
-    return {name: value for name, value in row.items() if value is not None}
-
-
-def _of_patterns(installation: Installation, day: dt.date, plots: bool) -> _Said:  # noqa: ARG001
-    sites = sites_of(installation.store, installation.engine, day)
-    lost = [site["status"] for site in sites if site["status"] != "learned"]
-    # A host that hardly anybody knows is not shown.
-    public = [
-        {column: site[column] for column in _SITE_COLUMNS} for site in sites if site["is_public"]
-    ]
-    return {
-        "sites": len(sites),
-        "sites_without_referrers": sum(not site["has_referrers"] for site in sites),
-        **{f"sites_{status}": lost.count(status) for status in sorted(set(lost))},
-        "most_visited": grid(public[:MAX_ROWS], _SITE_COLUMNS),
-    }
-
-
-def _of_graph(installation: Installation, day: dt.date, plots: bool) -> _Said:
-    sites = sites_of(installation.store, installation.engine, day)
-    public = [site["site"] for site in sites if site["is_public"]]
-    if not plots or not public:
-        return {}
-    found = read_patterns(installation.store, installation.engine, day, public[0])
-    if found is None:
-        return {}
-    title = f"{found.site}, window up to {day}"
-    return {"most_visited_site": dg.MetadataValue.md(as_markdown(graph_of(found, title), title))}
-
-
-def _of_ranks(installation: Installation, day: dt.date, plots: bool) -> _Said:  # noqa: ARG001
-    (row,) = _rows(installation, "pattern_ranks", day, _RANKED)
-    best = _rows(installation, "pattern_ranks", day, _BEST)
-    said = {name: value for name, value in row.items() if value is not None}
-    return said | {"most_visited": grid(best, _RANK_COLUMNS)}
-
-
 def _of_policy(installation: Installation, day: dt.date, plots: bool) -> _Said:
     """How much of what a crawler is told, and how large the file is."""
     del plots  # numbers say it all
@@ -230,10 +152,10 @@ _DETAILS: Final[Mapping[str, Callable[[Installation, dt.date, bool], _Said]]] = 
     "page_labels": _of_labels,
     "crawl_policy": _of_policy,
     "early_labels": early_metadata.details,
-    "page_traffic": _of_traffic,
-    "url_patterns": _of_patterns,
-    "behaviour_graph": _of_graph,
-    "pattern_ranks": _of_ranks,
+    "page_traffic": pattern_metadata.of_traffic,
+    "url_patterns": pattern_metadata.of_patterns,
+    "behaviour_graph": pattern_metadata.of_graph,
+    "pattern_ranks": pattern_metadata.of_ranks,
     "site_scores": _of_lists("site_scores"),
     "section_scores": _of_lists("section_scores"),
     "news_prefixes": _of_lists("news_prefixes"),
