@@ -189,7 +189,7 @@ def _enter(table: Int32s, data: Bytes, offsets: Int64s, salt: Int32s, seed: np.u
 @njit(nogil=True, cache=True, forceinline=True)
 def _find(lookup: _Lookup, data: Bytes, start: int, stop: int, salt: int, seed: np.uint64) -> int:
     """The number of a text, -1 if it is unknown."""
-    hashed = np.int64(hash_bytes(data, start, stop, salt, seed))
+    hashed = int(np.int64(hash_bytes(data, start, stop, salt, seed)))
     return _find_hashed(lookup, data, start, stop, salt, hashed)
 
 

@@ -118,7 +118,7 @@ def find_either(data: Bytes, start: int, stop: int, byte: int, other: int) -> in
         if found:
             # Of all flags the lowest is surely right; as many bytes are below it.
             below = (found & (~found + np.uint64(1))) - np.uint64(1)
-            at += np.int64(((below & _ONES) * _ONES) >> np.uint64(56)) - 1
+            at += int(np.int64(((below & _ONES) * _ONES) >> np.uint64(56))) - 1
             return min(at, stop)
         at += 8
     while at < stop and data[at] != byte and data[at] != other:

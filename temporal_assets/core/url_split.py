@@ -216,7 +216,7 @@ def _split_query(
             # its value, which keeps the sign.
             if equals == at:
                 value = at
-            name = np.int64(hash_bytes(data, at, name_stop, 0, seed))
+            name = int(np.int64(hash_bytes(data, at, name_stop, 0, seed)))
             repeat = _repeats(data, at, name_stop, name, fields, first, count)
             if repeat < MAX_REPEATS:
                 _chain(fields, count, name)
