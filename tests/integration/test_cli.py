@@ -640,18 +640,17 @@ def test_the_demo_goes_from_logs_to_every_asset(demo: tuple[Path, Any]) -> None:
         "transits",
     }
     summary = report["summary"]
-    assert summary["day"] in report["days"]
-    assert len(summary["sites"]) == len(summary["pages"]) == 5
+    assert len(summary["pages"]) == 5
+    assert summary["sites"] == summary["hubs"] == []  # two days are no window
     assert {row["kind"] for row in summary["reasons"]} == {"rejected", "dropped"}
     top = summary["pages"][0]
-    most = answer(state, "SELECT day, max(views) AS views FROM page_views GROUP BY day")
-    assert {"day": summary["day"], "views": top["views"]} in most
+    (most,) = answer(state, "SELECT max(views) AS views FROM page_views")
+    assert most == {"views": top["views"]}
 
 
 def test_the_demo_shows_no_page_that_few_clients_opened(demo: tuple[Path, Any]) -> None:
     _, report = demo
     assert min(row["views"] for row in report["summary"]["pages"]) >= 5
-    assert all(row["clients"] >= 5 for row in report["summary"]["hubs"])
 
 
 def test_another_demo_is_not_mixed_into_the_first(demo: tuple[Path, Any]) -> None:
