@@ -9,7 +9,7 @@ shows, for each method and all in one process:
   the same. The search runs from a hundred starts a page; on some pages scipy searches as well;
 * how often the objective is evaluated for a page;
 * time and peak memory of the asset `interest_curves`, for 100,000 and for all pages;
-* coverage of the 95 % intervals, at which bound fits end and what wider ones would change, and
+* coverage of the 95 % intervals, at which bound fits end and how sure labels are there, and
   labels of cut lives by every variant.
 """
 
@@ -198,7 +198,7 @@ def asset(pages: int) -> None:
 
 
 def at_bounds(pages: int, method: Method) -> None:
-    """At which bound fits end, how sure labels are there, and what wider bounds would change."""
+    """At which bound fits end, and how sure labels are there."""
     people = synthetic.draw(pages, _DAYS, seed=_SEED, base=0.0, weekend=1.0, day_noise=0.0)
     curves = fit(people.views, Options(method=method))
     asked = curves.converged & (people.birth >= 0)
