@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from temporal_assets.contracts.rules import (
-    Rule,
-    Severity,
     day_is_partition,
     no_rows,
     not_null,
@@ -123,14 +121,6 @@ SEED_EVALUATION: Final = Table(
             ),
             protects="Nobody takes noise for a gain.",
             remedy=_AT_FAULT,
-        ),
-        Rule(
-            name="out_of_time_is_judged",
-            measure="count(CASE WHEN trial = 'out_of_time' THEN 1 END)",
-            severity=Severity.WARN,
-            minimum=1,
-            protects="In sample every rule looks better than it is.",
-            remedy="`temporal-assets evaluate` makes the earlier windows that are missing.",
         ),
     ),
 )

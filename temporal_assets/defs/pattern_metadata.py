@@ -75,25 +75,28 @@ def of_patterns(installation: Installation, day: dt.date, plots: bool) -> _Said:
     }
 
 
-def of_graph(installation: Installation, day: dt.date, plots: bool) -> _Said:
-    """`behaviour_graph`: that of the most visited site."""
+def of_ranks(installation: Installation, day: dt.date, plots: bool) -> _Said:
+    """`pattern_ranks`: the patterns with the most visits, the graph of the most visited site."""
+    (row,) = _rows(installation, "pattern_ranks", day, _RANKED)
+    best = _rows(installation, "pattern_ranks", day, _BEST)
+    said = {name: value for name, value in row.items() if value is not None}
+    said["most_visited"] = grid(best, _RANK_COLUMNS)
+    # Made beside the ranks, not from them: on a day's first run it may not be there yet.
+    if plots and installation.store.manifest("behaviour_graph", day) is not None:
+        said |= _graph(installation, day)
+    return said
+
+
+def _graph(installation: Installation, day: dt.date) -> _Said:
     sites = sites_of(installation.store, installation.engine, day)
     public = [site["site"] for site in sites if site["is_public"]]
-    if not plots or not public:
+    if not public:
         return {}
     found = read_patterns(installation.store, installation.engine, day, public[0])
     if found is None:
         return {}
     title = f"{found.site}, window up to {day}"
     return {"most_visited_site": dg.MetadataValue.md(as_markdown(graph_of(found, title), title))}
-
-
-def of_ranks(installation: Installation, day: dt.date, plots: bool) -> _Said:  # noqa: ARG001
-    """`pattern_ranks`: the patterns with the most visits."""
-    (row,) = _rows(installation, "pattern_ranks", day, _RANKED)
-    best = _rows(installation, "pattern_ranks", day, _BEST)
-    said = {name: value for name, value in row.items() if value is not None}
-    return said | {"most_visited": grid(best, _RANK_COLUMNS)}
 
 
 def _rows(installation: Installation, asset: str, day: dt.date, query: str) -> list[_Said]:

@@ -154,7 +154,6 @@ _DETAILS: Final[Mapping[str, Callable[[Installation, dt.date, bool], _Said]]] = 
     "early_labels": early_metadata.details,
     "page_traffic": pattern_metadata.of_traffic,
     "url_patterns": pattern_metadata.of_patterns,
-    "behaviour_graph": pattern_metadata.of_graph,
     "pattern_ranks": pattern_metadata.of_ranks,
     "site_scores": _of_lists("site_scores"),
     "section_scores": _of_lists("section_scores"),

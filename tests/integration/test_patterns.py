@@ -230,12 +230,13 @@ def test_sites_that_take_too_long_are_left_out(
 
 def test_metadata_shows_no_name_that_few_know(portal: Portal) -> None:
     installation = Installation(portal.settings, portal.store, portal.engine)
-    for asset in OWN:
-        said = details(installation, asset.name, portal.day, plots=True)
-        assert said
-        assert "anna" not in str(said)
-    assert details(installation, "url_patterns", portal.day, plots=False)["sites"] == 2
-    assert details(installation, "behaviour_graph", portal.day, plots=False) == {}
+    said = {asset.name: details(installation, asset.name, portal.day, plots=True) for asset in OWN}
+    assert "anna" not in str(said)
+    assert said["url_patterns"]["sites"] == 2
+    assert "most_visited_site" in said["pattern_ranks"]  # the graph as a picture
+    assert "most_visited_site" not in details(
+        installation, "pattern_ranks", portal.day, plots=False
+    )
 
 
 # The command line -----------------------------------------------------------------------------
