@@ -38,6 +38,10 @@ from temporal_assets.windows.site_scores import SITE_SCORES
 from temporal_assets.windows.url_patterns import URL_PATTERNS
 
 FOLDER: Final = "policy"
+
+_ALL_ROWS: Final = 100_000_000
+"""`Engine.rows` is for small answers and stops early unless told. A policy must hold everything; it
+is small beside what it is made from, and has to fit a crawler's memory."""
 """In the state folder: where the files are published."""
 
 _SITES: Final = (
@@ -106,7 +110,7 @@ def _document(job: Job) -> Document:
 
 
 def _read(job: Job, query: str, *tables: str) -> list[dict[str, Any]]:
-    return job.engine.rows(query, {name: job.files(name) for name in tables})
+    return job.engine.rows(query, {name: job.files(name) for name in tables}, _ALL_ROWS)
 
 
 def _trees(

@@ -84,7 +84,8 @@ def _make(job: Job) -> Sequence[Path]:
 
 def _young(job: Job, observed: np.ndarray) -> Sequence[Path]:
     """The last days are read, and no more: older pages are not young."""
-    born_from = job.day - dt.timedelta(days=YOUNG_DAYS - 1)
+    born_from = max(job.day - dt.timedelta(days=YOUNG_DAYS - 1), job.first)  # windows can be short
+    young_days = (job.day - born_from).days + 1
     last = [one for one in job.window("page_views").manifests if one.day >= born_from]
     inputs = {
         "page_totals": job.files("page_totals"),
@@ -93,7 +94,7 @@ def _young(job: Job, observed: np.ndarray) -> Sequence[Path]:
     parameters = {
         "born_from": born_from,
         # One character a day: what every engine can count parts of.
-        "observed": "".join("1" if there else "0" for there in observed[-YOUNG_DAYS:]),
+        "observed": "".join("1" if there else "0" for there in observed[-young_days:]),
         "days": YOUNG_DAYS,
         "section": SECTION,
     }

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from temporal_assets.core.pattern_forest import NOWHERE, desk_for, plant, walk
@@ -11,7 +15,9 @@ from temporal_assets.core.pattern_match import compile_matcher
 from temporal_assets.core.pattern_rules import rules_of
 from temporal_assets.core.pattern_tree import TreeOptions, pattern_tree
 from temporal_assets.core.texts import texts
-from temporal_assets.windows.crawl_policy import _trees
+from temporal_assets.engines.duckdb import DuckDBEngine
+from temporal_assets.settings import load_settings
+from temporal_assets.windows.crawl_policy import _read, _trees
 from tests.policies import NEWS, URLS, portal_urls
 
 
@@ -46,3 +52,11 @@ def test_a_tree_ends_at_its_patterns(depth: int) -> None:
     assert set(found) > {NOWHERE}
     kept = [node for node in range(len(tree)) if node in places[NEWS]]
     assert [places[NEWS][node] for node in kept] == list(range(len(cut)))
+
+
+def test_nothing_is_left_out_of_a_long_list(tmp_path: Path) -> None:
+    file = tmp_path / "prefixes.parquet"
+    pq.write_table(pa.table({"prefix": [f"a.example/{n}/" for n in range(2500)]}), file)
+    engine = DuckDBEngine(load_settings(tmp_path))
+    job: Any = SimpleNamespace(engine=engine, files=lambda _: [str(file)])
+    assert len(_read(job, "SELECT prefix FROM news_prefixes", "news_prefixes")) == 2500
