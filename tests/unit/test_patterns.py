@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from pydantic import ValidationError
 
 from temporal_assets.logs.columns import ColumnsError
 from temporal_assets.logs.patterns import PatternError
@@ -67,8 +68,13 @@ def test_bytes_of_any_encoding_can_be_matched(read_log: ReadLog) -> None:
 
 
 def test_a_pattern_that_is_none(read_log: ReadLog) -> None:
-    with pytest.raises(PatternError, match=r"regex: .*unterminated"):
+    with pytest.raises(ValidationError, match="no regular expression: .*unterminated"):
         read_log(LINE, format="regex:(?P<time>")
+
+
+def test_a_pattern_of_text_alone(read_log: ReadLog) -> None:
+    with pytest.raises(PatternError, match="regex: .*cannot use UNICODE flag"):
+        read_log(LINE, format="regex:(?u)(?P<time>.*)")
 
 
 def test_a_pattern_without_the_needed_groups(read_log: ReadLog) -> None:
