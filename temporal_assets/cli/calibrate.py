@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from temporal_assets.cli import console
-from temporal_assets.cli.days import parse_day
 from temporal_assets.cli.exits import USAGE, CommandError, command
 from temporal_assets.cli.options import Json, State, existing_settings, invocation
+from temporal_assets.cli.windows import Day
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,16 +40,7 @@ def run(
         ),
     ] = None,
     state: State = None,
-    day: Annotated[
-        dt.date | None,
-        typer.Option(
-            "--day",
-            parser=parse_day,
-            metavar="DAY",
-            help="Last day of the window; the latest when none is given.",
-            show_default=False,
-        ),
-    ] = None,
+    day: Day = None,
     by: Annotated[
         str | None,
         typer.Option(help="none, site or section: thresholds of their own.", show_default=False),

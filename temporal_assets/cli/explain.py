@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from temporal_assets.cli import console
-from temporal_assets.cli.days import parse_day
 from temporal_assets.cli.exits import USAGE, CommandError, command
 from temporal_assets.cli.options import Json, State, existing_settings, invocation
+from temporal_assets.cli.windows import Day
 
 if TYPE_CHECKING:
     from temporal_assets.reports.page_chart import PageChart
@@ -37,16 +37,7 @@ _WITHOUT_CURVE: Final = {
 def run(
     url: Annotated[str, typer.Argument(metavar="URL", help="The page.", show_default=False)],
     state: State = None,
-    day: Annotated[
-        dt.date | None,
-        typer.Option(
-            "--day",
-            parser=parse_day,
-            metavar="DAY",
-            help="Last day of the window; the latest when none is given.",
-            show_default=False,
-        ),
-    ] = None,
+    day: Day = None,
     png: Annotated[
         Path | None,
         typer.Option("--png", metavar="FILE", help="Draw the chart into a file as well."),

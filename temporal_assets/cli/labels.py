@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from temporal_assets.cli import console
-from temporal_assets.cli.days import parse_day
 from temporal_assets.cli.exits import CommandError, command
 from temporal_assets.cli.options import Json, State, existing_settings, invocation
+from temporal_assets.cli.windows import Day
 
 if TYPE_CHECKING:
     from temporal_assets.core.labels import Agreement
@@ -66,16 +66,7 @@ def run(
         typer.Argument(metavar="SITE", help="A host; all sites when none is named."),
     ] = None,
     state: State = None,
-    day: Annotated[
-        dt.date | None,
-        typer.Option(
-            "--day",
-            parser=parse_day,
-            metavar="DAY",
-            help="Last day of the window; the latest when none is given.",
-            show_default=False,
-        ),
-    ] = None,
+    day: Day = None,
     html: Annotated[
         Path | None,
         typer.Option("--html", metavar="FILE", help="Write tables and plots as a page."),

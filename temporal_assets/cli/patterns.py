@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from temporal_assets.cli import console
-from temporal_assets.cli.days import parse_day
 from temporal_assets.cli.exits import USAGE, CommandError, command
 from temporal_assets.cli.options import Json, State, existing_settings, invocation
 from temporal_assets.cli.pattern_node import TREES, show_node, show_tree
+from temporal_assets.cli.windows import Day
 
 if TYPE_CHECKING:
     from temporal_assets.settings import Settings
@@ -45,16 +45,7 @@ def run(
         typer.Argument(help="The host; all sites when none is named.", show_default=False),
     ] = None,
     state: State = None,
-    day: Annotated[
-        dt.date | None,
-        typer.Option(
-            "--day",
-            parser=parse_day,
-            metavar="DAY",
-            help="Last day of the window; the latest when none is given.",
-            show_default=False,
-        ),
-    ] = None,
+    day: Day = None,
     node: Annotated[
         int | None,
         typer.Option("--node", min=0, help="Show one node: its URLs, visits and links."),
