@@ -2,6 +2,7 @@
 
 Every user holds a lock on its folder for as long as it lives; the operating system releases
 the lock when the process dies, however it dies, so a folder whose lock can be taken is waste.
+Folders appear and disappear under a second lock, of their parent: no sweep meets one half there.
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 _LOCK = "in-use.lock"
+_SWEEP_LOCK = "sweep.lock"
 
 
 @contextmanager
 def scratch_folder(parent: Path) -> Iterator[Path]:
     """A fresh folder under `parent`, removed on exit; leftovers of dead processes go as well."""
     parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(parent / "sweep.lock"):
+    with FileLock(parent / _SWEEP_LOCK):
         _sweep(parent)
         folder = Path(tempfile.mkdtemp(dir=parent))
         lock = FileLock(folder / _LOCK)
@@ -29,8 +31,9 @@ def scratch_folder(parent: Path) -> Iterator[Path]:
     try:
         yield folder
     finally:
-        lock.release()
-        shutil.rmtree(folder, ignore_errors=True)
+        with FileLock(parent / _SWEEP_LOCK):
+            lock.release()
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _sweep(parent: Path) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import datetime as dt
 import multiprocessing
 from pathlib import Path
+from threading import Thread
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from filelock import FileLock
 
 from temporal_assets import contracts
 from temporal_assets.storage.manifest import Input, Manifest
@@ -155,6 +157,18 @@ def test_scratch_of_the_dead_is_swept_and_of_the_living_is_not(tmp_path: Path) -
             assert first.is_dir()
             assert second != first
     assert not first.exists()
+
+
+def test_no_folder_vanishes_under_a_sweep(tmp_path: Path) -> None:
+    use = scratch_folder(tmp_path)
+    folder = use.__enter__()
+    leaving = Thread(target=use.__exit__, args=(None, None, None))
+    with FileLock(tmp_path / "sweep.lock"):
+        leaving.start()
+        leaving.join(0.3)
+        assert folder.is_dir()
+    leaving.join()
+    assert not folder.exists()
 
 
 def tree(folder: Path) -> dict[str, bytes]:
