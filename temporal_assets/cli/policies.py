@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from temporal_assets.cli import console
 from temporal_assets.cli.exits import CommandError
 
 if TYPE_CHECKING:
@@ -30,7 +31,16 @@ def policy_path(policy: Path | None, state: Path | None) -> Path:
     # Only now: a crawler's machine has no settings, and names its policy.
     from temporal_assets.cli.options import existing_settings
 
-    return existing_settings(state).state / "policy" / "latest"
+    latest = existing_settings(state).state / "policy" / "latest"
+    if not latest.exists():
+        from temporal_assets.policy.bundle import unreleased_of
+
+        if waiting := unreleased_of(latest.parent):
+            raise CommandError(
+                f"there is a policy of {waiting}, but it has not passed its checks:"
+                f" `temporal-assets status` says why, and {console.place(latest.parent)} holds it"
+            )
+    return latest
 
 
 def read_policy(path: Path) -> Document:

@@ -42,6 +42,8 @@ def run(
     if as_json:
         console.write_json(said)
         return
+    from temporal_assets.policy.bundle import unreleased_of
+
     console.show_table(
         f"Crawl policy of {document['day']}", ("", "entries", "now", "later", "skip"), said["lists"]
     )
@@ -49,6 +51,11 @@ def run(
         f"{said['bytes']:,} bytes, from {console.counted(said['days'], 'day')} up to"
         f" {document['day']}, {said['missing']} of them missing; {document['generator']}"
     )
+    if policy is None and (later := unreleased_of(path.parent)):
+        console.warn(
+            f"a policy of {later} was made too; crawlers get it when it has passed its checks"
+            " (temporal-assets status)"
+        )
 
 
 def _summary(document: Document, path: Path) -> dict[str, Any]:

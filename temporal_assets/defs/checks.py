@@ -1,6 +1,7 @@
 """Asset checks: the rules of the contracts, and the state of the log files.
 
-Invariants block: what is downstream is not built in the same run. Drifts warn. A run over
+Invariants block: what is downstream is not built in the same run, and crawlers go on with the
+policy before. Drifts warn. A run over
 several days judges each of them; Dagster keeps one result per check and run, which lists the days
 that did not pass. Executed on their own, from the UI, the checks judge the newest days.
 """
@@ -26,6 +27,8 @@ from temporal_assets.quality.log_files import LOG_CHECKS, LogFinding, Logs, eval
 from temporal_assets.quality.verdicts import Judgement, is_blocking, judgement
 from temporal_assets.settings import Settings
 from temporal_assets.storage.inventory import Inventory
+from temporal_assets.storage.manifest import Manifest
+from temporal_assets.windows import registry
 
 
 def contract_checks(table: Table) -> dg.AssetChecksDefinition:
@@ -51,9 +54,11 @@ def contract_checks(table: Table) -> dg.AssetChecksDefinition:
         selected = {key.name for key in context.selected_asset_check_keys}
         chosen = [check for check in table.checks if check.name in selected]
         inspector = Inspector(installation.store, installation.engine, installation.settings)
-        found = inspector.inspect(table, _days(context, installation, table), selected)
+        days = _days(context, installation, table)
+        before = {day: installation.store.manifest(table.name, day) for day in days}
+        found = inspector.inspect(table, days, selected)
         for day, findings in found.items():
-            _remember(installation, table, day, chosen, findings)
+            _remember(installation, table, day, before[day], chosen, findings)
         for n, check in enumerate(chosen):
             by_day = {day: findings[n] for day, findings in found.items()}
             yield to_check_result(table.name, check, by_day)
@@ -110,19 +115,24 @@ def _remember(
     installation: Installation,
     table: Table,
     day: dt.date,
+    judged: Manifest | None,
     checks: Sequence[Rule | Drift],
     findings: Sequence[Finding],
 ) -> None:
-    """Keep what was found of a day, and tell who is watching."""
+    """Keep what was found of a day, tell who is watching, and accept what holds."""
     judgements = [
         judgement(table.name, day, check, finding)
         for check, finding in zip(checks, findings, strict=True)
     ]
-    manifest = installation.store.manifest(table.name, day)
-    if manifest:
-        verdicts.record(installation.settings.state, manifest, judgements)
     for one in judgements:
         installation.report(Event("checked", table.name, day, judgement=one))
+    # What another run has published meanwhile was not judged here; that run does.
+    if judged is None or installation.store.manifest(table.name, day) != judged:
+        return
+    state = installation.settings.state
+    verdicts.record(state, judged, judgements)
+    if verdicts.is_accepted(table.checks, verdicts.read(state, judged)):
+        registry.accept(installation.store, installation.settings, judged)
 
 
 def _file_result(finding: LogFinding) -> dg.AssetCheckResult:

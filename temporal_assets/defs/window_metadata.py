@@ -20,6 +20,7 @@ from temporal_assets.defs import (
 )
 from temporal_assets.defs.metadata import grid
 from temporal_assets.defs.resources import Installation
+from temporal_assets.policy.document import FILE
 from temporal_assets.reports.distribution import (
     CONCENTRATION,
     INTEREST,
@@ -30,6 +31,7 @@ from temporal_assets.reports.distribution import (
 )
 from temporal_assets.reports.page_chart import chart_of, several_as_png
 from temporal_assets.reports.plots import as_markdown
+from temporal_assets.windows import crawl_policy
 
 _REASONS: Final = (
     "SELECT reason, is_converged, count(*) AS pages FROM interest_curves GROUP BY ALL ORDER BY ALL"
@@ -132,9 +134,10 @@ def _of_policy(installation: Installation, day: dt.date, plots: bool) -> _Said:
     del plots  # numbers say it all
     rows = _rows(installation, "crawl_policy", day, _ENTRIES)
     said: _Said = {f"{row['kind']}_{row['decision']}": row["entries"] for row in rows}
-    file = installation.settings.state / "policy" / "latest" / "policy.json"
-    if file.is_file():
-        said["latest_policy_bytes"] = file.stat().st_size
+    manifest = installation.store.require("crawl_policy", day)
+    folder = crawl_policy.files_of(installation.store, installation.settings, manifest)
+    if folder is not None:
+        said["policy_bytes"] = (folder / FILE).stat().st_size
     return said
 
 

@@ -5,9 +5,11 @@
     policy/2025-05-01-<digest>/schema.json       what is in policy.json
     policy/latest                                a link to the newest day's folder
 
-A folder is complete before it gets its name, and `latest` is replaced by a rename, so a crawler
-finds the old policy or the new one, whatever is killed when. The name holds the digest of the
-content: publishing the same policy twice changes nothing. Not here: what is in a policy.
+A policy is published first and released later, when it has passed its checks: only then does
+`latest` name it, and crawlers follow `latest`. A folder is complete before it gets its name, and
+`latest` is replaced by a rename, so a crawler finds the old policy or the new one, whatever is
+killed when. The name holds the digest of the content: publishing the same policy twice changes
+nothing. Not here: what is in a policy, and who judges it.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from temporal_assets.policy.document import FILE, Document, as_text
+from temporal_assets.policy.document import FILE, Document, PolicyError, as_text
 from temporal_assets.storage.durable import sync
 
 LATEST: Final = "latest"
@@ -32,6 +34,9 @@ SCHEMA_FILE: Final = Path(__file__).with_name("schema.json")
 
 _DIGEST: Final = 12
 """Hexadecimal digits of the content's digest in a folder's name."""
+
+_DAY: Final = len("2025-05-01")
+"""Characters of the day that a folder's name begins with."""
 
 LISTS: Final = {
     "sites": pa.schema(
@@ -81,11 +86,10 @@ class Published:
     digest: str
     bytes: int
     """Of `policy.json`, which is all that a crawler needs."""
-    is_latest: bool
 
 
 def publish(document: Document, root: Path, scratch: Path) -> Published:
-    """Publish under `root`; `latest` moves unless it names a later day.
+    """Publish under `root`, where no crawler looks before it is released.
 
     `scratch` is a folder on the same file system for what is not complete yet.
     """
@@ -98,12 +102,26 @@ def publish(document: Document, root: Path, scratch: Path) -> Published:
         with contextlib.suppress(FileExistsError):  # another run was first, with the same content
             _rename(scratch / folder.name, folder)
         sync(root)
+    _drop_others(root, document["day"], keep=(folder, latest_of(root)))
+    return Published(folder, digest, len(text))
+
+
+def release(root: Path, name: str) -> bool:
+    """Let crawlers have the published folder `name`, unless they have a later day's.
+
+    Returns whether `latest` names it now. Raises `PolicyError` where the folder is gone.
+    """
     before = latest_of(root)
-    is_latest = before is None or before.name[:10] <= document["day"]
-    if is_latest:
-        _point(root, folder.name)
-    _drop_others(root, document["day"], keep=(folder, before))
-    return Published(folder, digest, len(text), is_latest)
+    if before is not None and _day_of(before) > name[:_DAY]:
+        return False
+    if not (root / name / FILE).is_file():
+        raise PolicyError(
+            f"the policy {name} has passed its checks and is not in {root} any more: make it again"
+            f" (temporal-assets materialize crawl_policy --day {name[:_DAY]})"
+        )
+    if before is None or before.name != name:
+        _point(root, name)
+    return True
 
 
 def latest_of(root: Path) -> Path | None:
@@ -112,10 +130,22 @@ def latest_of(root: Path) -> Path | None:
     return link.resolve() if link.is_dir() else None
 
 
+def unreleased_of(root: Path) -> str | None:
+    """The last day after that of `latest` of which there is a policy; None if there is none."""
+    latest = latest_of(root)
+    days = [_day_of(path) for path in root.glob("????-??-??-*") if path.is_dir()]
+    last = max(days, default="")
+    return last if last > (_day_of(latest) if latest else "") else None
+
+
 def table_of(document: Document, name: str) -> pa.Table:
     """One of the LISTS as an Arrow table."""
     rows: Sequence[Any] = document[name]  # type: ignore[literal-required]
     return pa.Table.from_pylist(list(rows), LISTS[name])
+
+
+def _day_of(folder: Path) -> str:
+    return folder.name[:_DAY]
 
 
 def _write(document: Document, text: bytes, folder: Path) -> None:

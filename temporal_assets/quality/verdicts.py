@@ -82,6 +82,12 @@ def blockers(judgements: Iterable[Judgement]) -> list[Judgement]:
     return [one for one in judgements if one.blocking and not one.passed]
 
 
+def is_accepted(checks: Iterable[Rule | Drift], judgements: Iterable[Judgement]) -> bool:
+    """Whether every invariant among `checks` was judged and holds."""
+    held = {one.check for one in judgements if one.passed}
+    return all(check.name in held for check in checks if is_blocking(check))
+
+
 def _fields(one: Judgement) -> Mapping[str, Any]:
     fields = asdict(one)
     del fields["asset"], fields["day"]  # the file's name says them

@@ -46,6 +46,8 @@ class WindowAsset:
     """Files of `sql/` it runs."""
     settings: Callable[[Settings], Sequence[Any]] = lambda _: ()
     """The settings its content depends on."""
+    accept: Callable[[Store, Settings, Manifest], None] | None = None
+    """Called when a partition has passed all its blocking checks: what others follow moves now."""
 
     @property
     def table(self) -> Table:

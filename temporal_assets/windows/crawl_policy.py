@@ -1,7 +1,8 @@
 """`crawl_policy`: what crawlers load, as a table and as files.
 
-Here: which columns of which assets a policy is made from. Not here: how it is decided
-(`policy.assemble`) and published as files (`policy.bundle`).
+Here: which columns of which assets a policy is made from, and its release to crawlers once the
+table has passed its checks. Not here: how it is decided (`policy.assemble`) and published as files
+(`policy.bundle`).
 """
 
 from __future__ import annotations
@@ -27,9 +28,11 @@ from temporal_assets.policy.assemble import (
     Tables,
     assemble,
 )
-from temporal_assets.policy.bundle import publish
+from temporal_assets.policy.bundle import publish, release
 from temporal_assets.policy.document import Document, tier_of_action
 from temporal_assets.settings import Settings
+from temporal_assets.storage.manifest import Manifest
+from temporal_assets.storage.store import Store
 from temporal_assets.windows.asset import Job, WindowAsset
 from temporal_assets.windows.hub_seeds import HUB_SEEDS
 from temporal_assets.windows.news_prefixes import NEWS_PREFIXES
@@ -38,11 +41,15 @@ from temporal_assets.windows.site_scores import SITE_SCORES
 from temporal_assets.windows.url_patterns import URL_PATTERNS
 
 FOLDER: Final = "policy"
+"""In the state folder: where the files are published."""
 
 _ALL_ROWS: Final = 100_000_000
 """`Engine.rows` is for small answers and stops early unless told. A policy must hold everything; it
 is small beside what it is made from, and has to fit a crawler's memory."""
-"""In the state folder: where the files are published."""
+
+_FILES: Final = b"policy"
+"""In the metadata of the table's file: the folder of files that say the same. What is judged and
+what is released cannot differ then, whatever else was made meanwhile."""
 
 _SITES: Final = (
     "SELECT site, rank, score, clients FROM site_scores WHERE is_selected ORDER BY rank, site"
@@ -68,17 +75,28 @@ _PATTERNS: Final = (
 
 def _make(job: Job) -> Sequence[Path]:
     document = _document(job)
-    publish(document, job.settings.state / FOLDER, job.out)
+    published = publish(document, job.settings.state / FOLDER, job.out)
     file = job.out / "crawl_policy.parquet"
-    rows = list(_rows(document))
-    pq.write_table(
-        pa.Table.from_pylist(
-            [{"day": job.day, **row} for row in rows], contracts.CRAWL_POLICY.arrow_schema
-        ),
-        file,
-        compression="zstd",
-    )
+    schema = contracts.CRAWL_POLICY.arrow_schema
+    table = pa.Table.from_pylist([{"day": job.day, **row} for row in _rows(document)], schema)
+    named = table.replace_schema_metadata({_FILES: published.folder.name})
+    pq.write_table(named, file, compression="zstd")
     return [file]
+
+
+def files_of(store: Store, settings: Settings, manifest: Manifest) -> Path | None:
+    """The folder of files that say what a partition says; None if the partition names none."""
+    (path,) = store.paths(manifest)
+    with store.fs.open(path, "rb") as file:
+        said = pq.read_schema(file).metadata or {}
+    return settings.state / FOLDER / said[_FILES].decode() if _FILES in said else None
+
+
+def _release(store: Store, settings: Settings, manifest: Manifest) -> None:
+    """Let crawlers have what was judged."""
+    folder = files_of(store, settings, manifest)
+    if folder is not None:
+        release(folder.parent, folder.name)
 
 
 def _document(job: Job) -> Document:
@@ -213,4 +231,5 @@ CRAWL_POLICY: Final = WindowAsset(
     _make,
     tables=(SITE_SCORES, HUB_SEEDS, NEWS_PREFIXES, URL_PATTERNS, PATTERN_RANKS),
     settings=_settings,
+    accept=_release,
 )

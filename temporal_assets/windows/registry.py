@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from temporal_assets.settings import Settings
+from temporal_assets.storage.manifest import Manifest
 from temporal_assets.storage.store import ShortWindow, Store
 from temporal_assets.windows.asset import WindowAsset, is_fresh
 from temporal_assets.windows.behaviour_graph import BEHAVIOUR_GRAPH
@@ -70,6 +71,13 @@ class Due:
 
     day: dt.date
     assets: tuple[str, ...]
+
+
+def accept(store: Store, settings: Settings, manifest: Manifest) -> None:
+    """Tell a window asset that a partition has passed all its blocking checks."""
+    for asset in WINDOW_ASSETS:
+        if asset.name == manifest.asset and asset.accept is not None:
+            asset.accept(store, settings, manifest)
 
 
 def stale(store: Store, settings: Settings, day: dt.date) -> tuple[str, ...]:

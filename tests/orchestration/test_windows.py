@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import warnings
 from collections.abc import Sequence
 
@@ -13,6 +14,7 @@ from temporal_assets.build import build_defs
 from temporal_assets.defs import tags
 from temporal_assets.quality import verdicts
 from temporal_assets.settings import Settings, load_settings
+from temporal_assets.windows import crawl_policy
 from temporal_assets.windows.asset import first_of
 from temporal_assets.windows.registry import WINDOW_ASSETS, WINDOW_NAMES
 from tests import logs
@@ -159,6 +161,33 @@ def test_the_first_nights_make_no_window(running: Project) -> None:
         running.run_well("nightly", partition=DAY + n * ONE)
         made.append(running.store.days("page_histories"))
     assert made == [[], [], [DAY + 2 * ONE]]
+
+
+def test_crawlers_get_no_policy_that_breaks_an_invariant(
+    five_days: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    day, root = DAY + 4 * ONE, five_days.settings.state / "policy"
+
+    def made(skip_share: float) -> tuple[bool, str]:
+        """Whether a policy with a threshold of its own passed, and the threshold crawlers have."""
+        five_days.settings = five_days.with_settings(
+            window=WINDOW, policy={"skip_share": skip_share}
+        )
+        outcome = five_days.materialize([day], ["crawl_policy"])
+        assert not outcome.failures
+        latest = json.loads((root / "latest" / "policy.json").read_text("utf-8"))
+        return outcome.ok, str(latest["settings"]["policy"]["skip_share"])
+
+    assert made(0.02) == (True, "0.02")
+    wrong = {
+        "kind": "site", "place": 1, "site": "a.example", "name": "a.example", "decision": "now",
+        "tier": 16, "score": None, "interval_seconds": None,
+    }  # fmt: skip
+    with monkeypatch.context() as patch:
+        patch.setattr(crawl_policy, "_rows", lambda _: [wrong])
+        assert made(0.03) == (False, "0.02")
+    assert sorted(path.name[:10] for path in root.glob("2*")) == [day.isoformat()] * 2
+    assert made(0.04) == (True, "0.04")
 
 
 def daily_and_then(ticks: Ticks, days: Sequence[dt.date]) -> None:

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.policy import Policy
+from temporal_assets.policy import Policy, PolicyError
 from temporal_assets.policy.assemble import Choices, assemble, on_ladder, tiers_of
-from temporal_assets.policy.bundle import LATEST, publish
+from temporal_assets.policy.bundle import LATEST, publish, release, unreleased_of
 from temporal_assets.policy.difference import Change, changes
 from temporal_assets.policy.document import Document, as_text
 from tests.policies import PROVENANCE, document, tables
@@ -90,7 +90,10 @@ def test_a_table_without_its_columns_is_named() -> None:
 def test_publishing(doc: Document, tmp_path: Path) -> None:
     root, scratch = tmp_path / "policy", tmp_path / "tmp"
     first = publish(doc, root, scratch)
-    assert first.is_latest
+    assert not (root / LATEST).exists()  # nobody has judged it
+    assert unreleased_of(root) == "2025-05-01"
+    assert release(root, first.folder.name)
+    assert unreleased_of(root) is None
     assert sorted(path.name for path in (root / LATEST).iterdir()) == [
         "hubs.parquet", "patterns.parquet", "policy.json", "prefixes.parquet", "schema.json",
         "sites.parquet",
@@ -103,16 +106,27 @@ def test_publishing(doc: Document, tmp_path: Path) -> None:
     other = copy.deepcopy(doc)
     other["hubs"].pop()
     second = publish(other, root, scratch)
+    assert (root / LATEST).resolve() == first.folder
+    assert release(root, second.folder.name)
     assert (root / LATEST).resolve() == second.folder
     assert first.folder.is_dir()  # a crawler may be reading it
     other["hubs"].pop()
     third = publish(other, root, scratch)
     assert not first.folder.exists()
     assert second.folder.is_dir()
+    assert release(root, third.folder.name)
+    with pytest.raises(PolicyError, match=r"make it again .* --day 2025-05-01"):
+        release(root, first.folder.name)
+    assert (root / LATEST).resolve() == third.folder
 
     older = copy.deepcopy(doc)
     older["day"] = "2025-04-30"
-    assert not publish(older, root, scratch).is_latest
+    assert not release(root, publish(older, root, scratch).folder.name)
+    assert (root / LATEST).resolve() == third.folder
+    later = copy.deepcopy(doc)
+    later["day"] = "2025-05-02"
+    publish(later, root, scratch)
+    assert unreleased_of(root) == "2025-05-02"
     assert (root / LATEST).resolve() == third.folder
 
 
