@@ -23,7 +23,8 @@ from temporal_assets.crawl.mirror import Mirror, MirrorBuilder
 from temporal_assets.crawl.traffic import Traffic
 from temporal_assets.logs.urls import canonical_url
 
-HOME = "https://wiki.example/"
+SITE = "wiki.example"
+HOME = f"https://{SITE}/"
 FIRST = "United_Kingdom"
 """An article that links many others and is linked by many."""
 
@@ -95,6 +96,7 @@ def traffic(urls: dict[str, str], paths: Iterable[tuple[int, str, str]]) -> Traf
     return Traffic(
         pa.table(
             {
+                "site": [SITE] * len(articles),
                 "url": [urls[article] for article in articles],
                 "visits": [visits[article] for article in articles],
                 "referrals": [referrals[article] for article in articles],
@@ -102,6 +104,7 @@ def traffic(urls: dict[str, str], paths: Iterable[tuple[int, str, str]]) -> Traf
         ),
         pa.table(
             {
+                "site": [SITE] * len(steps),
                 "referrer": [urls[source] for source, _ in steps],
                 "target": [urls[target] for _, target in steps],
                 "clients": list(steps.values()),

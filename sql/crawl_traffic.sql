@@ -1,7 +1,7 @@
--- crawl_traffic: what users did with each page (BB 2): F_in, visits from anywhere or nowhere, and
---   F_out, visits to other pages that came from it; a (target, referrer, client) counts once,
---   on however many days it occurs
--- inputs: transits
+-- crawl_traffic: what users did with each page of some sites (BB 2): F_in, visits from anywhere or
+--   nowhere, and F_out, visits to other pages that came from it; a (target, referrer, client)
+--   counts once, on however many days it occurs
+-- inputs: transits, crawled_sites
 -- parameters: none
 -- output: crawl_traffic
 -- grain: url
@@ -10,23 +10,29 @@ WITH triples AS (
     FROM transits
 ),
 
-visited AS (
-    SELECT target AS url, count(*) AS visits
+ends AS (
+    SELECT target AS url, count(*) AS visits, 0 AS referrals
     FROM triples
     GROUP BY target
-),
-
-left_from AS (
-    SELECT referrer AS url, count(*) AS referrals
+    UNION ALL
+    SELECT referrer AS url, 0 AS visits, count(*) AS referrals
     FROM triples
     WHERE referrer IS NOT NULL
     GROUP BY referrer
+),
+
+pages AS (
+    SELECT
+        -- The host without its port, as everywhere.
+        regexp_replace(split_part(url, '/', 3), ':[0-9]+$', '') AS site,
+        url,
+        sum(visits) AS visits,
+        sum(referrals) AS referrals
+    FROM ends
+    GROUP BY url
 )
 
-SELECT
-    coalesce(visited.url, left_from.url) AS url,
-    coalesce(visited.visits, 0) AS visits,
-    coalesce(left_from.referrals, 0) AS referrals
-FROM visited
-FULL OUTER JOIN left_from ON left_from.url = visited.url
-ORDER BY url
+SELECT pages.site, pages.url, pages.visits, pages.referrals
+FROM pages
+INNER JOIN crawled_sites ON crawled_sites.site = pages.site
+ORDER BY pages.site, pages.url

@@ -453,6 +453,23 @@ class Evaluation(_Section):
         return value
 
 
+class Simulation(_Section):
+    """Crawls on paper (docs/crawl-simulation.md)."""
+
+    mirror: Path | None = None
+    """Folder of a stored mirror, which must be there; relative to the state folder. Unset: the one
+    that `temporal-assets mirror` stored in the state folder, and without one the transits of the
+    window: every page that was opened, every step of a user a link."""
+
+    most_sites: int = Field(20, ge=1)
+    """Sites with the most views that are crawled. BB 5.1 has nine; the average of twenty says as
+    much, and the largest logs need no more time than this many sites."""
+
+    learn_share: float = Field(0.5, gt=0, lt=1)
+    """Part of the days of the window that orders are learned from out of time; the days after them
+    score. BB 5.1 learns from one month and scores by the next five."""
+
+
 class Engine(_Section):
     """What runs the transformations, and what it may use."""
 
@@ -522,6 +539,7 @@ class Settings(BaseSettings):
     policy: Policy = Policy()
     baseline: Baseline = Baseline()
     evaluation: Evaluation = Evaluation()
+    simulation: Simulation = Simulation()
     engine: Engine = Engine()
     orchestration: Orchestration = Orchestration()
 

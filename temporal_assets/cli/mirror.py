@@ -101,8 +101,10 @@ def _add_transits(settings: Settings, builder: MirrorBuilder) -> None:
     from temporal_assets.storage.store import Store
 
     store = Store.open(settings)
+    files = [path for day in store.days("transits") for path in store.files("transits", day)]
     try:
-        add_transits(traffic_of(store, DuckDBEngine(settings), store.days("transits")), builder)
+        with store.scratch() as scratch:
+            add_transits(traffic_of(DuckDBEngine(settings), files, scratch), builder)
     except NoMirror:
         build = invocation("ingest", settings.state)
         raise CommandError(f"no transits have been made yet: {build}") from None

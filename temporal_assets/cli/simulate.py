@@ -6,6 +6,7 @@ Here: the command and what it shows. Not here: the evaluation (`crawl.evaluation
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -68,7 +69,7 @@ def run(
     if unknown:
         raise CommandError(f"{unknown[0]!r} is no site of the mirror", USAGE)
     learn, score = _periods(settings, learn_until, needs_later=clicks is None)
-    learned, scored = _traffic(settings, learn, score, clicks)
+    learned, scored = _traffic(settings, site or mirror.sites, learn, score, clicks)
     with console.progress_bar("Crawling", len(mirror.sites)) as bar:
         result = evaluate(mirror, learned, scored, site or (), seed, bar.at)
     if not result.sites:
@@ -87,10 +88,10 @@ def run(
 
 
 def _mirror(settings: Settings) -> Mirror:
-    from temporal_assets.crawl.mirror import NoMirror, load
+    from temporal_assets.crawl.mirror import NoMirror, load, mirror_folder
 
     try:
-        return load(settings.state)
+        return load(mirror_folder(settings))
     except NoMirror:
         make = invocation("mirror PATH...", settings.state)
         raise CommandError(f"there is no mirror yet: {make}") from None
@@ -119,7 +120,11 @@ def _periods(
 
 
 def _traffic(
-    settings: Settings, learn: list[dt.date], score: list[dt.date], clicks: Path | None
+    settings: Settings,
+    sites: Collection[str],
+    learn: list[dt.date],
+    score: list[dt.date],
+    clicks: Path | None,
 ) -> tuple[Any, Any]:
     from temporal_assets.crawl.traffic import clicks_of, traffic_of
     from temporal_assets.engines.duckdb import DuckDBEngine
@@ -127,9 +132,15 @@ def _traffic(
     from temporal_assets.storage.store import Store
 
     store, engine = Store.open(settings), DuckDBEngine(settings)
-    learned = traffic_of(store, engine, learn)
+
+    def of(days: list[dt.date]) -> Any:
+        files = [path for day in days for path in store.files("transits", day)]
+        with store.scratch() as scratch:
+            return traffic_of(engine, files, scratch, sites)
+
+    learned = of(learn)
     if clicks is None:
-        return learned, traffic_of(store, engine, score).pages
+        return learned, of(score).pages
     try:
         scored, bad = clicks_of(clicks, UrlRules.from_settings(settings.cleaning))
     except OSError as error:

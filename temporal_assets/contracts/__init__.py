@@ -12,6 +12,7 @@ from typing import Final
 from temporal_assets.contracts.behaviour_graph import BEHAVIOUR_GRAPH
 from temporal_assets.contracts.calibration import CALIBRATION
 from temporal_assets.contracts.crawl_policy import CRAWL_POLICY
+from temporal_assets.contracts.crawl_simulation import CRAWL_SIMULATION
 from temporal_assets.contracts.early_labels import EARLY_LABELS
 from temporal_assets.contracts.hub_evaluation import HUB_EVALUATION
 from temporal_assets.contracts.hub_seeds import HUB_SEEDS
@@ -59,6 +60,7 @@ TABLES: Final[tuple[Table, ...]] = (
     CRAWL_POLICY,
     SEED_EVALUATION,
     HUB_EVALUATION,
+    CRAWL_SIMULATION,
 )
 """All tables, in the order the data flows."""
 
@@ -78,6 +80,7 @@ __all__ = [
     "BEHAVIOUR_GRAPH",
     "CALIBRATION",
     "CRAWL_POLICY",
+    "CRAWL_SIMULATION",
     "EARLY_LABELS",
     "HUB_EVALUATION",
     "HUB_SEEDS",

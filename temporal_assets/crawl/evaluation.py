@@ -33,7 +33,6 @@ from temporal_assets.core.site_patterns import SiteTraffic, learn_patterns
 from temporal_assets.core.texts import Floats
 from temporal_assets.crawl.mirror import Mirror, texts_of
 from temporal_assets.crawl.traffic import Traffic
-from temporal_assets.logs.urls import site_of
 
 ORACLE: Final = "oracle"
 """What no order can exceed; see `core.crawl_curves`."""
@@ -59,6 +58,8 @@ class SiteResult:
     """Share of the mirror's pages that a pattern covers."""
     traffic: float
     """Of the mirror's pages in the period of scoring."""
+    visited: int
+    """Pages of the mirror with such traffic."""
     in_mirror: float
     """Share of the site's traffic that is of pages of the mirror."""
     curves: Curves
@@ -79,6 +80,19 @@ class Evaluation:
             name: mean_curve([site.curves[scenario][name] for site in self.sites]) for name in names
         }
 
+    def sites_ahead(self, scenario: str, name: str, other: str, wanted: float = 0.8) -> int:
+        """On how many sites a policy needs fewer pages than another for a share of the traffic.
+
+        A policy that never has it needs more than any that does.
+        """
+        needed = (
+            [site.curves[scenario][one].pages_for(wanted) for one in (name, other)]
+            for site in self.sites
+        )
+        return sum(
+            mine is not None and (theirs is None or mine < theirs) for mine, theirs in needed
+        )
+
 
 def evaluate(
     mirror: Mirror,
@@ -90,11 +104,11 @@ def evaluate(
 ) -> Evaluation:
     """Crawl the sites of a mirror under every policy.
 
-    `scored`: url, visits of the later period. `only`: sites, all if empty. `on_site` is told how
-    many sites are done.
+    `scored`: site, url, visits of the later period. `only`: sites, all if empty. `on_site` is told
+    how many sites are done.
     """
     in_log, sent = _by_site(learned.pages), _by_site(scored)
-    between = _by_site(learned.transits, "target")
+    between = _by_site(learned.transits)
     sites: list[SiteResult] = []
     skipped: dict[str, str] = {}
     for i, site in enumerate(mirror.sites):
@@ -145,6 +159,7 @@ def _site(
         patterns=len(known.graph.volume),
         covered=float((known.pattern >= 0).mean()),
         traffic=total,
+        visited=int((traffic > 0).sum()),
         in_mirror=total / max(float(pc.sum(sent.column("visits")).as_py() or 0), 1.0),
         curves=curves,
     )
@@ -208,15 +223,12 @@ def _numbers(among: pa.Array, urls: pa.Array) -> np.ndarray[tuple[int], np.dtype
     return np.asarray(pc.fill_null(found, -1)).astype(np.int64)
 
 
-def _by_site(table: pa.Table, column: str = "url") -> dict[str, pa.Table]:
+def _by_site(table: pa.Table) -> dict[str, pa.Table]:
     """The rows of each site."""
-    sites = pa.array([site_of(url) for url in table.column(column).to_pylist()], pa.string())
-    order = pc.sort_indices(sites)  # stable
-    ordered, names = table.take(order), sites.take(order)
-    counted = pc.value_counts(names)
+    ordered = table.take(pc.sort_indices(table.column("site")))  # stable
     parts: dict[str, pa.Table] = {}
     at = 0
-    for entry in counted:
+    for entry in pc.value_counts(ordered.column("site").combine_chunks()):
         count = entry["counts"].as_py()
         parts[entry["values"].as_py()] = ordered.slice(at, count)
         at += count

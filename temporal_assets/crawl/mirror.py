@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from temporal_assets.core.link_graph import LinkGraph, link_graph
 from temporal_assets.core.texts import Flags, Int64s, Texts
 from temporal_assets.logs.urls import DEFAULT, UrlRules, canonical_url, site_of
+from temporal_assets.settings import Settings
 from temporal_assets.storage.durable import replace_text, sync
 from temporal_assets.storage.scratch import scratch_folder
 
@@ -233,13 +234,26 @@ def save(mirror: Mirror, state: Path) -> Path:
     return target
 
 
-def load(state: Path) -> Mirror:
-    """The mirror of a state folder; arrays are mapped, not read."""
-    pointer = state / FOLDER / _CURRENT
+def mirror_folder(settings: Settings) -> Path:
+    """Where the stored mirror of an installation is, or would be."""
+    return settings.state / (settings.simulation.mirror or FOLDER)
+
+
+def identity(folder: Path) -> str | None:
+    """What tells a stored mirror from others; None where there is none."""
+    pointer = folder / _CURRENT
+    if not pointer.is_file():
+        return None
+    return str(json.loads(pointer.read_text("utf-8"))["folder"])
+
+
+def load(home: Path) -> Mirror:
+    """The mirror of a folder, `FOLDER` of a state; arrays are mapped, not read."""
+    pointer = home / _CURRENT
     if not pointer.is_file():
         raise NoMirror("there is no mirror yet")
     current = json.loads(pointer.read_text("utf-8"))
-    folder = state / FOLDER / Path(current["folder"]).name
+    folder = home / Path(current["folder"]).name
     urls = pq.read_table(folder / _URLS, memory_map=True).column("url").combine_chunks()
     urls = urls.cast(pa.large_string())
     target = np.load(folder / "target.npy", mmap_mode="r")

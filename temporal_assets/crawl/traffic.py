@@ -6,9 +6,8 @@ Here: where traffic comes from. Not here: what is learned from it (`evaluation`)
 from __future__ import annotations
 
 import csv
-import datetime as dt
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -19,15 +18,16 @@ import pyarrow.parquet as pq
 from temporal_assets.contracts import ColumnSpec, Table, Type
 from temporal_assets.crawl.mirror import MirrorBuilder, NoMirror
 from temporal_assets.engines.base import Engine
-from temporal_assets.logs.urls import UrlRules, canonical_url
-from temporal_assets.storage.store import Store
+from temporal_assets.logs.urls import UrlRules, canonical_url, site_of
 
+_SITE: Final = ColumnSpec("site", Type.VARCHAR, "Site of the page that was opened.")
 CRAWL_TRAFFIC: Final = Table(
     name="crawl_traffic",
     version=1,
     description="Traffic of pages in a period; lives within one simulation.",
     grain="url",
     columns=(
+        _SITE,
         ColumnSpec("url", Type.VARCHAR, "Canonical URL of the page."),
         ColumnSpec("visits", Type.BIGINT, "F_in."),
         ColumnSpec("referrals", Type.BIGINT, "F_out."),
@@ -39,12 +39,14 @@ CRAWL_TRANSITS: Final = Table(
     description="Transits between pages in a period; lives within one simulation.",
     grain="referrer, target",
     columns=(
-        ColumnSpec("referrer", Type.VARCHAR, "Canonical URL they came from."),
+        _SITE,
+        ColumnSpec("referrer", Type.VARCHAR, "Canonical URL they came from, on any site."),
         ColumnSpec("target", Type.VARCHAR, "Canonical URL they went to."),
         ColumnSpec("clients", Type.BIGINT, "F_trans."),
     ),
 )
 _ROWS: Final = 100_000
+_MOST_HOSTS: Final = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +57,33 @@ class Traffic:
     transits: pa.Table
 
 
-def traffic_of(store: Store, engine: Engine, days: Sequence[dt.date]) -> Traffic:
-    """Traffic of some days together. Raises `NoMirror` where there are none."""
-    if not days:
+def traffic_of(
+    engine: Engine, transits: Sequence[str], out: Path, sites: Collection[str] | None = None
+) -> Traffic:
+    """Traffic of some sites, or of all, in the days whose transits lie in some files.
+
+    Works in the folder `out`, which is nobody else's. Raises `NoMirror` where there are no files.
+    """
+    if not transits:
         raise NoMirror("there are no days to take traffic from")
-    inputs = {"transits": [path for day in days for path in store.files("transits", day)]}
-    with store.scratch() as scratch:
-        (pages,) = engine.query("crawl_traffic", inputs, {}, CRAWL_TRAFFIC, scratch)
-        (between,) = engine.query("crawl_transits", inputs, {}, CRAWL_TRANSITS, scratch)
-        return Traffic(
-            pq.read_table(pages, memory_map=False), pq.read_table(between, memory_map=False)
-        )
+    out.mkdir(parents=True, exist_ok=True)
+    chosen = out / "sites.parquet"
+    names = sites_opened(engine, transits) if sites is None else sorted(sites)
+    pq.write_table(pa.table({"site": pa.array(names, pa.string())}), chosen)
+    inputs = {"transits": transits, "crawled_sites": [str(chosen)]}
+    (pages,) = engine.query("crawl_traffic", inputs, {}, CRAWL_TRAFFIC, out)
+    (between,) = engine.query("crawl_transits", inputs, {}, CRAWL_TRANSITS, out)
+    return Traffic(pq.read_table(pages, memory_map=False), pq.read_table(between, memory_map=False))
+
+
+def sites_opened(engine: Engine, transits: Sequence[str]) -> list[str]:
+    """All sites of which anybody opened a page."""
+    rows = engine.rows(
+        "SELECT DISTINCT split_part(target, '/', 3) AS host FROM transits ORDER BY host",
+        {"transits": transits},
+        limit=_MOST_HOSTS,
+    )
+    return sorted({site_of(f"https://{row['host']}/") for row in rows})
 
 
 def add_transits(traffic: Traffic, builder: MirrorBuilder) -> None:
@@ -80,7 +98,7 @@ def add_transits(traffic: Traffic, builder: MirrorBuilder) -> None:
 
 
 def clicks_of(path: Path, rules: UrlRules) -> tuple[pa.Table, int]:
-    """Clicks of search results: a CSV of URL and number -> (url, visits), and rows left out."""
+    """Clicks of search results, a CSV of URL and number: (site, url, visits), and rows left out."""
     clicks: Counter[str] = Counter()
     bad = 0
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
@@ -94,5 +112,9 @@ def clicks_of(path: Path, rules: UrlRules) -> tuple[pa.Table, int]:
                 clicks[url] += count
             elif line > 0:  # the first may be a header
                 bad += 1
-    columns = {"url": pa.array(clicks.keys(), pa.string()), "visits": pa.array(clicks.values())}
+    columns = {
+        "site": pa.array([site_of(url) for url in clicks], pa.string()),
+        "url": pa.array(clicks.keys(), pa.string()),
+        "visits": pa.array(clicks.values(), pa.int64()),
+    }
     return pa.table(columns), bad

@@ -19,6 +19,7 @@ from temporal_assets.windows.asset import WindowAsset, is_fresh
 from temporal_assets.windows.behaviour_graph import BEHAVIOUR_GRAPH
 from temporal_assets.windows.calibration import CALIBRATION
 from temporal_assets.windows.crawl_policy import CRAWL_POLICY
+from temporal_assets.windows.crawl_simulation import CRAWL_SIMULATION
 from temporal_assets.windows.early_labels import EARLY_LABELS
 from temporal_assets.windows.hub_evaluation import HUB_EVALUATION
 from temporal_assets.windows.hub_seeds import HUB_SEEDS
@@ -56,6 +57,7 @@ WINDOW_ASSETS: Final[tuple[WindowAsset, ...]] = (
     CRAWL_POLICY,
     SEED_EVALUATION,
     HUB_EVALUATION,
+    CRAWL_SIMULATION,
 )
 """In the order they are made: an asset comes after those it is made from."""
 

@@ -29,7 +29,7 @@ ALLOWED = {
     "crawl": MIDDLE | {"policy"},
     "notebook": MIDDLE,
     "daily": MIDDLE,
-    "windows": MIDDLE | {"daily", "policy"},
+    "windows": MIDDLE | {"daily", "policy", "crawl"},
     "defs": MIDDLE | {"daily", "windows", "policy", "crawl"},
     "build": MIDDLE | {"daily", "windows", "defs", "policy", "crawl"},
     "definitions": {"build"},

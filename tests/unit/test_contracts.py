@@ -96,6 +96,7 @@ def test_every_table_is_found_by_its_name() -> None:
         "crawl_policy",
         "seed_evaluation",
         "hub_evaluation",
+        "crawl_simulation",
     ]
     for one in contracts.TABLES:
         assert contracts.table(one.name) is one

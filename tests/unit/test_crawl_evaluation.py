@@ -16,6 +16,10 @@ OLD = [f"https://a.example/old/page-{i}.html" for i in range(400)]
 NEWS = [f"https://a.example/news/story-{i}.html" for i in range(100)]
 
 
+def table(urls, name="url", **columns):
+    return pa.table({"site": ["a.example"] * len(urls), name: list(urls), **columns})
+
+
 @pytest.fixture(scope="module")
 def mirror():
     """The home page links 400 old pages, then 100 news; nothing else links."""
@@ -35,20 +39,24 @@ def learned():
     visits = [(HOME, 100), *((url, 1) for url in OLD[:200]), *((url, 10) for url in NEWS[:50])]
     urls, counts = zip(*visits, strict=True)
     referrals = [500, 200, *[0] * 249]
-    pages = pa.table({"url": urls, "visits": counts, "referrals": referrals})
-    transits = pa.table(
-        {"referrer": [*[OLD[0]] * 200, *[HOME] * 50], "target": urls[1:], "clients": counts[1:]},
+    pages = table(urls, visits=counts, referrals=referrals)
+    transits = table(
+        urls[1:], "target", referrer=[*[OLD[0]] * 200, *[HOME] * 50], clients=counts[1:]
     )
     return Traffic(pages, transits)
 
 
 def test_orders_differ_as_the_site_says(mirror, learned):
-    later = pa.table({"url": [*NEWS, "https://a.example/unknown"], "visits": [1] * 100 + [100]})
+    later = table([*NEWS, "https://a.example/unknown"], visits=[1] * 100 + [100])
     result = evaluate(mirror, learned, later)
     assert set(result.skipped) == {"small.example"}
     (site,) = result.sites
     assert (site.start, site.pages, site.reachable) == (HOME, 501, 501)
-    assert (site.traffic, site.in_mirror, site.covered) == (100.0, 0.5, 1.0)
+    assert (site.traffic, site.visited, site.in_mirror, site.covered) == (100.0, 100, 0.5, 1.0)
+    ahead = {
+        name: result.sites_ahead("fetch", name, "breadth_first") for name in ("volume", "combined")
+    }
+    assert ahead == {"volume": 0, "combined": 1}
     needed = {name: curve.pages_for(0.8) for name, curve in result.mean("fetch").items()}
     # The home page and 80 news, however they are found; breadth first takes the old pages before.
     for name in ("oracle", "average_visit", "combined"):
@@ -60,7 +68,7 @@ def test_orders_differ_as_the_site_says(mirror, learned):
 
 
 def test_only_the_sites_asked_for(mirror, learned):
-    later = pa.table({"url": NEWS, "visits": [1] * 100})
+    later = table(NEWS, visits=[1] * 100)
     assert evaluate(mirror, learned, later, only=["small.example"]).sites == ()
 
 
@@ -77,7 +85,7 @@ def test_clicks(tmp_path):
         "url,clicks\nhttp://a.example/x,3\nhttps://a.example/x,4\nnone,1\n/x\nhttp://a.example/y,-1\n"
     )
     table, bad = clicks_of(path, DEFAULT)
-    assert table.to_pylist() == [{"url": "https://a.example/x", "visits": 7}]
+    assert table.to_pylist() == [{"site": "a.example", "url": "https://a.example/x", "visits": 7}]
     assert bad == 3
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from temporal_assets.crawl.html_links import html_links
 from temporal_assets.crawl.http_body import UnknownEncoding, page_bytes
-from temporal_assets.crawl.mirror import MirrorBuilder, NoMirror, load, save
+from temporal_assets.crawl.mirror import FOLDER, MirrorBuilder, NoMirror, load, save
 from temporal_assets.crawl.sources import files_of, read_sources
 
 
@@ -182,7 +182,7 @@ def test_a_mirror_on_disk_is_the_same_and_replaces_the_one_before(tmp_path):
     builder.link("http://b.example/2", "http://b.example/1")
     first = builder.build()
     save(first, tmp_path)
-    read = load(tmp_path)
+    read = load(tmp_path / FOLDER)
     assert links_of(read) == links_of(first)
     assert (read.sites, read.first.tolist()) == (("a.example", "b.example"), [0, 1, 3])
     assert read.number(pa.array(["https://b.example/1", "https://c.example/"])).tolist() == [1, -1]
@@ -190,7 +190,7 @@ def test_a_mirror_on_disk_is_the_same_and_replaces_the_one_before(tmp_path):
     assert (len(texts), texts[1]) == (2, "https://b.example/2")
     builder.link("http://b.example/2", "http://c.example/")
     save(builder.build(), tmp_path)
-    assert len(load(tmp_path)) == 4
+    assert len(load(tmp_path / FOLDER)) == 4
     assert len([path for path in (tmp_path / "mirror").iterdir() if path.is_dir()]) == 1
 
 
@@ -198,7 +198,7 @@ def test_nothing_is_no_mirror(tmp_path):
     with pytest.raises(NoMirror):
         MirrorBuilder().build()
     with pytest.raises(NoMirror):
-        load(tmp_path)
+        load(tmp_path / FOLDER)
     (tmp_path / "x.txt").write_text("x")
     with pytest.raises(ValueError, match=r"\.warc"):
         read_sources([tmp_path / "x.txt"], MirrorBuilder())

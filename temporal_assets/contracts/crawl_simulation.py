@@ -1,0 +1,208 @@
+"""The contract of `crawl_simulation`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from temporal_assets.contracts.rules import (
+    Rule,
+    Severity,
+    day_is_partition,
+    has_rows,
+    no_rows,
+    not_null,
+    unique,
+)
+from temporal_assets.contracts.table import ColumnSpec, Table, Type
+
+_KEY: Final = ("day", "trial", "scenario", "crawl_order", "throughput")
+_CURVE: Final = "trial, scenario, crawl_order"
+_TRAFFIC: Final = ("transits.target", "transits.referrer", "transits.client")
+
+_AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
+
+_FALLS: Final = (
+    "(SELECT count(*) FROM (SELECT traffic_share - lag(traffic_share) OVER ("  # noqa: S608
+    f"PARTITION BY {_CURVE} ORDER BY throughput) AS gain FROM crawl_simulation) AS steps"
+    " WHERE gain < -0.000000001)"
+)
+_ABOVE_ORACLE: Final = (
+    "(SELECT count(*) FROM crawl_simulation AS one INNER JOIN crawl_simulation AS oracle"
+    " ON oracle.trial = one.trial AND oracle.scenario = one.scenario"
+    " AND oracle.throughput = one.throughput AND oracle.crawl_order = 'oracle'"
+    " WHERE one.traffic_share > oracle.traffic_share + 0.000000001)"
+)
+
+
+def _needed(percent: int) -> ColumnSpec:
+    return ColumnSpec(
+        f"pages_{percent}",
+        Type.DOUBLE,
+        f"Share of the pages that the curve needs for {percent} % of the traffic; NULL where it"
+        " never has as much.",
+        nullable=True,
+        sources=_TRAFFIC,
+    )
+
+
+def _less(column: str, other: str, what: str) -> ColumnSpec:
+    return ColumnSpec(
+        f"{column}_less_{other.replace(' ', '_')}",
+        Type.DOUBLE,
+        f"{what}, less that of {other}.",
+        nullable=column != "traffic",
+        sources=_TRAFFIC,
+    )
+
+
+CRAWL_SIMULATION: Final = Table(
+    name="crawl_simulation",
+    version=1,
+    description=(
+        "Crawls of the mirror in every order of BB 5.3 and ours: how much of the traffic is"
+        " fetched, or seen, after how many of the pages. The curves are the mean of the sites. No"
+        " URL and no site is named in it."
+    ),
+    grain="one point of one curve: trial, scenario, crawl_order, throughput",
+    columns=(
+        ColumnSpec("day", Type.DATE, "Last day of the window."),
+        ColumnSpec(
+            "trial",
+            Type.VARCHAR,
+            "`in_sample`: orders are learned from all days of the window and scored by the same;"
+            " `out_of_time`: learned from its first days, scored by those after them.",
+        ),
+        ColumnSpec(
+            "scenario",
+            Type.VARCHAR,
+            "`fetch`: traffic of pages downloaded (BB 5.3.1); `discovery`: of pages seen, fetched"
+            " or linked by a fetched one (BB 5.3.2).",
+        ),
+        ColumnSpec(
+            "crawl_order",
+            Type.VARCHAR,
+            "`combined` (ours), `behaviour_graph`, `average_visit`, `overall_visit`, `volume`,"
+            " `average_referral`, `overall_referral`, `page_rank`, `breadth_first`, `random`, or"
+            " `oracle`, which is a bound and no order.",
+        ),
+        ColumnSpec(
+            "throughput",
+            Type.DOUBLE,
+            "Pages fetched, as a share of the pages of the mirror: 0, 0.01, ... 1.",
+        ),
+        ColumnSpec(
+            "traffic_share",
+            Type.DOUBLE,
+            "Traffic fetched or seen after them, as a share of the traffic of the mirror's pages.",
+            sources=_TRAFFIC,
+        ),
+        _less("traffic", "breadth first", "`traffic_share` here"),
+        _less("traffic", "page rank", "`traffic_share` here"),
+        ColumnSpec(
+            "area",
+            Type.DOUBLE,
+            "Area under the curve, the mean of `traffic_share` over all throughputs. This and the"
+            " columns after it are those of the curve and the same in all of its rows.",
+            sources=_TRAFFIC,
+        ),
+        *(_needed(percent) for percent in (50, 80, 90)),
+        _less("pages_80", "breadth first", "`pages_80`"),
+        _less("pages_80", "page rank", "`pages_80`"),
+        ColumnSpec(
+            "sites_ahead_of_breadth_first",
+            Type.BIGINT,
+            "Sites of which the order needs fewer pages for 80 % of the traffic than breadth"
+            " first.",
+            sources=_TRAFFIC,
+        ),
+        ColumnSpec(
+            "sites_ahead_of_page_rank",
+            Type.BIGINT,
+            "The same against PageRank.",
+            sources=_TRAFFIC,
+        ),
+        ColumnSpec("sites", Type.BIGINT, "Sites that were crawled."),
+        ColumnSpec(
+            "left_out",
+            Type.BIGINT,
+            "Sites of the mirror that were not: too few pages, or no traffic to learn from or to"
+            " be scored by.",
+        ),
+        ColumnSpec("pages", Type.BIGINT, "Pages of the sites that were crawled."),
+        ColumnSpec(
+            "visited_pages",
+            Type.BIGINT,
+            "Those of them that have traffic in the days that score.",
+            sources=_TRAFFIC,
+        ),
+        ColumnSpec("links", Type.BIGINT, "Links within these sites."),
+        ColumnSpec(
+            "mirror",
+            Type.VARCHAR,
+            "`stored`: made by `temporal-assets mirror`; `transits`: of what users did in the"
+            " window, so that no page is without traffic.",
+        ),
+        ColumnSpec("learned_from", Type.DATE, "First day that orders are learned from."),
+        ColumnSpec("learned_until", Type.DATE, "Last day that orders are learned from."),
+        ColumnSpec("scored_from", Type.DATE, "First day whose traffic scores."),
+        ColumnSpec("scored_until", Type.DATE, "Last day whose traffic scores."),
+    ),
+    key=_KEY,
+    rules=(
+        not_null(
+            "crawl_simulation",
+            (
+                *("trial", "scenario", "crawl_order", "throughput", "traffic_share", "area"),
+                *("traffic_less_breadth_first", "traffic_less_page_rank"),
+                *("sites_ahead_of_breadth_first", "sites_ahead_of_page_rank", "sites", "left_out"),
+                *("pages", "visited_pages", "links", "mirror", "learned_from", "learned_until"),
+                *("scored_from", "scored_until"),
+            ),
+        ),
+        day_is_partition("crawl_simulation"),
+        unique("crawl_simulation", _KEY),
+        no_rows(
+            "shares_in_range",
+            "crawl_simulation",
+            "isnan(traffic_share) OR traffic_share < 0 OR traffic_share > 1.000000001"
+            " OR throughput < 0 OR throughput > 1 OR isnan(area) OR area < 0 OR area > 1"
+            " OR pages_50 > pages_80 OR pages_80 > pages_90 OR pages_90 > 1 OR pages_50 < 0",
+            protects="Curves are compared between orders, sites and days.",
+            remedy=_AT_FAULT,
+        ),
+        Rule(
+            name="curves_rise",
+            measure=_FALLS,
+            maximum=0,
+            protects="What is fetched stays fetched.",
+            remedy=_AT_FAULT,
+        ),
+        Rule(
+            name="nothing_exceeds_the_oracle",
+            measure=_ABOVE_ORACLE,
+            maximum=0,
+            protects="A bound that is exceeded is none: a crawl has fetched what it cannot reach.",
+            remedy=_AT_FAULT,
+        ),
+        no_rows(
+            "learned_before_scored",
+            "crawl_simulation",
+            "learned_until < learned_from OR scored_until < scored_from"
+            " OR (trial = 'out_of_time' AND scored_from <= learned_until)",
+            protects="An order that has seen the traffic it is scored by promises too much.",
+            remedy=_AT_FAULT,
+        ),
+        Rule(
+            name="ours_is_ahead",
+            measure=(
+                "max(CASE WHEN trial = 'out_of_time' AND crawl_order = 'combined'"
+                " THEN greatest(pages_80_less_breadth_first, pages_80_less_page_rank) END)"
+            ),
+            maximum=0,
+            severity=Severity.WARN,
+            protects="An order that needs more pages than PageRank or breadth first helps nobody.",
+            remedy="See `temporal-assets simulate` for the sites on which it falls behind.",
+        ),
+        has_rows("sites that can be crawled"),
+    ),
+)

@@ -1,0 +1,197 @@
+"""`crawl_simulation`: every crawl order on the mirror, in sample and out of time (BB 5.3).
+
+Here: which mirror, which sites, which days, and rows from curves. Not here: crawls and curves
+(`crawl.evaluation`), arriving in time (`timely_simulation`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from temporal_assets import contracts
+from temporal_assets.core.crawl_curves import CrawlCurve
+from temporal_assets.core.crawl_policies import SCENARIOS
+from temporal_assets.crawl.evaluation import FEWEST_PAGES, Evaluation, evaluate
+from temporal_assets.crawl.mirror import (
+    Mirror,
+    MirrorBuilder,
+    NoMirror,
+    identity,
+    load,
+    mirror_folder,
+)
+from temporal_assets.crawl.traffic import Traffic, add_transits, traffic_of
+from temporal_assets.logs.urls import UrlRules
+from temporal_assets.settings import Settings
+from temporal_assets.storage.manifest import Manifest
+from temporal_assets.windows.asset import Job, WindowAsset
+from temporal_assets.windows.page_totals import PAGE_TOTALS
+
+Row = dict[str, Any]
+
+THROUGHPUTS: Final = np.linspace(0.0, 1.0, 101)
+"""Shares of the pages at which curves are kept; with those that BB 5.3.1 investigates."""
+
+_SITES: Final = (
+    "SELECT site FROM page_totals GROUP BY site HAVING count(*) >= {pages}"
+    " ORDER BY sum(total) DESC, site"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """Days that orders are learned from and days that score; equal in sample."""
+
+    name: Literal["in_sample", "out_of_time"]
+    learned: tuple[Manifest, ...]
+    scored: tuple[Manifest, ...]
+
+
+def trials(job: Job) -> list[Trial]:
+    """In sample, and out of time where the window has two days at least."""
+    days = job.window("transits").manifests
+    made = [Trial("in_sample", days, days)] if days else []
+    first = round(len(days) * job.settings.simulation.learn_share)
+    if 0 < first < len(days):
+        made.append(Trial("out_of_time", days[:first], days[first:]))
+    return made
+
+
+def crawled_sites(job: Job) -> list[str]:
+    """Sites with the most views, of those that are large enough."""
+    inputs = {"page_totals": job.files("page_totals")}
+    query = _SITES.format(pages=FEWEST_PAGES)
+    return [
+        row["site"] for row in job.engine.rows(query, inputs, job.settings.simulation.most_sites)
+    ]
+
+
+def stored_mirror(settings: Settings) -> Mirror | None:
+    """The mirror that was stored; None without one. `NoMirror` where the settings name none."""
+    folder = mirror_folder(settings)
+    if identity(folder) is not None:
+        return load(folder)
+    if settings.simulation.mirror is not None:
+        raise NoMirror(f"`simulation.mirror`: there is no mirror in {settings.simulation.mirror}")
+    return None
+
+
+def stored_identity(settings: Settings) -> str | None:
+    """What tells the stored mirror from another: crawls of that one are others."""
+    return identity(mirror_folder(settings))
+
+
+def traffic(job: Job, days: Sequence[Manifest], sites: Sequence[str], name: str) -> Traffic:
+    """Traffic of some days; `name` keeps the files of several periods apart."""
+    files = [path for manifest in days for path in job.store.paths(manifest)]
+    return traffic_of(job.engine, files, job.out / name, sites)
+
+
+def mirror_of(users: Traffic, settings: Settings) -> Mirror:
+    """The mirror of what users did; raises `NoMirror` if they did nothing."""
+    builder = MirrorBuilder(UrlRules.from_settings(settings.cleaning))
+    add_transits(users, builder)
+    return builder.build()
+
+
+def judge(job: Job) -> list[Row]:
+    """Rows of the contract; none where no site can be crawled."""
+    sites = crawled_sites(job)
+    planned = trials(job)
+    if not sites or not planned:
+        return []
+    everything = traffic(job, planned[0].learned, sites, "all")
+    stored = stored_mirror(job.settings)
+    mirror = mirror_of(everything, job.settings) if stored is None else stored
+    kind = "transits" if stored is None else "stored"
+    rows: list[Row] = []
+    for trial in planned:
+        learned, scored = everything, everything
+        if trial.name == "out_of_time":
+            learned = traffic(job, trial.learned, sites, "learned")
+            scored = traffic(job, trial.scored, sites, "scored")
+        result = evaluate(mirror, learned, scored.pages, sites)
+        if result.sites:
+            facts = _facts(job, trial, kind, result)
+            rows += [facts | row for row in _points(result)]
+    return rows
+
+
+def _facts(job: Job, trial: Trial, kind: str, result: Evaluation) -> Row:
+    return {
+        "day": job.day,
+        "trial": trial.name,
+        "mirror": kind,
+        "sites": len(result.sites),
+        "left_out": len(result.skipped),
+        "pages": sum(site.pages for site in result.sites),
+        "visited_pages": sum(site.visited for site in result.sites),
+        "links": sum(site.links for site in result.sites),
+        "learned_from": trial.learned[0].day,
+        "learned_until": trial.learned[-1].day,
+        "scored_from": trial.scored[0].day,
+        "scored_until": trial.scored[-1].day,
+    }
+
+
+def _points(result: Evaluation) -> Iterator[Row]:
+    for scenario in SCENARIOS:
+        curves = result.mean(scenario)
+        others = {name: curves[name] for name in ("breadth_first", "page_rank")}
+        against = {name: other.at(THROUGHPUTS) for name, other in others.items()}
+        for name, curve in curves.items():
+            whole: Row = {
+                "scenario": scenario,
+                "crawl_order": name,
+                "area": curve.area,
+                "pages_50": curve.pages_for(0.5),
+                "pages_80": curve.pages_for(0.8),
+                "pages_90": curve.pages_for(0.9),
+            }
+            for other, theirs in others.items():
+                whole[f"pages_80_less_{other}"] = _less(curve, theirs)
+                whole[f"sites_ahead_of_{other}"] = result.sites_ahead(scenario, name, other)
+            for i, share in enumerate(curve.at(THROUGHPUTS)):
+                yield whole | {
+                    "throughput": i / (len(THROUGHPUTS) - 1),
+                    "traffic_share": float(share),
+                    **{
+                        f"traffic_less_{other}": float(share - there[i])
+                        for other, there in against.items()
+                    },
+                }
+
+
+def _less(curve: CrawlCurve, other: CrawlCurve) -> float | None:
+    mine, theirs = curve.pages_for(0.8), other.pages_for(0.8)
+    return None if mine is None or theirs is None else mine - theirs
+
+
+def _make(job: Job) -> Sequence[Path]:
+    path = job.out / "crawl_simulation.parquet"
+    made = pa.Table.from_pylist(judge(job), contracts.CRAWL_SIMULATION.arrow_schema)
+    pq.write_table(made, path, compression="zstd", store_schema=False)
+    return [path]
+
+
+CRAWL_SIMULATION: Final = WindowAsset(
+    "crawl_simulation",
+    _make,
+    windows=("transits",),
+    tables=(PAGE_TOTALS,),
+    sql=("crawl_traffic", "crawl_transits"),
+    settings=lambda settings: [
+        settings.window.days,
+        settings.cleaning.model_dump(mode="json"),
+        settings.simulation.most_sites,
+        settings.simulation.learn_share,
+        stored_identity(settings),
+    ],
+)

@@ -1,0 +1,143 @@
+"""`crawl_simulation` on a site whose curves can be worked out by hand."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from temporal_assets import contracts
+from temporal_assets.crawl.mirror import MirrorBuilder, NoMirror, save
+from temporal_assets.engines.base import Engine
+from temporal_assets.quality.evaluate import Status
+from temporal_assets.quality.inspect import Inspector
+from temporal_assets.settings import Settings, load_settings
+from temporal_assets.storage.store import Store
+from temporal_assets.windows.asset import build, is_fresh
+from temporal_assets.windows.crawl_simulation import CRAWL_SIMULATION
+from temporal_assets.windows.page_totals import PAGE_TOTALS
+
+DAYS = [dt.date(2026, 3, 1) + dt.timedelta(days=n) for n in range(4)]
+HOME = "https://a.example/"
+OLD = [f"https://a.example/old/{i}.html" for i in range(40)]
+NEWS = [f"https://a.example/story/{i}.html" for i in range(20)]
+SMALL = "https://small.example/"
+
+
+class Site:
+    """Three readers open every story from the home page every day.
+
+    On the first two days one reads the old pages as well.
+    """
+
+    def __init__(self, engine: Engine, root: Path) -> None:
+        self.engine, self.state = engine, root / "state"
+        self.settings = self.with_settings()
+        self.store = Store.open(self.settings)
+        for n, day in enumerate(DAYS):
+            steps = [(None, HOME, c) for c in range(3)] + [(None, SMALL, 9)]
+            steps += [(HOME, page, c) for page in NEWS for c in range(3)]
+            steps += [(HOME, page, 1) for page in OLD if n < 2]
+            self.publish(day, steps)
+        self.build(PAGE_TOTALS)
+        self.build(CRAWL_SIMULATION)
+
+    def with_settings(self, **simulation: object) -> Settings:
+        window = {"days": 4, "min_days": 1}
+        return load_settings(self.state, window=window, simulation=simulation)
+
+    def publish(self, day: dt.date, steps: list[tuple[str | None, str, int]]) -> None:
+        names = ("referrer", "target", "client")
+        transits = [dict(zip(names, step, strict=True), day=day) for step in steps]
+        views = {step[1]: 0 for step in steps}
+        for _, target, _ in steps:
+            views[target] += 1
+        rows = [{"day": day, "site": url.split("/")[2], "url": url} for url in sorted(views)]
+        for row in rows:
+            row["views"] = views[str(row["url"])]
+        for name, made in (("transits", transits), ("page_views", rows)):
+            with self.store.scratch() as scratch:
+                path = scratch / "rows.parquet"
+                pq.write_table(pa.Table.from_pylist(made, contracts.table(name).arrow_schema), path)
+                self.store.publish(name, day, [path], inputs=[], settings_digest="")
+
+    def build(self, asset, settings: Settings | None = None) -> None:
+        build(self.store, self.engine, settings or self.settings, asset, DAYS[-1])
+
+    def curve(self, trial: str, scenario: str, order: str) -> list[dict]:
+        rows = self.store.read("crawl_simulation", DAYS[-1]).to_pylist()
+        wanted = {"trial": trial, "scenario": scenario, "crawl_order": order}
+        return [row for row in rows if row.items() >= wanted.items()]
+
+
+@pytest.fixture(scope="module")
+def site(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Site:
+    return Site(engine, tmp_path_factory.mktemp("site"))
+
+
+def test_orders_as_worked_out_by_hand(site: Site) -> None:
+    combined = site.curve("out_of_time", "fetch", "combined")
+    assert len(combined) == 101
+    # The home page has 3 of 63 visits of the later days, a story 3: 80 % after 16.8 of 61 pages.
+    assert combined[0]["pages_80"] == pytest.approx(16.8 / 61, abs=1e-3)
+    assert combined[0]["pages_50"] == pytest.approx(10.5 / 61, abs=1e-3)
+    # The home page links old pages first.
+    breadth_first = site.curve("out_of_time", "fetch", "breadth_first")
+    assert breadth_first[0]["pages_80"] == pytest.approx(56.8 / 61, abs=1e-3)
+    assert combined[0]["pages_80_less_breadth_first"] == pytest.approx(-40 / 61, abs=2e-3)
+    half = (combined[50]["throughput"], breadth_first[50]["traffic_share"])
+    assert half == (0.5, pytest.approx(3 / 63))
+    assert combined[50]["traffic_less_breadth_first"] == pytest.approx(60 / 63)
+    assert combined[0]["sites_ahead_of_breadth_first"] == combined[0]["sites"] == 1
+    # After the first fetch everything has been seen.
+    assert site.curve("out_of_time", "discovery", "volume") == []
+    assert site.curve("out_of_time", "discovery", "random")[0]["pages_90"] < 1 / 61
+
+
+def test_what_was_crawled_and_when(site: Site) -> None:
+    later, same = (site.curve(t, "fetch", "random")[7] for t in ("out_of_time", "in_sample"))
+    assert later.items() >= {"mirror": "transits", "pages": 61, "links": 60, "left_out": 0}.items()
+    assert (later["visited_pages"], same["visited_pages"]) == (21, 61)
+    days = ("learned_from", "learned_until", "scored_from", "scored_until")
+    assert [later[name] for name in days] == DAYS
+    assert [same[name] for name in days] == [DAYS[0], DAYS[-1], DAYS[0], DAYS[-1]]
+
+
+def test_everything_promised_holds(site: Site) -> None:
+    inspector = Inspector(site.store, site.engine, site.settings)
+    found = inspector.inspect(CRAWL_SIMULATION.table, [DAYS[-1]])[DAYS[-1]]
+    assert [one for one in found if one.status not in (Status.HELD, Status.NOT_JUDGED)] == []
+
+
+def test_a_stored_mirror_takes_the_place_of_the_transits(site: Site, tmp_path: Path) -> None:
+    builder = MirrorBuilder()
+    builder.page(HOME, [(url, False) for url in (*NEWS, *OLD[:30])])
+    for url in (*NEWS, *OLD[:30]):
+        builder.page(url, ())
+    save(builder.build(), tmp_path)
+    stored = site.with_settings(mirror=str(tmp_path / "mirror"))
+    assert is_fresh(site.store, site.settings, CRAWL_SIMULATION, DAYS[-1])
+    assert not is_fresh(site.store, stored, CRAWL_SIMULATION, DAYS[-1])
+    with pytest.raises(NoMirror, match="there is no mirror in nowhere"):
+        site.build(CRAWL_SIMULATION, site.with_settings(mirror="nowhere"))
+    site.build(CRAWL_SIMULATION, stored)
+    try:
+        (row, *_) = site.curve("out_of_time", "fetch", "combined")
+        assert (row["mirror"], row["pages"], row["visited_pages"]) == ("stored", 51, 21)
+    finally:
+        site.build(CRAWL_SIMULATION)
+
+
+def test_nothing_to_crawl_is_no_failure(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    from temporal_assets.windows import crawl_simulation
+
+    monkeypatch.setattr(crawl_simulation, "FEWEST_PAGES", 62)
+    few = site.with_settings(most_sites=1)
+    assert not is_fresh(site.store, few, CRAWL_SIMULATION, DAYS[-1])
+    site.build(CRAWL_SIMULATION, few)
+    assert site.store.require("crawl_simulation", DAYS[-1]).rows == 0
+    monkeypatch.undo()
+    site.build(CRAWL_SIMULATION)
