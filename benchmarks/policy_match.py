@@ -82,7 +82,7 @@ def made(sites: int) -> Document:
         document["patterns"] += [
             {"site": host, "template": template, "decision": "later", "tier": 9 + place % 4,
              "expression": expression.replace(_LABEL, label), "fetch": 0.5, "discovery": 0.5,
-             "urgency": None, "visits": 9}
+             "urgency": None, "overrules": False, "visits": 9}
             for place, (template, expression) in enumerate(
                 zip(templates, expressions, strict=True)
             )

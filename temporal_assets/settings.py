@@ -417,11 +417,16 @@ class Prefixes(_Section):
 
 
 class Policy(_Section):
-    """What crawlers are told about URLs that are neither hubs nor under a news prefix."""
+    """What crawlers are told about URLs that are no hubs."""
 
     urgent_share: float = Field(0.5, ge=0, lt=1)
     """Patterns with a larger share of temporal pages are fetched now: most of their pages lose
     interest within days."""
+
+    confidence: float = Field(0.95, ge=0.5, lt=1)
+    """Of the upper bound (Wilson's, one-sided) of that share: a pattern whose bound is no larger
+    than `urgent_share` decides over a news prefix. Three pages of which none is temporal are
+    enough, two are not (docs/policy.md)."""
 
     skip_share: float = Field(0.01, ge=0, lt=1)
     """The least visited patterns of a site are skipped while together they have no larger share of

@@ -79,14 +79,22 @@ def learned(host: str) -> tuple[PortableTree, list[dict[str, object]]]:
                 "fetch": float(totals[node]),
                 "discovery": 0.5,
                 "urgency": urgency,
+                "labelled": 40,
                 "clients": 50,
             }
         )
     return portable(tree), rows
 
 
-def tables() -> Tables:
-    """Three sites, four hubs, two prefixes, patterns of two sites; some of it too private."""
+WHOLE = f"{SHOP}/"
+"""A news prefix that holds a whole site, with all that is no news in it."""
+
+
+def tables(*, whole: bool = False) -> Tables:
+    """Three sites, four hubs, two prefixes, patterns of two sites; some of it too private.
+
+    With `whole` a third prefix, WHOLE.
+    """
     trees, patterns = {}, []
     for host in (NEWS, SHOP):
         trees[host], rows = learned(host)
@@ -121,6 +129,7 @@ def tables() -> Tables:
                 {"prefix": "news.example/politics/", "score": 0.95, "pages": 60, "clients": 90},
                 {"prefix": "board.example/t.php?", "score": 0.85, "pages": 20, "clients": 9},
                 {"prefix": "news.example/private/", "score": 1.0, "pages": 5, "clients": 3},
+                *([{"prefix": WHOLE, "score": 0.5, "pages": 30, "clients": 9}] if whole else []),
             ],
             PREFIXES,
         ),
@@ -129,9 +138,9 @@ def tables() -> Tables:
     )
 
 
-def document() -> Document:
+def document(*, whole: bool = False) -> Document:
     """The policy of `tables`."""
-    return assemble(tables(), PROVENANCE, Choices(min_clients=5))
+    return assemble(tables(whole=whole), PROVENANCE, Choices(min_clients=5))
 
 
 URLS = [

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from temporal_assets import __version__
 from temporal_assets.core.pattern_forest import PortableTree
+from temporal_assets.core.proportions import upper_bound
 from temporal_assets.logs.urls import STATIC_EXTENSIONS, UrlRules, site_of
 from temporal_assets.policy.document import (
     FORMAT,
@@ -78,11 +79,13 @@ PATTERNS: Final = pa.schema(
         "fetch": pa.float64(),
         "discovery": pa.float64(),
         "urgency": pa.float64(),
+        "labelled": pa.int64(),
         "clients": pa.int64(),
     }
 )
 """Leaves of the sites' pattern trees; node: place of the leaf in its tree. fetch, discovery: NULL
-for sites without referrers. urgency: share of temporal pages, NULL where unknown."""
+for sites without referrers. urgency: share of temporal pages among `labelled`, NULL where that is
+0."""
 
 LADDER: Final = (300, 600, 900, 1800, 3600, 7200, 14_400, 28_800, 43_200, 86_400, 172_800, 604_800)
 """Seconds between visits to a hub, from 5 minutes to a week. Crawlers schedule by classes rather
@@ -100,6 +103,8 @@ class Choices:
     """Nothing that fewer clients opened enters a policy."""
     urgent_share: float = 0.5
     """Patterns with a larger share of temporal pages are fetched now."""
+    confidence: float = 0.95
+    """With which that share must be no larger for a pattern to decide over a news prefix."""
     skip_share: float = 0.01
     """The least visited patterns of a site are skipped while together they have no larger share
     of its visits."""
@@ -275,6 +280,7 @@ def _patterns(
             fetch=row["fetch"],
             discovery=row["discovery"],
             urgency=row["urgency"],
+            overrules=_overrules(row, choices),
             visits=row["visits"],
         )
         for row in rows
@@ -300,6 +306,14 @@ def _action(urgency: float | None, tail: int, total: int, choices: Choices) -> A
     if urgency is not None and urgency > choices.urgent_share:
         return "now"
     return "skip" if tail <= choices.skip_share * total else "later"
+
+
+def _overrules(row: Row, choices: Choices) -> bool:
+    """Whether a pattern is surely not urgent, as a whole folder may seem to be with it inside."""
+    if row["urgency"] is None:
+        return False
+    bound = upper_bound(row["urgency"], row["labelled"], choices.confidence)
+    return bool(bound <= choices.urgent_share)
 
 
 def _give_tiers(rows: list[dict[str, Any]]) -> None:

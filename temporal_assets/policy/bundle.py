@@ -71,6 +71,7 @@ LISTS: Final = {
             "fetch": pa.float64(),
             "discovery": pa.float64(),
             "urgency": pa.float64(),
+            "overrules": pa.bool_(),
             "visits": pa.int64(),
         }
     ),

@@ -83,6 +83,8 @@ class PatternEntry(TypedDict):
     """Hub value in the same way: where links to pages worth fetching are found."""
     urgency: float | None
     """Share of temporal pages under the pattern; None where no page had enough views to say."""
+    overrules: bool
+    """Surely not urgent: the pattern decides over a news prefix that its URLs are under."""
     visits: int
 
 

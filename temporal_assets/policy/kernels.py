@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 
 from temporal_assets.core.pattern_forest import Desk, Forest, desk_for, loop, part, walk
-from temporal_assets.core.texts import SEED, Bytes, Int8s, Int32s, Int64s, equal_bytes, texts
+from temporal_assets.core.texts import SEED, Bytes, Flags, Int8s, Int32s, Int64s, equal_bytes, texts
 from temporal_assets.policy.document import SKIP_TIER
 
 NONE: Final = -1
@@ -73,6 +73,8 @@ class Tiers(NamedTuple):
     hub: Int8s
     prefix: Int8s
     pattern: Int8s
+    overrules: Flags
+    """Of every pattern, whether it decides over prefixes."""
     pattern_of_node: Int32s
 
 
@@ -231,12 +233,13 @@ def _find(
 @part
 def _decide(found: Found, i: int, tiers: Tiers) -> None:
     """The first that knows the URL."""
+    pattern, prefix = found.pattern[i], found.prefix[i]
     if found.hub[i] >= 0:
         found.reason[i], found.tier[i] = HUB, tiers.hub[found.hub[i]]
-    elif found.prefix[i] >= 0:
-        found.reason[i], found.tier[i] = PREFIX, tiers.prefix[found.prefix[i]]
-    elif found.pattern[i] >= 0:
-        found.reason[i], found.tier[i] = PATTERN, tiers.pattern[found.pattern[i]]
+    elif pattern >= 0 and (prefix < 0 or tiers.overrules[pattern]):
+        found.reason[i], found.tier[i] = PATTERN, tiers.pattern[pattern]
+    elif prefix >= 0:
+        found.reason[i], found.tier[i] = PREFIX, tiers.prefix[prefix]
     else:
         found.reason[i], found.tier[i] = SITE, tiers.site[found.site[i]]
 

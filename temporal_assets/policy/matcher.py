@@ -5,10 +5,11 @@ loop that finds it (`kernels`), the document (`document`).
 
     1  a static file                         skip
     2  a hub                                 now, in the hub's tier
-    3  under a news prefix, the longest      now, in the prefix's tier
-    4  of a pattern                          as the pattern says
-    5  of a known site                       later, in the site's tier
-    6  anything else                         skip
+    3  of a pattern that overrules           as the pattern says: surely not urgent
+    4  under a news prefix, the longest      now, in the prefix's tier
+    5  of another pattern                    as the pattern says
+    6  of a known site                       later, in the site's tier
+    7  anything else                         skip
 
 A policy is immutable: threads share one. Memory does not grow with the URLs that are matched.
 """
@@ -126,6 +127,7 @@ class Policy:
             _tiers(document["hubs"]),
             _tiers(document["prefixes"]),
             _tiers(document["patterns"]),
+            np.array([entry["overrules"] for entry in document["patterns"]], np.bool_),
             np.array(patterns, np.int32),
         )
 

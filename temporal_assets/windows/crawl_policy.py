@@ -66,7 +66,7 @@ _NODES: Final = (
 )
 _PATTERNS: Final = (
     "SELECT site, pattern, template, expression, visits, is_public, fetch_score, hub,"
-    " temporal_share FROM pattern_ranks"
+    " temporal_share, labelled_pages FROM pattern_ranks"
     " INNER JOIN (SELECT site, pattern, expression FROM url_patterns"
     " WHERE is_pattern AND status = 'learned') AS leaves USING (site, pattern)"
     " ORDER BY site, pattern"
@@ -116,11 +116,7 @@ def _document(job: Job) -> Document:
     return assemble(
         tables,
         _provenance(job),
-        Choices(
-            settings.privacy.min_clients,
-            settings.policy.urgent_share,
-            settings.policy.skip_share,
-        ),
+        Choices(settings.privacy.min_clients, **settings.policy.model_dump()),
         UrlRules.from_settings(settings.cleaning),
         includes_subdomains=settings.sites.by == "domain",
         skips_static=settings.cleaning.static_resources == "drop",
@@ -167,6 +163,7 @@ def _pattern(row: Mapping[str, Any], place: int, settings: Settings) -> dict[str
         "fetch": row["fetch_score"],
         "discovery": row["hub"],
         "urgency": row["temporal_share"],
+        "labelled": row["labelled_pages"],
         # How many clients there were is known only as enough or not.
         "clients": settings.privacy.min_clients if row["is_public"] else 0,
     }
@@ -216,8 +213,7 @@ def _rows(document: Document) -> Iterator[dict[str, Any]]:
 def _settings(settings: Settings) -> Sequence[Any]:
     return [
         settings.privacy.min_clients,
-        settings.policy.urgent_share,
-        settings.policy.skip_share,
+        settings.policy.model_dump(mode="json"),
         settings.sites.by,
         settings.cleaning.static_resources,
         settings.cleaning.scheme,

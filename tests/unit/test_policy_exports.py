@@ -22,16 +22,17 @@ from temporal_assets.policy.document import Document
 from temporal_assets.policy.exports import TARGETS, export
 from temporal_assets.policy.exports.heritrix import surt
 from temporal_assets.policy.exports.rules import rules, tier_of
-from tests.policies import PRIVATE, URLS, document
+from tests.policies import PRIVATE, URLS, WHOLE, document
 
 WITHOUT_PORTS = [url for url in URLS if ":8443" not in url]
 
 Files = dict[str, str]
 
 
-@pytest.fixture(scope="module")
-def doc() -> Document:
-    return document()
+@pytest.fixture(scope="module", params=[False, True], ids=["folders", "a whole site"])
+def doc(request: pytest.FixtureRequest) -> Document:
+    """News prefixes that are folders; and one that is a site, in which patterns overrule it."""
+    return document(whole=request.param)
 
 
 @pytest.fixture(scope="module")
@@ -200,9 +201,11 @@ def test_heritrix(policy: Policy, doc: Document) -> None:
     files = TARGETS["heritrix"](doc)
     check(policy, WITHOUT_PORTS, lambda url: heritrix_scope(files, url))
     assert files["news-surts.txt"].splitlines() == [
-        "http://(example,board,)/t.php?",
-        "http://(example,news,)/politics/",
+        surt(entry["prefix"]) for entry in doc["prefixes"]
     ]
+    assert {"http://(example,board,)/t.php?", "http://(example,news,)/politics/"} <= set(
+        files["news-surts.txt"].splitlines()
+    )
     precedence = [line.split(" ") for line in files["precedence.txt"].splitlines()]
     assert [(url, int(number)) for url, number in precedence] == [
         (url, policy.match(url).tier) for url in hubs_in_order(policy)
@@ -269,7 +272,10 @@ def test_scrapy(policy: Policy, doc: Document) -> None:
 def test_plain_text(policy: Policy, doc: Document) -> None:
     files = TARGETS["plain-text"](doc)
     assert files["sites.txt"].splitlines() == ["news.example", "board.example", "shop.example"]
-    assert files["prefixes.txt"].splitlines() == ["news.example/politics/", "board.example/t.php?"]
+    assert [line for line in files["prefixes.txt"].splitlines() if line != WHOLE] == [
+        "news.example/politics/",
+        "board.example/t.php?",
+    ]
     assert files["hubs.txt"].splitlines() == hubs_in_order(policy)
     assert files["hubs.tsv"].splitlines()[1] == "https://news.example/\t1\t900"
 

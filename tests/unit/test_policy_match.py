@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 import sys
@@ -12,6 +13,7 @@ from typing import Any
 
 import jsonschema
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,9 +24,10 @@ from temporal_assets.core.pattern_tree import TreeOptions, pattern_tree
 from temporal_assets.core.texts import texts
 from temporal_assets.logs.urls import UrlRules, canonical_url, plain_pages, site_of
 from temporal_assets.policy import Decision, NewerPolicy, Policy, PolicyError
+from temporal_assets.policy.assemble import PATTERNS, assemble
 from temporal_assets.policy.bundle import SCHEMA_FILE
 from temporal_assets.policy.document import VERSION, as_text, checked
-from tests.policies import PRIVATE, URLS, document, portal_urls
+from tests.policies import PRIVATE, PROVENANCE, URLS, document, portal_urls, tables
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +48,9 @@ def slow_match(doc: dict[str, Any], url: str) -> tuple[str, int, str]:
     for hub in doc["hubs"]:
         if hub["url"] == url:
             return "now", hub["tier"], "hub"
+    for pattern in doc["patterns"]:
+        if pattern["overrules"] and re.match(pattern["expression"], url):
+            return pattern["decision"], pattern["tier"], "pattern"
     prefixes = [p for p in doc["prefixes"] if rest.startswith(p["prefix"])]
     if prefixes:
         return "now", max(prefixes, key=lambda p: len(p["prefix"]))["tier"], "prefix"
@@ -86,8 +92,43 @@ def test_decisions_by_hand(policy: Policy) -> None:
     assert policy.match("").reason == "no_page"
 
 
-def test_match_agrees_with_the_document(policy: Policy) -> None:
-    doc = document()
+def test_what_is_surely_no_news_is_later_under_a_news_prefix() -> None:
+    whole = Policy(document(whole=True))
+
+    def said(path: str) -> tuple[str, str, str | None]:
+        decision = whole.match(f"https://shop.example/{path}")
+        return decision.decision, decision.reason, decision.prefix
+
+    # Two of 40 archived pages are temporal, 36 of 40 under /politics/; of logins nothing is known.
+    assert said("archive/item?id=99999") == ("later", "pattern", "shop.example/")
+    assert said("politics/2031/12/24/a-b-c.html") == ("now", "prefix", "shop.example/")
+    assert said("user/login?next=%2Fsecret") == ("now", "prefix", "shop.example/")
+    assert said("never/seen/like/this") == ("now", "prefix", "shop.example/")
+
+
+def test_few_pages_overrule_nothing() -> None:
+    def overruling(labelled: int, temporal: float) -> bool:
+        given = tables()
+        rows = [
+            row | {"urgency": temporal / labelled, "labelled": labelled}
+            for row in given.patterns.to_pylist()
+        ]
+        patterns = pa.Table.from_pylist(rows, PATTERNS)
+        made = assemble(dataclasses.replace(given, patterns=patterns), PROVENANCE)
+        (said,) = {pattern["overrules"] for pattern in made["patterns"]}
+        return said
+
+    # Wilson's upper bound at 95 % of none in n is z^2 / (n + z^2) with z = 1.645.
+    assert not overruling(2, 0)  # 0.575
+    assert overruling(3, 0)  # 0.474
+    assert not overruling(8, 2)  # 0.540
+    assert overruling(9, 2)  # 0.496
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_match_agrees_with_the_document(whole: bool) -> None:
+    doc = document(whole=whole)
+    policy = Policy(doc)
     for decision in policy.matches(URLS):
         found = (decision.decision, decision.tier, decision.reason)
         assert found == slow_match(dict(doc), decision.url), decision.url

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from temporal_assets.policy.document import TIERS, Document
-from temporal_assets.policy.exports.rules import by_rank, of_site, rules, skipped
+from temporal_assets.policy.exports.rules import by_rank, rules, skipped_paths
 
 DAY: Final = 86_400
 
@@ -74,26 +74,14 @@ def _fast_filter(document: Document) -> str:
         if rule.kind == "static":
             for denied in expressions.values():
                 denied.append(rule.expression)
-    guards = _guards(document)
-    for rule, _ in skipped(document):
-        if rule.path is not None:
-            expressions[rule.site].append(f"^{guards[rule.site]}{rule.path.removeprefix('^')}")
+    for rule, expression in skipped_paths(document):
+        expressions[rule.site].append(expression)
     scope = "Domain" if document["includes_subdomains"] else "Host"
     lines = []
     for site, denied in expressions.items():
         if denied:
             lines += [f"{scope} {site}", *(f"  DenyPathQuery {_one_word(e)}" for e in denied), ""]
     return _text(lines)
-
-
-def _guards(document: Document) -> dict[str, str]:
-    """Look-ahead, by site, that takes out what hubs and prefixes let in."""
-    found = {}
-    for site, group in of_site(rules(document)).items():
-        paths = (rule.path for rule in group if rule.kind in ("hub", "prefix"))
-        first = [path.removeprefix("^") for path in paths if path is not None]
-        found[site] = f"(?!{'|'.join(first)})" if first else ""
-    return found
 
 
 def _one_word(expression: str) -> str:

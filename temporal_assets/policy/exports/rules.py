@@ -69,8 +69,9 @@ def rules(document: Document) -> list[Rule]:
     return [
         *_static(document),
         *(_hub(hub) for hub in document["hubs"]),
+        *_patterns(document, overrules=True),
         *_prefixes(document),
-        *_patterns(document),
+        *_patterns(document, overrules=False),
         *_sites(document),
     ]
 
@@ -103,17 +104,33 @@ def denied(document: Document) -> list[str]:
 
 def skipped(document: Document) -> Iterator[tuple[Rule, str]]:
     """Patterns that are skipped, and their expressions without the hubs and prefixes among them."""
-    by_site = of_site(rules(document))
-    for group in by_site.values():
-        first = [
-            rule.expression.removeprefix("^")
-            for rule in group
-            if rule.kind in ("hub", "prefix") and rule.is_accepted
-        ]
-        guard = f"(?!{'|'.join(first)})" if first else ""
+    for rule, before in _skipped(document):
+        yield rule, _guarded(rule.expression, [other.expression for other in before])
+
+
+def skipped_paths(document: Document) -> Iterator[tuple[Rule, str]]:
+    """The same over path and query; patterns that cannot be said so are left out."""
+    for rule, before in _skipped(document):
+        if rule.path is not None:
+            yield rule, _guarded(rule.path, [other.path for other in before])
+
+
+def _skipped(document: Document) -> Iterator[tuple[Rule, list[Rule]]]:
+    """Patterns that are skipped, and the hubs and prefixes of their site that come before."""
+    for group in of_site(rules(document)).values():
+        before: list[Rule] = []
         for rule in group:
-            if rule.kind == "pattern" and not rule.is_accepted:
-                yield rule, f"^{guard}{rule.expression.removeprefix('^')}"
+            if rule.kind in ("hub", "prefix"):
+                before.append(rule)
+            elif rule.kind == "pattern" and not rule.is_accepted:
+                yield rule, list(before)
+
+
+def _guarded(expression: str, others: Sequence[str | None]) -> str:
+    """An expression without what begins as others do."""
+    first = [other.removeprefix("^") for other in others if other is not None]
+    guard = f"(?!{'|'.join(first)})" if first else ""
+    return f"^{guard}{expression.removeprefix('^')}"
 
 
 def tier_of(url: str, every: Sequence[Rule]) -> int:
@@ -152,10 +169,11 @@ def _prefixes(document: Document) -> list[Rule]:
     ]
 
 
-def _patterns(document: Document) -> list[Rule]:
+def _patterns(document: Document, *, overrules: bool) -> list[Rule]:
     return [
         Rule("pattern", _any_scheme(row["expression"]), row["tier"], row["site"])
         for row in document["patterns"]
+        if row["overrules"] == overrules
     ]
 
 
