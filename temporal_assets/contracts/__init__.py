@@ -33,6 +33,7 @@ from temporal_assets.contracts.seed_evaluation import SEED_EVALUATION
 from temporal_assets.contracts.site_changes import SITE_CHANGES
 from temporal_assets.contracts.site_scores import SITE_SCORES
 from temporal_assets.contracts.table import ColumnSpec, Table, Type
+from temporal_assets.contracts.timely_simulation import TIMELY_SIMULATION
 from temporal_assets.contracts.transits import TRANSITS
 from temporal_assets.contracts.url_patterns import URL_PATTERNS
 
@@ -61,6 +62,7 @@ TABLES: Final[tuple[Table, ...]] = (
     SEED_EVALUATION,
     HUB_EVALUATION,
     CRAWL_SIMULATION,
+    TIMELY_SIMULATION,
 )
 """All tables, in the order the data flows."""
 
@@ -100,6 +102,7 @@ __all__ = [
     "SITE_CHANGES",
     "SITE_SCORES",
     "TABLES",
+    "TIMELY_SIMULATION",
     "TRANSITS",
     "URL_PATTERNS",
     "ColumnSpec",

@@ -16,6 +16,7 @@ from temporal_assets.defs import (
     calibration_metadata,
     early_metadata,
     pattern_metadata,
+    simulation_metadata,
     site_metadata,
 )
 from temporal_assets.defs.metadata import grid
@@ -162,4 +163,6 @@ _DETAILS: Final[Mapping[str, Callable[[Installation, dt.date, bool], _Said]]] = 
     "section_scores": _of_lists("section_scores"),
     "news_prefixes": _of_lists("news_prefixes"),
     "site_changes": _of_lists("site_changes"),
+    "crawl_simulation": simulation_metadata.of_orders,
+    "timely_simulation": simulation_metadata.of_strategies,
 }

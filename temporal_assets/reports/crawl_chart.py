@@ -30,12 +30,12 @@ _STYLES: Final = {
 """Ours warm, theirs cold, bounds grey; every curve also has a line of its own in the legend."""
 
 
-def as_png(curves: Mapping[str, Mapping[str, CrawlCurve]], title: str) -> bytes:
+def as_png(curves: Mapping[str, Mapping[str, CrawlCurve]], title: str, dpi: int = 100) -> bytes:
     """One panel a scenario."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(11, 4.6), dpi=100, layout="constrained")
+    figure = Figure(figsize=(11, 4.6), dpi=dpi, layout="constrained")
     FigureCanvasAgg(figure)
     figure.suptitle(title, fontsize=10, parse_math=False)
     for axes, (scenario, policies) in zip(

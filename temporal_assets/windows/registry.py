@@ -35,6 +35,7 @@ from temporal_assets.windows.section_scores import SECTION_SCORES
 from temporal_assets.windows.seed_evaluation import SEED_EVALUATION
 from temporal_assets.windows.site_changes import SITE_CHANGES
 from temporal_assets.windows.site_scores import SITE_SCORES
+from temporal_assets.windows.timely_simulation import TIMELY_SIMULATION
 from temporal_assets.windows.url_patterns import URL_PATTERNS
 
 WINDOW_ASSETS: Final[tuple[WindowAsset, ...]] = (
@@ -58,6 +59,7 @@ WINDOW_ASSETS: Final[tuple[WindowAsset, ...]] = (
     SEED_EVALUATION,
     HUB_EVALUATION,
     CRAWL_SIMULATION,
+    TIMELY_SIMULATION,
 )
 """In the order they are made: an asset comes after those it is made from."""
 

@@ -26,9 +26,10 @@ from temporal_assets.windows.hub_evaluation import HUB_EVALUATION
 from temporal_assets.windows.hub_seeds import HUB_SEEDS
 from temporal_assets.windows.registry import WINDOW_ASSETS
 from temporal_assets.windows.seed_evaluation import SEED_EVALUATION
+from temporal_assets.windows.timely_simulation import BUDGETS, TIMELY_SIMULATION
 
 Row = dict[str, Any]
-EVALUATIONS = (SEED_EVALUATION, HUB_EVALUATION)
+EVALUATIONS = (SEED_EVALUATION, HUB_EVALUATION, TIMELY_SIMULATION)
 
 
 def made_from(asset: WindowAsset) -> set[str]:
@@ -138,6 +139,34 @@ def test_greedy_reaches_no_less_than_the_papers_order_in_sample(demo: Judged) ->
     assert any(row["greedy_one_hop"] > row["paper_one_hop"] for row in both)
     known = [row for row in rows if row["baseline_one_hop"] is not None]
     assert known[-1]["baseline_one_hop"] < known[-1]["greedy_one_hop"]
+
+
+def test_what_is_born_during_a_crawl_was_born_then(demo: Judged) -> None:
+    lives = demo.store.read("page_histories", demo.day).to_pylist()
+    until = demo.day - dt.timedelta(days=7)
+    for days in (7, 30):
+        since = until - dt.timedelta(days=days)
+        born = [
+            page for page in lives if since < page["birth"] <= until and not page["is_born_before"]
+        ]
+        rows = demo.rows("timely_simulation", horizon_days=days)
+        assert {(row["crawled_from"], row["crawled_until"]) for row in rows} == {
+            (since + dt.timedelta(days=1), until)
+        }
+        assert {(row["born"], row["hours"]) for row in rows} == {(len(born), days * 24.0)}
+
+
+def test_our_hubs_arrive_in_time_before_all_others(demo: Judged) -> None:
+    rows = demo.rows("timely_simulation", trial="out_of_time", horizon_days=30)
+    budgets = sorted({row["fetches_per_hour"] for row in rows})
+    assert len(budgets) == len(BUDGETS)
+    for budget in budgets:
+        of_budget = [row for row in rows if row["fetches_per_hour"] == budget]
+        left = {row["strategy"]: row["remaining"] for row in of_budget}
+        ours = left.pop("ours")
+        assert left.keys() == {"baseline", "breadth_first", "page_rank", "nutch"}
+        assert ours > max(left.values())
+        assert ours > 0.9
 
 
 def test_nothing_published_names_a_page(demo: Judged) -> None:

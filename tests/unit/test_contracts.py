@@ -97,6 +97,7 @@ def test_every_table_is_found_by_its_name() -> None:
         "seed_evaluation",
         "hub_evaluation",
         "crawl_simulation",
+        "timely_simulation",
     ]
     for one in contracts.TABLES:
         assert contracts.table(one.name) is one

@@ -15,6 +15,7 @@ from temporal_assets.core.timely_simulation import (
     hub_intervals,
     simulate_timely,
 )
+from temporal_assets.core.timely_strategies import Knowledge, strategies, stretched
 
 # Page 0 is a hub that shows its newest two; 1 to 4 are born at hours 1, 1.5, 3 and 50.
 BIRTH = np.array([-1.0, 1.0, 1.5, 3.0, 50.0])
@@ -94,3 +95,30 @@ def test_impossible_crawls_are_refused():
         simulate_timely(world(), strategy(2.0), 0.0, 10.0)
     with pytest.raises(ValueError, match="sigma"):
         simulate_timely(replace(world(), sigma=np.zeros(5)), strategy(2.0), 1.0, 10.0)
+
+
+def test_every_strategy_keeps_to_the_budget():
+    known = Knowledge(
+        hub_hours=np.array([1.0, NEVER, 3.0, NEVER, NEVER]),
+        expected=np.array([0.0, 1, 2, 3, 4]),
+        new_per_hour=0.5,
+        fronts=np.array([True, False, False, False, False]),
+        listed=np.array([True, True, False, False, True]),
+    )
+    made = strategies(world(), known, 4.0)
+    assert list(made) == ["baseline", "breadth_first", "page_rank", "nutch", "ours"]
+    # 3.5 of 4 fetches an hour are left for hubs: 2.625 for the first, 0.875 for the other.
+    assert made["ours"].interval.tolist() == pytest.approx([8 / 21, NEVER, 8 / 7, NEVER, NEVER])
+    assert made["baseline"].interval.tolist() == [0.25, *[NEVER] * 4]
+    assert made["baseline"].is_allowed.tolist() == [True, True, False, False, True]
+    assert (1 / made["page_rank"].interval).sum() == pytest.approx(4.0)
+    assert made["nutch"].interval.tolist() == [24.0] * 5
+
+
+def test_what_is_not_known_is_not_used():
+    known = Knowledge(np.full(5, NEVER), np.zeros(5), 100.0)
+    made = strategies(world(), known, 1.0)
+    assert "baseline" not in made
+    assert simulate_timely(world(), made["ours"], 1.0, 10.0).fetches == 0
+    # However many pages are born, a fifth of the budget is for hubs.
+    assert stretched(np.array([2.0, 2.0]), 0.2).tolist() == [10.0, 10.0]

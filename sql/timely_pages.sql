@@ -1,0 +1,36 @@
+-- timely_pages: reliable pages born within some days, with their interest and what pages of their
+--   section drew before; a page without a curve draws its views, nobody knows when
+-- inputs: page_histories, interest_curves, page_labels, known_histories
+-- parameters: born_from, born_until, section
+-- output: timely_pages
+-- grain: url
+WITH sections AS (
+    SELECT
+        regexp_extract(url, $section, 1) AS section,
+        avg(CAST(total AS DOUBLE)) AS views
+    FROM known_histories
+    WHERE NOT is_born_before
+    GROUP BY 1
+),
+
+known AS (
+    SELECT avg(CAST(total AS DOUBLE)) AS views
+    FROM known_histories
+)
+
+SELECT
+    lives.url,
+    lives.birth,
+    lives.total,
+    curves.b,
+    curves.mu,
+    curves.sigma,
+    labels.is_temporal,
+    coalesce(sections.views, known.views, 0) AS expected
+FROM page_histories AS lives
+INNER JOIN interest_curves AS curves ON curves.url = lives.url
+INNER JOIN page_labels AS labels ON labels.url = lives.url
+CROSS JOIN known
+LEFT JOIN sections ON sections.section = regexp_extract(lives.url, $section, 1)
+WHERE lives.birth >= $born_from AND lives.birth <= $born_until AND NOT lives.is_born_before
+ORDER BY lives.url

@@ -1,0 +1,145 @@
+"""The contract of `timely_simulation`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from temporal_assets.contracts.rules import (
+    Rule,
+    Severity,
+    day_is_partition,
+    has_rows,
+    no_rows,
+    not_null,
+    unique,
+)
+from temporal_assets.contracts.table import ColumnSpec, Table, Type
+
+_KEY: Final = ("day", "trial", "horizon_days", "fetches_per_hour", "strategy")
+_INTEREST: Final = ("interest_curves.mu", "interest_curves.sigma", "interest_curves.amplitude")
+
+_AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
+
+_BEHIND: Final = (
+    "(SELECT count(*) FROM timely_simulation AS ours INNER JOIN timely_simulation AS other"
+    " ON other.trial = ours.trial AND other.horizon_days = ours.horizon_days"
+    " AND other.fetches_per_hour = ours.fetches_per_hour"
+    " WHERE ours.strategy = 'ours' AND other.remaining > ours.remaining)"
+)
+
+TIMELY_SIMULATION: Final = Table(
+    name="timely_simulation",
+    version=1,
+    description=(
+        "Crawls while pages are born: how much of the interest in them is still to come when they"
+        " are fetched for the first time (after Lefortier et al., CIKM 2013), under a budget of"
+        " fetches an hour. No URL is in it."
+    ),
+    grain="one crawl: trial, horizon_days, fetches_per_hour, strategy",
+    columns=(
+        ColumnSpec("day", Type.DATE, "Last day of the window."),
+        ColumnSpec(
+            "trial",
+            Type.VARCHAR,
+            "`in_sample`: hubs are those of this window; `out_of_time`: of an earlier one, made"
+            " before the pages were born.",
+        ),
+        ColumnSpec("horizon_days", Type.BIGINT, "Days crawled after `learned_until`; 0 in sample."),
+        ColumnSpec("learned_until", Type.DATE, "Last day of the window that hubs are from."),
+        ColumnSpec("crawled_from", Type.DATE, "First day of the crawl."),
+        ColumnSpec("crawled_until", Type.DATE, "Last day of the crawl."),
+        ColumnSpec("hours", Type.DOUBLE, "Length of the crawl."),
+        ColumnSpec("fetches_per_hour", Type.DOUBLE, "Budget; also for pages fetched again."),
+        ColumnSpec(
+            "strategy",
+            Type.VARCHAR,
+            "`baseline` (front pages of the list in use, where there is one), `breadth_first`,"
+            " `page_rank`, `nutch` (its adaptive schedule) or `ours`.",
+        ),
+        ColumnSpec(
+            "remaining",
+            Type.DOUBLE,
+            "Share of the interest in pages born during the crawl that was still to come when they"
+            " were fetched; pages never fetched count as none.",
+            sources=_INTEREST,
+        ),
+        ColumnSpec(
+            "temporal_remaining",
+            Type.DOUBLE,
+            "The same of temporal pages.",
+            sources=(*_INTEREST, "page_labels.is_temporal"),
+        ),
+        ColumnSpec(
+            "temporal_fetched",
+            Type.DOUBLE,
+            "Share of the temporal pages born during the crawl that were fetched at all.",
+            sources=("page_labels.is_temporal",),
+        ),
+        ColumnSpec(
+            "median_delay_hours",
+            Type.DOUBLE,
+            "From birth to the first fetch of temporal pages; NULL where none was fetched.",
+            nullable=True,
+            sources=("interest_curves.b",),
+        ),
+        ColumnSpec(
+            "delay_90_hours",
+            Type.DOUBLE,
+            "The 90th percentile of the same.",
+            nullable=True,
+            sources=("interest_curves.b",),
+        ),
+        ColumnSpec("fetches", Type.BIGINT, "Fetches made."),
+        ColumnSpec("wasted", Type.BIGINT, "Fetches of known pages that showed nothing new."),
+        ColumnSpec("watched", Type.BIGINT, "Pages known at the start that are fetched again."),
+        ColumnSpec("pages", Type.BIGINT, "Pages known at the start."),
+        ColumnSpec("born", Type.BIGINT, "Pages born during the crawl."),
+        ColumnSpec(
+            "temporal",
+            Type.BIGINT,
+            "Temporal pages among them.",
+            sources=("page_labels.is_temporal",),
+        ),
+    ),
+    key=_KEY,
+    rules=(
+        not_null(
+            "timely_simulation",
+            (
+                *("trial", "horizon_days", "learned_until", "crawled_from", "crawled_until"),
+                *("hours", "fetches_per_hour", "strategy", "remaining", "temporal_remaining"),
+                *("temporal_fetched", "fetches", "wasted", "watched", "pages", "born", "temporal"),
+            ),
+        ),
+        day_is_partition("timely_simulation"),
+        unique("timely_simulation", _KEY),
+        no_rows(
+            "shares_in_range",
+            "timely_simulation",
+            " OR ".join(
+                f"isnan({name}) OR {name} < 0 OR {name} > 1.000000001"
+                for name in ("remaining", "temporal_remaining", "temporal_fetched")
+            )
+            + " OR wasted < 0 OR wasted > fetches OR temporal > born"
+            " OR median_delay_hours > delay_90_hours OR median_delay_hours < 0",
+            protects="Strategies are compared between budgets and days.",
+            remedy=_AT_FAULT,
+        ),
+        no_rows(
+            "budget_is_kept",
+            "timely_simulation",
+            "fetches > fetches_per_hour * hours + 1",
+            protects="A strategy that spends more than the others cannot be compared with them.",
+            remedy=_AT_FAULT,
+        ),
+        Rule(
+            name="ours_is_ahead",
+            measure=_BEHIND,
+            maximum=0,
+            severity=Severity.WARN,
+            protects="Hubs are worth revisiting only where they bring pages in time.",
+            remedy="Compare `watched` and `wasted`: hubs may have moved, or too few are known.",
+        ),
+        has_rows("pages born during the crawl"),
+    ),
+)

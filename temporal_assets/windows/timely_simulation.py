@@ -1,0 +1,296 @@
+"""`timely_simulation`: which crawler arrives while pages are of interest (Lefortier et al. 2013).
+
+Here: the world of a window and what crawlers know of it, from tables. Not here: the crawl
+(`core.timely_simulation`) and the strategies (`core.timely_strategies`).
+
+The pages are those of the mirror; links are those of the mirror and those that users followed. A
+page that is reliable and was seen for the first time during the crawl is born then, at the hour its
+interest curve says. All others are known at the start. Nobody can tell which links a hub has
+dropped again, so that a link stays once its target is born, for all strategies alike.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from temporal_assets import contracts
+from temporal_assets.contracts import ColumnSpec, Table, Type
+from temporal_assets.core.link_graph import LinkGraph, link_graph
+from temporal_assets.core.page_section import SECTION
+from temporal_assets.core.texts import Flags, Floats, Int32s
+from temporal_assets.core.timely_simulation import (
+    NEVER,
+    Strategy,
+    TimelyResult,
+    TimelyWorld,
+    simulate_timely,
+)
+from temporal_assets.core.timely_strategies import Knowledge, strategies
+from temporal_assets.crawl.mirror import Mirror
+from temporal_assets.logs.urls import site_of
+from temporal_assets.windows.asset import Job, WindowAsset, learned_days
+from temporal_assets.windows.crawl_simulation import (
+    crawled_sites,
+    mirror_of,
+    stored_identity,
+    stored_mirror,
+    traffic,
+)
+from temporal_assets.windows.hub_seeds import HUB_SEEDS
+from temporal_assets.windows.interest_curves import INTEREST_CURVES
+from temporal_assets.windows.page_histories import PAGE_HISTORIES
+from temporal_assets.windows.page_labels import PAGE_LABELS
+from temporal_assets.windows.page_totals import PAGE_TOTALS
+from temporal_assets.windows.trials import baseline, baseline_content
+
+Row = dict[str, Any]
+
+BUDGETS: Final = (1.0, 2.0, 5.0, 10.0)
+"""Fetches an hour for a thousand pages: from every page once in six weeks to once in four days."""
+
+_HOURS: Final = 24.0
+_BEFORE: Final = -1e9
+"""Birth of pages that are known at the start."""
+
+_TIMELY_PAGES: Final = Table(
+    name="timely_pages",
+    version=1,
+    description="Pages born during a crawl; lives within one run.",
+    grain="url",
+    columns=(
+        ColumnSpec("url", Type.VARCHAR, "Canonical URL."),
+        ColumnSpec("birth", Type.DATE, "First day with views."),
+        ColumnSpec("total", Type.BIGINT, "Views within the window."),
+        ColumnSpec("b", Type.DOUBLE, "Time of activation, in days of the window.", nullable=True),
+        ColumnSpec("mu", Type.DOUBLE, "Of the interest curve.", nullable=True),
+        ColumnSpec("sigma", Type.DOUBLE, "Of the interest curve.", nullable=True),
+        ColumnSpec("is_temporal", Type.BOOLEAN, "By the curve."),
+        ColumnSpec("expected", Type.DOUBLE, "Mean views of new pages of its section before."),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """When a crawl takes place, and when its hubs were learned."""
+
+    trial: Literal["in_sample", "out_of_time"]
+    horizon: int
+    learned_until: dt.date
+    first: dt.date
+    last: dt.date
+
+    @property
+    def hours(self) -> float:
+        """Length of the crawl."""
+        return ((self.last - self.first).days + 1) * _HOURS
+
+
+def periods(job: Job) -> list[Period]:
+    """In sample, and every horizon whose earlier window is there."""
+    evaluation = job.settings.evaluation
+    last = job.day - dt.timedelta(days=evaluation.settle_days)
+    longest = max(evaluation.horizons, default=job.settings.window.days)
+    # On the first day of a window every page is seen for the first time.
+    first = max(last - dt.timedelta(days=longest - 1), job.first + dt.timedelta(days=1))
+    found = [Period("in_sample", 0, job.day, first, last)] if first <= last else []
+    for horizon, day in learned_days(job.settings, job.day).items():
+        begin = max(day + dt.timedelta(days=1), job.first + dt.timedelta(days=1))
+        known = (job.learned_on(name, day) for name in ("hub_seeds", "page_histories"))
+        if begin <= last and all(files is not None for files in known):
+            found.append(Period("out_of_time", horizon, day, begin, last))
+    return found
+
+
+def judge(job: Job) -> list[Row]:
+    """Rows of the contract; none where no site can be crawled or nothing is born."""
+    sites, planned = crawled_sites(job), periods(job)
+    if not sites or not planned:
+        return []
+    users = traffic(job, job.window("transits").manifests, sites, "all")
+    stored = stored_mirror(job.settings)
+    mirror = mirror_of(users, job.settings) if stored is None else stored
+    ends = [mirror.number(users.transits.column(c)) for c in ("referrer", "target")]
+    rows: list[Row] = []
+    for period in planned:
+        born = _born(job, period)
+        number = mirror.number(born.column("url"))
+        born, number = born.filter(pa.array(number >= 0)), number[number >= 0]
+        if len(number):
+            world = _world(job, period, mirror, ends, born, number)
+            known = _known(job, period, mirror, born, number)
+            rows += _rows(job, period, world, known)
+    return rows
+
+
+def _born(job: Job, period: Period) -> pa.Table:
+    """Pages born during the crawl, and what pages like them drew before it."""
+    inputs = {
+        name: job.files(name) for name in ("page_histories", "interest_curves", "page_labels")
+    }
+    before = job.learned_on("page_histories", period.learned_until)
+    inputs["known_histories"] = inputs["page_histories"] if before is None else before
+    parameters = {"born_from": period.first, "born_until": period.last, "section": SECTION}
+    made = job.engine.query("timely_pages", inputs, parameters, _TIMELY_PAGES, job.out)
+    return pq.read_table([str(path) for path in made], memory_map=False)
+
+
+def _world(
+    job: Job,
+    period: Period,
+    mirror: Mirror,
+    steps: Sequence[np.ndarray[Any, np.dtype[np.int64]]],
+    born: pa.Table,
+    number: np.ndarray[Any, np.dtype[np.int64]],
+) -> TimelyWorld:
+    pages = len(mirror)
+    birth = np.full(pages, _BEFORE)
+    birth[number] = _birth_hours(job, period, born)
+    has_curve = np.asarray(pc.is_valid(born.column("mu")))
+    mu, sigma, interest = np.zeros(pages), np.ones(pages), np.zeros(pages)
+    mu[number] = np.asarray(pc.fill_null(born.column("mu"), 0.0))
+    sigma[number] = np.asarray(pc.fill_null(born.column("sigma"), 1.0))
+    interest[number] = np.where(has_curve, born.column("total").to_numpy(), 0.0)
+    is_temporal = np.zeros(pages, np.bool_)
+    is_temporal[number] = np.asarray(born.column("is_temporal")) & has_curve
+    links = _links(mirror, steps, birth)
+    return TimelyWorld(links, np.zeros(pages, np.int64), birth, mu, sigma, interest, is_temporal)
+
+
+def _birth_hours(job: Job, period: Period, born: pa.Table) -> Floats:
+    """Hours since the crawl began: as the curve says, but on the day of the first views."""
+    days = born.column("birth").cast(pa.int32()).to_numpy().astype(np.float64)
+    epoch = dt.date(1970, 1, 1)
+    first = (job.first - epoch).days
+    fitted = first + np.asarray(pc.fill_null(born.column("b"), -np.inf))
+    hour = np.clip(fitted, days, days + 1.0) - (period.first - epoch).days
+    return np.asarray(hour * _HOURS)
+
+
+def _links(
+    mirror: Mirror, steps: Sequence[np.ndarray[Any, np.dtype[np.int64]]], birth: Floats
+) -> LinkGraph:
+    """Links of the mirror and steps of users, those of a page in the order of birth."""
+    pages = len(mirror)
+    inside = (steps[0] >= 0) & (steps[1] >= 0)
+    sources: Int32s = np.repeat(np.arange(pages, dtype=np.int32), np.diff(mirror.links.first))
+    source = np.concatenate((sources, steps[0][inside].astype(np.int32)))
+    target = np.concatenate((mirror.links.target, steps[1][inside].astype(np.int32)))
+    order = np.argsort(birth[target], kind="stable")
+    return link_graph(pages, source[order], target[order])
+
+
+def _known(
+    job: Job,
+    period: Period,
+    mirror: Mirror,
+    born: pa.Table,
+    number: np.ndarray[Any, np.dtype[np.int64]],
+) -> Knowledge:
+    pages = len(mirror)
+    seeds = job.store.read("hub_seeds", period.learned_until, ["url", "rank", "revisit_minutes"])
+    seeds = seeds.filter(pc.is_valid(seeds.column("rank")))
+    place = mirror.number(seeds.column("url"))
+    minutes = seeds.column("revisit_minutes").to_numpy()
+    hours = np.full(pages, NEVER)
+    hours[place[place >= 0]] = minutes[place >= 0] / 60.0
+    expected = np.zeros(pages)
+    expected[number] = born.column("expected").to_numpy()
+    lives = job.store.read("page_histories", period.learned_until, ["is_born_before"])
+    new = len(lives) - int(pc.sum(lives.column("is_born_before")).as_py() or 0)
+    fronts, listed = _listed(job, mirror)
+    per_hour = new / (job.settings.window.days * _HOURS)
+    return Knowledge(hours, expected, per_hour, fronts, listed)
+
+
+def _listed(job: Job, mirror: Mirror) -> tuple[Flags | None, Flags | None]:
+    """Front pages of the list in use, and all pages of its sites; None without a list."""
+    entries = baseline(job.settings)
+    if entries is None:
+        return None, None
+    place = mirror.number(pa.array(entries.urls, pa.large_string()))
+    if not (place >= 0).any():
+        return None, None
+    fronts, listed = np.zeros(len(mirror), np.bool_), np.zeros(len(mirror), np.bool_)
+    fronts[place[place >= 0]] = True
+    hosts = {site_of(url) for url in entries.urls}
+    for i, site in enumerate(mirror.sites):
+        listed[mirror.first[i] : mirror.first[i + 1]] = site in hosts
+    return fronts, listed
+
+
+def _rows(job: Job, period: Period, world: TimelyWorld, known: Knowledge) -> Iterator[Row]:
+    is_born = world.birth >= 0
+    facts: Row = {
+        "day": job.day,
+        "trial": period.trial,
+        "horizon_days": period.horizon,
+        "learned_until": period.learned_until,
+        "crawled_from": period.first,
+        "crawled_until": period.last,
+        "hours": period.hours,
+        "pages": int((~is_born).sum()),
+        "born": int(is_born.sum()),
+        "temporal": int((is_born & world.is_temporal).sum()),
+    }
+    for share in BUDGETS:
+        budget = share * len(is_born) / 1_000
+        for name, strategy in strategies(world, known, budget).items():
+            done = simulate_timely(world, strategy, budget, period.hours)
+            yield (
+                facts
+                | {"fetches_per_hour": budget, "strategy": name}
+                | _row(done, strategy, is_born)
+            )
+
+
+def _row(done: TimelyResult, strategy: Strategy, is_born: Flags) -> Row:
+    watched = np.isfinite(strategy.interval) & ~is_born & strategy.is_allowed
+    return {
+        "remaining": done.remaining,
+        "temporal_remaining": done.temporal_remaining,
+        "temporal_fetched": done.temporal_fetched,
+        "median_delay_hours": _known_or_none(done.median_delay),
+        "delay_90_hours": _known_or_none(done.delay_90),
+        "fetches": done.fetches,
+        "wasted": done.wasted,
+        "watched": int(watched.sum()),
+    }
+
+
+def _known_or_none(value: float) -> float | None:
+    return None if np.isnan(value) else value
+
+
+def _make(job: Job) -> Sequence[Path]:
+    path = job.out / "timely_simulation.parquet"
+    made = pa.Table.from_pylist(judge(job), contracts.TIMELY_SIMULATION.arrow_schema)
+    pq.write_table(made, path, compression="zstd", store_schema=False)
+    return [path]
+
+
+TIMELY_SIMULATION: Final = WindowAsset(
+    "timely_simulation",
+    _make,
+    windows=("transits",),
+    tables=(PAGE_TOTALS, PAGE_HISTORIES, INTEREST_CURVES, PAGE_LABELS, HUB_SEEDS),
+    learned=(PAGE_HISTORIES, HUB_SEEDS),
+    sql=("crawl_traffic", "crawl_transits", "timely_pages"),
+    settings=lambda settings: [
+        settings.window.days,
+        settings.cleaning.model_dump(mode="json"),
+        settings.evaluation.model_dump(mode="json"),
+        settings.simulation.most_sites,
+        baseline_content(settings),
+        stored_identity(settings),
+    ],
+)
