@@ -21,6 +21,7 @@ from temporal_assets.contracts import ColumnSpec, Table, Type
 from temporal_assets.engines.base import Engine
 from temporal_assets.settings import Settings
 from temporal_assets.storage.inventory import Inventory, LandedFile, content_of
+from temporal_assets.storage.kept import Kept
 from temporal_assets.storage.manifest import Input, Manifest, digest_of
 from temporal_assets.storage.segments import SCHEMA
 from temporal_assets.storage.store import Store
@@ -100,6 +101,7 @@ def build_requests(
     there, and the requests of an earlier run stay.
     """
     started = time.monotonic()
+    _refuse_removed(settings, day)
     files = inventory.of_day(day)
     if not files and day not in _emptied(store, inventory):
         _explain_missing(day, inventory)
@@ -181,9 +183,9 @@ def requests_digest(settings: Settings) -> str:
 
 def stale(store: Store, inventory: Inventory, settings: Settings) -> dict[str, list[dt.date]]:
     """Days of each daily asset that are missing or older than what they are made from."""
-    digest = requests_digest(settings)
+    digest, kept = requests_digest(settings), Kept.load(settings.state)
     late: dict[str, list[dt.date]] = {asset: [] for asset in ("requests", *DERIVED)}
-    for day in sorted({*inventory.days(), *_emptied(store, inventory)}):
+    for day in filter(kept.has_requests, sorted({*inventory.days(), *_emptied(store, inventory)})):
         source = store.manifest("requests", day)
         fresh = (
             source is not None
@@ -348,6 +350,15 @@ def _refuse_wrong_format(
         f"`{file.format}`: {worst.reason}, for example line {line}: {text!r}.{hint} State the "
         "format of the source, or raise the limit; what was published before is unchanged."
     )
+
+
+def _refuse_removed(settings: Settings, day: dt.date) -> None:
+    kept = Kept.load(settings.state)
+    if not kept.has_requests(day):
+        raise NoLogs(
+            f"the log lines of {day} were removed by `temporal-assets clean`: lines are kept from"
+            f" {kept.requests} on. What was made of that day stays as it is"
+        )
 
 
 def _explain_missing(day: dt.date, inventory: Inventory) -> None:

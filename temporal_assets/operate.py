@@ -26,6 +26,7 @@ from temporal_assets.daily import DAILY_ASSETS, DERIVED
 from temporal_assets.defs import lifelines, tags
 from temporal_assets.defs.checks import log_file_judgement, logs_of
 from temporal_assets.defs.events import Event
+from temporal_assets.defs.old_runs import old_runs
 from temporal_assets.defs.partitions import first_day, ranges, today
 from temporal_assets.defs.resources import INSTALLATION, Installation
 from temporal_assets.quality import verdicts
@@ -155,6 +156,24 @@ def materialize(
                 operation.make_windows(instance, windows, run)
         operation.make_latest(instance, latest_windows if assets else WINDOW_NAMES)
     return operation.outcome()
+
+
+def forgettable_runs(settings: Settings) -> list[str]:
+    """Ids of runs that are older than `retention.runs_days` and made nothing that is there now."""
+    days = settings.retention.runs_days
+    if days is None:
+        return []
+    with _instance(settings) as instance:
+        return old_runs(instance, [table.name for table in contracts.TABLES], days)
+
+
+def forget_runs(settings: Settings, runs: Sequence[str]) -> None:
+    """Remove runs from Dagster's history, with their events."""
+    if not runs:
+        return
+    with _instance(settings) as instance:
+        for run in runs:
+            instance.delete_run(run)
 
 
 def last_checks(settings: Settings) -> tuple[Judgement, ...]:

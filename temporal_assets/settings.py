@@ -475,6 +475,26 @@ class Simulation(_Section):
     score. BB 5.1 learns from one month and scores by the next five."""
 
 
+class Retention(_Section):
+    """How long what was made is kept, in days before the latest; unset: for ever.
+
+    Nothing is removed but by `temporal-assets clean`.
+    """
+
+    requests_days: int | None = Field(None, ge=1)
+    """Single requests: log lines that were read, `requests` and `rejects`. A log file that is later
+    than this adds nothing to its day."""
+
+    daily_days: int | None = Field(None, ge=1)
+    """`page_views` and `transits`. At least what the latest window and its evaluation read."""
+
+    windows_days: int | None = Field(None, ge=1)
+    """Window assets and policies."""
+
+    runs_days: int | None = Field(None, ge=1)
+    """Dagster's records of runs, but for those that made what is there now."""
+
+
 class Engine(_Section):
     """What runs the transformations, and what it may use."""
 
@@ -546,6 +566,7 @@ class Settings(BaseSettings):
     evaluation: Evaluation = Evaluation()
     simulation: Simulation = Simulation()
     engine: Engine = Engine()
+    retention: Retention = Retention()
     orchestration: Orchestration = Orchestration()
 
     @classmethod

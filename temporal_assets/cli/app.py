@@ -10,6 +10,7 @@ from temporal_assets import __version__
 from temporal_assets.cli import (
     calibrate,
     changes,
+    clean,
     console,
     crawl,
     demo,
@@ -63,6 +64,7 @@ for name, body in (
     ("mirror", mirror.run),
     ("simulate", simulate.run),
     ("ui", ui.run),
+    ("clean", clean.run),
     ("doctor", doctor.run),
 ):
     app.command(name)(body)

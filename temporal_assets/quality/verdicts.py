@@ -77,6 +77,11 @@ def read(state: Path, manifest: Manifest) -> tuple[Judgement, ...]:
     )
 
 
+def forget(state: Path, asset: str, day: dt.date) -> None:
+    """Remove what was found of a day that is removed."""
+    _path(state, asset, day).unlink(missing_ok=True)
+
+
 def blockers(judgements: Iterable[Judgement]) -> list[Judgement]:
     """Broken invariants: while there are any, nothing may be built on the data."""
     return [one for one in judgements if one.blocking and not one.passed]

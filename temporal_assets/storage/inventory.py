@@ -188,6 +188,20 @@ class Inventory:
         """Paths of the Parquet files that hold a day of a log file."""
         return [str(self.segment_folder(file) / s) for s in file.days[day].segments]
 
+    def bytes_of(self, day: dt.date) -> int:
+        """Bytes that the lines of a day take up."""
+        paths = [Path(path) for file in self._with(day) for path in self.segments(file, day)]
+        return sum(path.stat().st_size for path in paths if path.exists())
+
+    def drop_lines(self, day: dt.date) -> None:
+        """Remove the lines of a day. That they were read stays known: they are not read again."""
+        for file in self._with(day):
+            for path in self.segments(file, day):
+                Path(path).unlink(missing_ok=True)
+
+    def _with(self, day: dt.date) -> list[LandedFile]:
+        return [file for file in self.files if day in file.days]
+
     def pending(self, settings: Settings, settled: dt.timedelta = dt.timedelta()) -> list[Pending]:
         """Files of the sources that are new or changed, oldest rotation first.
 

@@ -84,9 +84,18 @@ class Store:
 
     def days(self, asset: str) -> list[dt.date]:
         """Days that are published, ascending."""
+        return [day for day in self.folders(asset) if self.manifest(asset, day) is not None]
+
+    def folders(self, asset: str) -> list[dt.date]:
+        """Days that take up space, ascending: published ones, and remains of removed ones."""
         names = (posixpath.basename(path) for path in self._ls(self._join(asset)))
-        days = (dt.date.fromisoformat(n[len(_PREFIX) :]) for n in names if n.startswith(_PREFIX))
-        return sorted(day for day in days if self.manifest(asset, day) is not None)
+        return sorted(
+            dt.date.fromisoformat(n[len(_PREFIX) :]) for n in names if n.startswith(_PREFIX)
+        )
+
+    def size(self, asset: str, day: dt.date) -> int:
+        """Bytes that a day takes up, with what is no longer part of it."""
+        return sum(int(self.fs.size(path) or 0) for path in self._ls(self._join(asset, day)))
 
     def manifest(self, asset: str, day: dt.date) -> Manifest | None:
         """What is published for a day, or None."""
@@ -213,6 +222,15 @@ class Store:
             self._replace_text(self._join(asset, day, _MANIFEST), manifest.to_json(), scratch)
             self._drop_old(asset, day, keep=[manifest, before])
         return manifest
+
+    def remove(self, asset: str, day: dt.date) -> None:
+        """Remove a partition: its pointer first, so that no reader meets half of it."""
+        with self._publish_lock(asset):
+            paths = self._ls(self._join(asset, day))
+            for path in sorted(paths, key=lambda path: posixpath.basename(path) != _MANIFEST):
+                self.fs.rm_file(path)
+            if self.fs.exists(folder := self._join(asset, day)):
+                self.fs.rmdir(folder)
 
     def _publish_lock(self, asset: str) -> FileLock:
         # Held only while files are renamed, so one lock for all days of an asset is enough.

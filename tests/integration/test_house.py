@@ -34,7 +34,9 @@ ALLOWED = {
     "build": MIDDLE | {"daily", "windows", "defs", "policy", "crawl"},
     "definitions": {"build"},
     "operate": MIDDLE | {"daily", "windows", "build", "defs"},
-    "cli": MIDDLE | {"daily", "windows", "demo", "notebook", "operate", "policy", "crawl"},
+    "retention": MIDDLE | {"daily", "windows", "policy"},
+    "cli": MIDDLE
+    | {"daily", "windows", "demo", "notebook", "operate", "policy", "crawl", "retention"},
 }
 
 NUMERICAL = {"numpy", "scipy", "numba", "llvmlite"}

@@ -1,0 +1,64 @@
+"""From which day on tables are kept: what tells a day that was removed from one that is missing.
+
+    kept.json    in the state folder
+
+Written before anything is removed, so that nothing makes a removed day again. Not here: which
+days to remove (`retention`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from filelock import FileLock
+
+from temporal_assets.storage.durable import replace_text
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """First days that are kept; None where nothing was ever removed."""
+
+    requests: dt.date | None = None
+    """Of log lines and of what is made from them alone."""
+    daily: dt.date | None = None
+    """Of views and transits."""
+
+    @classmethod
+    def load(cls, state: Path) -> Kept:
+        """What was removed in this state folder."""
+        try:
+            fields = json.loads(_file(state).read_text("utf-8"))
+        except FileNotFoundError:
+            return cls()
+        return cls(**{name: day and dt.date.fromisoformat(day) for name, day in fields.items()})
+
+    def has_requests(self, day: dt.date) -> bool:
+        """Whether the lines of a day are still there, if there ever were any."""
+        return self.requests is None or day >= self.requests
+
+
+def keep(state: Path, requests: dt.date | None, daily: dt.date | None) -> Kept:
+    """Note that days before these are gone, for good: the days never go back."""
+    (state / "locks").mkdir(parents=True, exist_ok=True)
+    with FileLock(state / "locks" / "kept.lock"):
+        before = Kept.load(state)
+        after = Kept(_later(before.requests, requests), _later(before.daily, daily))
+        fields = {"requests": _text(after.requests), "daily": _text(after.daily)}
+        replace_text(_file(state), json.dumps(fields, indent=1))
+    return after
+
+
+def _later(one: dt.date | None, other: dt.date | None) -> dt.date | None:
+    return max((day for day in (one, other) if day), default=None)
+
+
+def _text(day: dt.date | None) -> str | None:
+    return day.isoformat() if day else None
+
+
+def _file(state: Path) -> Path:
+    return state / "kept.json"

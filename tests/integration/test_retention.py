@@ -1,0 +1,189 @@
+"""What `clean` removes, what it keeps, and that nothing makes a removed day again."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from temporal_assets.cli.app import app
+from temporal_assets.daily import DERIVED, NoLogs, build_derived, build_requests, stale
+from temporal_assets.engines.duckdb import DuckDBEngine
+from temporal_assets.quality import verdicts
+from temporal_assets.retention import carry_out, plan
+from temporal_assets.settings import SettingsError, load_settings
+from temporal_assets.storage.inventory import Inventory
+from temporal_assets.storage.landing import refresh
+from temporal_assets.storage.store import Store
+from temporal_assets.windows.asset import build
+from temporal_assets.windows.page_totals import PAGE_TOTALS
+from tests import logs
+
+FIRST = dt.date(2026, 3, 1)
+DAYS = [FIRST + dt.timedelta(days=n) for n in range(8)]
+SHORT = {
+    "window": {"days": 3, "min_days": 1},
+    "evaluation": {"horizons": (1,), "settle_days": 1},
+}
+"""The latest window and its evaluation read five days."""
+
+RETENTION = {"requests_days": 2, "daily_days": 5, "windows_days": 3}
+
+
+class Installation:
+    """Eight days of everything daily, and of one window asset."""
+
+    def __init__(self, root: Path) -> None:
+        self.logs, self.state = root / "logs", root / "state"
+        self.settings = load_settings(
+            self.state,
+            sources=[{"path": str(self.logs), "host": "example.com"}],
+            retention=RETENTION,
+            **SHORT,
+        )
+        self.store, self.engine = Store.open(self.settings), DuckDBEngine(self.settings)
+        logs.write_days(self.logs, FIRST, len(DAYS))
+        refresh(self.settings)
+        for day in DAYS:
+            build_requests(self.store, self.engine, self.settings, day, self.inventory)
+            for asset in DERIVED:
+                build_derived(self.store, self.engine, asset, day)
+            build(self.store, self.engine, self.settings, PAGE_TOTALS, day)
+            manifest = self.store.require("page_views", day)
+            verdicts.record(self.state, manifest, [])
+            policy = self.state / "policy" / f"{day}-0123456789ab"
+            policy.mkdir(parents=True)
+            (policy / "policy.json").write_text("{}")
+
+    @property
+    def inventory(self) -> Inventory:
+        return Inventory.load(self.settings)
+
+    def clean(self) -> None:
+        inventory = self.inventory
+        found = plan(self.store, inventory, self.settings)
+        carry_out(found, self.store, inventory, self.settings)
+
+    def days(self) -> dict[str, list[dt.date]]:
+        return {asset: self.store.days(asset) for asset in self.store.assets()}
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Installation:
+    return Installation(tmp_path)
+
+
+def test_every_kind_is_kept_for_its_own_time(made: Installation) -> None:
+    (made.state / "policy" / "latest").symlink_to(f"{DAYS[0]}-0123456789ab")
+    inventory = made.inventory
+    before = {day: inventory.bytes_of(day) for day in DAYS}
+    made.clean()
+    assert made.days() == {
+        "page_totals": DAYS[-3:],
+        "page_views": DAYS[-5:],
+        "rejects": DAYS[-2:],
+        "requests": DAYS[-2:],
+        "transits": DAYS[-5:],
+    }
+    assert all(before.values())
+    assert [day for day in DAYS if inventory.bytes_of(day)] == DAYS[-2:]
+    records = (made.state / "verdicts" / "page_views").iterdir()
+    assert sorted(path.stem for path in records) == [str(day) for day in DAYS[-5:]]
+    # What crawlers are told to load stays, however old it is.
+    policies = sorted(path.name[:10] for path in (made.state / "policy").glob("2026-*"))
+    assert policies == [str(day) for day in (DAYS[0], *DAYS[-3:])]
+    assert plan(made.store, made.inventory, made.settings).old == ()
+
+
+def test_nothing_is_removed_that_has_no_limit(made: Installation) -> None:
+    settings = load_settings(made.state, **SHORT)
+    assert plan(made.store, made.inventory, settings).old == ()
+
+
+def test_what_is_gone_is_not_made_again(made: Installation) -> None:
+    made.clean()
+    assert set(map(tuple, stale(made.store, made.inventory, made.settings).values())) == {()}
+    late = logs.line(dt.datetime.combine(DAYS[0], dt.time(9)), "/late", "192.0.2.99")
+    logs.write(made.logs / "late.log", [late])
+    assert refresh(made.settings).days == (DAYS[0],)
+    assert set(map(tuple, stale(made.store, made.inventory, made.settings).values())) == {()}
+    with pytest.raises(NoLogs, match=f"{DAYS[0]} were removed .* from {DAYS[-2]} on"):
+        build_requests(made.store, made.engine, made.settings, DAYS[0], made.inventory)
+    made.clean()
+    assert made.inventory.bytes_of(DAYS[0]) == 0
+
+
+def test_windows_go_on(made: Installation) -> None:
+    made.clean()
+    day = DAYS[-1] + dt.timedelta(days=1)
+    logs.write_days(made.logs, day, 1)
+    refresh(made.settings)
+    assert stale(made.store, made.inventory, made.settings) == {
+        "requests": [day],
+        "page_views": [day],
+        "transits": [day],
+    }
+
+
+def test_stopped_half_way_the_next_call_finishes(
+    made: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(asset: str, day: dt.date) -> None:
+        # As after a kill: the pointer is gone, the data is still there.
+        (made.state / "tables" / asset / f"day={day}" / "manifest.json").unlink()
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(made.store, "remove", stop)
+        with pytest.raises(KeyboardInterrupt):
+            made.clean()
+    assert set(map(tuple, stale(made.store, made.inventory, made.settings).values())) == {()}
+    made.clean()
+    folders = sorted((made.state / "tables" / "requests").iterdir())
+    assert [folder.name for folder in folders] == [f"day={day}" for day in DAYS[-2:]]
+
+
+@pytest.mark.parametrize(("name", "days", "least"), [("daily_days", 4, 5), ("windows_days", 2, 3)])
+def test_what_windows_read_cannot_go(made: Installation, name: str, days: int, least: int) -> None:
+    settings = load_settings(made.state, retention={name: days}, **SHORT)
+    with pytest.raises(SettingsError, match=f"retention.{name} is {days}.* set it to {least}"):
+        plan(made.store, made.inventory, settings)
+
+
+# The command ----------------------------------------------------------------------------------
+
+
+def clean(made: Installation, *options: str) -> Result:
+    return CliRunner().invoke(app, ["clean", "--state", str(made.state), *options])
+
+
+def configure(made: Installation, text: str) -> None:
+    (made.state / "settings.toml").write_text(
+        "[window]\ndays = 3\nmin_days = 1\n[evaluation]\nhorizons = [1]\nsettle_days = 1\n" + text
+    )
+
+
+def test_the_command_shows_before_it_removes(made: Installation) -> None:
+    configure(made, "[retention]\nrequests_days = 2\n")
+    shown = clean(made)
+    assert shown.exit_code == 0, shown.output
+    assert "2026-03-01..2026-03-06" in shown.output
+    assert "clean --yes" in shown.output
+    assert made.store.days("requests") == DAYS
+    report = json.loads(clean(made, "--yes", "--json").stdout)
+    assert {one["name"]: len(one["days"]) for one in report["old"]} == {
+        "requests": 6,
+        "rejects": 6,
+        "landing": 6,
+    }
+    assert made.store.days("requests") == DAYS[-2:]
+    assert "Nothing is older" in clean(made).output
+
+
+def test_without_limits_the_command_says_how_to_set_them(made: Installation) -> None:
+    configure(made, "")
+    assert "[retention]" in clean(made, "--yes").output
+    assert made.store.days("requests") == DAYS
