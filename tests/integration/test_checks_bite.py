@@ -16,7 +16,7 @@ import duckdb
 import pytest
 
 from temporal_assets import contracts
-from temporal_assets.contracts import Drift, Rule, Table
+from temporal_assets.contracts import Drift, Rule, Severity, Table
 from temporal_assets.contracts.table import Type
 from temporal_assets.daily import DERIVED, build_derived, build_requests
 from temporal_assets.demo import DemoOptions, generate
@@ -198,7 +198,9 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
 @pytest.mark.parametrize("table", contracts.TABLES, ids=lambda table: str(table.name))
 def test_what_is_sound_passes(corpus: Corpus, table: Table) -> None:
     with Bench(corpus, table) as bench:
-        assert [one for one in bench.expected("FROM sound") if is_outside(one)] == []
+        outside = filter(is_outside, bench.expected("FROM sound"))
+        # A warning may be right about so small a corpus.
+        assert [one for one in outside if one.severity is Severity.ERROR] == []
 
 
 @pytest.mark.parametrize("table", contracts.TABLES, ids=lambda table: str(table.name))
