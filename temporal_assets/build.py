@@ -31,6 +31,7 @@ from temporal_assets.defs.resources import (
 )
 from temporal_assets.defs.schedules import nightly_schedule
 from temporal_assets.defs.sensors import log_files_sensor
+from temporal_assets.defs.trial import what_if_job
 from temporal_assets.settings import Settings, load_settings
 from temporal_assets.windows.registry import WINDOW_ASSETS
 
@@ -64,7 +65,7 @@ def _definitions(settings: Settings, resources: Mapping[str, Any]) -> dg.Definit
             *(window_asset(asset, settings, days) for asset in WINDOW_ASSETS),
         ],
         asset_checks=[log_file_checks(), *(contract_checks(table) for table in contracts.TABLES)],
-        jobs=[ingest, daily, windows, nightly],
+        jobs=[ingest, daily, windows, nightly, what_if_job()],
         schedules=[nightly_schedule(settings, nightly)],
         sensors=[log_files_sensor(ingest, daily, windows)],
         resources={

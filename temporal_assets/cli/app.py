@@ -31,6 +31,7 @@ from temporal_assets.cli import (
     tree,
     tune,
     ui,
+    what_if,
 )
 
 app = typer.Typer(
@@ -57,6 +58,7 @@ for name, body in (
     ("changes", changes.run),
     ("tree", tree.run),
     ("tune", tune.run),
+    ("what-if", what_if.run),
     ("policy", policy.run),
     ("match", match.run),
     ("export", export.run),

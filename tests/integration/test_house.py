@@ -30,13 +30,24 @@ ALLOWED = {
     "notebook": MIDDLE,
     "daily": MIDDLE,
     "windows": MIDDLE | {"daily", "policy", "crawl"},
-    "defs": MIDDLE | {"daily", "windows", "policy", "crawl"},
+    "defs": MIDDLE | {"daily", "windows", "policy", "crawl", "what_if"},
     "build": MIDDLE | {"daily", "windows", "defs", "policy", "crawl"},
     "definitions": {"build"},
     "operate": MIDDLE | {"daily", "windows", "build", "defs"},
+    "what_if": MIDDLE | {"windows", "daily"},
     "retention": MIDDLE | {"daily", "windows", "policy"},
     "cli": MIDDLE
-    | {"daily", "windows", "demo", "notebook", "operate", "policy", "crawl", "retention"},
+    | {
+        "daily",
+        "windows",
+        "demo",
+        "notebook",
+        "operate",
+        "policy",
+        "crawl",
+        "retention",
+        "what_if",
+    },
 }
 
 NUMERICAL = {"numpy", "scipy", "numba", "llvmlite"}

@@ -1,0 +1,92 @@
+"""The job `what_if`: other thresholds from the launchpad, and what they would change.
+
+No asset is made: the job publishes into a state folder of its own (`what_if`), so no partition
+of the UI is overwritten or marked.
+"""
+
+# No `from __future__ import annotations`: Dagster looks at the annotations of the shells.
+
+import datetime as dt
+from typing import Any, Final
+
+import dagster as dg
+from pydantic import Field
+
+from temporal_assets.defs import lifelines
+from temporal_assets.defs.metadata import MAX_ROWS, grid
+from temporal_assets.defs.resources import Installation
+from temporal_assets.what_if import Trial, what_if
+
+EXAMPLE: Final = {"labels.q": "0.8"}
+
+
+class Wish(dg.Config):
+    """What the launchpad asks for."""
+
+    settings: dict[str, str] = Field(
+        default=EXAMPLE,
+        description="Settings by their dotted names, with other values (docs/settings.md).",
+    )
+    day: str = Field(default="", description="Last day of the window; the latest when empty.")
+
+
+def what_if_job() -> dg.JobDefinition:
+    """Started by people only."""
+
+    @dg.op(
+        name="make_trial",
+        description="Makes a window under other settings beside the published one.",
+        out=dg.Out(dg.Nothing),
+    )
+    def make_trial(
+        context: dg.OpExecutionContext, config: Wish, installation: dg.ResourceParam[Installation]
+    ) -> None:
+        lifelines.hold(installation.settings.state, context.run_id)
+        trial = what_if(
+            installation.settings,
+            config.settings,
+            dt.date.fromisoformat(config.day) if config.day else None,
+            lambda asset, done, total: context.log.info(f"{asset} is made ({done} of {total})"),
+        )
+        context.add_output_metadata(_metadata(trial))
+
+    @dg.job(
+        name="what_if",
+        description=(
+            "What would other thresholds change? Name them in the launchpad. The result is in the"
+            " metadata of the run's output; nothing that is published changes."
+        ),
+    )
+    def job() -> None:
+        make_trial()
+
+    return job
+
+
+def _metadata(trial: Trial) -> dict[str, Any]:
+    rows = [
+        {
+            "asset": one.asset,
+            "rows_now": one.before,
+            "rows_then": one.after,
+            "added": one.added,
+            "removed": one.removed,
+            "changed": one.changed,
+        }
+        for one in trial.differences
+    ]
+    entries = [
+        {"kind": one.kind, "change": one.change, "site": one.site, "name": one.name}
+        for one in trial.policy[:MAX_ROWS]
+    ]
+    return {
+        "day": trial.day.isoformat(),
+        "state_folder_of_the_trial": dg.MetadataValue.path(str(trial.settings.state)),
+        "assets": grid(
+            rows,
+            {"asset": "string"}
+            | dict.fromkeys(("rows_now", "rows_then", "added", "removed", "changed"), "int"),
+        ),
+        "policy_changes": len(trial.policy),
+        "policy": grid(entries, dict.fromkeys(("kind", "change", "site", "name"), "string")),
+    }

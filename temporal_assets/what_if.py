@@ -1,0 +1,240 @@
+"""Making the latest window under other settings, beside what is published.
+
+A trial is a state folder of its own, `what_if/<settings>` in the one it asks about. Whatever the
+other settings do not change is linked from there; what they change, and what is made from it, is
+made anew. So a trial costs what a change of the settings would cost, and every command that looks
+at a state folder can look at it. Nothing of the real one is written to.
+
+Not here: settings that change how logs are read. They need the logs read again, into a state
+folder of their own.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+import shutil
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import tomlkit
+
+from temporal_assets import contracts
+from temporal_assets.engines.base import Engine, Inputs
+from temporal_assets.engines.duckdb import DuckDBEngine
+from temporal_assets.settings import SETTINGS_FILE, Settings, SettingsError, load_settings
+from temporal_assets.storage.manifest import digest_of
+from temporal_assets.storage.store import MissingPartition, Store
+from temporal_assets.windows import registry
+from temporal_assets.windows.asset import build
+
+FOLDER: Final = "what_if"
+
+OF_READING: Final = frozenset(
+    {"state", "storage", "sources", "reading", "cleaning", "privacy", "orchestration", "retention"}
+)
+"""Settings of which the daily tables are made, or none at all."""
+
+_STILL_ALLOWED: Final = frozenset({"privacy.min_clients"})
+
+_OWN: Final = frozenset(
+    {
+        "tables",
+        "policy",
+        "verdicts",
+        "tmp",
+        "locks",
+        "landing",
+        "secrets",
+        "dagster",
+        FOLDER,
+        SETTINGS_FILE,
+    }
+)
+"""What a trial has of its own or does not need. Settings may name files among the rest."""
+
+MOST_NAMES: Final = 1000
+"""Entries of the policy that are named for each kind of change; more is another policy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What the settings change in one table."""
+
+    asset: str
+    before: int
+    """Rows that are published."""
+    after: int
+    added: int
+    removed: int
+    changed: int
+    """Rows of the same key, with another value somewhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyChange:
+    """What the settings change in what crawlers are told."""
+
+    kind: str
+    """`site`, `hub`, `prefix` or `pattern`."""
+    change: str
+    """`added`, `removed` or `changed` (another decision, tier or interval)."""
+    site: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A window under other settings."""
+
+    day: dt.date
+    settings: Settings
+    """Those of the trial; its `state` is the folder to look at."""
+    differences: tuple[Difference, ...]
+    """Of the tables that were made anew, in the order they were made."""
+    policy: tuple[PolicyChange, ...]
+
+
+def what_if(
+    settings: Settings,
+    changes: Mapping[str, str],
+    day: dt.date | None = None,
+    on_built: Callable[[str, int, int], None] = lambda _asset, _done, _all: None,
+) -> Trial:
+    """Make the window of `day` (the latest that is there) with `changes`, such as `labels.q: 0.8`.
+
+    Raises `SettingsError` for changes that are none, or none a trial can make.
+    """
+    if settings.storage is not None:
+        raise SettingsError("what-if needs the tables in the state folder, not in `storage`")
+    nested = _nested(changes)
+    store = Store.open(settings)
+    chosen = day or max(store.days("page_labels"), default=None)
+    if chosen is None:
+        raise MissingPartition("no window has been made yet: temporal-assets materialize")
+    store.require("page_labels", chosen)
+    trial = _sandbox(settings, nested, changes)
+    anew = registry.stale(store, trial, chosen)
+    _link_tables(store, Store.open(trial), chosen, anew)
+    own, engine = Store.open(trial), DuckDBEngine(trial)
+    wanted = [asset for asset in registry.WINDOW_ASSETS if asset.name in anew]
+    for done, asset in enumerate(wanted, 1):
+        build(own, engine, trial, asset, chosen)
+        on_built(asset.name, done, len(wanted))
+    differences = [_difference(engine, store, own, name, chosen) for name in anew]
+    is_told = "crawl_policy" in anew and store.manifest("crawl_policy", chosen)
+    policy = _policy(engine, store, own, chosen) if is_told else ()
+    return Trial(chosen, trial, tuple(one for one in differences if one), tuple(policy))
+
+
+def _nested(changes: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    """By section and name, values as `settings.toml` would have them."""
+    nested: dict[str, dict[str, Any]] = {}
+    for dotted, text in changes.items():
+        section, _, name = dotted.partition(".")
+        known = Settings.model_fields.get(section)
+        fields = getattr(known and known.annotation, "model_fields", {})
+        if name not in fields:
+            raise SettingsError(f"there is no setting {dotted!r} (docs/settings.md lists them)")
+        if section in OF_READING and dotted not in _STILL_ALLOWED:
+            raise SettingsError(
+                f"{dotted} changes how logs are read or kept: set it in the settings.toml of"
+                " another state folder and `temporal-assets ingest` the logs there"
+            )
+        nested.setdefault(section, {})[name] = _value(text)
+    if not nested:
+        raise SettingsError("name a setting and a value, like labels.q=0.8")
+    return nested
+
+
+def _value(text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text  # a word needs no quotes
+
+
+def _sandbox(
+    settings: Settings, nested: Mapping[str, Mapping[str, Any]], changes: Mapping[str, str]
+) -> Settings:
+    """The settings of a fresh state folder for the trial."""
+    label = re.sub(r"[^A-Za-z0-9._=-]+", "_", ",".join(f"{k}={v}" for k, v in changes.items()))
+    folder = settings.state / FOLDER / f"{label[:80]}-{digest_of(dict(changes))[:8]}"
+    file = settings.state / SETTINGS_FILE
+    written = tomllib.loads(file.read_text("utf-8")) if file.exists() else {}
+    for section, values in nested.items():
+        written[section] = {**written.get(section, {}), **values}
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    own_file = folder / SETTINGS_FILE
+    own_file.write_text(tomlkit.dumps(written), "utf-8")
+    try:
+        # Given as arguments as well, because variables of the environment are stronger than a file.
+        trial = load_settings(folder, **{section: written[section] for section in nested})
+    except SettingsError as error:
+        shutil.rmtree(folder)
+        raise SettingsError(str(error).removeprefix(f"{own_file}: ")) from error
+    for entry in settings.state.iterdir():
+        if entry.name not in _OWN and not entry.name.startswith("catalogue"):
+            (folder / entry.name).symlink_to(entry)
+    return trial
+
+
+def _link_tables(store: Store, own: Store, day: dt.date, anew: Sequence[str]) -> None:
+    """Everything published, but for what is made anew: a link is never published into."""
+    for asset in store.assets():
+        source, target = Path(store.root) / asset, Path(own.root) / asset
+        target.mkdir(parents=True)
+        for one in store.days(asset):
+            if not (asset in anew and one == day):
+                (target / f"day={one}").symlink_to(source / f"day={one}")
+
+
+def _difference(
+    engine: Engine, store: Store, own: Store, asset: str, day: dt.date
+) -> Difference | None:
+    """None for tables without a key, whose rows cannot be told apart."""
+    table = contracts.table(asset)
+    if not table.key:
+        return None
+    same = " AND ".join(f"old.{name} IS NOT DISTINCT FROM new.{name}" for name in table.key)
+    values = [name for name in table.column_names if name not in table.key]
+    other = " OR ".join(f"old.{name} IS DISTINCT FROM new.{name}" for name in values)
+    if store.manifest(asset, day) is None:
+        rows = own.require(asset, day).rows
+        return Difference(asset, before=0, after=rows, added=rows, removed=0, changed=0)
+    # Names of columns are the contracts', not anybody's.
+    query = (
+        "SELECT count(old.day) AS before, count(new.day) AS after,"  # noqa: S608
+        " sum(CASE WHEN old.day IS NULL THEN 1 ELSE 0 END) AS added,"
+        " sum(CASE WHEN new.day IS NULL THEN 1 ELSE 0 END) AS removed,"
+        " sum(CASE WHEN old.day IS NOT NULL AND new.day IS NOT NULL"
+        f" AND ({other}) THEN 1 ELSE 0 END) AS changed"
+        f" FROM old FULL JOIN new ON {same}"
+    )
+    (row,) = engine.rows(query, _both(store, own, asset, day))
+    return Difference(asset, **{name: int(number or 0) for name, number in row.items()})
+
+
+_POLICY: Final = (
+    "SELECT coalesce(new.kind, old.kind) AS kind,"
+    " CASE WHEN old.kind IS NULL THEN 'added' WHEN new.kind IS NULL THEN 'removed'"
+    " ELSE 'changed' END AS change,"
+    " coalesce(new.site, old.site) AS site, coalesce(new.name, old.name) AS name"
+    " FROM old FULL JOIN new ON old.kind = new.kind AND old.site = new.site AND old.name = new.name"
+    " WHERE old.kind IS NULL OR new.kind IS NULL OR old.decision <> new.decision"
+    " OR old.tier <> new.tier OR old.interval_seconds IS DISTINCT FROM new.interval_seconds"
+    " ORDER BY 1, 2, 3, 4"
+)
+
+
+def _policy(engine: Engine, store: Store, own: Store, day: dt.date) -> list[PolicyChange]:
+    rows = engine.rows(_POLICY, _both(store, own, "crawl_policy", day), limit=MOST_NAMES)
+    return [PolicyChange(**row) for row in rows]
+
+
+def _both(store: Store, own: Store, asset: str, day: dt.date) -> Inputs:
+    return {"old": store.files(asset, day), "new": own.files(asset, day)}

@@ -1,0 +1,155 @@
+"""Trials: what other settings change, and that nothing else does."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from pathlib import Path
+
+import dagster as dg
+import pytest
+from typer.testing import CliRunner, Result
+
+from temporal_assets.build import build_defs
+from temporal_assets.cli.app import app
+from temporal_assets.daily import DERIVED, build_derived, build_requests
+from temporal_assets.engines.duckdb import DuckDBEngine
+from temporal_assets.settings import SettingsError, load_settings
+from temporal_assets.storage.inventory import Inventory
+from temporal_assets.storage.landing import refresh
+from temporal_assets.storage.store import MissingPartition, Store
+from temporal_assets.what_if import Trial, what_if
+from temporal_assets.windows.asset import build
+from temporal_assets.windows.registry import WINDOW_ASSETS, stale
+from tests import logs
+
+FIRST = dt.date(2026, 3, 1)
+DAY = FIRST + dt.timedelta(days=5)
+SETTINGS = """\
+# A comment of the owner.
+[window]
+days = 6
+min_days = 2
+min_views_per_day = 0.1
+"""
+
+
+@pytest.fixture(scope="module")
+def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Six days of a front page that is read daily and of stories that are read once."""
+    root: Path = tmp_path_factory.mktemp("trials")
+    folder = root / "state"
+    folder.mkdir()
+    source = f'[[sources]]\npath = "{root / "logs"}"\nhost = "example.com"\n'
+    (folder / "settings.toml").write_text(SETTINGS + source)
+    settings = load_settings(folder)
+    store, engine = Store.open(settings), DuckDBEngine(settings)
+    days = logs.write_days(root / "logs", FIRST, 6, clients=6)
+    refresh(settings)
+    inventory = Inventory.load(settings)
+    for day in days:
+        build_requests(store, engine, settings, day, inventory)
+        for asset in DERIVED:
+            build_derived(store, engine, asset, day)
+    for window in WINDOW_ASSETS:
+        build(store, engine, settings, window, DAY)
+    return folder
+
+
+def published(state: Path) -> dict[str, bytes]:
+    """All that a trial must not touch."""
+    return {
+        str(path.relative_to(state)): path.read_bytes()
+        for name in ("tables", "policy", "settings.toml")
+        for path in sorted([state / name, *(state / name).rglob("*")])
+        if path.is_file()
+    }
+
+
+def trial(state: Path, **changes: str) -> Trial:
+    named = {name.replace("__", "."): value for name, value in changes.items()}
+    return what_if(load_settings(state), named)
+
+
+def test_what_differs_is_made_beside_what_is_there(state: Path) -> None:
+    before = published(state)
+    found = trial(state, labels__p="1e6")
+    assert published(state) == before
+    news = {
+        name: Store.open(settings).read("page_labels", DAY)["is_news"].to_pylist()
+        for name, settings in (("now", load_settings(state)), ("then", found.settings))
+    }
+    assert any(news["now"])
+    assert not any(news["then"])
+    changed = {one.asset: one for one in found.differences}
+    labels = changed["page_labels"]
+    assert (labels.before, labels.after, labels.changed) == (7, 7, 7)
+    assert {"page_totals", "interest_curves", "page_views"}.isdisjoint(changed)
+    own = Store.open(found.settings)
+    assert own.days("page_views") == [FIRST + dt.timedelta(days=n) for n in range(6)]
+    assert stale(own, found.settings, DAY) == ()
+
+
+def test_a_trial_can_be_looked_at_and_made_again(state: Path) -> None:
+    once, again = trial(state, labels__q="0.9"), trial(state, labels__q="0.9")
+    assert (once.differences, once.settings.state) == (again.differences, again.settings.state)
+    assert load_settings(again.settings.state).labels.q == 0.9
+    labels = call("labels", "--state", again.settings.state)
+    assert labels.exit_code == 0, labels.output
+
+
+def test_settings_as_they_are_change_nothing(state: Path) -> None:
+    assert trial(state, labels__q="0.7").differences == ()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"labels.q": "8"}, "^labels.q: Input should be less than 1"),
+        ({"labels.z": "1"}, "no setting 'labels.z'"),
+        ({"nothing": "1"}, "no setting 'nothing'"),
+        ({"cleaning.bots": "keep"}, "changes how logs are read"),
+        ({"privacy.rotation_days": "3"}, "changes how logs are read"),
+        ({}, "name a setting"),
+    ],
+)
+def test_what_cannot_be_tried_is_said(state: Path, change: dict[str, str], message: str) -> None:
+    with pytest.raises(SettingsError, match=message):
+        what_if(load_settings(state), change)
+
+
+def test_a_window_that_is_not_there(state: Path, tmp_path: Path) -> None:
+    with pytest.raises(MissingPartition, match="no window has been made yet"):
+        what_if(load_settings(tmp_path), {"labels.q": "0.8"})
+    with pytest.raises(MissingPartition, match=f"page_labels has no partition for {FIRST}"):
+        what_if(load_settings(state), {"labels.q": "0.8"}, FIRST)
+
+
+def call(*arguments: object) -> Result:
+    return CliRunner().invoke(app, [*map(str, arguments)])
+
+
+def test_the_command(state: Path) -> None:
+    shown = call("what-if", "labels.p=1e6", "--state", state)
+    assert shown.exit_code == 0, shown.output
+    assert "2026-03-06, if labels.p = 1e6" in shown.output
+    report = json.loads(call("what-if", "labels.p=1e6", "--state", state, "--json").stdout)
+    assert report["changes"] == {"labels.p": "1e6"}
+    assert "page_labels" in {one["asset"] for one in report["assets"]}
+    assert call("what-if", "labels.p", "--state", state).exit_code == 2
+
+
+def test_the_job_of_the_launchpad(state: Path) -> None:
+    before = published(state)
+    job = build_defs(load_settings(state)).resolve_job_def("what_if")
+    with dg.DagsterInstance.ephemeral() as instance:
+        result = job.execute_in_process(
+            instance=instance,
+            run_config={"ops": {"make_trial": {"config": {"settings": {"labels.p": "1e6"}}}}},
+        )
+        assert result.success
+        assert instance.get_asset_keys() == []
+    (output,) = result.filter_events(lambda event: event.is_successful_output)
+    metadata = output.step_output_data.metadata
+    assert {record.data["asset"] for record in metadata["assets"].records} >= {"page_labels"}
+    assert published(state) == before
