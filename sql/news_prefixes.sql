@@ -1,8 +1,8 @@
 -- news_prefixes: where the walk from each root stops (NP 5.2): sections above the threshold that
 --   lie under no such section; ours goes on where one beneath is certainly not worth it; those
---   that too few clients know are left out
--- inputs: scored_prefixes, section_paths
--- parameters: day, min_pages, threshold, confidence, splits_mixed, min_clients
+--   that too few clients know are left out, and those of hosts that have gone quiet
+-- inputs: scored_prefixes, section_paths, site_activity
+-- parameters: day, min_pages, threshold, confidence, splits_mixed, min_clients, drops_quiet, recent_days, quiet_days, quiet_share
 -- output: news_prefixes
 -- grain: prefix
 WITH enough AS (
@@ -23,6 +23,17 @@ good AS (
                 AND ceiling <= $threshold
                 AND section_paths.prefix <> section_paths.section
         )
+),
+
+quiet AS (
+    SELECT host
+    FROM site_activity
+    WHERE
+        $drops_quiet
+        AND date_diff('day', first_seen, $day) >= $quiet_days
+        AND CAST(recent_views AS DOUBLE) / $recent_days
+            < $quiet_share * CAST(all_views AS DOUBLE)
+                / (date_diff('day', first_seen, $day) + 1)
 )
 
 SELECT
@@ -42,6 +53,7 @@ SELECT
 FROM good
 WHERE
     clients >= $min_clients
+    AND site NOT IN (SELECT host FROM quiet)
     AND prefix NOT IN (
         SELECT section_paths.section
         FROM section_paths

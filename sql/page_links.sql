@@ -1,13 +1,15 @@
--- page_links: the distinct pages that each page links to (NP 4.2: some transit leads there)
--- inputs: link_steps
+-- page_links: the links that matter (NP 4.2: some transit leads there): those to pages that are
+--   wanted, and all that lead from seeds, whose second hop may be wanted
+-- inputs: transits, wanted, seeds
 -- parameters: none
 -- output: page_links
--- grain: source
-SELECT source, list_sort(list(target)) AS targets
-FROM (
-    SELECT DISTINCT source, CAST(target AS INTEGER) AS target
-    FROM link_steps
-    WHERE source IS NOT NULL
-)
-GROUP BY source
-ORDER BY source
+-- grain: referrer, target
+SELECT DISTINCT referrer, target
+FROM transits
+WHERE
+    referrer IS NOT NULL
+    AND (
+        target IN (SELECT url FROM wanted)
+        OR referrer IN (SELECT url FROM seeds)
+    )
+ORDER BY referrer, target

@@ -341,6 +341,14 @@ class Hubs(_Section):
     """No hub is visited less often than every week: an interval learned once must be able to
     change."""
 
+    rate_half_life_days: float = Field(14.0, gt=0)
+    """How fast what a hub did in the past loses weight in the new pages to expect of it: two weeks
+    see every weekday twice (docs/hubs.md)."""
+
+    quiet: Literal["drop", "keep"] = "drop"
+    """Hubs that have gone quiet, by `sites.quiet_days` and `sites.quiet_share`: nothing new comes
+    up on the hubs of an event that is over."""
+
     search_engines: Literal["drop", "keep"] = "drop"
     """Pages of search engines link to everything, and their robots.txt shuts crawlers out."""
 
@@ -414,6 +422,10 @@ class Prefixes(_Section):
     confidence: float = Field(0.8, ge=0.5, lt=1)
     """Of the lower bound (Wilson's, one-sided). A prefix that is missed costs as much as one too
     many, so that more certainty than this finds less (docs/sites-and-prefixes.md)."""
+
+    quiet: Literal["drop", "keep"] = "drop"
+    """Prefixes of hosts that have gone quiet, by `sites.quiet_days` and `sites.quiet_share`: their
+    pages stay news until they leave the window, and nothing new comes up beneath them."""
 
 
 class Policy(_Section):

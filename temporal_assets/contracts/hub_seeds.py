@@ -27,7 +27,7 @@ HUB_SEEDS: Final = Table(
     description=(
         "Pages to start crawling from: those that lead to the most temporal pages, in the order of"
         " the paper (NP 5.1) and by what each adds to those before it, with how often to visit"
-        " them. Pages that too few clients opened are left out."
+        " them. Pages that too few clients opened are left out, and those gone quiet."
     ),
     grain="one hub",
     columns=(
@@ -100,7 +100,9 @@ HUB_SEEDS: Final = Table(
         ColumnSpec(
             "new_per_day",
             Type.DOUBLE,
-            "Temporal pages born within the window that the hub leads to, a day.",
+            "Temporal pages that are born a day and linked by the hub: a mean over the window in"
+            " which a day counts half as much as one `hubs.rate_half_life_days` later. The last four"
+            " days, whose pages are too young for a label, are left out.",
             sources=("page_histories.birth",),
         ),
         ColumnSpec(

@@ -23,7 +23,8 @@ NEWS_PREFIXES: Final = Table(
     version=1,
     description=(
         "Folders and programs under which nearly all pages are news (NP 5.2): a new URL that"
-        " begins with one of them is worth fetching now. Sorted, and none lies under another."
+        " begins with one of them is worth fetching now. Sorted, and none lies under another; hosts"
+        " that have gone quiet have none."
     ),
     grain="one news prefix",
     columns=(

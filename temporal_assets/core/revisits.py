@@ -1,7 +1,7 @@
 """How often to visit each hub, so that new pages are found while people still want them.
 
-Here: intervals that share a number of visits a day among hubs. Not here: which hubs
-(`hub_coverage`).
+Here: what the days of a window say of the next ones, and intervals that share a number of visits
+a day among hubs. Not here: which hubs (`hub_coverage`).
 
 New pages appear on a hub at `rate` a day. Interest in a page is halved every `half_life` days:
 of the views it gets in all, exp(-d t) are still to come at age t, with d = ln 2 / half_life. A hub
@@ -34,13 +34,29 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaincinv
 
-from temporal_assets.core.texts import Floats
+from temporal_assets.core.curves import MIN_LIFE
+from temporal_assets.core.texts import Flags, Floats
 
 _ROUNDS: Final = 100
 """Halvings of the range of log L: more than a float can tell apart."""
 
 _SMALLEST: Final = 1e-9
 """Of the largest gain of a visit: below it every interval is the shortest."""
+
+
+def day_weights(observed: Flags, half_life: float) -> Floats:
+    """What a page that was born on each day of a window adds to the new pages to expect a day.
+
+    A mean of the births of the days that are there, in which a day counts half as much as one
+    `half_life` days later. `observed` tells for each day, first day first, whether it is there. A
+    page born on the last of them is too young for a curve, and nobody knows that it is temporal: so
+    these days count only in a window that has no others.
+    """
+    there = np.flatnonzero(observed)
+    counted = there[: 1 - MIN_LIFE] if len(there) >= MIN_LIFE else there
+    weight = np.zeros(len(observed))
+    weight[counted] = np.exp2((counted - len(observed)) / half_life)
+    return np.asarray(weight / weight.sum())
 
 
 def caught_share(interval: ArrayLike, half_life: ArrayLike) -> Floats:

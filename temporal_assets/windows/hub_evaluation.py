@@ -23,6 +23,7 @@ from temporal_assets.windows.hub_seeds import HUB_SEEDS
 from temporal_assets.windows.link_graph import LINK_SQL, LinkGraph, read_links
 from temporal_assets.windows.page_histories import PAGE_HISTORIES
 from temporal_assets.windows.page_labels import PAGE_LABELS
+from temporal_assets.windows.page_totals import PAGE_TOTALS
 from temporal_assets.windows.trials import Trial, baseline, baseline_content, trials
 
 Row = dict[str, Any]
@@ -58,17 +59,36 @@ def judge(job: Job, listed: SiteList | None) -> list[Row]:
     Links are those of the whole window that judges. A page born after the seeds were made has no
     link before it, so that one hop is out of time; of two hops the first may be older.
     """
-    graph = read_links(job.engine, job.settings, job.window("transits").files, job.out)
+    judged = [
+        (trial, _lists(_seeds(job, trial), trial, listed))
+        for trial in trials(job)
+        if trial.name == "in_sample" or job.learned_on("hub_seeds", trial.learned_until) is not None
+    ]
+    graph = _graph(job, [lists for _, lists in judged])
     rows: list[Row] = []
-    for trial in trials(job):
-        if (
-            trial.name == "in_sample"
-            or job.learned_on("hub_seeds", trial.learned_until) is not None
-        ):
-            seeds = job.store.read("hub_seeds", trial.learned_until, list(_SEEDS))
-            lists = _lists(seeds, trial, listed)
-            rows += _rows(job.day, trial, _reached(job, graph, lists), len(lists.wanted))
+    for trial, lists in judged:
+        rows += _rows(job.day, trial, _reached(job, graph, lists), len(lists.wanted))
     return rows
+
+
+def _seeds(job: Job, trial: Trial) -> pa.Table:
+    return job.store.read("hub_seeds", trial.learned_until, list(_SEEDS))
+
+
+def _graph(job: Job, lists: Sequence[Lists]) -> LinkGraph:
+    """The links from the seeds of all lists, and those to wanted pages: no others are walked."""
+    wanted = job.out / "wanted.parquet"
+    urls = pa.chunked_array([pa.array(one.wanted, pa.string()) for one in lists])
+    pq.write_table(pa.table({"url": urls}), wanted)
+    seeds = {url for one in lists for url in (*one.baseline, *one.paper, *one.greedy)}
+    return read_links(
+        job.engine,
+        job.window("transits").files,
+        job.files("page_totals"),
+        [str(wanted)],
+        job.out,
+        sorted(seeds),
+    )
 
 
 def _lists(seeds: pa.Table, trial: Trial, listed: SiteList | None) -> Lists:
@@ -156,7 +176,7 @@ HUB_EVALUATION: Final = WindowAsset(
     "hub_evaluation",
     _make,
     windows=("page_views", "transits"),
-    tables=(PAGE_HISTORIES, PAGE_LABELS, HUB_SEEDS),
+    tables=(PAGE_TOTALS, PAGE_HISTORIES, PAGE_LABELS, HUB_SEEDS),
     learned=(PAGE_HISTORIES, PAGE_LABELS, HUB_SEEDS),
     sql=(*LINK_SQL, "known_pages", "born_pages", "named_pages"),
     settings=lambda settings: [
@@ -164,7 +184,6 @@ HUB_EVALUATION: Final = WindowAsset(
         settings.cleaning.model_dump(mode="json"),
         settings.evaluation.model_dump(mode="json"),
         settings.labels.model_dump(mode="json"),
-        settings.privacy.rotation_days,
         settings.window.days,
     ],
 )

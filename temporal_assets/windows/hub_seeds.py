@@ -14,13 +14,21 @@ import pyarrow.parquet as pq
 from temporal_assets.contracts import ColumnSpec, Table, Type
 from temporal_assets.core.hub_coverage import HubOrder, greedy_order, paper_order
 from temporal_assets.core.links import Links
-from temporal_assets.core.revisits import intervals
+from temporal_assets.core.revisits import day_weights, intervals
 from temporal_assets.core.texts import Flags, Floats, Int64s
 from temporal_assets.logs.urls import site_of
-from temporal_assets.settings import Hubs
+from temporal_assets.settings import Hubs, Settings
 from temporal_assets.windows.asset import Job, WindowAsset
+from temporal_assets.windows.days import observed_days
 from temporal_assets.windows.interest_curves import INTEREST_CURVES
-from temporal_assets.windows.link_graph import LINK_SQL, LinkGraph, read_links
+from temporal_assets.windows.link_graph import (
+    LINK_SQL,
+    VISIT_SQL,
+    LinkGraph,
+    Visits,
+    count_visits,
+    read_links,
+)
 from temporal_assets.windows.page_histories import PAGE_HISTORIES
 from temporal_assets.windows.page_labels import PAGE_LABELS
 from temporal_assets.windows.page_totals import PAGE_TOTALS
@@ -45,9 +53,18 @@ _LINKED_TEMPORAL: Final = Table(
     columns=(
         ColumnSpec("page", Type.BIGINT, "Number of the URL within this run."),
         ColumnSpec("views", Type.BIGINT, "Views within the window."),
-        ColumnSpec("is_new", Type.BOOLEAN, "Born within the window."),
+        ColumnSpec("age", Type.BIGINT, "Days since birth; NULL if born before.", nullable=True),
         ColumnSpec("mu", Type.DOUBLE, "Of the interest curve.", nullable=True),
     ),
+)
+
+
+_WANTED: Final = Table(
+    name="temporal_urls",
+    version=1,
+    description="Temporal pages of the window; lives within one run.",
+    grain="url",
+    columns=(ColumnSpec("url", Type.VARCHAR, "Canonical URL."),),
 )
 
 
@@ -55,8 +72,8 @@ _LINKED_TEMPORAL: Final = Table(
 class Interest:
     """What is known of the temporal pages that hubs lead to; one entry for every page."""
 
-    is_temporal: Flags
-    is_new: Flags
+    newness: Floats
+    """What it adds to the new pages a day of its hubs; 0 for others than temporal pages."""
     views: Floats
     mu: Floats
     """NaN where there is no curve."""
@@ -87,7 +104,7 @@ def demand(links: Links, hubs: Int64s, interest: Interest, days: int) -> Demand:
         _sums(links, hubs, mu), known, out=np.full(len(hubs), everywhere), where=known > 0
     )
     return Demand(
-        rate=_sums(links, hubs, interest.is_new) / days,
+        rate=_sums(links, hubs, interest.newness),
         views=_sums(links, hubs, interest.views) / np.maximum(pages, 1),
         # The median age of a view of one page is exp(mu) (TW 4.1).
         half_life=np.clip(np.exp(mean_mu), _SHORTEST_HALF_LIFE, days),
@@ -109,28 +126,49 @@ def most_hubs(hubs: Hubs) -> int:
     return min(hubs.top_k, int(hubs.visits_per_day * hubs.longest_hours / _HOURS))
 
 
+def is_quiet(visits: Visits, settings: Settings, observed: Flags) -> Flags:
+    """Hubs that hardly anybody came to in the last days, as sites are quiet."""
+    sites = settings.sites
+    recent = visits.recent / observed[-sites.quiet_days :].sum()
+    quiet: Flags = recent < sites.quiet_share * visits.total / observed.sum()
+    return quiet
+
+
 def _make(job: Job) -> Sequence[Path]:
     window = job.window("transits")
-    graph = read_links(job.engine, job.settings, window.files, job.out)
-    interest = _interest(job, graph)
+    labels = {"page_labels": job.files("page_labels")}
+    wanted = job.engine.query("temporal_urls", labels, {}, _WANTED, job.out)
+    graph = read_links(
+        job.engine,
+        window.files,
+        job.files("page_totals"),
+        [str(path) for path in wanted],
+        job.out,
+    )
     chosen = job.out / "chosen_hubs.parquet"
-    pq.write_table(choose(job, graph, interest, len(window.present)), chosen)
+    pq.write_table(choose(job, graph, _interest(job, graph)), chosen)
     inputs = {"chosen_hubs": [str(chosen)], "link_pages": [str(path) for path in graph.pages]}
     return job.engine.query("hub_seeds", inputs, {"day": job.day}, job.asset.table, job.out)
 
 
-def choose(job: Job, graph: LinkGraph, interest: Interest, days: int) -> pa.Table:
+def choose(job: Job, graph: LinkGraph, interest: Interest) -> pa.Table:
     """The best hubs of either order, by number, with everything known of them."""
-    hubs = job.settings.hubs
-    links = graph.links.only_to(interest.is_temporal)
-    candidates = graph.seeds(job.settings)
+    hubs, links = job.settings.hubs, graph.links
+    observed = observed_days(job)
+    reachable = graph.reachable(job.settings)
+    files = job.window("transits").files
+    visits = count_visits(job.engine, job.settings, files, graph, reachable, job.day, job.out)
+    kept = visits.clients >= job.settings.privacy.min_clients
+    if hubs.quiet == "drop":
+        kept &= ~is_quiet(visits, job.settings, observed)
+    candidates = reachable[kept]
     limit = most_hubs(hubs)
     paper = paper_order(links, candidates)
     greedy = greedy_order(links, candidates, limit, hubs.again)
     page = np.unique(np.concatenate([greedy.hub, paper.hub[:limit]]))
     rank, in_greedy = _places(greedy, page)
     paper_rank, _ = _places(paper, page)
-    wanted = demand(links, page, interest, days)
+    wanted = demand(links, page, interest, int(observed.sum()))
     chosen = Demand(*(part[in_greedy] for part in (wanted.rate, wanted.views, wanted.half_life)))
     minutes = np.zeros(len(page), np.int64)
     minutes[in_greedy] = revisit_minutes(chosen, hubs)
@@ -146,7 +184,7 @@ def choose(job: Job, graph: LinkGraph, interest: Interest, days: int) -> pa.Tabl
         {
             "page": page,
             "site": _sites(graph, page),
-            "clients": graph.clients[page],
+            "clients": visits.clients[np.searchsorted(reachable, page)],
             "temporal_pages": links.counts[page],
             "rank": pa.array(rank, mask=none),
             "paper_rank": paper_rank,
@@ -166,7 +204,9 @@ def _interest(job: Job, graph: LinkGraph) -> Interest:
         name: job.files(name) for name in ("page_labels", "page_histories", "interest_curves")
     }
     numbered = {"link_pages": [str(path) for path in graph.pages]}
-    found = job.engine.query("linked_temporal", inputs | numbered, {}, _LINKED_TEMPORAL, job.out)
+    found = job.engine.query(
+        "linked_temporal", inputs | numbered, {"day": job.day}, _LINKED_TEMPORAL, job.out
+    )
     rows = pq.read_table([str(path) for path in found])
     (counted,) = job.engine.rows(
         "SELECT count(*) AS pages FROM page_labels WHERE is_temporal",
@@ -174,13 +214,13 @@ def _interest(job: Job, graph: LinkGraph) -> Interest:
     )
     count = graph.links.pages
     page = rows["page"].to_numpy()
-    is_temporal = np.zeros(count, np.bool_)
-    is_temporal[page] = True
-    is_new, views, mu = np.zeros(count, np.bool_), np.zeros(count), np.full(count, np.nan)
-    is_new[page] = rows["is_new"].to_numpy()
+    newness, views, mu = np.zeros(count), np.zeros(count), np.full(count, np.nan)
+    age = rows["age"].fill_null(-1).to_numpy()
+    weight = day_weights(observed_days(job), job.settings.hubs.rate_half_life_days)
+    newness[page] = np.where(age >= 0, weight[::-1][age], 0)
     views[page] = rows["views"].to_numpy()
     mu[page] = rows["mu"].to_numpy()
-    return Interest(is_temporal, is_new, views, mu, counted["pages"])
+    return Interest(newness, views, mu, counted["pages"])
 
 
 def _sums(links: Links, hubs: Int64s, values: Floats | Flags) -> Floats:
@@ -204,13 +244,15 @@ def _sites(graph: LinkGraph, page: Int64s) -> list[str]:
 HUB_SEEDS: Final = WindowAsset(
     "hub_seeds",
     _make,
-    windows=("transits",),
+    windows=("page_views", "transits"),  # of the former, which of the days are there
     tables=(PAGE_TOTALS, PAGE_HISTORIES, INTEREST_CURVES, PAGE_LABELS),
-    sql=(*LINK_SQL, "linked_temporal", "hub_seeds"),
+    sql=("temporal_urls", *LINK_SQL, *VISIT_SQL, "linked_temporal", "hub_seeds"),
     settings=lambda settings: [
         settings.window.days,
         settings.privacy.min_clients,
         settings.privacy.rotation_days,
+        settings.sites.quiet_days,
+        settings.sites.quiet_share,
         settings.hubs.model_dump(mode="json"),
     ],
 )

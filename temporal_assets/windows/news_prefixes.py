@@ -18,6 +18,7 @@ from temporal_assets.settings import Settings
 from temporal_assets.windows.asset import Job, WindowAsset
 from temporal_assets.windows.prefix_trees import PREFIX_TREES
 from temporal_assets.windows.sections import write_section_paths
+from temporal_assets.windows.site_scores import quietness, write_activity
 
 _BATCH_ROWS: Final = 65_536
 
@@ -68,6 +69,7 @@ def _make(job: Job) -> Sequence[Path]:
     inputs = {
         "scored_prefixes": [str(path) for path in scored],
         "section_paths": write_section_paths(job.engine, trees, job.out),
+        "site_activity": write_activity(job),
     }
     parameters = {
         "day": job.day,
@@ -76,6 +78,8 @@ def _make(job: Job) -> Sequence[Path]:
         "confidence": rule.confidence,
         "splits_mixed": rule.splits_mixed,
         "min_clients": job.settings.privacy.min_clients,
+        "drops_quiet": job.settings.prefixes.quiet == "drop",
+        **quietness(job),
     }
     return job.engine.query("news_prefixes", inputs, parameters, job.asset.table, job.out)
 
@@ -83,10 +87,14 @@ def _make(job: Job) -> Sequence[Path]:
 NEWS_PREFIXES: Final = WindowAsset(
     "news_prefixes",
     _make,
+    windows=("page_views",),
     tables=(PREFIX_TREES,),
-    sql=("news_prefixes",),
+    sql=("site_activity", "news_prefixes"),
     settings=lambda settings: [
+        settings.window.days,
         settings.privacy.min_clients,
+        settings.sites.quiet_days,
+        settings.sites.quiet_share,
         settings.prefixes.model_dump(mode="json"),
     ],
 )

@@ -28,7 +28,7 @@ _ACTIVITY: Final = (
     ColumnSpec("clients", Type.BIGINT, "The most clients of a page on a day."),
 )
 
-_HOST_ACTIVITY: Final = Table(
+HOST_ACTIVITY: Final = Table(
     name="site_activity",
     version=1,
     description="When each host was visited; lives within one build.",
@@ -77,19 +77,35 @@ def name_sites(batch: pa.RecordBatch, by: str) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def _make(job: Job) -> Sequence[Path]:
-    sites = job.settings.sites
-    recent = min(sites.quiet_days, job.settings.window.days)
-    activity = job.engine.query(
+def write_activity(job: Job) -> list[str]:
+    """Files of HOST_ACTIVITY: all pages count, reliable or not."""
+    recent = min(job.settings.sites.quiet_days, job.settings.window.days)
+    made = job.engine.query(
         "site_activity",
         {"page_views": job.window("page_views").files},
         {"recent_from": job.day - dt.timedelta(days=recent - 1)},
-        _HOST_ACTIVITY,
+        HOST_ACTIVITY,
         job.out,
     )
+    return [str(path) for path in made]
+
+
+def quietness(job: Job) -> dict[str, float]:
+    """Parameters of the statements that say whether a host has gone quiet."""
+    sites = job.settings.sites
+    return {
+        # The day itself is there, or there would be no window.
+        "recent_days": int(observed_days(job)[-sites.quiet_days :].sum()),
+        "quiet_days": sites.quiet_days,
+        "quiet_share": sites.quiet_share,
+    }
+
+
+def _make(job: Job) -> Sequence[Path]:
+    sites = job.settings.sites
     named = job.engine.apply(
         partial(name_sites, by=sites.by),
-        {"site_activity": [str(path) for path in activity]},
+        {"site_activity": write_activity(job)},
         _SITE_ACTIVITY,
         job.out,
         _BATCH_HOSTS,
@@ -100,13 +116,7 @@ def _make(job: Job) -> Sequence[Path]:
             "site_activity": [str(path) for path in named],
             "prefix_trees": job.files("prefix_trees"),
         },
-        {
-            "day": job.day,
-            # The day itself is there, or there would be no window.
-            "recent_days": int(observed_days(job)[-recent:].sum()),
-            "quiet_days": sites.quiet_days,
-            "quiet_share": sites.quiet_share,
-        },
+        {"day": job.day, **quietness(job)},
         _SITE_SUMS,
         job.out,
     )

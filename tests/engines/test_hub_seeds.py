@@ -9,7 +9,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -25,7 +24,7 @@ from temporal_assets.settings import load_settings
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.asset import WindowAsset, build
 from temporal_assets.windows.hub_seeds import HUB_SEEDS
-from temporal_assets.windows.link_graph import read_links
+from temporal_assets.windows.link_graph import count_visits, read_links
 from temporal_assets.windows.registry import WINDOW_ASSETS
 
 Row = dict[str, Any]
@@ -157,8 +156,9 @@ def test_seeds_by_hand(web: Web) -> None:
     found = [(row["rank"], row["paper_rank"], row["gain"], row["tier"]) for row in seeds.values()]
     assert found == [(1, 1, 4, 1), (2, 3, 1, 2), (None, 2, None, None)]
     assert seeds[OTHER]["coverage"] == 1.0
-    # All are born on the second day of the window or later.
-    assert seeds[FRONT]["new_per_day"] == pytest.approx(4 / DAYS)
+    # Born on the second to the fifth of the six days whose pages can have labels.
+    weight = [2 ** (n / 14) for n in range(6)]
+    assert seeds[FRONT]["new_per_day"] == pytest.approx(sum(weight[1:5]) / sum(weight))
 
 
 def test_more_new_pages_are_visited_more_often(web: Web) -> None:
@@ -183,6 +183,24 @@ def test_pages_of_better_hubs_can_count_again(web: Web) -> None:
         (OTHER, 2, 1),
         (INDEX, 3, 0),
     ]
+
+
+def test_hubs_gone_quiet_are_no_seeds(engine: Engine, tmp_path: Path) -> None:
+    """OTHER was the best hub until its event was over, four days before the end."""
+
+    class Over(Web):
+        def transits(self, n: int) -> Iterable[Row]:
+            for client in range(5):
+                yield {"referrer": None, "target": FRONT, "client": client}
+                yield {"referrer": FRONT, "target": NEWS[0], "client": client}
+                if n < DAYS - 3:
+                    yield {"referrer": None, "target": OTHER, "client": client}
+                    for page in NEWS[1:4]:
+                        yield {"referrer": OTHER, "target": page, "client": client}
+
+    over = Over(engine, tmp_path)
+    assert over.seeds().keys() == {FRONT}
+    assert list(over.seeds(quiet="keep")) == [OTHER, FRONT]
 
 
 def test_hubs_can_be_asked_for(web: Web) -> None:
@@ -259,37 +277,80 @@ def test_without_referrers_there_are_no_hubs_and_nothing_to_judge(
 
 urls = st.sampled_from([f"https://{h}.example/{p}" for h in "abc" for p in ("", "ü", "x?y='1")])
 walks = st.lists(st.tuples(st.none() | urls, urls, st.integers(1, 4)), min_size=1, max_size=30)
+some = st.sets(urls)
 
 
 @examples(max_examples=25)
-@given(walked=walks)
-def test_links_are_what_a_loop_says(engine: Engine, walked: Sequence[Step]) -> None:
-    linked, opened = defaultdict(set), defaultdict(set)
-    came = defaultdict(set)
+@given(walked=walks, wanted=some, seeds=some)
+def test_links_are_what_a_loop_says(
+    engine: Engine, walked: Sequence[Step], wanted: set[str], seeds: set[str]
+) -> None:
+    linked, came = defaultdict(set), defaultdict(set)
+    opened = {target: {c for _, other, c in walked if other == target} for _, target, _ in walked}
     for referrer, target, client in walked:
-        opened[target].add(client)
         if referrer:
-            linked[referrer].add(target)
             came[referrer].add(client)
+            if target in wanted or referrer in seeds:
+                linked[referrer].add(target)
     with TemporaryDirectory() as folder:
-        settings = load_settings(folder, privacy={"min_clients": 2})
+        out = Path(folder)
+        settings = load_settings(out, hubs={"external": "keep"})
         rows = [
             {"day": FIRST, "referrer": a, "target": b, "client": c}
             for a, b, c in sorted(set(walked), key=str)
         ]
-        path = Path(folder) / "transits.parquet"
-        pq.write_table(pa.Table.from_pylist(rows, contracts.TRANSITS.arrow_schema), path)
-        graph = read_links(engine, settings, [str(path)], Path(folder))
+        totals = [
+            {"day": FIRST, "site": url.split("/")[2], "url": url, "total": 1, "birth": FIRST}
+            for url in opened
+        ]
+        transits, page_totals = [str(out / "transits")], [str(out / "totals")]
+        pq.write_table(pa.Table.from_pylist(rows, contracts.TRANSITS.arrow_schema), transits[0])
+        pq.write_table(
+            pa.Table.from_pylist(totals, contracts.PAGE_TOTALS.arrow_schema), page_totals[0]
+        )
+        listed = pa.table({"url": pa.array(sorted(wanted), pa.string())})
+        pq.write_table(listed, out / "listed")
+        graph = read_links(engine, transits, page_totals, [str(out / "listed")], out, sorted(seeds))
         names = pq.read_table([str(one) for one in graph.pages])["url"].to_pylist()
+        hubs = graph.reachable(settings)
+        visits = count_visits(engine, settings, transits, graph, hubs, FIRST, out)
     hosts = {url.split("/")[2] for url in opened}
-    assert names == sorted({*linked, *opened}, key=lambda url: url.encode())
+    assert names == sorted(set(linked).union(*linked.values()), key=lambda url: url.encode())
     for page, url in enumerate(names):
         row = graph.links.target[graph.links.start[page] : graph.links.start[page + 1]]
         assert [names[n] for n in row] == sorted(linked[url], key=lambda one: one.encode())
         assert graph.is_opened[page] == (url in opened)
         assert graph.is_external[page] == (url.split("/")[2] not in hosts)
-        if linked[url]:
-            assert graph.clients[page] == len(opened[url] if url in opened else came[url])
-    seeds = {names[n] for n in graph.seeds(settings)}
-    assert seeds == {url for url, found in linked.items() if found and len(opened[url]) >= 2}
-    assert not np.any(graph.is_search)
+    known = {names[n] for n in hubs}
+    assert known == {url for url in linked if url in opened or url.split("/")[2] not in hosts} - {
+        url for url, found in linked.items() if not found
+    }
+    assert visits.clients.tolist() == [
+        len(opened[names[n]] if names[n] in opened else came[names[n]]) for n in hubs
+    ]
+
+
+def test_visits_by_hand(engine: Engine, tmp_path: Path) -> None:
+    """Opened thrice by two clients, once on the last day; the external hub twice, long ago."""
+    steps = [(0, None, FRONT, 1), (0, OTHER, FRONT, 1), (9, None, FRONT, 2)]
+    steps += [(0, ELSEWHERE, FRONT, 3), (1, ELSEWHERE, FRONT, 3), (9, FRONT, OTHER, 2)]
+    rows = [
+        {"day": FIRST + n * ONE, "referrer": a, "target": b, "client": c} for n, a, b, c in steps
+    ]
+    transits, totals = tmp_path / "transits", tmp_path / "totals"
+    pq.write_table(pa.Table.from_pylist(rows, contracts.TRANSITS.arrow_schema), transits)
+    of = [
+        {"url": url, "total": 1, "day": FIRST, "site": "", "birth": FIRST} for url in (FRONT, OTHER)
+    ]
+    pq.write_table(pa.Table.from_pylist(of, contracts.PAGE_TOTALS.arrow_schema), totals)
+    settings = load_settings(tmp_path, hubs={"external": "keep"})
+    graph = read_links(engine, [str(transits)], [str(totals)], [str(totals)], tmp_path)
+    hubs = graph.reachable(settings)
+    visits = count_visits(engine, settings, [str(transits)], graph, hubs, FIRST + 9 * ONE, tmp_path)
+    found = zip(hubs, visits.clients, visits.total, visits.recent, strict=True)
+    names = [FRONT, OTHER, ELSEWHERE]
+    assert [(names[n], *row) for n, *row in found] == [
+        (FRONT, 3, 5, 1),
+        (OTHER, 1, 1, 1),
+        (ELSEWHERE, 1, 2, 0),
+    ]

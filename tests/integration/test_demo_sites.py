@@ -122,6 +122,13 @@ def test_the_event_site_leaves_when_it_is_over(demo: Demo) -> None:
     assert scored["bound"] > max(row["bound"] for row in demo.rows("site_scores") if row["rank"])
 
 
+def test_the_prefixes_of_the_event_leave_with_it(demo: Demo) -> None:
+    before, after = (
+        {row["site"] for row in demo.rows("news_prefixes", demo.closes + n * ONE)} for n in (2, 3)
+    )
+    assert before - after == {EVENT}
+
+
 def test_portals_lead_the_list(demo: Demo) -> None:
     ranked = [row["site"] for row in demo.rows("site_scores") if row["rank"]]
     assert {site.split(".")[0] for site in ranked[:2]} == {"news"}
@@ -145,9 +152,11 @@ def test_mixed_sites_contribute_their_news_sections(demo: Demo) -> None:
 def test_most_pages_under_news_prefixes_are_news(demo: Demo) -> None:
     prefixes = [row["prefix"] for row in demo.rows("news_prefixes")]
     assert prefixes == sorted(prefixes)
-    found = [page for page in demo.pages.values() if _begins(page["url"], prefixes)]
+    # What is over has no prefixes any more.
+    living = [page for page in demo.pages.values() if page["site"] != EVENT]
+    found = [page for page in living if _begins(page["url"], prefixes)]
     news = [page for page in found if page["is_news"]]
-    of_all = sum(bool(page["is_news"]) for page in demo.pages.values())
+    of_all = sum(bool(page["is_news"]) for page in living)
     # Labels of 766 reliable pages find the sections of all 6,000.
     assert len(news) / len(found) > 0.85
     assert len(news) / of_all > 0.9

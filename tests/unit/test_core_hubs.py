@@ -14,7 +14,7 @@ from scipy.optimize import minimize
 
 from temporal_assets.core.hub_coverage import gains, greedy_order, paper_order
 from temporal_assets.core.links import Links, links_of_rows, reach
-from temporal_assets.core.revisits import caught_share, intervals
+from temporal_assets.core.revisits import caught_share, day_weights, intervals
 
 Graph = dict[int, set[int]]
 
@@ -162,6 +162,29 @@ def test_reach_is_what_walking_says(graph: Graph, seeds: list[int], wanted: set[
         two = one.union(*(graph.get(page, set()) for page in one))
         assert found.one_hop[n] == len(one & wanted)
         assert found.two_hops[n] == len(two & wanted)
+
+
+def test_weights_of_days_by_hand() -> None:
+    there = np.ones(8, bool)
+    # The last four days have no labels yet; of the others each counts half as much as the next.
+    assert day_weights(there, 1.0) == pytest.approx([1 / 15, 2 / 15, 4 / 15, 8 / 15, 0, 0, 0, 0])
+    there[2] = False
+    assert day_weights(there, 1.0) == pytest.approx([1 / 11, 2 / 11, 0, 8 / 11, 0, 0, 0, 0])
+    # Too short a window for any label: all there is.
+    assert day_weights(np.array([True, False, True]), 2.0) == pytest.approx([1 / 3, 0, 2 / 3])
+
+
+@given(
+    there=st.lists(st.booleans(), min_size=1, max_size=70).filter(any),
+    half_life=st.floats(0.5, 1e6),
+    births=st.integers(0, 9),
+)
+def test_as_many_births_every_day_are_that_many_a_day(
+    there: list[bool], half_life: float, births: int
+) -> None:
+    weight = day_weights(np.array(there), half_life)
+    assert (weight * births).sum() == pytest.approx(births)
+    assert not weight[~np.array(there)].any()
 
 
 def test_shares_caught_by_hand() -> None:

@@ -1,0 +1,45 @@
+-- link_visits: who came to each of some pages, or from it where it was not opened itself; clients
+--   are those of one key of the pseudonyms: one whose key was changed counts anew with each
+-- inputs: transits, candidates
+-- parameters: rotation_days, recent_from
+-- output: link_visits
+-- grain: page
+WITH seen AS (
+    SELECT candidates.page AS page, transits.day AS day, transits.client AS client
+    FROM transits
+    INNER JOIN candidates ON candidates.url = transits.target
+    WHERE candidates.is_opened
+    UNION ALL
+    SELECT candidates.page AS page, transits.day AS day, transits.client AS client
+    FROM transits
+    INNER JOIN candidates ON candidates.url = transits.referrer
+    WHERE NOT candidates.is_opened
+)
+
+SELECT
+    page,
+    max(clients) AS clients,
+    sum(visits) AS visits,
+    sum(recent_visits) AS recent_visits
+FROM (
+    SELECT
+        page,
+        period,
+        count(*) AS clients,
+        sum(visits) AS visits,
+        sum(recent_visits) AS recent_visits
+    FROM (
+        SELECT
+            page,
+            client,
+            CAST(floor(date_diff('day', DATE '1970-01-01', day) / $rotation_days) AS BIGINT)
+                AS period,
+            count(*) AS visits,
+            sum(CASE WHEN day >= $recent_from THEN 1 ELSE 0 END) AS recent_visits
+        FROM seen
+        GROUP BY page, client, period
+    )
+    GROUP BY page, period
+)
+GROUP BY page
+ORDER BY page
