@@ -41,6 +41,7 @@ _WORDS: Final = (
     *("amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "haven", "inlet", "jetty"),
     *("knoll", "ledge", "marsh", "north", "orbit", "plaza", "quarry", "river", "stone", "tower"),
 )
+_HOST: Final = "portal.example"
 _SECTIONS: Final = ("politics", "sport", "business", "culture", "science", "travel", "local")
 
 
@@ -58,9 +59,9 @@ class Cost:
 def site(pages: int, seed: int) -> SiteTraffic:
     """A portal with news, a forum, a gallery, a shop and some disorder, and its traffic."""
     random = np.random.default_rng(seed)
-    kind = random.choice(5, pages, p=[0.4, 0.25, 0.2, 0.1, 0.05])
-    fronts = ["https://portal.example/", *(f"https://portal.example/{s}/" for s in _SECTIONS)]
-    urls = texts(fronts + list(_pages(kind, random)))
+    kind = _kinds(pages, random)
+    fronts = _fronts(_HOST)
+    urls = texts(fronts + list(_pages(kind, _HOST, random)))
     count = len(urls)
     views = np.minimum(random.pareto(1.1, count) + 1, 1e5).astype(np.int64).astype(np.float64)
     views[: len(fronts)] = 50.0 + pages
@@ -79,10 +80,23 @@ def site(pages: int, seed: int) -> SiteTraffic:
     return SiteTraffic(urls, views, referrals, referrer, target, np.ceil(shares))
 
 
-def _pages(kind: np.ndarray, random: np.random.Generator) -> Iterator[str]:
+def page_urls(pages: int, host: str, random: np.random.Generator) -> list[str]:
+    """URLs of such a portal."""
+    return _fronts(host) + list(_pages(_kinds(pages, random), host, random))
+
+
+def _kinds(pages: int, random: np.random.Generator) -> np.ndarray:
+    return random.choice(5, pages, p=[0.4, 0.25, 0.2, 0.1, 0.05])
+
+
+def _fronts(host: str) -> list[str]:
+    return [f"https://{host}/", *(f"https://{host}/{section}/" for section in _SECTIONS)]
+
+
+def _pages(kind: np.ndarray, name: str, random: np.random.Generator) -> Iterator[str]:
     words = random.integers(0, len(_WORDS), (len(kind), 4))
     number = random.integers(0, 10_000, len(kind))
-    host = "https://portal.example"
+    host = f"https://{name}"
     for i, (sort, (a, b, c, d), n) in enumerate(
         zip(kind.tolist(), words.tolist(), number.tolist(), strict=True)
     ):

@@ -5,9 +5,32 @@
 -- parameters: day, new_from, least_clients
 -- output: page_traffic
 -- grain: url
-WITH triples AS (
-    SELECT DISTINCT referrer, target, client
+-- Pages have numbers in the order of sites and URLs, so that those of a site are a range: whether
+-- two pages are of one site is then no join, which could pair all pages of a site with each other.
+WITH pages AS (
+    SELECT
+        site,
+        url,
+        total,
+        birth,
+        row_number() OVER (ORDER BY site, url) - 1 AS page,
+        rank() OVER (ORDER BY site) - 1 AS first,
+        count(*) OVER (PARTITION BY site) AS size
+    FROM page_totals
+),
+ends AS (
+    SELECT url, page
+    FROM pages
+    UNION ALL
+    SELECT url, -row_number() OVER (ORDER BY url) AS page
+    FROM (SELECT DISTINCT referrer AS url FROM transits WHERE referrer IS NOT NULL) AS referrers
+    WHERE url NOT IN (SELECT url FROM page_totals)
+),
+triples AS (
+    SELECT DISTINCT sources.page AS referrer, targets.page AS target, transits.client
     FROM transits
+    INNER JOIN pages AS targets ON targets.url = transits.target
+    LEFT JOIN ends AS sources ON sources.url = transits.referrer
 ),
 edges AS (
     SELECT referrer, target, count(*) AS transits
@@ -15,49 +38,45 @@ edges AS (
     GROUP BY referrer, target
 ),
 openers AS (
-    SELECT DISTINCT target AS url, client
+    SELECT DISTINCT target AS page, client
     FROM triples
 ),
 audience AS (
-    SELECT url, count(*) AS clients
+    SELECT page, count(*) AS clients
     FROM openers
-    GROUP BY url
+    GROUP BY page
 ),
 few AS (
-    SELECT openers.url, list_sort(list(openers.client)) AS clients
+    SELECT openers.page, list_sort(list(openers.client)) AS clients
     FROM openers
-    INNER JOIN audience ON audience.url = openers.url
+    INNER JOIN audience ON audience.page = openers.page
     WHERE audience.clients < $least_clients
-    GROUP BY openers.url
+    GROUP BY openers.page
 ),
 arrivals AS (
     SELECT
-        target AS url,
+        target AS page,
         sum(transits) AS visits,
         sum(CASE WHEN referrer IS NULL THEN 0 ELSE transits END) AS referred
     FROM edges
     GROUP BY target
 ),
 departures AS (
-    SELECT referrer AS url, sum(transits) AS referrals
+    SELECT referrer AS page, sum(transits) AS referrals
     FROM edges
-    WHERE referrer IS NOT NULL
+    WHERE referrer >= 0
     GROUP BY referrer
-),
-pages AS (
-    SELECT site, url, total, birth, row_number() OVER (PARTITION BY site ORDER BY url) - 1 AS place
-    FROM page_totals
 ),
 links AS (
     SELECT
-        edges.target AS url,
+        edges.target AS page,
         list_sort(list(struct_pack(
-            page := CAST(sources.place AS INTEGER),
+            page := CAST(edges.referrer - pages.first AS INTEGER),
             transits := edges.transits
         ))) AS links
     FROM edges
-    INNER JOIN pages AS targets ON targets.url = edges.target
-    INNER JOIN pages AS sources ON sources.url = edges.referrer AND sources.site = targets.site
+    INNER JOIN pages ON pages.page = edges.target
+    WHERE edges.referrer >= pages.first AND edges.referrer < pages.first + pages.size
     GROUP BY edges.target
 )
 SELECT
@@ -74,10 +93,10 @@ SELECT
     pages.birth >= $new_from AS is_new,
     CASE WHEN labels.phi_n IS NOT NULL THEN labels.is_temporal END AS is_temporal
 FROM pages
-LEFT JOIN arrivals ON arrivals.url = pages.url
-LEFT JOIN departures ON departures.url = pages.url
-LEFT JOIN audience ON audience.url = pages.url
-LEFT JOIN few ON few.url = pages.url
-LEFT JOIN links ON links.url = pages.url
+LEFT JOIN arrivals ON arrivals.page = pages.page
+LEFT JOIN departures ON departures.page = pages.page
+LEFT JOIN audience ON audience.page = pages.page
+LEFT JOIN few ON few.page = pages.page
+LEFT JOIN links ON links.page = pages.page
 LEFT JOIN page_labels AS labels ON labels.url = pages.url
-ORDER BY pages.site, pages.url
+ORDER BY pages.page
