@@ -42,7 +42,6 @@ from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.asset import Job, Sources, WindowAsset
 from temporal_assets.windows.behaviour_graph import BEHAVIOUR_GRAPH
-from temporal_assets.windows.page_totals import PAGE_TOTALS
 from temporal_assets.windows.page_traffic import PAGE_TRAFFIC
 from temporal_assets.windows.pattern_ranks import PATTERN_RANKS
 from temporal_assets.windows.url_patterns import URL_PATTERNS
