@@ -136,3 +136,11 @@ def test_the_settings_page_has_every_setting_with_its_default(repository: Path) 
         if name not in ("path", "columns")
     }
     assert {name: rows.get(name) for name in wanted} == wanted
+
+
+def test_the_security_page_names_tests_that_exist(repository: Path) -> None:
+    page = (repository / "docs" / "security.md").read_text("utf-8")
+    named = set(re.findall(r"`(test_[a-z_]+)`", page))
+    there = {path.stem for path in (repository / "tests").rglob("test_*.py")}
+    assert named - there == set()
+    assert "test_hostile_logs" in named
