@@ -10,9 +10,7 @@ temporal should be fetched now. The ways to decide differ only where a prefix an
 from __future__ import annotations
 
 import argparse
-import datetime as dt
 import tempfile
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,14 +19,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from temporal_assets import contracts
-from temporal_assets.demo import DemoOptions, generate
-from temporal_assets.engines.duckdb import DuckDBEngine
+from benchmarks.demo_policy import learn
+from temporal_assets.demo import DemoOptions
 from temporal_assets.policy import Policy
-from temporal_assets.settings import Settings, load_settings
-from temporal_assets.storage.store import Store
-from temporal_assets.windows.asset import WindowAsset, build
-from temporal_assets.windows.crawl_policy import CRAWL_POLICY, files_of
 
 LEARNED: Final = 45
 """Days of the corpus that are known when the policy is made."""
@@ -38,44 +31,12 @@ WINDOW: Final = 40
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
 
-def beneath(assets: Iterable[WindowAsset]) -> dict[str, WindowAsset]:
-    """Assets and what they are made from, in the order to make them."""
-    found: dict[str, WindowAsset] = {}
-    for asset in assets:
-        found |= beneath(asset.tables) | {asset.name: asset}
-    return found
-
-
-def publish(store: Store, asset: str, truth: Path, last: dt.date) -> None:
-    """The true rows of the days up to `last`."""
-    schema = contracts.table(asset).arrow_schema
-    rows = pq.read_table(truth)
-    for day in pc.unique(rows["day"]).to_pylist():
-        if day <= last:
-            part = rows.filter(pc.equal(rows["day"], day)).select(schema.names).cast(schema)
-            with store.scratch() as scratch:
-                pq.write_table(part, scratch / "part.parquet")
-                file = scratch / "part.parquet"
-                store.publish(asset, day, [file], inputs=[], settings_digest="")
-
-
 def learned(seed: int, root: Path) -> tuple[Policy, pa.Table]:
     """The policy of the day, and the pages that were born after it."""
-    made = generate(DemoOptions(seed=seed, mirror=False), root / "demo")
-    settings: Settings = load_settings(
-        root / "state", window={"days": WINDOW, "min_days": WINDOW // 2}
-    )
-    store, engine, day = Store.open(settings), DuckDBEngine(settings), made.days[LEARNED - 1]
-    for asset in ("page_views", "transits"):
-        publish(store, asset, made.truth[asset.removeprefix("page_")], day)
-    for asset in beneath([CRAWL_POLICY]).values():
-        build(store, engine, settings, asset, day)
-    folder = files_of(store, settings, store.require("crawl_policy", day))
-    if folder is None:
-        raise RuntimeError("the policy names no files")
-    pages = pq.read_table(made.truth["pages"])
+    found = learn(DemoOptions(seed=seed, mirror=False), root, LEARNED, WINDOW)
+    pages = pq.read_table(found.made.truth["pages"])
     born = pc.and_(pc.greater(pages["birth"], LEARNED), pc.not_equal(pages["kind"], "hub"))
-    return Policy.load(folder), pages.filter(born)
+    return found.policy, pages.filter(born)
 
 
 def ways(policy: Policy, urls: list[str]) -> dict[str, Flags]:

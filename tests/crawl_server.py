@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,6 +21,8 @@ class Sites(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.answer = answer
         self.asked: list[str] = []
+        self.unchanged: list[str] = []
+        """Those of which the client had the same already."""
 
     @property
     def address(self) -> str:
@@ -34,7 +37,15 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.asked.append(self.path)
         page = self.server.answer(self.path)
         body = page if page is not None else b"not here"
+        version = f'"{hashlib.sha256(body).hexdigest()}"'
+        if page is not None and self.headers["If-None-Match"] == version:
+            self.server.unchanged.append(self.path)
+            self.send_response(304)
+            self.send_header("ETag", version)
+            self.end_headers()
+            return
         self.send_response(200 if page is not None else 404)
+        self.send_header("ETag", version)
         is_text = self.path.endswith("robots.txt")
         self.send_header("Content-Type", "text/plain" if is_text else "text/html; charset=utf-8")
         self.send_header("Content-Length", str(len(body)))

@@ -3,9 +3,9 @@
     ADDONS = {"temporal_assets.crawl.scrapy.PolicyAddon": 500}
     TEMPORAL_POLICY = "temporal_state/policy/latest"
 
-Hubs become start requests and are visited again at their intervals; every other request gets the
-priority of its tier, or is dropped if the policy does not want it. Settings are documented in
-`docs/crawlers/scrapy.md`. Needs Scrapy 2.16.
+Hubs become start requests and are visited again at their intervals, where they have changed; every
+other request gets the priority of its tier, or is dropped if the policy does not want it. Settings
+are documented in `docs/crawlers/scrapy.md`. Needs Scrapy 2.16.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from scrapy.utils.defer import deferred_from_coro
 
 from temporal_assets.crawl.hub_visits import HubVisits
 from temporal_assets.crawl.policy_source import PolicySource
+from temporal_assets.crawl.validators import NOT_MODIFIED, VERSION, Validators
 from temporal_assets.policy import Policy, PolicyError
 from temporal_assets.policy.document import SKIP_TIER
 
@@ -89,11 +90,13 @@ class PolicyMiddleware(BaseSpiderMiddleware):
         ]
         self._seeds = settings.getbool("TEMPORAL_SEEDS", True)
         self._revisits = settings.getbool("TEMPORAL_REVISIT", True) and self._seeds
+        self._asks_for_changes = settings.getbool("TEMPORAL_CONDITIONAL", True)
         self._factor = settings.getfloat("TEMPORAL_INTERVAL_FACTOR", 1.0)
         self._scheme = settings.get("TEMPORAL_SCHEME")
         self._reload_seconds = settings.getfloat("TEMPORAL_RELOAD_SECONDS", 60.0)
         self._tick_seconds = settings.getfloat("TEMPORAL_TICK_SECONDS", 1.0)
         self._visits = HubVisits({}, {})
+        self._versions = Validators({})
         self._loops: list[Any] = []
         crawler.signals.connect(self._opened, signals.spider_opened)
         crawler.signals.connect(self._closed, signals.spider_closed)
@@ -142,6 +145,7 @@ class PolicyMiddleware(BaseSpiderMiddleware):
                 self._address(url),
                 priority=priority(tiers[url]),
                 dont_filter=True,
+                headers=self._versions.headers(url) if self._asks_for_changes else None,
                 meta={HUB: url, TIER: tiers[url], REASON: "hub"},
             )
 
@@ -153,8 +157,9 @@ class PolicyMiddleware(BaseSpiderMiddleware):
 
     def _opened(self, spider: Spider) -> None:
         state = getattr(spider, "state", None)
-        kept = {} if state is None else state.setdefault(_STATE, {"due": {}, "asked": {}})
-        self._visits = HubVisits(kept.get("due", {}), kept.get("asked", {}))
+        kept = {} if state is None else state.setdefault(_STATE, {})
+        self._visits = HubVisits(kept.setdefault("due", {}), kept.setdefault("asked", {}))
+        self._versions = Validators(kept.setdefault("versions", {}))
         self._use_policy()
         if self._revisits:
             self._repeat(self._visit, self._tick_seconds)
@@ -175,10 +180,15 @@ class PolicyMiddleware(BaseSpiderMiddleware):
         if self._revisits:
             raise DontCloseSpider  # hubs are due later
 
-    def _received(self, request: Request) -> None:
+    def _received(self, response: Response, request: Request) -> None:
         hub = request.meta.get(HUB)
-        if hub is not None:
-            self._visits.came(hub, time.time())
+        if hub is None:
+            return
+        self._visits.came(hub, time.time())
+        said = {name: (response.headers.get(name) or b"").decode("latin-1") for name in VERSION}
+        self._versions.saw(hub, response.status, said)
+        if response.status == NOT_MODIFIED:
+            self._count("not_modified")
 
     def _visit(self) -> None:
         engine = self.crawler.engine
@@ -206,6 +216,7 @@ class PolicyMiddleware(BaseSpiderMiddleware):
     def _use_policy(self) -> None:
         document = self.policy.document
         self._visits.replace(document["hubs"], self._factor)
+        self._versions.forget_others(frozenset(hub["url"] for hub in document["hubs"]))
         logger.info("Crawl policy of %s, %d hubs", document["day"], len(document["hubs"]))
         if self.crawler.stats:
             self.crawler.stats.set_value("temporal/policy_day", document["day"])

@@ -19,6 +19,7 @@ pytest.importorskip("scrapy", reason="the scrapy extra is not installed")
 from temporal_assets.crawl.hub_visits import HubVisits
 from temporal_assets.crawl.policy_source import PolicySource
 from temporal_assets.crawl.scrapy import PolicyAddon, PolicyMiddleware
+from temporal_assets.crawl.validators import Validators
 from temporal_assets.policy import NewerPolicy, PolicyError
 from temporal_assets.policy.document import Document, HubEntry, as_text
 from tests.crawl_server import Sites, served
@@ -131,7 +132,7 @@ def test_hubs_are_visited_again_and_a_new_policy_is_followed(
             after["hubs"] = [
                 {**doc["hubs"][0], "interval_seconds": 300},
                 {**doc["hubs"][0], "url": "https://board.example/new-hub", "site": "board.example"},
-            ]
+            ]  # visited every 0.3 and 0.9 seconds
             threading.Thread(target=written, args=(tmp_path, after)).start()
         return html(*(f"/politics/2025/06/{n:02}/a-b.html" for n in range(1, visits[url] + 1)))
 
@@ -149,6 +150,11 @@ def test_hubs_are_visited_again_and_a_new_policy_is_followed(
     assert fetched["http://board.example/new-hub"] >= 1
     assert stats["temporal/reloads"] == 1
     assert stats["temporal/revisits"] >= 4
+    # The front page is another every time; the new hub stays what it is, and is downloaded once.
+    unchanged = Counter(sites.unchanged)
+    assert unchanged["http://news.example/"] == 0
+    assert fetched["http://board.example/new-hub"] == unchanged["http://board.example/new-hub"] + 1
+    assert stats["temporal/not_modified"] == unchanged.total() > 0
     assert stats["finish_reason"] == "closespider_timeout"
 
 
@@ -231,6 +237,29 @@ def test_visits_by_hand() -> None:
     visits.came("b", 5000)  # no longer a hub
     assert visits.take(5099) == []
     assert visits.take(5100) == ["c"]
+
+
+def test_versions_by_hand() -> None:
+    kept: dict[str, dict[str, str]] = {}
+    versions = Validators(kept)
+    assert versions.headers("a") == {}
+    versions.saw("a", 200, {"ETag": 'W/"1"', "Last-Modified": "Thu, 01 May 2025 00:00:00 GMT"})
+    assert versions.headers("a") == {
+        "If-None-Match": 'W/"1"',
+        "If-Modified-Since": "Thu, 01 May 2025 00:00:00 GMT",
+    }
+    versions.saw("a", 304, {"ETag": '"other"'})
+    versions.saw("a", 500, {"ETag": '"other"'})
+    assert versions.headers("a")["If-None-Match"] == 'W/"1"'
+    versions.saw("b", 200, {"ETag": "x" * 1025, "Last-Modified": ""})
+    assert versions.headers("b") == {}
+    versions.saw("a", 200, {"ETag": '"2"'})
+    assert kept == {"a": {"If-None-Match": '"2"'}}
+    versions.saw("a", 200, {})  # the server tells no longer
+    assert kept == {}
+    versions.saw("a", 200, {"ETag": '"3"'})
+    versions.forget_others(frozenset({"b"}))
+    assert kept == {}
 
 
 def test_a_broken_new_policy_leaves_the_old_one(tmp_path: Path) -> None:

@@ -1,0 +1,96 @@
+"""A policy learned from the first days of a demo corpus; for benchmarks and tests.
+
+The days are the true views and transits of the corpus: that its logs lead to exactly these is
+what `tests/integration/test_demo_truth.py` shows. Nothing after the last day is read.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from temporal_assets import contracts
+from temporal_assets.demo import DemoOptions, generate
+from temporal_assets.demo.options import DemoSummary
+from temporal_assets.engines.duckdb import DuckDBEngine
+from temporal_assets.policy import Policy
+from temporal_assets.settings import Settings, load_settings
+from temporal_assets.storage.store import Store
+from temporal_assets.windows.asset import WindowAsset, build
+from temporal_assets.windows.crawl_policy import CRAWL_POLICY, files_of
+from temporal_assets.windows.hub_seeds import HUB_SEEDS
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A state folder with everything that a policy is made from."""
+
+    made: DemoSummary
+    root: Path
+    settings: Settings
+    store: Store
+    day: dt.date
+    """The last that is known."""
+
+    @property
+    def folder(self) -> Path:
+        """The files of the policy."""
+        manifest = self.store.require("crawl_policy", self.day)
+        folder = files_of(self.store, self.settings, manifest)
+        if folder is None:
+            raise RuntimeError("the policy names no files")
+        return folder
+
+    @property
+    def policy(self) -> Policy:
+        """Ready to decide."""
+        return Policy.load(self.folder)
+
+    def with_hubs(self, **hubs: Any) -> Learned:
+        """The policy of other settings of its hubs."""
+        changed = self.settings.hubs.model_copy(update=hubs)
+        settings = self.settings.model_copy(update={"hubs": changed})
+        for asset in (HUB_SEEDS, CRAWL_POLICY):
+            build(self.store, DuckDBEngine(settings), settings, asset, self.day)
+        return Learned(self.made, self.root, settings, self.store, self.day)
+
+
+def learn(options: DemoOptions, root: Path, days: int, window: int, **settings: Any) -> Learned:
+    """Everything up to the policy, from the first `days` days of a corpus, by one window."""
+    made = generate(options, root / "demo")
+    chosen = load_settings(
+        root / "state", window={"days": window, "min_days": window // 2}, **settings
+    )
+    store, engine, day = Store.open(chosen), DuckDBEngine(chosen), made.days[days - 1]
+    for asset in ("page_views", "transits"):
+        _publish(store, asset, made.truth[asset.removeprefix("page_")], day)
+    for one in _beneath([CRAWL_POLICY]).values():
+        build(store, engine, chosen, one, day)
+    return Learned(made, root, chosen, store, day)
+
+
+def _publish(store: Store, asset: str, truth: Path, last: dt.date) -> None:
+    """The true rows of the days up to `last`."""
+    schema = contracts.table(asset).arrow_schema
+    rows = pq.read_table(truth)
+    for day in pc.unique(rows["day"]).to_pylist():
+        if day <= last:
+            part = rows.filter(pc.equal(rows["day"], day)).select(schema.names).cast(schema)
+            with store.scratch() as scratch:
+                file = scratch / f"{asset}.parquet"
+                pq.write_table(part, file)
+                store.publish(asset, day, [file], inputs=[], settings_digest="")
+
+
+def _beneath(assets: Iterable[WindowAsset]) -> dict[str, WindowAsset]:
+    """Assets and what they are made from, in the order to make them."""
+    found: dict[str, WindowAsset] = {}
+    for asset in assets:
+        found |= _beneath(asset.tables) | {asset.name: asset}
+    return found

@@ -1,0 +1,57 @@
+"""What a server said of a page's version, to ask it next time whether the page has changed.
+
+Here: the headers of a conditional request (RFC 9110, 13.1) from those of the response before. Not
+here: requests. Hubs are looked at again and again, and mostly have not changed; a server that
+knows its versions then answers with a line instead of the page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+NOT_MODIFIED: Final = 304
+_OK: Final = 200
+
+_ASKED_WITH: Final[Mapping[str, str]] = {
+    "ETag": "If-None-Match",
+    "Last-Modified": "If-Modified-Since",
+}
+
+VERSION: Final = tuple(_ASKED_WITH)
+"""Headers of responses that name a version."""
+
+_LONGEST: Final = 1024
+"""Characters. What a server sends comes back to it, and is kept with the crawl."""
+
+Kept = dict[str, dict[str, str]]
+
+
+class Validators:
+    """The versions of pages that were seen last, by URL; `kept` may be stored with the crawl."""
+
+    def __init__(self, kept: Kept) -> None:
+        self._kept = kept
+
+    def headers(self, url: str) -> dict[str, str]:
+        """To be sent with the next request; none where the page's version is unknown."""
+        return dict(self._kept.get(url, {}))
+
+    def saw(self, url: str, status: int, headers: Mapping[str, str]) -> None:
+        """Note the version of a response; one that brought no page says nothing of versions."""
+        if status != _OK:
+            return
+        found = {
+            asked: headers[said]
+            for said, asked in _ASKED_WITH.items()
+            if 0 < len(headers.get(said, "")) <= _LONGEST
+        }
+        if found:
+            self._kept[url] = found
+        else:
+            self._kept.pop(url, None)
+
+    def forget_others(self, urls: frozenset[str]) -> None:
+        """Keep what is known of these URLs only."""
+        for gone in self._kept.keys() - urls:
+            del self._kept[gone]
