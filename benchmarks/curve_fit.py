@@ -42,8 +42,9 @@ from temporal_assets.core import curves as fitter
 from temporal_assets.core import synthetic, truncation
 from temporal_assets.core.compiled import kernel
 from temporal_assets.core.curves import Method, Options, fit
-from temporal_assets.core.descent import LOG_SIGMA, MU, PARAMETERS, ROOM, ROWS, descend
+from temporal_assets.core.descent import ROOM, copy, descend
 from temporal_assets.core.lognormal import bounds, density
+from temporal_assets.core.page_equations import LOG_SIGMA, MU, OFFSET, PARAMETERS, ROWS
 from temporal_assets.core.starts import grid
 from temporal_assets.core.weekdays import weekday_factors, without_weekdays
 from temporal_assets.engines.duckdb import DuckDBEngine
@@ -120,14 +121,16 @@ def _long_search(
     lowest = math.inf
     for k in range(len(starts)):
         theta[0] = 0.0
-        theta[1:] = starts[k]
+        copy(starts[k], theta[1:])
+        if not likelihood:
+            theta[OFFSET] = math.log(theta[OFFSET])
         value, _, _ = descend(
             likelihood, theta, y, weight, length, False, low, high, works, room, free, 1000,
             1e-11, shift, 3.0, rival, math.inf, 0.0, 1.0,
         )  # fmt: skip
         if value < lowest:
             lowest = value
-            best[:] = theta
+            copy(theta, best)
     return lowest + shift
 
 
@@ -138,7 +141,7 @@ def quality(views: NDArray[Any], method: Method, by_scipy: int) -> tuple[float, 
     rng = np.random.default_rng(_SEED)
     good, same, asked = 0, 0, 0
     behind = 0.0
-    for page in np.flatnonzero(found.converged):
+    for page in np.flatnonzero(found.evaluations > 0):
         row = views[page].astype(np.float64)
         birth = int(np.argmax(row > 0))
         y, inside = row[birth:], birth > 0

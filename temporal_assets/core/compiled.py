@@ -41,6 +41,22 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
     return cast("Callable[P, R]", compiled)
 
 
+def part(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile a part of kernels, as they are compiled.
+
+    Python cannot call it: the code for that takes the compiler as long as a short loop does.
+    """
+    compiled = njit(
+        nogil=True,
+        cache=True,
+        error_model="numpy",
+        fastmath=_FREE,
+        no_cpython_wrapper=True,
+        no_cfunc_wrapper=True,
+    )(function)
+    return cast("Callable[P, R]", compiled)
+
+
 def _to_bits(_context: Any, x: Any) -> Any:
     def generate(_target: Any, builder: Any, _signature: Any, args: Any) -> Any:
         return builder.bitcast(args[0], ir.IntType(64))

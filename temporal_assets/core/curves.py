@@ -21,22 +21,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
-from temporal_assets.core.compiled import kernel
-from temporal_assets.core.descent import (
+from temporal_assets.core.compiled import kernel, part
+from temporal_assets.core.descent import ROOM, allowed, copy, descend
+from temporal_assets.core.interest import interval, share
+from temporal_assets.core.lognormal import MIN_SIGMA, SLOWEST, accumulated, bounds
+from temporal_assets.core.page_equations import (
     AMPLITUDE,
     BASE,
     LOG_SIGMA,
     MU,
     OFFSET,
     PARAMETERS,
-    ROOM,
     ROWS,
-    allowed,
-    descend,
     objective,
+    offset_of,
 )
-from temporal_assets.core.interest import interval, share
-from temporal_assets.core.lognormal import MIN_SIGMA, SLOWEST, accumulated, bounds
 from temporal_assets.core.starts import (
     Grid,
     Singles,
@@ -58,7 +57,8 @@ _STARTS: Final = 4
 _ROUNDS: Final = 80
 _ENOUGH: Final = 1e-5
 """Relative gain that is too small to go on for."""
-_NO_PEAK: Final = 0.5
+_NO_PEAK_OF_MASS: Final = 0.5
+_NO_PEAK_OF_DOTS: Final = 0.2
 """Patience with a start beside which the grid has a better one: most are in another's valley."""
 _MAX_BASE: Final = 10.0
 """Daily base per unit of A; with more there is no hump to speak of."""
@@ -197,8 +197,11 @@ def fit(
         block = np.ascontiguousarray(table[rows], dtype=np.float64)
         if not np.all(np.isfinite(block) & (block >= 0)):
             raise ValueError("views must be finite and not negative")
-        arguments = [block, *plan.arguments, numbers[rows], states[rows]]
-        _fit_rows(*arguments)
+        births = np.argmax(block * weight > 0, axis=1)
+        for born_inside in (True, False):
+            chosen = np.flatnonzero((births > 0) == born_inside)
+            arguments = [block, births, chosen, *plan.of(born_inside), numbers[rows], states[rows]]
+            _fit_rows(*arguments)
 
     with ThreadPoolExecutor(workers or os.cpu_count() or 1) as pool:
         list(pool.map(work, range(0, pages, _CHUNK)))
@@ -229,20 +232,28 @@ class _Plan:
     def __init__(self, options: Options, days: int, weight: Floats) -> None:
         if options.n <= 0:
             raise ValueError("n must be positive")
+        self._options, self._days, self._weight = options, days, weight
+
+    def of(self, born_inside: bool) -> list[Any]:
+        """For the pages first seen after the window's first day, or for those seen on it."""
+        options, days = self._options, self._days
         mass = options.method == "likelihood"
-        self.arguments: list[Any] = [weight, mass, options.base, float(options.n)]
-        for born_inside in (True, False):
-            cells = grid(days, mass=mass, base=options.base, born_inside=born_inside)
-            low, high = _box(days, options, born_inside=born_inside)
-            self.arguments += [cells.table, cells.sums, cells.squares, cells.cells, cells.groups]
-            self.arguments += [cells.neighbours]
-            self.arguments += [_cell_shares(cells, options.n, days), low, high]
+        cells = grid(days, mass=mass, base=options.base, born_inside=born_inside)
+        return [
+            *(self._weight, mass, options.base, float(options.n)),
+            *(cells.table, cells.sums, cells.squares, cells.cells, cells.groups, cells.neighbours),
+            _cell_shares(cells, options.n, days),
+            *_box(days, options, born_inside=born_inside),
+        ]
 
 
 def _box(days: int, options: Options, *, born_inside: bool) -> tuple[Floats, Floats]:
     low, high = np.zeros(PARAMETERS), np.zeros(PARAMETERS)
     low[OFFSET:], high[OFFSET:] = bounds(days, born_inside=born_inside)
-    low[LOG_SIGMA], high[LOG_SIGMA] = math.log(low[LOG_SIGMA]), math.log(high[LOG_SIGMA])
+    for box in (low, high):
+        box[LOG_SIGMA] = math.log(box[LOG_SIGMA])
+        if options.method == "least_squares":
+            box[OFFSET] = math.log(box[OFFSET])
     low[AMPLITUDE], high[AMPLITUDE] = 0.0, math.inf
     if options.base:
         high[BASE] = _MAX_BASE if options.method == "likelihood" else math.inf
@@ -259,74 +270,98 @@ def _cell_shares(cells: Grid, n: float, days: int) -> Floats:
 @kernel
 def _fit_rows(
     views: Floats,
+    births: NDArray[np.int64],
+    chosen: NDArray[np.int64],
     weight: Floats,
     likelihood: bool,
     base: bool,
     n: float,
-    table_in: Singles,
-    sums_in: Singles,
-    squares_in: Singles,
-    cells_in: Floats,
-    groups_in: NDArray[np.int64],
-    neighbours_in: NDArray[np.int64],
-    shares_in: Floats,
-    low_in: Floats,
-    high_in: Floats,
-    table_before: Singles,
-    sums_before: Singles,
-    squares_before: Singles,
-    cells_before: Floats,
-    groups_before: NDArray[np.int64],
-    neighbours_before: NDArray[np.int64],
-    shares_before: Floats,
-    low_before: Floats,
-    high_before: Floats,
+    table: Singles,
+    sums: Singles,
+    squares: Singles,
+    cells: Floats,
+    groups: NDArray[np.int64],
+    neighbours: NDArray[np.int64],
+    cell_shares: Floats,
+    low: Floats,
+    high: Floats,
     numbers: Floats,
     states: NDArray[np.int32],
 ) -> None:
-    """Fit each row of `views` into the same row of `numbers` and `states`."""
+    """Fit the chosen rows of `views` into the same rows of `numbers` and `states`."""
     days = views.shape[1]
     works = np.empty((2, ROWS, days + 2 * _LANES))
     padded = np.empty((2, days + _LANES))
     singles = np.empty(days, np.float32)
-    gains_in = np.empty(len(cells_in), np.float32)
-    gains_before = np.empty(len(cells_before), np.float32)
-    for p in range(views.shape[0]):
-        birth = 0
-        while birth < days and views[p, birth] * weight[birth] == 0:
-            birth += 1
+    gains = np.empty(len(cells), np.float32)
+    starts = np.empty(_STARTS, np.int64)
+    values = np.empty(_STARTS, np.float32)
+    room = np.empty((ROOM, PARAMETERS))
+    free = np.empty((2, PARAMETERS), np.bool_)
+    best = np.empty(PARAMETERS)
+    for p in chosen:
+        birth = births[p]
         y, w = views[p, birth:], weight[birth:]
-        states[p, 0], states[p, 1] = birth + 1, days - birth
+        life = len(y)
+        states[p, 0], states[p, 1], states[p, 3] = birth + 1, life, 0
         if _degenerate(y, w, birth, days, n, numbers[p], states[p]):
             continue
-        inside = birth > 0
-        _fit_page(
-            y,
-            w,
-            birth,
-            days,
-            likelihood,
-            base,
-            n,
-            table_in if inside else table_before,
-            sums_in if inside else sums_before,
-            squares_in if inside else squares_before,
-            cells_in if inside else cells_before,
-            groups_in if inside else groups_before,
-            neighbours_in if inside else neighbours_before,
-            shares_in if inside else shares_before,
-            low_in if inside else low_before,
-            high_in if inside else high_before,
-            gains_in if inside else gains_before,
-            singles,
-            padded,
-            works,
-            numbers[p],
-            states[p],
-        )
+        total = _filled(y, w, singles)
+        compare(singles, table, life, gains)
+        if likelihood:
+            gains_of_mass(gains, sums[life - 1])
+        else:
+            gains_of_dots(gains, sums[life - 1], squares[life - 1], life, 1.0 / life, base)
+        found = best_cells(gains, groups, starts, values)
+        flat, shift = _of_constant(likelihood, y, w)
+        length = _LANES * ((life + _LANES - 1) // _LANES)
+        for i in range(length):
+            padded[0, i] = y[i] if i < life else 0.0
+            padded[1, i] = w[i] if i < life else 0.0
+        y, w = padded[0, :length], padded[1, :length]
+        states[p, 2], states[p, 3] = _best_of(
+            likelihood, y, w, n, base, low, high, works, cells, gains, neighbours, starts[:found],
+            total, shift, flat, room, free, best,
+        )  # fmt: skip
+        value = objective(likelihood, best, y, w, length, base, works[0])
+        bottom, top = interval(
+            likelihood, best, y, w, length, base, low, high, n, float(days), works[0], gains,
+            cell_shares, value, birth == 0,
+        )  # fmt: skip
+        value = max(value + shift, 0.0)
+        goodness = max(0.0, 1.0 - value / flat) if flat > 1e-12 * total else 0.0
+        _tell(likelihood, best, birth, days, n, value, goodness, bottom, top, numbers[p])
 
 
-@kernel
+@part
+def _tell(
+    likelihood: bool,
+    theta: Floats,
+    birth: int,
+    days: int,
+    n: float,
+    value: float,
+    goodness: float,
+    bottom: float,
+    top: float,
+    numbers: Floats,
+) -> None:
+    """Write the numbers of a page that was fitted."""
+    ratio = theta[BASE] if likelihood else theta[BASE] / max(theta[AMPLITUDE], 1e-300)
+    numbers[0] = theta[AMPLITUDE]
+    numbers[1] = theta[BASE] * theta[AMPLITUDE] if likelihood else theta[BASE]
+    numbers[2] = birth + 1.0 - offset_of(likelihood, theta)
+    numbers[3] = theta[MU]
+    numbers[4] = math.exp(theta[LOG_SIGMA])
+    numbers[5] = value
+    numbers[6] = goodness
+    numbers[7] = share(1.0, float(days), ratio, theta[MU], theta[LOG_SIGMA])
+    numbers[8] = share(n, float(days), ratio, theta[MU], theta[LOG_SIGMA])
+    numbers[9] = bottom
+    numbers[10] = top
+
+
+@part
 def _degenerate(
     y: Floats,
     w: Floats,
@@ -369,90 +404,7 @@ def _degenerate(
     return True
 
 
-@kernel
-def _fit_page(
-    y: Floats,
-    w: Floats,
-    birth: int,
-    days: int,
-    likelihood: bool,
-    base: bool,
-    n: float,
-    table: Singles,
-    sums: Singles,
-    squares: Singles,
-    cells: Floats,
-    groups: NDArray[np.int64],
-    neighbours: NDArray[np.int64],
-    cell_shares: Floats,
-    low: Floats,
-    high: Floats,
-    gains: Singles,
-    singles: Singles,
-    padded: Floats,
-    works: Floats,
-    numbers: Floats,
-    state: NDArray[np.int32],
-) -> None:
-    """Fit one page and write its row."""
-    life = len(y)
-    chosen = np.zeros(_STARTS, np.int64)
-    values = np.zeros(_STARTS, np.float32)
-    expected, patience = np.zeros(_STARTS), np.zeros(_STARTS)
-    total = _filled(y, w, singles)
-    compare(singles, table, life, gains)
-    if likelihood:
-        gains_of_mass(gains, sums[life - 1])
-    else:
-        gains_of_dots(gains, sums[life - 1], squares[life - 1], life, 1.0 / life, base)
-    found = best_cells(gains, groups, chosen, values)
-    flat, shift = _of_constant(likelihood, y, w)
-    length = _LANES * ((life + _LANES - 1) // _LANES)
-    padded[:, :length] = 0.0
-    padded[0, :life], padded[1, :life] = y, w
-    y, w = padded[0, :length], padded[1, :length]
-    views = size = 0.0
-    for i in range(life):
-        views += w[i] * y[i]
-        size += w[i] * y[i] * y[i]
-    for s in range(found):
-        patience[s] = 1.0 if is_peak(gains, neighbours, chosen[s]) else _NO_PEAK
-        explained = float(values[s])
-        expected[s] = (
-            -2.0 * views * (math.log(views) + explained)
-            if likelihood
-            else size - total * total * explained
-        )
-    theta, reason, state[3] = _best_of(
-        likelihood, y, w, n, base, low, high, works, cells, chosen[:found], expected, patience,
-        shift, flat,
-    )  # fmt: skip
-    for k in range(OFFSET, PARAMETERS):
-        at_edge = theta[k] <= low[k] + 1e-9 or theta[k] >= high[k] - 1e-9
-        if at_edge and reason == 0:
-            reason = _AT_BOUND
-    value = objective(likelihood, theta, y, w, length, base, works[0])
-    bottom, top = interval(
-        likelihood, theta, y, w, length, base, low, high, n, float(days), works[0], gains,
-        cell_shares, value, birth == 0,
-    )  # fmt: skip
-    value = max(value + shift, 0.0)
-    ratio = theta[BASE] if likelihood else theta[BASE] / max(theta[AMPLITUDE], 1e-300)
-    numbers[0] = theta[AMPLITUDE]
-    numbers[1] = theta[BASE] * theta[AMPLITUDE] if likelihood else theta[BASE]
-    numbers[2] = birth + 1.0 - theta[OFFSET]
-    numbers[3] = theta[MU]
-    numbers[4] = math.exp(theta[LOG_SIGMA])
-    numbers[5] = value
-    numbers[6] = max(0.0, 1.0 - value / flat) if flat > 1e-12 * total else 0.0
-    numbers[7] = share(1.0, float(days), ratio, theta[MU], theta[LOG_SIGMA])
-    numbers[8] = share(n, float(days), ratio, theta[MU], theta[LOG_SIGMA])
-    numbers[9] = bottom
-    numbers[10] = top
-    state[2] = reason
-
-
-@kernel
+@part
 def _filled(y: Floats, w: Floats, singles: Singles) -> float:
     """Shares of the views by day, a missing day as the day before it; returns the views.
 
@@ -486,7 +438,7 @@ def _of_constant(likelihood: bool, y: Floats, w: Floats) -> tuple[float, float]:
     return (deviance, shift) if likelihood else (squares, 0.0)
 
 
-@kernel
+@part
 def _best_of(
     likelihood: bool,
     y: Floats,
@@ -497,38 +449,56 @@ def _best_of(
     high: Floats,
     works: Floats,
     cells: Floats,
-    chosen: NDArray[np.int64],
-    expected: Floats,
-    patience: Floats,
+    gains: Singles,
+    neighbours: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    total: float,
     shift: float,
     flat: float,
-) -> tuple[Floats, int, int]:
-    """Descend from every start that may yet lead further than the best so far.
+    room: Floats,
+    free: NDArray[np.bool_],
+    best: Floats,
+) -> tuple[int, int]:
+    """Descend from every start that may yet lead further than the best so far, into `best`.
 
-    `expected` are the objectives by the grid, in single precision. Returns the parameters, why the
-    descent ended, and how often the objective was evaluated.
+    `gains` are of the cells, in single precision, and of a page of `total` views whose missing
+    days were filled. Returns how the fit ended, and how often the objective was evaluated.
     """
-    best = np.zeros(PARAMETERS)
-    theta = np.zeros(PARAMETERS)
-    room = np.zeros((ROOM, PARAMETERS))
-    free = np.zeros((2, PARAMETERS), np.bool_)
+    theta = np.empty(PARAMETERS)
     best[MU] = math.inf  # near nothing
     lowest, settled, evaluations = math.inf, False, 0
-    for s in range(len(chosen)):
-        allow = allowed(likelihood, 0, patience[s], lowest + shift, flat)
-        if s > 0 and expected[s] - lowest > allow:
+    views = size = 0.0
+    for i in range(len(y)):
+        views += w[i] * y[i]
+        size += w[i] * y[i] * y[i]
+    for start in starts:
+        patience = _NO_PEAK_OF_MASS if likelihood else _NO_PEAK_OF_DOTS
+        if is_peak(gains, neighbours, start):
+            patience = 1.0
+        expected = size - total * total * gains[start]
+        if likelihood:
+            expected = -2.0 * views * (math.log(views) + gains[start])
+        allow = allowed(likelihood, 0, patience, lowest + shift, flat)
+        if lowest < math.inf and expected - lowest > allow:
             continue
-        theta[0] = 0.0
-        theta[1:] = cells[chosen[s]]
+        theta[AMPLITUDE] = 0.0
+        copy(cells[start], theta[BASE:])
+        if not likelihood:
+            theta[OFFSET] = math.log(theta[OFFSET])
         value, done, asked = descend(
             likelihood, theta, y, w, len(y), base, low, high, works, room, free, _ROUNDS, _ENOUGH,
-            shift, n, best, lowest, flat, patience[s],
+            shift, n, best, lowest, flat, patience,
         )  # fmt: skip
         evaluations += asked
         if value < lowest:
             lowest, settled = value, done
-            best[:] = theta
-    return best, 0 if settled else _OUT_OF_ROUNDS, evaluations
+            copy(theta, best)
+    reason = 0 if settled else _OUT_OF_ROUNDS
+    for k in range(OFFSET, PARAMETERS):
+        at_edge = best[k] <= low[k] + 1e-9 or best[k] >= high[k] - 1e-9
+        if at_edge and reason == 0:
+            reason = _AT_BOUND
+    return reason, evaluations
 
 
 def as_columns(curves: Curves) -> dict[str, NDArray[Any]]:

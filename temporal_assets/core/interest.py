@@ -20,18 +20,16 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from temporal_assets.core.compiled import kernel
-from temporal_assets.core.descent import (
+from temporal_assets.core.compiled import part
+from temporal_assets.core.descent import ROOM, solve
+from temporal_assets.core.page_equations import (
     AMPLITUDE,
     BASE,
     LOG_SIGMA,
     MU,
     OFFSET,
     PARAMETERS,
-    ROOM,
-    dots_equations,
     equations,
-    solve,
 )
 from temporal_assets.core.starts import Singles
 
@@ -50,14 +48,14 @@ _SPREAD_OF_BOX: Final = 1.0 / 12.0
 """Variance of a uniform distribution per squared width."""
 
 
-@kernel
+@part
 def phi(n: float, mu: float, log_sigma: float) -> float:
     """Accumulated interest after n days."""
     z = (math.log(n) - mu) / math.exp(log_sigma)
     return 0.5 * math.erfc(-z * math.sqrt(0.5))
 
 
-@kernel
+@part
 def share(n: float, window: float, base: float, mu: float, log_sigma: float) -> float:
     """Accumulated interest of a curve with a daily base (in units of A).
 
@@ -66,7 +64,7 @@ def share(n: float, window: float, base: float, mu: float, log_sigma: float) -> 
     return (phi(n, mu, log_sigma) + base * n) / (1.0 + base * window)
 
 
-@kernel
+@part
 def scatter(y: Floats, weight: Floats, expected: Floats, life: int, parameters: int) -> float:
     """Variance of the views per expected view; at least 1, what chance alone makes."""
     total = 0.0
@@ -78,7 +76,7 @@ def scatter(y: Floats, weight: Floats, expected: Floats, life: int, parameters: 
     return max(1.0, total / max(informative - parameters, 1.0))
 
 
-@kernel
+@part
 def expected_views(likelihood: bool, theta: Floats, work: Floats, life: int, out: Floats) -> None:
     """Expected daily views of the curve that `objective` left in `work`."""
     for i in range(life):
@@ -88,7 +86,7 @@ def expected_views(likelihood: bool, theta: Floats, work: Floats, life: int, out
             out[i] = theta[AMPLITUDE] * work[1, i] + theta[BASE]
 
 
-@kernel
+@part
 def interval(
     likelihood: bool,
     theta: Floats,
@@ -142,13 +140,13 @@ def interval(
     return min(bottom, best), max(top, best)
 
 
-@kernel
+@part
 def _logit(p: float) -> float:
     p = min(max(p, 1.0 - _MOST_SHARE), _MOST_SHARE)
     return math.log(p / (1.0 - p))
 
 
-@kernel
+@part
 def _from_scale(value: float, base: bool) -> float:
     """Back from the scale on which the delta method works: logit with a base, else probit."""
     if base:
@@ -156,14 +154,15 @@ def _from_scale(value: float, base: bool) -> float:
     return 0.5 * math.erfc(-value * math.sqrt(0.5))
 
 
-@kernel
+@part
 def _gradient(
     likelihood: bool, theta: Floats, base: bool, n: float, window: float, slope: Floats
 ) -> None:
     """Derivative of the scaled share with respect to the parameters, into `slope`."""
     sigma = math.exp(theta[LOG_SIGMA])
     z = (math.log(n) - theta[MU]) / sigma
-    slope[:] = 0.0
+    for k in range(PARAMETERS):
+        slope[k] = 0.0
     if not base:
         slope[MU] = -1.0 / sigma
         slope[LOG_SIGMA] = -z
@@ -185,7 +184,7 @@ def _gradient(
         slope[AMPLITUDE] = -per_ratio * ratio / height
 
 
-@kernel
+@part
 def _spread(
     likelihood: bool,
     theta: Floats,
@@ -213,7 +212,9 @@ def _spread(
     if likelihood:
         # Information is the inverse of the covariance; scatter makes it less.
         unit = noise
-        middle[:] = h * noise
+        for a in range(PARAMETERS):
+            for b in range(PARAMETERS):
+                middle[a, b] = h[a, b] * noise
     else:
         # The squares do not know that large days scatter more: bread, meat, bread.
         expected = np.empty(life)
@@ -226,9 +227,11 @@ def _spread(
         unit /= days
         for i in range(life):
             expected[i] = weight[i] * noise * max(expected[i], 0.02 * unit)
-        dots_equations(theta, y, expected, life, base, work, middle, g)
+        equations(False, theta, y, expected, life, base, work, middle, g)
     for k in range(OFFSET, PARAMETERS):
         width = high[k] - low[k]
+        if k == OFFSET and not likelihood:  # The offset itself lies anywhere in its range.
+            width = (math.exp(high[k]) - math.exp(low[k])) / math.exp(theta[k])
         box = unit / (width * width * _SPREAD_OF_BOX)
         h[k, k] += box
         middle[k, k] += unit * box

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from temporal_assets.core.curves import Options, fit
-from temporal_assets.core.descent import (
+from temporal_assets.core.lognormal import daily_mass, density
+from temporal_assets.core.page_equations import (
     AMPLITUDE,
     PARAMETERS,
     ROWS,
@@ -17,17 +18,18 @@ from temporal_assets.core.descent import (
     mass_curvature,
     objective,
 )
-from temporal_assets.core.lognormal import daily_mass, density
 from temporal_assets.core.starts import grid, is_peak
 from temporal_assets.core.synthetic import draw
 
 LIFE = 16
 SHAPES = ([0.6, 0.4, -0.2], [1.2, 2.5, 0.5], [4.5, -1.0, 0.3])
-"""Offset, mu and log sigma; the last of a page born before the window."""
+"""Offset (which the dots take by its logarithm), mu and log sigma; the last of a page born before
+the window."""
 
 
 def half_squares(at: np.ndarray, y: np.ndarray) -> float:
-    a, offset, mu, log_sigma = at
+    a, log_offset, mu, log_sigma = at
+    offset = float(np.exp(log_offset))
     curve = a * density(offset + np.arange(LIFE), mu, np.exp(log_sigma))
     return float(0.5 * np.sum((y - curve) ** 2))
 
@@ -63,6 +65,8 @@ def test_equations_are_derivatives_of_the_objective(likelihood: bool, shape: lis
     y = np.array([50, 31, 20, 9, 14, 3, 0, 6, 2, 1, 0, 0, 2, 0, 1, 1], dtype=float)
     weight = np.ones(LIFE)
     theta = np.array([0.0, 0.0, *shape])
+    if not likelihood:
+        theta[2] = np.log(theta[2])
     work = np.zeros((ROWS, LIFE + 32))
     h, g = np.zeros((PARAMETERS, PARAMETERS)), np.zeros(PARAMETERS)
     objective(likelihood, theta, y, weight, LIFE, False, work)
