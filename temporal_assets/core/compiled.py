@@ -23,6 +23,15 @@ R = TypeVar("R")
 _FREE: Final = {"reassoc", "contract", "nsz", "arcp"}
 """What the compiler may assume of sums: any order. Nothing about infinities or NaN."""
 
+_PART: Final[dict[str, Any]] = {
+    "nogil": True,
+    "cache": True,
+    "error_model": "numpy",
+    "fastmath": _FREE,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
+
 
 def exact(function: Callable[P, R]) -> Callable[P, R]:
     """Compile arithmetic whose order matters, into the loop that uses it.
@@ -46,15 +55,7 @@ def part(function: Callable[P, R]) -> Callable[P, R]:
 
     Python cannot call it: the code for that takes the compiler as long as a short loop does.
     """
-    compiled = njit(
-        nogil=True,
-        cache=True,
-        error_model="numpy",
-        fastmath=_FREE,
-        no_cpython_wrapper=True,
-        no_cfunc_wrapper=True,
-    )(function)
-    return cast("Callable[P, R]", compiled)
+    return cast("Callable[P, R]", njit(**_PART)(function))
 
 
 def _to_bits(_context: Any, x: Any) -> Any:
