@@ -173,16 +173,29 @@ def job_of(
     )
 
 
-def is_fresh(store: Store, settings: Settings, asset: WindowAsset, day: dt.date) -> bool:
-    """Whether a day is there, and made from what there is now under the settings of now."""
-    manifest = store.manifest(asset.name, day)
-    return (
-        manifest is not None
-        and manifest.schema_version == asset.table.version
-        and manifest.settings_digest == asset.settings_digest(settings)
-        and manifest.inputs == _sources(store, settings, asset, day).inputs
-        and all(is_fresh(store, settings, table, day) for table in asset.tables)
-    )
+def is_fresh(
+    store: Store,
+    settings: Settings,
+    asset: WindowAsset,
+    day: dt.date,
+    known: dict[str, bool] | None = None,
+) -> bool:
+    """Whether a day is there, and made from what there is now under the settings of now.
+
+    `known` holds the answers of the day by asset, for callers that ask for several: assets are
+    made from each other, and without it the first ones are looked at again for each of the last.
+    """
+    told = {} if known is None else known
+    if asset.name not in told:
+        manifest = store.manifest(asset.name, day)
+        told[asset.name] = (
+            manifest is not None
+            and manifest.schema_version == asset.table.version
+            and manifest.settings_digest == asset.settings_digest(settings)
+            and manifest.inputs == _sources(store, settings, asset, day).inputs
+            and all(is_fresh(store, settings, table, day, told) for table in asset.tables)
+        )
+    return told[asset.name]
 
 
 def days_read(
@@ -201,8 +214,9 @@ def _require_sources(store: Store, settings: Settings, asset: WindowAsset, day: 
     for name in asset.windows:
         # A window whose last day is missing would show every page as dying.
         store.require(name, day)
+    known: dict[str, bool] = {}
     for table in asset.tables:
-        if not is_fresh(store, settings, table, day):
+        if not is_fresh(store, settings, table, day, known):
             raise StaleTable(
                 f"{table.name} of {day} is missing or older than what it is made from: make it "
                 f"first (temporal-assets materialize {table.name} --day {day})"
