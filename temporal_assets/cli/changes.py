@@ -5,7 +5,6 @@ Here: the command and its tables. Not here: the groups (`reports.site_changes`).
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,15 +15,11 @@ from temporal_assets.cli.windows import Day, window_day
 
 if TYPE_CHECKING:
     from temporal_assets.reports.site_changes import Group, Report
-    from temporal_assets.storage.manifest import Manifest
 
 _COLUMNS: Final = (
     *("site", "rank", "before", "score at least", "temporal pages"),
     *("first seen", "last seen"),
 )
-
-_EARLIER: Final = "site_scores/day="
-"""How a manifest names the list that was compared with."""
 
 
 @command
@@ -35,6 +30,7 @@ def run(state: State = None, day: Day = None, as_json: Json = False) -> None:
     """
     from temporal_assets.reports.site_changes import report
     from temporal_assets.storage.store import Store
+    from temporal_assets.windows.site_changes import compared_day
 
     settings = existing_settings(state)
     store = Store.open(settings)
@@ -43,16 +39,10 @@ def run(state: State = None, day: Day = None, as_json: Json = False) -> None:
     if as_json:
         console.write_json(rows)
         return
-    said = report(rows, chosen, _compared_with(store.require("site_changes", chosen)))
+    said = report(rows, chosen, compared_day(store.require("site_changes", chosen)))
     console.write("\n".join(_heading(said)))
     for group in said.groups:
         _show(group)
-
-
-def _compared_with(manifest: Manifest) -> dt.date | None:
-    """The day of the list before, also where no site is in either."""
-    names = (one.name for one in manifest.inputs if one.name.startswith(_EARLIER))
-    return next((dt.date.fromisoformat(name.removeprefix(_EARLIER)) for name in names), None)
 
 
 def _heading(said: Report) -> list[str]:

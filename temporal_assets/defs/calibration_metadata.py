@@ -9,13 +9,11 @@ import datetime as dt
 from typing import Any, Final
 
 import dagster as dg
-import numpy as np
 
 from temporal_assets.defs.metadata import grid
 from temporal_assets.defs.resources import Installation
-from temporal_assets.reports.heat_map import HeatMap, as_png
+from temporal_assets.reports.heat_map import as_png, of_cells
 from temporal_assets.reports.plots import as_markdown
-from temporal_assets.settings import Labels
 
 _UNCALIBRATED: Final = (
     "no annotated file is configured (`calibration.annotated`): labels use the thresholds of the"
@@ -54,29 +52,11 @@ def details(installation: Installation, day: dt.date, plots: bool) -> _Said:
         return said
     cells = _rows(installation, day, _CELLS)
     maps = [
-        _heat_map(installation.settings.labels, [row for row in cells if row["score"] == score])
+        of_cells(installation.settings.labels, [row for row in cells if row["score"] == score])
         for score in ("interest", "concentration")
     ]
     title = f"labels right by thresholds, {day}"
     return said | {"heat_maps": dg.MetadataValue.md(as_markdown(as_png(maps, _DPI), title))}
-
-
-def _heat_map(labels: Labels, cells: list[_Said]) -> HeatMap:
-    days = sorted({row["days"] for row in cells})
-    thresholds = sorted({row["threshold"] for row in cells})
-    by_cell = {(row["days"], row["threshold"]): row for row in cells}
-    values = [[by_cell[day, level]["performance"] for level in thresholds] for day in days]
-    by_curve = cells[0]["score"] == "interest"
-    return HeatMap(
-        title="temporal by curve" if by_curve else "news by concentration",
-        days=days,
-        thresholds=thresholds,
-        values=np.array(values),
-        best=next(cell for cell, row in by_cell.items() if row["is_best"]),
-        used=next((cell for cell, row in by_cell.items() if row["is_used"]), None),
-        now=(labels.n, labels.q) if by_curve else (float(labels.m), labels.p),
-        names=("n", "q") if by_curve else ("m", "p"),
-    )
 
 
 def _rows(installation: Installation, day: dt.date, query: str) -> list[_Said]:

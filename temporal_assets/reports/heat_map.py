@@ -6,12 +6,14 @@ Here: drawing. Not here: what the cells mean (`core.calibration`).
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+
+from temporal_assets.settings import Labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,6 +46,24 @@ class HeatMap:
     """Of the settings."""
     names: tuple[str, str]
     """Of the days and of the threshold: n and q, or m and p."""
+
+
+def of_cells(labels: Labels, cells: Sequence[Mapping[str, Any]]) -> HeatMap:
+    """The grid of one score from its rows of `calibration`, all of one scope."""
+    days = sorted({row["days"] for row in cells})
+    thresholds = sorted({row["threshold"] for row in cells})
+    by_cell = {(row["days"], row["threshold"]): row for row in cells}
+    by_curve = cells[0]["score"] == "interest"
+    return HeatMap(
+        title="temporal by curve" if by_curve else "news by concentration",
+        days=days,
+        thresholds=thresholds,
+        values=np.array([[by_cell[d, t]["performance"] for t in thresholds] for d in days]),
+        best=next(cell for cell, row in by_cell.items() if row["is_best"]),
+        used=next((cell for cell, row in by_cell.items() if row["is_used"]), None),
+        now=(labels.n, labels.q) if by_curve else (float(labels.m), labels.p),
+        names=("n", "q") if by_curve else ("m", "p"),
+    )
 
 
 def as_text(heat: HeatMap) -> list[str]:

@@ -10,8 +10,12 @@ from typing import Final
 import pyarrow.parquet as pq
 
 from temporal_assets import contracts
+from temporal_assets.storage.manifest import Manifest
 from temporal_assets.windows.asset import Job, WindowAsset
 from temporal_assets.windows.site_scores import SITE_SCORES
+
+_EARLIER: Final = "site_scores/day="
+"""How a manifest names the list that was compared with."""
 
 
 def _make(job: Job) -> Sequence[Path]:
@@ -26,6 +30,12 @@ def _make(job: Job) -> Sequence[Path]:
     files = job.store.paths(earlier) if earlier else [str(_empty(job.out))]
     inputs = {"now": job.files("site_scores"), "earlier": files}
     return job.engine.query("site_changes", inputs, parameters, job.asset.table, job.out)
+
+
+def compared_day(manifest: Manifest) -> dt.date | None:
+    """The day of the list that a day was compared with, also where no site is in either."""
+    names = (one.name for one in manifest.inputs if one.name.startswith(_EARLIER))
+    return next((dt.date.fromisoformat(name.removeprefix(_EARLIER)) for name in names), None)
 
 
 def _empty(folder: Path) -> Path:
