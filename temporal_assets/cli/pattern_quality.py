@@ -38,6 +38,8 @@ def show_quality(
     as_json: bool,
 ) -> None:
     """Learn on the first days there are, judge on the others."""
+    import pyarrow.parquet as pq
+
     from temporal_assets.windows.pattern_quality import assess
 
     if mirror is not None and not mirror.is_file():
@@ -49,7 +51,8 @@ def show_quality(
         raise CommandError(
             f"{console.counted(len(days), 'day')} cannot be divided into {periods} periods"
         )
-    found = assess(store, engine, settings, days, periods, mirror, site)
+    pages = None if mirror is None else pq.read_table(mirror, columns=["url", "html"])
+    found = assess(store, engine, settings, days, periods, pages, (site,) if site else ())
     if not found.sites:
         raise CommandError(
             f"no page of {site or 'any site'} was opened from {_span(found.learned)}"

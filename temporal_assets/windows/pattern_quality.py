@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -116,33 +116,40 @@ def assess(
     settings: Settings,
     days: Sequence[dt.date],
     periods: int,
-    mirror: Path | None = None,
-    site: str | None = None,
+    mirror: pa.Table | None = None,
+    sites: Collection[str] = (),
 ) -> PatternQuality:
-    """Learn on the first of `periods` equal parts of the days and judge on the others."""
+    """Learn on the first of `periods` equal parts of the days and judge on the others.
+
+    `mirror`: the column `url` of a crawl and perhaps `html`. `sites`: only these; all if empty.
+    """
     parts = [part.tolist() for part in np.array_split(np.array(days, object), periods)]
     methods = {name: MethodQuality(later=[Share() for _ in parts[1:]]) for name in METHODS}
-    sites: dict[str, _Site] = {}
+    learned: dict[str, _Site] = {}
     divergences = defaultdict[str, list[tuple[float, float]]](list)
     with store.scratch() as scratch:
-        for name, rows in _sites(_traffic(store, engine, settings, parts[0], scratch)):
-            if site is None or name == site:
-                sites[name] = _learn(rows, settings, methods, divergences)
+        for name, rows in _sites(_traffic(store, engine, settings, parts[0], scratch, sites)):
+            learned[name] = _learn(rows, settings, methods, divergences)
     for name, found in divergences.items():
         weights = [weight for weight, _ in found]
         methods[name].divergence = float(np.average([value for _, value in found], weights=weights))
     for number, part in enumerate(parts[1:]):
         _judge(
-            store, engine, part, sites, {name: one.later[number] for name, one in methods.items()}
+            store, engine, part, learned, {name: one.later[number] for name, one in methods.items()}
         )
     if mirror is not None:
-        _judge_mirror(mirror, sites, methods)
+        _judge_mirror(mirror, learned, methods)
     spans = tuple((part[0], part[-1]) for part in parts)
-    return PatternQuality(spans[0], spans[1:], len(sites), methods)
+    return PatternQuality(spans[0], spans[1:], len(learned), methods)
 
 
 def _traffic(
-    store: Store, engine: Engine, settings: Settings, days: Sequence[dt.date], scratch: Path
+    store: Store,
+    engine: Engine,
+    settings: Settings,
+    days: Sequence[dt.date],
+    scratch: Path,
+    sites: Collection[str],
 ) -> pa.Table:
     """`page_traffic` of some days, as the asset makes it of a window."""
     labels = scratch / "page_labels.parquet"
@@ -160,7 +167,11 @@ def _traffic(
         "least_clients": settings.privacy.min_clients,
     }
     (path,) = engine.query("page_traffic", inputs, parameters, contracts.PAGE_TRAFFIC, scratch)
-    return pq.read_table(path)
+    return pq.read_table(path, filters=_among(sites))
+
+
+def _among(sites: Collection[str]) -> pc.Expression | None:
+    return pc.field("site").isin(sorted(sites)) if sites else None
 
 
 def _files(store: Store, asset: str, days: Sequence[dt.date]) -> list[str]:
@@ -211,7 +222,7 @@ def _judge(
         (path,) = engine.query(
             "page_totals", views, {"day": days[-1]}, contracts.PAGE_TOTALS, scratch
         )
-        rows = pq.read_table(path)
+        rows = pq.read_table(path, filters=_among(sites))
     for name, part in _sites(rows):
         if name in sites:
             visits = part.column("total").to_numpy().astype(np.float64)
@@ -229,24 +240,27 @@ def _known(site: _Site, urls: pa.ChunkedArray) -> dict[str, Flags]:
     return found
 
 
-def _judge_mirror(mirror: Path, sites: dict[str, _Site], methods: dict[str, MethodQuality]) -> None:
+def _judge_mirror(
+    mirror: pa.Table, sites: dict[str, _Site], methods: dict[str, MethodQuality]
+) -> None:
     """Coverage of the pages of a crawl, and whether pages of a pattern are built alike."""
-    pages = pq.read_table(mirror, columns=["url", "html"])
     hosts = pc.struct_field(
-        pc.extract_regex(pages.column("url"), r"^[a-z]+://(?P<host>[^/:?]+)"), "host"
+        pc.extract_regex(mirror.column("url"), r"^[a-z]+://(?P<host>[^/:?]+)"), "host"
     )
     groups = {str(cut): dict[int, list[dict[str, float]]]() for cut in CUTS}
     for name, site in sorted(sites.items()):
-        part = pages.filter(pc.fill_null(pc.equal(hosts, name), False))
+        part = mirror.filter(pc.fill_null(pc.equal(hosts, name), False))
         if not len(part):
             continue
         nothing = np.zeros(len(part))
         for method, known in _known(site, part.column("url")).items():
             methods[method].mirror.add(known, nothing)
+        if "html" in part.column_names:
+            for cut, group in groups.items():
+                _group_pages(part, site.matchers[cut], group)
+    if "html" in mirror.column_names:
         for cut, group in groups.items():
-            _group_pages(part, site.matchers[cut], group)
-    for cut, group in groups.items():
-        methods[cut].layout = layout_consistency(group, _LAYOUT_PAIRS, seed=0)
+            methods[cut].layout = layout_consistency(group, _LAYOUT_PAIRS, seed=0)
 
 
 def _group_pages(
