@@ -1,0 +1,279 @@
+"""The evaluation report as data: sections with sentences, tables and charts, and their JSON.
+
+Here: the shapes, and both ways between them and JSON. Not here: what is said (`sections`), how it
+looks (`report_page`). `report.schema.json` describes the JSON.
+
+Everything is drawn and tabulated from these numbers, so that page and JSON cannot disagree.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from math import isfinite
+from typing import Any, Final, Literal
+
+from temporal_assets.reports.text import shown
+
+FORMAT: Final = "temporal-assets/evaluation-report/1"
+"""Of the JSON; its number is raised when a field changes its name or meaning."""
+
+_DIGITS: Final = 6
+"""Significant digits of a number: more are no news, and double the page."""
+
+LONGEST_TEXT: Final = 2_000
+"""Characters of a text: a paragraph. Names from logs are cut far earlier (`sections`)."""
+
+Cell = str | int | float | bool | None
+Kind = Literal["text", "count", "share", "number"]
+"""How a column or an axis is written: shares in percent."""
+Mark = Literal["line", "dashes", "dots", "bars", "area"]
+Trial = Literal["in_sample", "out_of_time", "both", "no_judgement"]
+"""What numbers are judged by; `no_judgement` describes data and judges nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """Of a table."""
+
+    name: str
+    kind: Kind = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows under columns; the first `paper_rows` are numbers that a paper printed."""
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    paper_rows: int = 0
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """Of a chart. Without ends it spans its values; `ticks` name the places 0, 1, ..."""
+
+    label: str
+    kind: Kind = "number"
+    low: float | None = None
+    high: float | None = None
+    is_log: bool = False
+    ticks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Points that belong together. Equal `colour` is an equal colour, whatever the chart."""
+
+    name: str
+    mark: Mark
+    colour: int
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """Series on one pair of axes."""
+
+    title: str
+    shows: str
+    """In words, for those who cannot see it."""
+    x: Axis
+    y: Axis
+    series: tuple[Series, ...]
+    has_diagonal: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class HeatMap:
+    """A value for every pair of a row and a column; marks are (row, column, what)."""
+
+    title: str
+    shows: str
+    rows: Axis
+    columns: Axis
+    values: tuple[tuple[float, ...], ...]
+    marks: tuple[tuple[int, int, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """Of a graph; `share` colours it, `size` is its area."""
+
+    name: str
+    size: float
+    share: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """Nodes on a circle; edges are (source, target, weight) by place."""
+
+    title: str
+    shows: str
+    nodes: tuple[Node, ...]
+    edges: tuple[tuple[int, int, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A folder or program with all beneath it; see `prefix_tree.Section`."""
+
+    name: str
+    prefix: str
+    pages: int
+    news_pages: int
+    temporal_pages: int
+    is_prefix: bool
+    beneath: tuple[Branch, ...]
+    hidden: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """Prefix trees of sites."""
+
+    title: str
+    roots: tuple[Branch, ...]
+
+
+Block = Table | Chart | HeatMap | Graph | Tree
+
+_BLOCKS: Final[Mapping[str, type[Any]]] = {
+    "table": Table,
+    "chart": Chart,
+    "heat_map": HeatMap,
+    "graph": Graph,
+    "tree": Tree,
+}
+_NAMES: Final = {kind: name for name, kind in _BLOCKS.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One table or figure of a paper, or of ours, on the data at hand."""
+
+    id: str
+    part: str
+    """The heading it stands under."""
+    source: str
+    """`TW Table 1`; empty where no paper has it."""
+    title: str
+    trial: Trial
+    says: tuple[str, ...]
+    """What the numbers come to, the first sentence before all."""
+    blocks: tuple[Block, ...] = ()
+    about: str = ""
+    """What is shown and how to read it."""
+    missing: str = ""
+    """Why it is not available, and what to do; empty where it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All of it."""
+
+    day: dt.date
+    title: str
+    facts: tuple[tuple[str, str], ...]
+    """What the numbers are about: window, missing days, pages, settings, versions."""
+    sections: tuple[Section, ...]
+
+
+def unavailable(
+    id: str,  # noqa: A002 - the name of the field
+    part: str,
+    source: str,
+    title: str,
+    why: str,
+    todo: str,
+) -> Section:
+    """A section that cannot be made, and what would make it."""
+    missing = f"Not available: {why}. To get it: {todo}."
+    return Section(id, part, source, title, "no_judgement", (), missing=missing)
+
+
+def as_json(report: Report) -> str:
+    """The report for machines; equal reports are equal texts."""
+    content = {
+        "format": FORMAT,
+        "day": report.day.isoformat(),
+        "title": report.title,
+        "data": dict(report.facts),
+        "sections": [section_content(section) for section in report.sections],
+    }
+    return json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def section_content(section: Section) -> dict[str, Any]:
+    """A section as JSON has it."""
+    content = _plain(section)
+    content["blocks"] = [{"type": _NAMES[type(one)], **_plain(one)} for one in section.blocks]
+    return dict(content)
+
+
+def section_of(content: Mapping[str, Any]) -> Section:
+    """The section of such content."""
+    blocks = tuple(_block(one) for one in content["blocks"])
+    rest = {name: value for name, value in content.items() if name not in ("blocks", "says")}
+    return Section(**rest, says=tuple(content["says"]), blocks=blocks)
+
+
+def _plain(value: Any) -> Any:
+    """Values that JSON has; texts without control characters, numbers no longer than needed."""
+    if isinstance(value, str):
+        return shown(value, LONGEST_TEXT)
+    if isinstance(value, bool) or value is None or isinstance(value, int):
+        return value
+    if isinstance(value, float):
+        return float(f"{value:.{_DIGITS}g}") if isfinite(value) else None
+    if isinstance(value, Sequence):
+        return [_plain(one) for one in value]
+    return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+
+
+def _block(content: Mapping[str, Any]) -> Block:
+    rest = {name: _tuples(value) for name, value in content.items() if name != "type"}
+    kind = _BLOCKS[content["type"]]
+    makers = _PARTS.get(kind, {})
+    block: Block = kind(**{name: makers.get(name, _same)(value) for name, value in rest.items()})
+    return block
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _axis(value: Mapping[str, Any]) -> Axis:
+    return Axis(**value)
+
+
+def _several(kind: type[Any]) -> Any:
+    return lambda values: tuple(kind(**value) for value in values)
+
+
+def _branches(values: Sequence[Mapping[str, Any]]) -> tuple[Branch, ...]:
+    return tuple(Branch(**{**value, "beneath": _branches(value["beneath"])}) for value in values)
+
+
+_PARTS: Final[Mapping[type[Any], Mapping[str, Any]]] = {
+    Table: {"columns": _several(Column)},
+    Chart: {"x": _axis, "y": _axis, "series": _several(Series)},
+    HeatMap: {"rows": _axis, "columns": _axis},
+    Graph: {"nodes": _several(Node)},
+    Tree: {"roots": _branches},
+}
+
+
+def _tuples(value: Any) -> Any:
+    """Lists of JSON as the tuples they were."""
+    if isinstance(value, list):
+        return tuple(_tuples(one) for one in value)
+    if isinstance(value, dict):
+        return {name: _tuples(one) for name, one in value.items()}
+    return value

@@ -1,0 +1,296 @@
+"""The evaluation report as one HTML page that needs nothing else and cannot be made to do harm.
+
+Here: how a report looks. Not here: what it says (`sections`), its charts (`svg_chart`, `svg_map`).
+
+Texts come from logs, which strangers write: every one is escaped, and the page's policy forbids
+all scripts and styles but its own two, by their digests, and every connexion. Without scripts
+nothing is lost but searching and sorting.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterator, Sequence
+from functools import cache
+from html import escape
+from importlib.resources import files
+from itertools import groupby
+from math import ceil, isfinite
+from typing import Final
+
+from temporal_assets.reports import prefix_tree, svg_chart, svg_map
+from temporal_assets.reports.document import (
+    LONGEST_TEXT,
+    Axis,
+    Block,
+    Branch,
+    Cell,
+    Chart,
+    Column,
+    Graph,
+    HeatMap,
+    Kind,
+    Report,
+    Section,
+    Series,
+    Table,
+    Tree,
+    Trial,
+)
+from temporal_assets.reports.text import shown
+
+_TRIALS: Final[dict[Trial, str]] = {
+    "in_sample": "in sample",
+    "out_of_time": "out of time",
+    "both": "in sample and out of time",
+}
+_DRAWN: Final = (Chart, HeatMap, Graph)
+"""Blocks that stand side by side where there is room."""
+
+_MOST_POINTS: Final = 60
+"""Rows of the table behind a chart; longer series are thinned evenly."""
+
+_PAPERS: Final = (
+    "TW: Identifying temporal websites (IJCNLP 2008). NP: News page discovery policy for instant"
+    " crawlers (AIRS 2008). BB: crawling by users' browsing behaviour (CIKM 2011)."
+)
+_TRIALS_SAID: Final = (
+    "In sample: learned and judged on the same window, as in the papers. Out of time: judged on"
+    " days or pages that nothing was learned from. Numbers that a paper printed stand on a tinted"
+    " ground; they are of its data, not of these logs."
+)
+
+
+def page(report: Report) -> str:
+    """The whole page."""
+    style, script = _resource("report.css"), _resource("report.js")
+    policy = (
+        f"default-src 'none'; style-src 'sha256-{_digest(style)}';"
+        f" script-src 'sha256-{_digest(script)}'; base-uri 'none'; form-action 'none';"
+        " require-trusted-types-for 'script'"
+    )
+    return "".join(
+        (
+            '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+            f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+            '<meta name="viewport" content="width=device-width,initial-scale=1">'
+            '<meta name="referrer" content="no-referrer"><meta name="color-scheme"'
+            f' content="light dark"><title>{_text(report.title)}</title>',
+            f"<style>{style}</style></head>\n<body>",
+            '<a class="skip" href="#content">Skip to the report</a>',
+            *_body(report),
+            f"<script>{script}</script></body></html>\n",
+        )
+    )
+
+
+@cache
+def _resource(name: str) -> str:
+    return files("temporal_assets.reports").joinpath(name).read_text("utf-8")
+
+
+def _digest(content: str) -> str:
+    return base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+
+
+def _body(report: Report) -> Iterator[str]:
+    yield f'<header><h1>{_text(report.title)}</h1>\n<dl class="facts">'
+    for name, value in report.facts:
+        yield f"<div><dt>{_text(name)}</dt><dd>{_text(value)}</dd></div>"
+    yield "</dl></header>\n"
+    yield from _contents(report)
+    yield f'<main id="content" tabindex="-1"><p class="note">{_text(_TRIALS_SAID)}</p>\n'
+    part = ""
+    for number, section in enumerate(report.sections):
+        if section.part != part:
+            part = section.part
+            yield f"<h2>{_text(part)}</h2>\n"
+        yield from _section(section, f"s{number}")
+    yield f'</main>\n<footer><p class="note">{_text(_PAPERS)}</p></footer>\n'
+
+
+def _contents(report: Report) -> Iterator[str]:
+    yield '<nav aria-label="Contents"><details open><summary>Contents</summary><ul>\n'
+    part = ""
+    for section in report.sections:
+        if section.part != part:
+            yield ("</ul></li>" if part else "") + f"<li>{_text(section.part)}<ul>"
+            part = section.part
+        off = ' class="off"' if section.missing else ""
+        source = f"{section.source}: " if section.source else ""
+        yield f'<li{off}><a href="#{_text(section.id)}">{_text(source + section.title)}</a></li>\n'
+    yield "</ul></li></ul></details></nav>\n" if part else "</ul></details></nav>\n"
+
+
+def _section(section: Section, number: str) -> Iterator[str]:
+    source = f'<span class="source">{_text(section.source)}</span> ' if section.source else ""
+    yield f'<section id="{_text(section.id)}"><h3>{source}{_text(section.title)}</h3>\n'
+    if section.missing:
+        yield f'<p class="missing">{_prose(section.missing)}</p></section>\n'
+        return
+    if section.trial in _TRIALS:
+        yield f'<p class="trial {section.trial}">{_TRIALS[section.trial]}</p>'
+    for place, sentence in enumerate(section.says):
+        lead = ' class="lead"' if place == 0 else ""
+        yield f"<p{lead}>{_prose(sentence)}</p>\n"
+    if section.about:
+        yield f'<p class="note">{_prose(section.about)}</p>\n'
+    numbered = [(block, f"{number}b{place}") for place, block in enumerate(section.blocks)]
+    for is_drawn, blocks in groupby(numbered, key=lambda one: isinstance(one[0], _DRAWN)):
+        yield '<div class="figures">' if is_drawn else "<div>"
+        for block, name in blocks:
+            yield from _block(block, name)
+        yield "</div>\n"
+    yield "</section>\n"
+
+
+def _prose(sentence: str) -> str:
+    """Our sentences: what stands between backticks is to be typed."""
+    parts = _text(sentence).split("`")
+    if len(parts) % 2 == 0:
+        return "`".join(parts)
+    return "".join(f"<code>{one}</code>" if k % 2 else one for k, one in enumerate(parts))
+
+
+def _block(block: Block, number: str) -> Iterator[str]:
+    if isinstance(block, Table):
+        yield from _table(block)
+    elif isinstance(block, Chart):
+        drawn = svg_chart.legend(block.series) + svg_chart.chart(block, number)
+        yield from _figure(drawn, block.title, _numbers(block))
+    elif isinstance(block, HeatMap):
+        yield from _figure(svg_map.heat_map(block, number), block.title, _values(block))
+    elif isinstance(block, Graph):
+        yield from _figure(svg_map.graph(block, number), block.title, _edges(block))
+    elif isinstance(block, Tree):
+        roots = [_grown(root) for root in block.roots]
+        yield f"<h4>{_text(block.title)}</h4>{prefix_tree.as_html(roots)}"
+
+
+def _figure(drawn: str, title: str, numbers: Table) -> Iterator[str]:
+    yield f"<figure><figcaption>{_text(title)}</figcaption>{drawn}"
+    yield f"<details><summary>Numbers: {_text(title)}</summary>"
+    yield from _table(numbers)
+    yield "</details></figure>\n"
+
+
+def _table(table: Table) -> Iterator[str]:
+    name = _text(table.title)
+    yield f'<div class="scroll" role="region" tabindex="0" aria-label="{name}"><table>'
+    yield f"<caption>{_text(table.title)}</caption><thead><tr>"
+    for column in table.columns:
+        kind = "" if column.kind == "text" else ' class="n"'
+        yield f'<th scope="col"{kind}>{_text(column.name)}</th>'
+    yield "</tr></thead><tbody>\n"
+    for place, row in enumerate(table.rows):
+        yield '<tr class="paper">' if place < table.paper_rows else "<tr>"
+        for value, column in zip(row, table.columns, strict=True):
+            kind = "" if column.kind == "text" else ' class="n"'
+            yield f"<td{kind}>{_text(written(value, column.kind))}</td>"
+        yield "</tr>\n"
+    yield "</tbody></table></div>\n"
+    if table.note:
+        yield f'<p class="note">{_text(table.note)}</p>\n'
+
+
+def written(value: Cell, kind: Kind) -> str:
+    """A cell as people read it."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        return value
+    if kind == "share":
+        return f"{value:.1%}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:,.4g}" if abs(value) >= 1 else f"{value:.3g}"
+
+
+def _text(value: str) -> str:
+    """Any text from anywhere: no markup, one line of visible characters."""
+    return escape(shown(value, LONGEST_TEXT))
+
+
+# Tables behind pictures -------------------------------------------------------------------------
+
+
+def _numbers(chart: Chart) -> Table:
+    """The points of a chart; side by side where all series have the same places."""
+    if len({one.x for one in chart.series}) == 1:
+        columns = (_column(chart.x), *(Column(one.name, chart.y.kind) for one in chart.series))
+        kept = _thinned(len(chart.series[0].x))
+        rows = [
+            (_place(chart.x, chart.series[0].x[k]), *(_cell(one.y[k]) for one in chart.series))
+            for k in kept
+        ]
+        return Table(chart.title, columns, tuple(rows))
+    columns = (Column("series"), _column(chart.x), Column(chart.y.label, chart.y.kind))
+    each = ceil(_MOST_POINTS / max(len(chart.series), 1))
+    return Table(
+        chart.title,
+        columns,
+        tuple(row for one in chart.series for row in _points(chart.x, one, each)),
+    )
+
+
+def _points(axis: Axis, one: Series, most: int) -> Iterator[tuple[Cell, ...]]:
+    for k in _thinned(len(one.x), most):
+        yield one.name, _place(axis, one.x[k]), _cell(one.y[k])
+
+
+def _thinned(count: int, most: int = _MOST_POINTS) -> Sequence[int]:
+    if count <= most:
+        return range(count)
+    return sorted({round(k * (count - 1) / (most - 1)) for k in range(most)})
+
+
+def _column(axis: Axis) -> Column:
+    return Column(axis.label, "text" if axis.ticks else axis.kind)
+
+
+def _place(axis: Axis, value: float) -> Cell:
+    if axis.ticks and value == round(value) and 0 <= value < len(axis.ticks):
+        return axis.ticks[round(value)]
+    return _cell(value)
+
+
+def _cell(value: float) -> Cell:
+    if not isfinite(value):
+        return None
+    return int(value) if value == round(value) and abs(value) < 1e15 else value
+
+
+def _values(one: HeatMap) -> Table:
+    columns = (Column(one.rows.label), *(Column(name, "number") for name in one.columns.ticks))
+    rows = tuple(
+        (name, *map(_cell, row)) for name, row in zip(one.rows.ticks, one.values, strict=True)
+    )
+    marks = (
+        f"{what}: {one.rows.label} {one.rows.ticks[r]}, {one.columns.label} {one.columns.ticks[c]}"
+        for r, c, what in one.marks
+    )
+    return Table(one.title, columns, rows, note="; ".join(marks))
+
+
+def _edges(one: Graph) -> Table:
+    columns = (Column("from"), Column("to"), Column("transits", "count"))
+    names = [f"{place} {node.name}" for place, node in enumerate(one.nodes, 1)]
+    rows = [(names[a], names[b], _cell(w)) for a, b, w in one.edges]
+    return Table(one.title, columns, tuple(rows))
+
+
+def _grown(branch: Branch) -> prefix_tree.Section:
+    beneath = tuple(_grown(one) for one in branch.beneath)
+    return prefix_tree.Section(
+        branch.name,
+        branch.prefix,
+        branch.pages,
+        branch.news_pages,
+        branch.temporal_pages,
+        branch.is_prefix,
+        beneath,
+        branch.hidden,
+    )
