@@ -73,7 +73,7 @@ def run(
         build = invocation("materialize", settings.state)
         raise CommandError(f"no window has been made yet: {build}")
     chosen = day or days[-1]
-    _make_earlier(settings, store, chosen)
+    make_earlier(settings, store, chosen)
     lists, hubs = _judged(settings, store, chosen, listed)
     if html is not None:
         html.write_text(report.html(chosen, listed, lists, hubs), "utf-8")
@@ -98,7 +98,7 @@ def _listed(settings: Settings) -> SiteList | None:
     return listed
 
 
-def _make_earlier(settings: Settings, store: Store, day: dt.date) -> None:
+def make_earlier(settings: Settings, store: Store, day: dt.date) -> None:
     """Make the windows that lists are learned from, where the logs reach back far enough."""
     from temporal_assets.cli.building import build
     from temporal_assets.windows.asset import learned_days

@@ -34,7 +34,8 @@ def run(
             " calibration, page_labels, early_labels, page_traffic, url_patterns, behaviour_graph,"
             " pattern_ranks, hub_seeds, prefix_trees, site_scores, section_scores,"
             " news_prefixes, site_changes, crawl_policy, seed_evaluation, hub_evaluation,"
-            " crawl_simulation or timely_simulation; all of them when none is named.",
+            " crawl_simulation, timely_simulation or evaluation_report; all of them when none is"
+            " named.",
             show_default=False,
         ),
     ] = None,

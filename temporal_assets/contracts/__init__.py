@@ -14,6 +14,7 @@ from temporal_assets.contracts.calibration import CALIBRATION
 from temporal_assets.contracts.crawl_policy import CRAWL_POLICY
 from temporal_assets.contracts.crawl_simulation import CRAWL_SIMULATION
 from temporal_assets.contracts.early_labels import EARLY_LABELS
+from temporal_assets.contracts.evaluation_report import EVALUATION_REPORT
 from temporal_assets.contracts.hub_evaluation import HUB_EVALUATION
 from temporal_assets.contracts.hub_seeds import HUB_SEEDS
 from temporal_assets.contracts.interest_curves import INTEREST_CURVES
@@ -63,6 +64,7 @@ TABLES: Final[tuple[Table, ...]] = (
     HUB_EVALUATION,
     CRAWL_SIMULATION,
     TIMELY_SIMULATION,
+    EVALUATION_REPORT,
 )
 """All tables, in the order the data flows."""
 
@@ -84,6 +86,7 @@ __all__ = [
     "CRAWL_POLICY",
     "CRAWL_SIMULATION",
     "EARLY_LABELS",
+    "EVALUATION_REPORT",
     "HUB_EVALUATION",
     "HUB_SEEDS",
     "INTEREST_CURVES",

@@ -16,6 +16,7 @@ from temporal_assets.defs import (
     calibration_metadata,
     early_metadata,
     pattern_metadata,
+    report_metadata,
     simulation_metadata,
     site_metadata,
 )
@@ -165,4 +166,5 @@ _DETAILS: Final[Mapping[str, Callable[[Installation, dt.date, bool], _Said]]] = 
     "site_changes": _of_lists("site_changes"),
     "crawl_simulation": simulation_metadata.of_orders,
     "timely_simulation": simulation_metadata.of_strategies,
+    "evaluation_report": report_metadata.details,
 }

@@ -21,6 +21,7 @@ from temporal_assets.windows.calibration import CALIBRATION
 from temporal_assets.windows.crawl_policy import CRAWL_POLICY
 from temporal_assets.windows.crawl_simulation import CRAWL_SIMULATION
 from temporal_assets.windows.early_labels import EARLY_LABELS
+from temporal_assets.windows.evaluation_report import EVALUATION_REPORT
 from temporal_assets.windows.hub_evaluation import HUB_EVALUATION
 from temporal_assets.windows.hub_seeds import HUB_SEEDS
 from temporal_assets.windows.interest_curves import INTEREST_CURVES
@@ -60,6 +61,7 @@ WINDOW_ASSETS: Final[tuple[WindowAsset, ...]] = (
     HUB_EVALUATION,
     CRAWL_SIMULATION,
     TIMELY_SIMULATION,
+    EVALUATION_REPORT,
 )
 """In the order they are made: an asset comes after those it is made from."""
 
@@ -86,7 +88,10 @@ def accept(store: Store, settings: Settings, manifest: Manifest) -> None:
 
 def stale(store: Store, settings: Settings, day: dt.date) -> tuple[str, ...]:
     """Window assets whose partition of a day is missing or older than what it is made from."""
-    return tuple(asset.name for asset in WINDOW_ASSETS if not is_fresh(store, settings, asset, day))
+    known: dict[str, bool] = {}
+    return tuple(
+        asset.name for asset in WINDOW_ASSETS if not is_fresh(store, settings, asset, day, known)
+    )
 
 
 def due(store: Store, settings: Settings, before: dt.date | None = None) -> Due | None:

@@ -89,7 +89,7 @@ def test_jobs_hold_what_their_names_say(state: Path) -> None:
     windows |= {"prefix_trees", "site_scores", "section_scores", "news_prefixes", "site_changes"}
     windows |= {"crawl_policy"}
     windows |= {"seed_evaluation", "hub_evaluation", "crawl_simulation"}
-    windows |= {"timely_simulation"}
+    windows |= {"timely_simulation", "evaluation_report"}
     assert assets("windows") == windows
     assert assets("nightly") == daily | windows | {"log_files"}
 

@@ -98,6 +98,7 @@ def test_every_table_is_found_by_its_name() -> None:
         "hub_evaluation",
         "crawl_simulation",
         "timely_simulation",
+        "evaluation_report",
     ]
     for one in contracts.TABLES:
         assert contracts.table(one.name) is one

@@ -1,0 +1,71 @@
+"""The contract of `evaluation_report`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from temporal_assets.contracts.rules import Rule, day_is_partition, no_rows, not_null, unique
+from temporal_assets.contracts.table import ColumnSpec, Table, Type
+
+_AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
+
+MOST_BYTES: Final = 4_000_000
+"""Of all sections: the page adds markup, and has to stay below 5 MB."""
+
+EVALUATION_REPORT: Final = Table(
+    name="evaluation_report",
+    version=1,
+    description=(
+        "The tables and figures of the three papers on the data of the window, and ours: what"
+        " `temporal-assets report` shows. No URL is in it that fewer clients opened than"
+        " `privacy.min_clients`."
+    ),
+    grain="one section of the report",
+    columns=(
+        ColumnSpec("day", Type.DATE, "Last day of the window."),
+        ColumnSpec("place", Type.BIGINT, "Of the section in the report; 0: what the data is."),
+        ColumnSpec("id", Type.VARCHAR, "Short name: `tw-table-1`, `bb-figure-8`, `data`."),
+        ColumnSpec("source", Type.VARCHAR, "Where a paper has it: `TW Table 1`; else empty."),
+        ColumnSpec("title", Type.VARCHAR, "Heading."),
+        ColumnSpec(
+            "trial",
+            Type.VARCHAR,
+            "What it is judged by: `in_sample`, `out_of_time`, `both`, or `no_judgement` of what"
+            " only describes.",
+        ),
+        ColumnSpec("is_available", Type.BOOLEAN, "Whether the data was there to make it."),
+        ColumnSpec("says", Type.VARCHAR, "What its numbers come to, or why it is not available."),
+        ColumnSpec("content", Type.VARCHAR, "All of it as JSON (docs/report.md)."),
+    ),
+    key=("day", "id"),
+    rules=(
+        not_null(
+            "evaluation_report",
+            ("place", "id", "source", "title", "trial", "is_available", "says", "content"),
+        ),
+        day_is_partition("evaluation_report"),
+        unique("evaluation_report", ("day", "id")),
+        no_rows(
+            "every_section_says_something",
+            "evaluation_report",
+            "says = '' OR title = ''",
+            protects="A table without a sentence is left to be read as one likes.",
+            remedy=_AT_FAULT,
+        ),
+        Rule(
+            name="data_comes_first",
+            measure="sum(CASE WHEN place = 0 AND id = 'data' THEN 1 ELSE 0 END)",
+            minimum=1,
+            maximum=1,
+            protects="Numbers without the data they are of mean nothing.",
+            remedy=_AT_FAULT,
+        ),
+        Rule(
+            name="report_is_small",
+            measure="coalesce(sum(length(content)), 0)",
+            maximum=MOST_BYTES,
+            protects="The page is to be opened on a phone and passed on by mail.",
+            remedy="Look for the longest sections, and report their titles.",
+        ),
+    ),
+)

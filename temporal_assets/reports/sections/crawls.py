@@ -1,0 +1,331 @@
+"""Crawl orders: BB Figures 7 to 10, PageRank beside the traffic (BB Figure 1), arriving in time.
+
+Reads rows of `crawl_simulation` and `timely_simulation`. No URL is in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from temporal_assets.reports.document import (
+    Axis,
+    Chart,
+    Column,
+    Section,
+    Series,
+    Table,
+    unavailable,
+)
+from temporal_assets.reports.sections.wording import CRAWLS, Row, counted, grouped, percent
+
+_FIGURES: Final = (
+    ("bb-figure-7", "BB Figure 7", "fetch", "Orders of patterns, to fetch a site", False),
+    ("bb-figure-8", "BB Figure 8", "fetch", "Breadth first and PageRank, to fetch a site", True),
+    ("bb-figure-9", "BB Figure 9", "discovery", "Orders of patterns, to discover pages", False),
+    (
+        "bb-figure-10",
+        "BB Figure 10",
+        "discovery",
+        "Breadth first and PageRank, to discover pages",
+        True,
+    ),
+)
+_PATTERNS: Final = (
+    *("oracle", "combined", "behaviour_graph", "average_visit", "overall_visit", "volume"),
+    *("average_referral", "overall_referral"),
+)
+_LINKS: Final = ("oracle", "combined", "behaviour_graph", "page_rank", "breadth_first", "random")
+_COLOURS: Final = {
+    "oracle": 5,
+    "combined": 1,
+    "behaviour_graph": 2,
+    "average_visit": 3,
+    "average_referral": 3,
+    "overall_visit": 4,
+    "overall_referral": 4,
+    "volume": 6,
+    "page_rank": 0,
+    "breadth_first": 7,
+    "random": 6,
+}
+_DASHED: Final = ("oracle", "random", "volume", "average_visit", "average_referral")
+_THROUGHPUTS: Final = (0.01, 0.05, 0.1, 0.2, 0.4, 0.8)
+_SCENARIOS: Final = {"fetch": "traffic downloaded", "discovery": "traffic seen"}
+_TRIALS: Final = {"in_sample": "in sample", "out_of_time": "out of time"}
+_PAPER_80: Final = {
+    "fetch": "under 40% of the pages, against more than 60% for both others",
+    "discovery": "about 10% of the pages, against 35% for PageRank and 55% for breadth first",
+}
+_MAKE: Final = (
+    "`temporal-assets mirror PATH...` (or its `--transits`), then `temporal-assets report`"
+)
+
+
+def orders(rows: Sequence[Row]) -> list[Section]:
+    """BB Figures 7 to 10, one section each."""
+    if not rows:
+        return [
+            unavailable(id_, CRAWLS, source, title, "no site could be crawled", _MAKE)
+            for id_, source, _, title, _ in _FIGURES
+        ]
+    return [_figure(rows, *figure) for figure in _FIGURES]
+
+
+def _figure(
+    rows: Sequence[Row], id_: str, source: str, scenario: str, title: str, by_links: bool
+) -> Section:
+    own = [row for row in rows if row["scenario"] == scenario]
+    trials = grouped(own, ("trial",))
+    names = _LINKS if by_links else _PATTERNS
+    says = [_links_said(t, scenario) if by_links else _patterns_said(t) for t in trials.values()]
+    blocks = [
+        block for t in trials.values() for block in (_curves(t, names, title), _sums(t, names))
+    ]
+    return Section(
+        id_,
+        CRAWLS,
+        source,
+        title,
+        "both" if len(trials) > 1 else "in_sample",
+        tuple(says),
+        tuple(blocks),
+        _about(rows[0]),
+    )
+
+
+def _about(row: Row) -> str:
+    kind = (
+        "the stored mirror"
+        if row["mirror"] == "stored"
+        else "what users did, since no mirror is stored: every page of it has traffic"
+    )
+    return (
+        f"{counted(row['sites'], 'site')} with {counted(row['pages'], 'page')} of {kind}; each is"
+        " crawled from its home page and counts the same. The oracle is a bound no order can"
+        " exceed;"
+        " combined is our order."
+    )
+
+
+def _wholes(own: Sequence[Row]) -> dict[str, Row]:
+    """A row of each curve: what is said of the whole curve is in all of them."""
+    return {row["crawl_order"]: row for row in own}
+
+
+def _needs(row: Row) -> str:
+    share = row["pages_80"]
+    return "never has it" if share is None else f"needs {percent(share)}"
+
+
+def _links_said(own: Sequence[Row], scenario: str) -> str:
+    curves = _wholes(own)
+    ours, graph = curves["combined"], curves["behaviour_graph"]
+    rank, breadth = curves["page_rank"], curves["breadth_first"]
+    below = [
+        one["pages_80"] is not None
+        and all(o["pages_80"] is None or one["pages_80"] < o["pages_80"] for o in (rank, breadth))
+        for one in (graph, ours)
+    ]
+    verdict = {
+        (True, True): "The paper's claim holds here, for its order and for ours",
+        (True, False): "The paper's claim holds here",
+        (False, True): "The paper's claim does not hold here for its order; it does for ours",
+        (False, False): "The paper's claim does not hold here",
+    }[below[0], below[1]]
+    return (
+        f"{_trial(own)}: for 80% of the traffic the behaviour graph's order {_needs(graph)} of the"
+        f" pages, combined {_needs(ours)}, PageRank {_needs(rank)}, breadth first {_needs(breadth)}"
+        f" (the paper: {_PAPER_80[scenario]}). {verdict}."
+    )
+
+
+def _patterns_said(own: Sequence[Row]) -> str:
+    curves = {k: v for k, v in _wholes(own).items() if k in _PATTERNS and k != "oracle"}
+    best = max(curves.values(), key=lambda row: row["area"])
+    plain = [row for name, row in curves.items() if name != "combined"]
+    first, last = (choose(plain, key=lambda row: row["area"]) for choose in (max, min))
+    return (
+        f"{_trial(own)}: the largest area under the curve is {best['area']:.3f}, of"
+        f" {_name(best)}; of the paper's orders {_name(first)} is the best ({first['area']:.3f})"
+        " and"
+        f" {_name(last)} the worst ({last['area']:.3f}). In the paper the behaviour graph is the"
+        " best throughout."
+    )
+
+
+def _trial(own: Sequence[Row]) -> str:
+    head = own[0]
+    if head["trial"] == "in_sample":
+        return "In sample"
+    return (
+        f"Out of time (learned to {head['learned_until']}, scored by {head['scored_from']} to"
+        f" {head['scored_until']})"
+    )
+
+
+def _name(row: Row) -> str:
+    return str(row["crawl_order"]).replace("_", " ")
+
+
+def _curves(own: Sequence[Row], names: Sequence[str], title: str) -> Chart:
+    curves = grouped(own, ("crawl_order",))
+    series = []
+    for name in names:
+        points = sorted(curves.get((name,), []), key=lambda row: row["throughput"])
+        if points:
+            series.append(
+                Series(
+                    name.replace("_", " "),
+                    "dashes" if name in _DASHED else "line",
+                    _COLOURS[name],
+                    tuple(row["throughput"] for row in points),
+                    tuple(row["traffic_share"] for row in points),
+                )
+            )
+    what = _SCENARIOS[own[0]["scenario"]]
+    return Chart(
+        f"{title}, {_TRIALS[own[0]['trial']]}",
+        f"Share of the {what} after each share of the pages; further up and left is better.",
+        Axis("pages fetched", "share", 0.0, 1.0),
+        Axis(what, "share", 0.0, 1.0),
+        tuple(series),
+    )
+
+
+def _sums(own: Sequence[Row], names: Sequence[str]) -> Table:
+    curves = grouped(own, ("crawl_order",))
+    columns = (
+        Column("order"),
+        Column("area", "number"),
+        *(Column(f"pages for {part} %", "share") for part in (50, 80, 90)),
+        *(Column(f"80 %, less {name}", "share") for name in ("breadth first", "PageRank")),
+        *(Column(f"traffic at {100 * t:g} %", "share") for t in _THROUGHPUTS),
+    )
+    rows = []
+    for name in names:
+        points = curves.get((name,), [])
+        if points:
+            head = points[0]
+            at = {round(row["throughput"], 4): row["traffic_share"] for row in points}
+            rows.append(
+                (
+                    name.replace("_", " "),
+                    *(head[column] for column in ("area", "pages_50", "pages_80", "pages_90")),
+                    head["pages_80_less_breadth_first"],
+                    head["pages_80_less_page_rank"],
+                    *(at.get(t) for t in _THROUGHPUTS),
+                )
+            )
+    rows.sort(key=lambda row: -row[1])
+    return Table(f"The same in numbers, {_TRIALS[own[0]['trial']]}", columns, tuple(rows))
+
+
+def timely(rows: Sequence[Row]) -> Section:
+    """How much interest is still to come when pages are fetched (Lefortier et al. 2013)."""
+    title = "Arriving in time: crawls while pages are born"
+    if not rows:
+        return unavailable(
+            "timely",
+            CRAWLS,
+            "",
+            title,
+            "no page was born during a crawl that could be simulated",
+            _MAKE,
+        )
+    trials = grouped(rows, ("trial", "horizon_days"))
+    return Section(
+        "timely",
+        CRAWLS,
+        "",
+        title,
+        "both" if len(trials) > 1 else "out_of_time" if rows[0]["horizon_days"] else "in_sample",
+        tuple(_in_time(own) for own in trials.values()),
+        tuple(block for own in trials.values() for block in (_budgets(own), _strategies(own))),
+        "Pages are born over time and interest in each decays along its own curve; the crawler"
+        " has a"
+        " budget of fetches an hour. The score is the share of interest still to come at the first"
+        " fetch; pages never fetched count as none.",
+    )
+
+
+_STRATEGIES: Final = {
+    "baseline": ("list in use", 5),
+    "breadth_first": ("breadth first", 7),
+    "page_rank": ("PageRank", 0),
+    "nutch": ("adaptive, as Nutch", 3),
+    "ours": ("ours", 1),
+}
+
+
+def _span(own: Sequence[Row]) -> str:
+    head = own[0]
+    kind = "in sample" if head["trial"] == "in_sample" else "out of time"
+    return f"{kind}, {head['crawled_from']} to {head['crawled_until']}"
+
+
+def _in_time(own: Sequence[Row]) -> str:
+    least = min(row["fetches_per_hour"] for row in own)
+    few = {row["strategy"]: row for row in own if row["fetches_per_hour"] == least}
+    others = {name: row["temporal_remaining"] for name, row in few.items() if name != "ours"}
+    head = own[0]
+    said = f"{_span(own).capitalize()}: with {least:g} fetches an hour"
+    if "ours" not in few or not others:
+        return f"{said}, {counted(head['born'], 'page')} are born."
+    best = max(others, key=lambda name: others[name])
+    return (
+        f"{said} ours still finds {percent(few['ours']['temporal_remaining'])} of the interest in"
+        f" the {counted(head['temporal'], 'temporal page')} to come, {_STRATEGIES[best][0]}"
+        f" {percent(others[best])}."
+    )
+
+
+def _budgets(own: Sequence[Row]) -> Chart:
+    series = []
+    for name, (title, colour) in _STRATEGIES.items():
+        points = sorted(
+            (row for row in own if row["strategy"] == name), key=lambda row: row["fetches_per_hour"]
+        )
+        if points:
+            series.append(
+                Series(
+                    title,
+                    "line",
+                    colour,
+                    tuple(row["fetches_per_hour"] for row in points),
+                    tuple(row["temporal_remaining"] for row in points),
+                )
+            )
+    return Chart(
+        f"Interest in temporal pages still to come, {_span(own)}",
+        "By the budget of fetches an hour; higher is better.",
+        Axis("fetches an hour", "number", is_log=False, low=0.0),
+        Axis("interest to come", "share", 0.0, 1.0),
+        tuple(series),
+    )
+
+
+def _strategies(own: Sequence[Row]) -> Table:
+    return Table(
+        f"Strategies and budgets, {_span(own)}",
+        (
+            Column("strategy"),
+            Column("fetches an hour", "number"),
+            Column("interest to come", "share"),
+            Column("of temporal pages", "share"),
+            Column("temporal pages fetched", "share"),
+            Column("median delay (hours)", "number"),
+            Column("90 % within (hours)", "number"),
+            Column("fetches", "count"),
+            Column("wasted", "count"),
+        ),
+        tuple(
+            (
+                _STRATEGIES[row["strategy"]][0],
+                *(row[n] for n in ("fetches_per_hour", "remaining", "temporal_remaining")),
+                *(row[n] for n in ("temporal_fetched", "median_delay_hours", "delay_90_hours")),
+                *(row[n] for n in ("fetches", "wasted")),
+            )
+            for row in own
+        ),
+    )

@@ -1,0 +1,392 @@
+"""Lists judged: TW Table 1, NP Table 2, the same out of time, precision and recall, seeds.
+
+Reads rows of `seed_evaluation` and `hub_evaluation`. No URL is in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from temporal_assets.reports.document import (
+    Axis,
+    Chart,
+    Column,
+    Mark,
+    Section,
+    Series,
+    Table,
+    unavailable,
+)
+from temporal_assets.reports.sections.wording import (
+    LISTS,
+    Row,
+    counted,
+    grouped,
+    more_or_fewer,
+    percent,
+)
+
+_COLUMNS: Final = (
+    Column("list"),
+    Column("wanted pages covered", "count"),
+    Column("pages covered", "count"),
+    Column("precision", "share"),
+    Column("recall", "share"),
+    Column("F", "number"),
+)
+_TW_1: Final = (
+    ("paper: list by hand", 59_113, 108_237, 0.546, 0.435, 0.484),
+    ("paper: top 100 sites", 70_110, 91_996, 0.762, 0.516, 0.615),
+)
+"""As printed. Of 135,939 temporal pages of the paper."""
+_NP_2: Final = (
+    ("paper: list by hand", 86_714, 177_801, 0.488, 0.586, 0.532),
+    ("paper: prefixes", 101_870, 111_934, 0.910, 0.689, 0.784),
+)
+"""As printed, but for F, which the paper does not give."""
+
+METHODS: Final = {
+    ("baseline", "list"): "list in use",
+    ("sites", "paper"): "sites (TW 4.3)",
+    ("sites", "confident"): "sites, bound and support",
+    ("sections", "confident"): "sections, bound and support",
+    ("prefixes", "paper"): "prefixes (NP 5.2)",
+    ("prefixes", "confident"): "prefixes, bound and support",
+}
+_AS_USED: Final = " (as used)"
+_COLOURS: Final = {"baseline": 5, "sites": 3, "sections": 4, "prefixes": 2}
+_NO_LIST: Final = (
+    "No list in use is known (setting `baseline.path`), so that only learned lists are compared"
+    " here."
+)
+
+
+def site_list(rows: Sequence[Row]) -> Section:
+    """TW Table 1: the list in use against the sites learned from the logs."""
+    own = _used(rows, "temporal", "in_sample")
+    return Section(
+        "tw-table-1",
+        LISTS,
+        "TW Table 1",
+        "The list in use against learned sites",
+        "in_sample",
+        (_compared(own, ("sites", "paper"), "temporal pages", "18.6% more with 15.0% fewer"),),
+        (
+            _table(
+                "Temporal pages covered", _TW_1, own, (("sites", "paper"), ("sites", "confident"))
+            ),
+        ),
+        "Wanted are temporal pages by their interest curve; covered are all reliable pages of the"
+        " listed sites. F is the harmonic mean of precision and recall.",
+    )
+
+
+def prefix_list(rows: Sequence[Row], hubs: Sequence[Row]) -> Section:
+    """NP Table 2, and the seeds of NP 6.2 beside it."""
+    own = _used(rows, "news", "in_sample")
+    methods = (("prefixes", "paper"), ("prefixes", "confident"))
+    seeds = _seeds_at_length(hubs)
+    says = [_compared(own, ("prefixes", "paper"), "news pages", "17.5% more with 37.0% fewer")]
+    return Section(
+        "np-table-2",
+        LISTS,
+        "NP Table 2",
+        "The list in use against learned prefixes",
+        "in_sample",
+        (*says, seeds) if seeds else tuple(says),
+        (_table("News pages covered", _NP_2, own, methods),),
+        "Wanted are news pages by concentration; covered are the pages under the prefixes, or of"
+        " the sites of the list in use.",
+    )
+
+
+def out_of_time(rows: Sequence[Row]) -> Section:
+    """All lists on pages born after they were made, with intervals."""
+    title = "Learned lists on pages born afterwards"
+    later = [row for row in rows if row["trial"] == "out_of_time" and row["is_used"]]
+    if not later:
+        return unavailable(
+            "out-of-time",
+            LISTS,
+            "",
+            title,
+            "no earlier window is there that lists could have been learned on",
+            "run `temporal-assets report`, which makes the earlier windows that the logs reach"
+            " back to",
+        )
+    groups = grouped(later, ("horizon_days", "label"))
+    return Section(
+        "out-of-time",
+        LISTS,
+        "",
+        title,
+        "out_of_time",
+        tuple(_verdict(own) for own in groups.values()),
+        tuple(_judged(own) for own in groups.values()),
+        "A page is temporal here if more than q of the views it really got came in its first n"
+        " days. Intervals are of 95 %, from drawing sites again; a gain whose interval contains 0"
+        " may be chance.",
+    )
+
+
+def precision_recall(rows: Sequence[Row]) -> Section:
+    """Curves over the length of lists and over the threshold of prefixes."""
+    groups = grouped(rows, ("trial", "horizon_days", "label"))
+    has_later = any(key[0] == "out_of_time" for key in groups)
+    return Section(
+        "precision-recall",
+        LISTS,
+        "",
+        "Precision and recall over the length of lists and the threshold of prefixes",
+        "both" if has_later else "in_sample",
+        tuple(_best(own) for own in groups.values()),
+        tuple(_curves(own) for own in groups.values()),
+        "A line is one way of learning a list, from short lists or strict thresholds on the left to"
+        " long or lenient ones on the right. Up and to the right is better. Large dots: as used.",
+    )
+
+
+def seeds_reached(hubs: Sequence[Row]) -> Section:
+    """Wanted pages within reach of the first K seeds (NP 6.2)."""
+    groups = grouped(hubs, ("trial", "horizon_days"))
+    if not any(row["wanted"] for row in hubs):
+        return unavailable(
+            "seeds",
+            LISTS,
+            "NP 6.2",
+            "Temporal pages that seeds lead to",
+            "no temporal page of the window is reached from another page",
+            "read logs in a format that has referrers",
+        )
+    return Section(
+        "seeds",
+        LISTS,
+        "NP 6.2",
+        "Temporal pages that seeds lead to",
+        "both" if len(groups) > 1 else "in_sample",
+        tuple(_reach(own) for own in groups.values()),
+        tuple(_seed_chart(own) for own in groups.values()),
+        "Seeds in the paper's order (most temporal pages linked first) and in greedy order (each"
+        " adds the most that no earlier one links). Lines are one hop, dashes two.",
+    )
+
+
+# Tables and sentences ---------------------------------------------------------------------------
+
+
+def _used(rows: Sequence[Row], label: str, trial: str) -> dict[tuple[str, str], Row]:
+    return {
+        (row["method"], row["rule"]): row
+        for row in rows
+        if row["is_used"] and row["label"] == label and row["trial"] == trial
+    }
+
+
+def _table(
+    title: str,
+    paper: Sequence[tuple[str, int, int, float, float, float]],
+    own: dict[tuple[str, str], Row],
+    methods: Sequence[tuple[str, str]],
+) -> Table:
+    chosen = [key for key in (("baseline", "list"), *methods) if key in own]
+    rows = [
+        (METHODS[key], *(own[key][name] for name in ("found", "pages", "precision", "recall", "f")))
+        for key in chosen
+    ]
+    wanted = next(iter(own.values()))["wanted"] if own else 0
+    return Table(
+        title, _COLUMNS, (*paper, *rows), len(paper), f"Here {wanted:,} pages are wanted in all."
+    )
+
+
+def _compared(
+    own: dict[tuple[str, str], Row], method: tuple[str, str], pages: str, paper: str
+) -> str:
+    ours, name = own[method], METHODS[method]
+    before = own.get(("baseline", "list"))
+    if before is None:
+        return (
+            f"The {name} cover {percent(ours['recall'])} of the {pages} with a precision of"
+            f" {percent(ours['precision'])} (F {ours['f']:.3f}). {_NO_LIST}"
+        )
+    return (
+        f"The {name} cover {more_or_fewer(ours['found'], before['found'])} {pages} than the list in"
+        f" use, with {more_or_fewer(ours['pages'], before['pages'])} pages in all"
+        f" (F {ours['f']:.3f} against {before['f']:.3f}); the paper reports {paper}."
+    )
+
+
+def _judged(own: Sequence[Row]) -> Table:
+    head = own[0]
+    columns = (*_COLUMNS, Column("95 % of F"), Column("F gained"), Column("95 % of the gain"))
+    rows = tuple(
+        (
+            METHODS[row["method"], row["rule"]],
+            *(row[name] for name in ("found", "pages", "precision", "recall", "f")),
+            f"{row['f_low']:.3f} to {row['f_high']:.3f}",
+            None if row["f_gain"] is None else f"{row['f_gain']:+.3f}",
+            None
+            if row["f_gain"] is None
+            else f"{row['f_gain_low']:+.3f} to {row['f_gain_high']:+.3f}",
+        )
+        for row in own
+    )
+    return Table(
+        f"{head['label']} pages born in the {head['horizon_days']} days after"
+        f" {head['learned_until']}",
+        columns,
+        rows,
+        note=f"{head['wanted']:,} pages are wanted in all.",
+    )
+
+
+def _verdict(own: Sequence[Row]) -> str:
+    used = {(row["method"], row["rule"]): row for row in own}
+    ours, paper = used[("prefixes", "confident")], used[("prefixes", "paper")]
+    head = (
+        f"On {ours['label']} pages born in the {ours['horizon_days']} days after, our prefixes have"
+        f" F {ours['f']:.3f}, the paper's rule {paper['f']:.3f}"
+    )
+    before = used.get(("baseline", "list"))
+    if before is None:
+        return f"{head}."
+    low, high = ours["f_gain_low"], ours["f_gain_high"]
+    doubt = (
+        "more than chance would explain"
+        if low > 0
+        else "less, and not by chance"
+        if high < 0
+        else "which may be chance"
+    )
+    return (
+        f"{head}, the list in use {before['f']:.3f}: a gain of {ours['f_gain']:+.3f} over the list"
+        f" ({low:+.3f} to {high:+.3f}), {doubt}."
+    )
+
+
+def _trial(row: Row) -> str:
+    if row["trial"] == "in_sample":
+        return "in sample"
+    return f"pages born in the {row['horizon_days']} days after {row['learned_until']}"
+
+
+def _best(own: Sequence[Row]) -> str:
+    best = max(own, key=lambda row: row["f"])
+    if best["setting"] is None:
+        head = f"{best['label'].capitalize()} pages, {_trial(best)}"
+        return f"{head}: the list in use has the largest F, {best['f']:.3f}."
+    what = "threshold" if best["method"] == "prefixes" else "length"
+    return (
+        f"{best['label'].capitalize()} pages, {_trial(best)}: the largest F of any list is"
+        f" {best['f']:.3f}, by {METHODS[best['method'], best['rule']]} at {what}"
+        f" {best['setting']:g}."
+    )
+
+
+def _curves(own: Sequence[Row]) -> Chart:
+    series: list[Series] = []
+    for (method, rule), rows in grouped(own, ("method", "rule")).items():
+        covering = [row for row in rows if row["pages"]]
+        points = sorted(covering, key=lambda row: (row["recall"], -row["precision"]))
+        x = tuple(row["recall"] for row in points)
+        y = tuple(row["precision"] for row in points)
+        colour = _COLOURS[method]
+        if len(points) > 1:
+            mark: Mark = "dashes" if rule == "paper" else "line"
+            series.append(Series(METHODS[method, rule], mark, colour, x, y))
+        used = [row for row in points if row["is_used"]]
+        name = METHODS[method, rule] + (_AS_USED if len(points) > 1 else "")
+        series.append(
+            Series(
+                name,
+                "dots",
+                colour,
+                tuple(row["recall"] for row in used),
+                tuple(row["precision"] for row in used),
+            )
+        )
+    title = f"Precision and recall of {own[0]['label']} pages, {_trial(own[0])}"
+    return Chart(
+        title,
+        _best(own),
+        Axis("recall", "share", 0.0, 1.0),
+        Axis("precision", "share", 0.0, 1.0),
+        tuple(one for one in series if one.mark != "dots" or one.x),
+    )
+
+
+_LISTS_OF_SEEDS: Final = (
+    ("baseline", "list in use", 5),
+    ("paper", "paper's order", 3),
+    ("greedy", "greedy", 2),
+)
+
+
+def _seeds_at_length(hubs: Sequence[Row]) -> str:
+    listed = [r for r in hubs if r["trial"] == "in_sample" and r["baseline_one_hop"] is not None]
+    both = [row for row in listed if row["paper_one_hop"] is not None]
+    if not both:
+        return ""
+    last = max(both, key=lambda row: row["k"])
+    return (
+        f"{last['k']:,} front pages of the list in use link {last['baseline_one_hop']:,} temporal"
+        f" pages, as many hubs in the paper's order {last['paper_one_hop']:,}, in greedy order"
+        f" {last['greedy_one_hop']:,} (the paper: 46,210 against 79,292 with 1,542)."
+    )
+
+
+def _reach(own: Sequence[Row]) -> str:
+    both = [row for row in own if row["paper_one_hop"] is not None]
+    ahead = sum(row["greedy_one_hop"] > row["paper_one_hop"] for row in both)
+    behind = sum(row["greedy_one_hop"] < row["paper_one_hop"] for row in both)
+    half = next((r["k"] for r in own if 2 * r["greedy_one_hop"] >= r["wanted"] > 0), None)
+    reach = (
+        "never lead to half of the temporal pages in one hop"
+        if half is None
+        else f"lead to half of the {own[0]['wanted']:,} temporal pages with {counted(half, 'seed')}"
+    )
+    return (
+        f"{_trial(own[0]).capitalize()}: greedy seeds {reach}; they reach more than the paper's"
+        f" order at {ahead:,} of {len(both):,} lengths and fewer at {behind:,}."
+    )
+
+
+def _seed_chart(own: Sequence[Row]) -> Chart:
+    return Chart(
+        f"Temporal pages reached, {_trial(own[0])}",
+        _reach(own),
+        Axis("seeds", "count", is_log=True),
+        Axis("temporal pages", "count", low=0.0),
+        tuple(_seed_series(own)),
+    )
+
+
+_HOPS: Final[tuple[tuple[str, Mark, str], ...]] = (
+    ("one_hop", "line", "one hop"),
+    ("two_hops", "dashes", "two hops"),
+)
+
+
+def _seed_series(own: Sequence[Row]) -> Iterator[Series]:
+    for name, title, colour in _LISTS_OF_SEEDS:
+        for hops, mark, words in _HOPS:
+            there = [row for row in own if row[f"{name}_{hops}"] is not None]
+            kept = _some(there)
+            if kept:
+                yield Series(
+                    f"{title}, {words}",
+                    "dots" if len(kept) == 1 else mark,
+                    colour,
+                    tuple(float(row["k"]) for row in kept),
+                    tuple(float(row[f"{name}_{hops}"]) for row in kept),
+                )
+
+
+def _some(rows: Sequence[Row]) -> list[Row]:
+    """The first rows all, later ones at growing distances, and the last."""
+    kept: list[Row] = []
+    for row in rows:
+        if not kept or row["k"] >= 1.12 * kept[-1]["k"] or row is rows[-1]:
+            kept.append(row)
+    return kept

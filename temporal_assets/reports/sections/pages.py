@@ -1,0 +1,282 @@
+"""Single pages and all of them: TW Figures 3 to 5, NP Figures 1 and 2, how far labels agree.
+
+Reads counts, and a few example pages whose names enough clients know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from temporal_assets.core.labels import Agreement
+from temporal_assets.reports.distribution import Distribution
+from temporal_assets.reports.document import (
+    Axis,
+    Chart,
+    Column,
+    Section,
+    Series,
+    Table,
+    unavailable,
+)
+from temporal_assets.reports.page_chart import PageChart
+from temporal_assets.reports.sections.wording import PAGES, Row, counted, cut, percent
+
+_NEAR_ONE: Final = 0.8
+"""TW 4.1: most pages of its site have accumulated more than this on the first day."""
+
+_EVEN: Final = 3.0
+"""NP 4.1: concentration below which 91.9 % of its non-news pages are."""
+
+
+def curves(examples: Sequence[tuple[str, PageChart]]) -> Section:
+    """TW Figures 3 and 4: daily views, the fitted curve, and what the first n days hold."""
+    if not examples:
+        return unavailable(
+            "tw-figures-3-4",
+            PAGES,
+            "TW Figures 3, 4",
+            "Interest curves of pages",
+            "no page that enough clients know has a curve",
+            "read more days or more traffic (`window.min_views_per_day`, `privacy.min_clients`)",
+        )
+    first, last = examples[0][1], examples[-1][1]
+    return Section(
+        "tw-figures-3-4",
+        PAGES,
+        "TW Figures 3, 4",
+        "Interest curves of pages",
+        "no_judgement",
+        (
+            f"The examples accumulate from {percent(first.phi_n or 0)} to"
+            f" {percent(last.phi_n or 0)}"
+            f" of their interest in the first {first.n:g} days.",
+        ),
+        tuple(_curve_chart(name, one) for name, one in examples),
+        "Bars are views a day, the line is the fitted interest curve (TW 4.1), and the shaded area"
+        " what accumulates in the first n days, Φ(n). Shown are the pages with the most views among"
+        " the temporal, those with at least half as much, and the others.",
+    )
+
+
+def _curve_chart(name: str, one: PageChart) -> Chart:
+    days = tuple(day - 0.5 for day in range(1, len(one.views) + 1))
+    series = [Series("views a day", "bars", 5, days, tuple(map(float, one.views)))]
+    top = max(1.0, *one.views, *(one.expected or ()))
+    if one.curve is not None and one.b is not None:
+        # An eighth of the points: as smooth at this size.
+        times, heights = (tuple(part)[::8] for part in one.curve)
+        series.append(Series("interest curve", "line", 1, times, heights))
+        kept = [(t, h) for t, h in zip(times, heights, strict=True) if t <= one.b + one.n]
+        if len(kept) > 1:
+            label = f"first {one.n:g} days"
+            series.append(
+                Series(label, "area", 3, tuple(t for t, _ in kept), tuple(h for _, h in kept))
+            )
+    phi = "unknown" if one.phi_n is None else f"{one.phi_n:.2f}"
+    return Chart(
+        f"{cut(name)}: Φ({one.n:g}) = {phi}",
+        f"Views a day and interest curve; the first {one.n:g} days hold {phi} of the interest.",
+        Axis(f"days since {one.first}", "number", 0.0, float(len(one.views))),
+        Axis("views", "count", 0.0, 1.15 * top),
+        tuple(series),
+    )
+
+
+def first_day_interest(everywhere: Distribution, site: tuple[str, Distribution] | None) -> Section:
+    """TW Figure 5: Φ(1) over all pages, and of the site with the most temporal pages."""
+    if not everywhere.total:
+        return unavailable(
+            "tw-figure-5",
+            PAGES,
+            "TW Figure 5",
+            "Interest of the first day",
+            "no page of the window has an interest curve",
+            "read more days or more traffic (`window.min_views_per_day`)",
+        )
+    says = [
+        f"{percent(_above(everywhere, _NEAR_ONE))} of {counted(everywhere.total, 'page')} have"
+        f" accumulated more than {_NEAR_ONE:.0%} of their interest on the first day."
+    ]
+    blocks = [_histogram(everywhere, "All pages", "Φ(1)", 0, share=True)]
+    if site is not None:
+        name, own = site
+        says.append(
+            f"Of {cut(name)}, the site with the most temporal pages, it is"
+            f" {percent(_above(own, _NEAR_ONE))} of {own.total:,}; the paper says most of the"
+            " 6,464"
+            " pages of a news site."
+        )
+        blocks.append(_histogram(own, f"Pages of {cut(name)}", "Φ(1)", 1, share=True))
+    return Section(
+        "tw-figure-5",
+        PAGES,
+        "TW Figure 5",
+        "Interest of the first day",
+        "no_judgement",
+        tuple(says),
+        tuple(blocks),
+        "Pages by the share of their interest that accumulates within a day of their birth.",
+    )
+
+
+def _above(one: Distribution, share: float) -> float:
+    pages = sum(p for start, p in zip(one.starts, one.pages, strict=True) if start >= share - 1e-9)
+    return pages / max(one.total, 1)
+
+
+def _histogram(one: Distribution, title: str, label: str, colour: int, *, share: bool) -> Chart:
+    step = one.starts[1] - one.starts[0] if len(one.starts) > 1 else 1.0
+    middles = tuple(start + step / 2 for start in one.starts)
+    most = max(range(len(one.pages)), key=lambda k: one.pages[k])
+    end = one.starts[-1] + step
+    return Chart(
+        f"{title}: {counted(one.total, 'page')}",
+        f"Most pages, {one.pages[most]:,}, lie from {one.starts[most]:g} on.",
+        Axis(label, "share" if share else "number", 0.0, end),
+        Axis("pages", "count", 0.0),
+        (Series("pages", "bars", colour, middles, tuple(map(float, one.pages))),),
+    )
+
+
+def evolution(news: tuple[str, PageChart] | None, other: tuple[str, PageChart] | None) -> Section:
+    """NP Figure 1: views of a typical news page and of a typical page that is no news."""
+    if news is None or other is None:
+        return unavailable(
+            "np-figure-1",
+            PAGES,
+            "NP Figure 1",
+            "Views of a news page and of another",
+            "there is not both a news page and another that enough clients know",
+            "read more days or more traffic",
+        )
+    shares = [max(one.views) / max(sum(one.views), 1) for _, one in (news, other)]
+    return Section(
+        "np-figure-1",
+        PAGES,
+        "NP Figure 1",
+        "Views of a news page and of another",
+        "no_judgement",
+        (
+            f"The news page has {percent(shares[0])} of its views on its best day, the other"
+            f" {percent(shares[1])}.",
+        ),
+        tuple(_daily(kind, *one) for kind, one in (("News", news), ("No news", other))),
+        "Typical: of the pages with more views than three quarters of their kind, the one of"
+        " median concentration.",
+    )
+
+
+def _daily(kind: str, name: str, one: PageChart) -> Chart:
+    days = tuple(day - 0.5 for day in range(1, len(one.views) + 1))
+    return Chart(
+        f"{kind}: {cut(name)}",
+        f"{sum(one.views):,} views, the most on one day {max(one.views):,}.",
+        Axis(f"days since {one.first}", "number", 0.0, float(len(one.views))),
+        Axis("views", "count", 0.0),
+        (Series("views", "bars", 1 if kind == "News" else 0, days, tuple(map(float, one.views))),),
+    )
+
+
+def concentration(
+    temporal: Sequence[tuple[float, int]],
+    other: Sequence[tuple[float, int]],
+    facts: Mapping[str, Any],
+    truth: str,
+) -> Section:
+    """NP Figure 2: concentration of the pages of both kinds; (start of a bar, pages)."""
+    if not facts["temporal_pages"] or not facts["other_pages"]:
+        return unavailable(
+            "np-figure-2",
+            PAGES,
+            "NP Figure 2",
+            "Concentration of news pages and of others",
+            "the window does not have pages of both kinds",
+            "read more days or more traffic",
+        )
+    lines = (("temporal pages", 1, temporal), ("other pages", 0, other))
+    return Section(
+        "np-figure-2",
+        PAGES,
+        "NP Figure 2",
+        "Concentration of news pages and of others",
+        "in_sample",
+        (
+            f"Concentration is {facts['temporal_mean']:.2f} on average of pages that are temporal"
+            f" {truth}, and {facts['other_mean']:.2f} of others; the paper reports 9.11 and 1.86.",
+            f"{percent(facts['other_below'])} of the others have less than {_EVEN:g}; in the paper"
+            " 91.9%.",
+        ),
+        (
+            Chart(
+                "Pages by concentration",
+                "Shares of the pages of each kind by whole steps of concentration.",
+                Axis("concentration", "number", 0.0),
+                Axis("share of the pages of their kind", "share", 0.0),
+                tuple(
+                    Series(
+                        name,
+                        "line",
+                        colour,
+                        tuple(start + 0.5 for start, _ in points),
+                        tuple(n / max(sum(m for _, m in points), 1) for _, n in points),
+                    )
+                    for name, colour, points in lines
+                ),
+            ),
+        ),
+        "Concentration is the share of views in the first m days, divided by what an even spread"
+        " over the observed life would give (NP eq. 1).",
+    )
+
+
+def agreement(counts: Agreement, sure: int, thresholds: Sequence[Row]) -> Section:
+    """How far both labels agree, and how sure they are."""
+    pages = counts.both + counts.only_first + counts.only_second + counts.neither
+    if not pages:
+        return unavailable(
+            "labels",
+            PAGES,
+            "",
+            "Both labels side by side",
+            "no page has enough views for a label",
+            "read more days or more traffic (`window.min_views_per_day`)",
+        )
+    temporal = counts.both + counts.only_first
+    return Section(
+        "labels",
+        PAGES,
+        "",
+        "Both labels side by side",
+        "no_judgement",
+        (
+            f"Temporal by the curve are {percent(temporal / pages)} of {counted(pages, 'page')}"
+            " (the"
+            " paper: 13.9% of 975,151); the curve and concentration agree on"
+            f" {percent(counts.share)} (Cohen's κ {counts.kappa:.2f}).",
+            f"{percent(sure / pages)} of the pages are labelled surely: the 95 % interval of Φ(n)"
+            " lies on one side of q.",
+        ),
+        (
+            Table(
+                "Pages by both labels",
+                (Column("by curve"), Column("news", "count"), Column("not news", "count")),
+                (
+                    ("temporal", counts.both, counts.only_first),
+                    ("not temporal", counts.only_second, counts.neither),
+                ),
+            ),
+            _thresholds(thresholds),
+        ),
+        "In the paper 135,939 pages are temporal by the curve and 147,927 news by concentration.",
+    )
+
+
+def _thresholds(rows: Sequence[Row]) -> Table:
+    names = ("thresholds", "n", "q", "m", "p", "pages")
+    kinds = ("text", "number", "number", "count", "number", "count")
+    return Table(
+        "Thresholds of the labels",
+        tuple(Column(n, k) for n, k in zip(names, kinds, strict=True)),  # type: ignore[arg-type]
+        tuple(tuple(row[name] for name in names) for row in rows),
+    )

@@ -1,0 +1,455 @@
+"""URL patterns: BB Tables 2, 3 and 4, Figures 1 and 6, the behaviour graph, and the patterns.
+
+Reads rows of `url_patterns`, `pattern_ranks` and `page_traffic`, and what
+`windows.pattern_quality` measured. Patterns that few clients know have no name here.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from temporal_assets.reports.document import (
+    Axis,
+    Chart,
+    Column,
+    Graph,
+    Node,
+    Section,
+    Series,
+    Table,
+    unavailable,
+)
+from temporal_assets.reports.sections.wording import (
+    MOST_ROWS,
+    PATTERNS,
+    Row,
+    counted,
+    cut,
+    percent,
+    shown_of,
+)
+
+CUTS: Final = (("syntax", "T_syn"), ("visit", "T_visit"), ("transit", "T_tran"))
+"""Column prefix and the paper's name of the three trees."""
+
+_TABLE_3: Final = (
+    ("paper: T_syn", 28, 1076, 283.7, 7, 17, 11.3),
+    ("paper: T_visit", 20, 106, 60.9, 6, 12, 8.4),
+    ("paper: T_tran", 16, 100, 51.1, 6, 11, 7.8),
+)
+_TABLE_4: Final = (
+    ("paper: T_syn", 0.912, 0.915, 0.165),
+    ("paper: T_visit", 0.991, 0.889, 0.166),
+    ("paper: T_tran", 0.999, 0.881, 0.166),
+    ("paper: random pairs", None, 0.322, None),
+)
+_PAPER_SITES: Final = (
+    ("paper: www.mitbbs.com", 9_903_107, 265_464, 27_757),
+    ("paper: www.gumtree.com", 9_135_292, 973_317, 64_663),
+    ("paper: www.cooks.com", 3_555_610, 353_492, 200_354),
+    ("paper: 6.cn", 6_996_186, 234_936, 53_962),
+    ("paper: bbs.ngacn.cc", 2_901_950, 490_818, 49_980),
+    ("paper: www.fotocommunity.de", 8_282_845, 1_699_434, 22_226),
+    ("paper: ku6.com", 17_896_352, 1_613_165, 214_059),
+    ("paper: www.playlist.com", 10_831_023, 964_819, 20_783),
+    ("paper: fantong.com", 4_952_562, 67_060, 6_789),
+)
+_TENTH: Final = 0.1
+_COLOURS: Final = {"syntax": 3, "visit": 0, "transit": 2, "urls": 5}
+_NAMES: Final = {**dict(CUTS), "urls": "single URLs"}
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """One tree, or single URLs, on later days and on a mirror; None where unknown."""
+
+    divergence: float | None
+    mirror: float | None
+    layout: float | None
+    layout_random: float | None
+    later_urls: tuple[float | None, ...]
+    later_visits: tuple[float | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """What `windows.pattern_quality` found."""
+
+    learned: tuple[dt.date, dt.date]
+    periods: tuple[tuple[dt.date, dt.date], ...]
+    sites: int
+    methods: Mapping[str, Method]
+    """By `CUTS`, and `urls`."""
+
+
+def scales(rows: Sequence[Row], mirrored: Mapping[str, int]) -> Section:
+    """BB Table 2: URLs of each site in the log and in the mirror."""
+    if not rows:
+        return _no_patterns("bb-table-2", "BB Table 2", "Scales")
+    log = sum(row["pages"] for row in rows)
+    copied = sum(mirrored.get(row["site"], 0) for row in rows)
+    said = f"; the mirror has {copied:,}" if mirrored else "; there is no mirror"
+    kept = rows[:MOST_ROWS]
+    return Section(
+        "bb-table-2",
+        PATTERNS,
+        "BB Table 2",
+        "Scales: URLs of each site",
+        "no_judgement",
+        (
+            f"The window has {log:,} URLs of {counted(len(rows), 'site')}{said} (the paper:"
+            " 6,662,505 and 74,454,927 of 9 sites).",
+        ),
+        (
+            Table(
+                "URLs by site",
+                (
+                    Column("site"),
+                    Column("mirror", "count"),
+                    Column("log", "count"),
+                    Column("search results", "count"),
+                    Column("visits", "count"),
+                ),
+                (
+                    *((*one, None) for one in _PAPER_SITES),
+                    *(
+                        (
+                            cut(row["site"]),
+                            mirrored.get(row["site"]),
+                            row["pages"],
+                            None,
+                            row["visits"],
+                        )
+                        for row in kept
+                    ),
+                ),
+                len(_PAPER_SITES),
+                shown_of(len(kept), len(rows), "site"),
+            ),
+        ),
+        "Clicks on search results come with `temporal-assets simulate --clicks`; logs have none.",
+    )
+
+
+def tree_sizes(rows: Sequence[Row]) -> Section:
+    """BB Table 3: leaves and height of the three trees over sites."""
+    learned = [row for row in rows if row["status"] == "learned"]
+    if not learned:
+        return _no_patterns("bb-table-3", "BB Table 3", "Pattern trees")
+    body = tuple(
+        (
+            name,
+            *_spread([row[f"{cut_}_leaves"] for row in learned]),
+            *_spread([row[f"{cut_}_height"] or 0 for row in learned]),
+        )
+        for cut_, name in CUTS
+    )
+    means = [float(row[3]) for row in body]
+    direction = "shrink" if means[0] > means[2] else "do not shrink"
+    columns = [Column("tree")]
+    columns += [Column(f"leaves {end}", "number") for end in ("min", "max", "avg")]
+    columns += [Column(f"height {end}", "number") for end in ("min", "max", "avg")]
+    return Section(
+        "bb-table-3",
+        PATTERNS,
+        "BB Table 3",
+        "Pattern trees",
+        "no_judgement",
+        (
+            f"From syntax to visits to transits the trees {direction}, from {means[0]:.1f} leaves"
+            " on"
+            f" average to {means[1]:.1f} and {means[2]:.1f}; in the paper 283.7, 60.9 and 51.1.",
+        ),
+        (Table("Leaves and height", tuple(columns), (*_TABLE_3, *body), len(_TABLE_3)),),
+        f"Over {counted(len(learned), 'site')}.",
+    )
+
+
+def _spread(values: Sequence[int]) -> tuple[int, int, float]:
+    return min(values), max(values), sum(values) / len(values)
+
+
+def quality(found: Quality | None, why: str = "") -> Section:
+    """BB Table 4: mirror coverage, layout, divergence of the smoothed traffic."""
+    if found is None:
+        return unavailable(
+            "bb-table-4", PATTERNS, "BB Table 4", "Quality of patterns", why, "read more days"
+        )
+    methods = found.methods
+    rows: list[tuple[Any, ...]] = [
+        (name, one.mirror, one.layout, one.divergence)
+        for key, name in CUTS
+        for one in (methods[key],)
+    ]
+    random = next((one.layout_random for one in methods.values() if one.layout_random), None)
+    if random is not None:
+        rows.append(("random pairs", None, random, None))
+    first, last = methods["syntax"], methods["transit"]
+    says = []
+    if first.mirror is not None and last.mirror is not None:
+        says.append(
+            f"Patterns of T_syn cover {percent(first.mirror)} of the mirror's URLs, those of T_tran"
+            f" {percent(last.mirror)} (the paper: 91.2% and 99.9%)."
+        )
+    if first.divergence is not None and last.divergence is not None:
+        says.append(
+            "Smoothing traffic over patterns costs"
+            f" {first.divergence:.3f} bits with T_syn and {last.divergence:.3f} with T_tran (the"
+            " paper: 0.165 and 0.166)."
+        )
+    return Section(
+        "bb-table-4",
+        PATTERNS,
+        "BB Table 4",
+        "Quality of patterns",
+        "out_of_time",
+        tuple(says) or ("No site has visits to compare.",),
+        (
+            Table(
+                "Quality of patterns",
+                (
+                    Column("tree"),
+                    Column("mirror coverage", "share"),
+                    Column("layout similarity", "number"),
+                    Column("divergence (bits)", "number"),
+                ),
+                (*_TABLE_4, *rows),
+                len(_TABLE_4),
+                "A dash: there is no mirror, or it keeps no HTML.",
+            ),
+        ),
+        f"Learned on {found.learned[0]} to {found.learned[1]}, {counted(found.sites, 'site')}."
+        " Divergence is Jensen and Shannon's, between visits of URLs and of patterns.",
+    )
+
+
+def reliability(found: Quality | None, why: str = "") -> Section:
+    """BB Figure 6: how long patterns and URLs stay known."""
+    title = "How long patterns hold"
+    if found is None:
+        return unavailable("bb-figure-6", PATTERNS, "BB Figure 6", title, why, "read more days")
+    ticks = tuple(f"from {first:%d %b}" for first, _ in found.periods)
+    charts = tuple(_held(found, what, ticks) for what in ("urls", "visits"))
+    url, pattern = found.methods["urls"].later_urls, found.methods["transit"].later_urls
+    return Section(
+        "bb-figure-6",
+        PATTERNS,
+        "BB Figure 6",
+        title,
+        "out_of_time",
+        (
+            f"Of the URLs of the last period, {_share(url[-1])} were known by themselves and"
+            f" {_share(pattern[-1])} by a pattern of T_tran; in the paper, too, URLs retire quickly"
+            " and patterns do not.",
+        ),
+        charts,
+        f"Learned on {found.learned[0]} to {found.learned[1]} and compared with the periods after.",
+    )
+
+
+def _share(value: float | None) -> str:
+    return "an unknown share" if value is None else percent(value)
+
+
+def _held(found: Quality, what: str, ticks: tuple[str, ...]) -> Chart:
+    series = []
+    for key, name in _NAMES.items():
+        values = getattr(found.methods[key], f"later_{what}")
+        known = [(float(k), v) for k, v in enumerate(values) if v is not None]
+        series.append(
+            Series(
+                name,
+                "dashes" if key == "urls" else "line",
+                _COLOURS[key],
+                tuple(k for k, _ in known),
+                tuple(v for _, v in known),
+            )
+        )
+    return Chart(
+        f"Known of later days, by {'URLs' if what == 'urls' else 'visits'}",
+        "One line for each pattern tree, and one for single URLs.",
+        Axis("period", ticks=ticks, low=0.0, high=float(max(len(ticks) - 1, 1))),
+        Axis("share known", "share", 0.0, 1.0),
+        tuple(series),
+    )
+
+
+def traffic_spread(
+    curves: Mapping[str, Sequence[float]], pages: Mapping[str, int], crawls: Sequence[Row]
+) -> Section:
+    """BB Figure 1: how traffic is spread over pages, and what PageRank's order has of it.
+
+    `crawls`: rows of `crawl_simulation`.
+    """
+    title = "How traffic is spread over pages"
+    if not curves:
+        return unavailable(
+            "bb-figure-1",
+            PATTERNS,
+            "BB Figure 1",
+            title,
+            "no site has ten pages that were visited",
+            "read more days or more traffic",
+        )
+    tenth = {site: float(shares[len(shares) // 10]) for site, shares in curves.items()}
+    low, high = min(tenth.values()), max(tenth.values())
+    points = len(next(iter(curves.values())))
+    return Section(
+        "bb-figure-1",
+        PATTERNS,
+        "BB Figure 1",
+        title,
+        "no_judgement",
+        (
+            f"The most visited tenth of a site's pages draws {percent(low)} to {percent(high)} of"
+            " its"
+            " visits: an order that knows them loses little by stopping early.",
+            *_lost(crawls),
+        ),
+        (
+            Chart(
+                f"The {counted(len(curves), 'site')} with the most visits",
+                "Share of the visits on the most visited pages, by share of the pages.",
+                Axis("pages, most visited first", "share", 0.0, 1.0),
+                Axis("visits", "share", 0.0, 1.0),
+                tuple(
+                    Series(
+                        f"{cut(site)} ({pages[site]:,} pages)",
+                        "line",
+                        colour,
+                        tuple(k / (points - 1) for k in range(points)),
+                        tuple(map(float, shares)),
+                    )
+                    for colour, (site, shares) in enumerate(curves.items())
+                ),
+            ),
+        ),
+        "The paper's figure shows how much of the traffic PageRank's order loses.",
+    )
+
+
+def _lost(crawls: Sequence[Row]) -> tuple[str, ...]:
+    at = {
+        row["crawl_order"]: row["traffic_share"]
+        for row in crawls
+        if row["trial"] == "in_sample"
+        and row["scenario"] == "fetch"
+        and round(row["throughput"], 4) == _TENTH
+    }
+    if "page_rank" not in at:
+        return ()
+    return (
+        "A crawl of the first tenth of the pages in PageRank's order has"
+        f" {percent(at['page_rank'])}"
+        f" of the traffic, where {percent(at['oracle'])} could be had.",
+    )
+
+
+def behaviour_graph(site: str, nodes: Sequence[Row], edges: Sequence[Row], hidden: int) -> Section:
+    """The graph of the most visited site: rows of `pattern_ranks` and `behaviour_graph`."""
+    title = "The behaviour graph of the most visited site"
+    if not edges:
+        return unavailable(
+            "behaviour-graph",
+            PATTERNS,
+            "BB 4.2",
+            title,
+            "nobody went from one known pattern to another",
+            "read logs in a format that has referrers",
+        )
+    place = {row["pattern"]: k for k, row in enumerate(nodes)}
+    among = [
+        (place[edge["source"]], place[edge["target"]], float(edge["transits"]))
+        for edge in edges
+        if edge["source"] in place and edge["target"] in place and edge["source"] != edge["target"]
+    ]
+    names = [_pattern_name(row) for row in nodes]
+    busiest = max(among, key=lambda edge: edge[2], default=None)
+    says = f"{cut(site)} has {counted(len(nodes) + hidden, 'pattern')}"
+    if busiest is not None:
+        source, target, transits = busiest
+        says += f"; most people, {transits:,.0f}, went from {names[source]} to {names[target]}"
+    return Section(
+        "behaviour-graph",
+        PATTERNS,
+        "BB 4.2",
+        title,
+        "no_judgement",
+        (f"{says}.",),
+        (
+            Graph(
+                f"Patterns of {cut(site)} and transits between them",
+                "A circle's area is its visits, an arrow's width its transits; blue patterns last,"
+                " red ones are temporal.",
+                tuple(
+                    Node(name, float(row["visits"]), row["temporal_share"])
+                    for name, row in zip(names, nodes, strict=True)
+                ),
+                tuple(sorted(among, key=lambda edge: -edge[2])[:60]),
+            ),
+        ),
+        "A circle's area is its visits, an arrow's width its transits. Blue: hardly a page is"
+        " temporal; purple: some; red: most. Grey: unknown."
+        + (f" {hidden:,} patterns with fewer visits are not drawn." if hidden else ""),
+    )
+
+
+def _pattern_name(row: Row) -> str:
+    return cut(row["template"]) if row["is_public"] else "(few clients)"
+
+
+def ranked(rows: Sequence[Row], total: int) -> Section:
+    """`pattern_ranks`, to be searched; `rows` are those that enough clients know, by visits."""
+    if not rows:
+        return _no_patterns("patterns", "BB 4", "Patterns")
+    kept = rows[:MOST_ROWS]
+    urgent = [row for row in rows if (row["temporal_share"] or 0) > 0.5]
+    visits = sum(row["visits"] for row in rows)
+    share = sum(row["visits"] for row in urgent) / max(visits, 1)
+    columns = (
+        Column("site"),
+        Column("pattern"),
+        *(Column(name, "count") for name in ("pages", "visits", "referrals")),
+        *(Column(name, "count") for name in ("fetch rank", "discovery rank")),
+        Column("temporal", "share"),
+        Column("new a day", "number"),
+    )
+    names = ("volume", "visits", "referrals", "rank_fetch", "rank_discovery", "temporal_share")
+    return Section(
+        "patterns",
+        PATTERNS,
+        "BB 4",
+        "Patterns: how valuable, how urgent, how productive",
+        "no_judgement",
+        (
+            f"{counted(len(urgent), 'pattern')} of {total:,} have mostly temporal pages; they draw"
+            f" {percent(share)} of the visits.",
+        ),
+        (
+            Table(
+                "Patterns, the most visited first",
+                columns,
+                tuple(
+                    (
+                        cut(row["site"]),
+                        cut(row["template"]),
+                        *(row[name] for name in names),
+                        row["new_pages_per_day"],
+                    )
+                    for row in kept
+                ),
+                note=shown_of(len(kept), total, "pattern"),
+            ),
+        ),
+        "Ranks are within the site: fetch by ½ (authority + hub) of the behaviour graph, discovery"
+        " by hub.",
+    )
+
+
+def _no_patterns(id_: str, source: str, title: str) -> Section:
+    return unavailable(
+        id_, PATTERNS, source, title, "no site was learned", "read more days or more traffic"
+    )

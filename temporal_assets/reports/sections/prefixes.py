@@ -1,0 +1,174 @@
+"""Prefix trees: NP Table 1 and Figure 3. Sections that few clients know are only counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from temporal_assets.reports.document import Branch, Column, Section, Table, Tree, unavailable
+from temporal_assets.reports.prefix_tree import Section as Folder
+from temporal_assets.reports.sections.wording import (
+    FOUND,
+    LISTS,
+    MOST_ROWS,
+    Row,
+    counted,
+    cut,
+    percent,
+    shown_of,
+)
+
+MOST_FOLDERS: Final = 2_000
+"""Folders drawn in all; smaller sites are left out beyond them."""
+
+
+def folders(rows: Sequence[Row]) -> Section:
+    """NP Table 1 for the site with the most news; `rows`: pages and news in and out of prefixes."""
+    title = "News inside and outside of news prefixes"
+    known = [row for row in rows if row["news_pages"]]
+    if not known or not any(row["prefixes"] for row in known):
+        return unavailable(
+            "np-table-1",
+            LISTS,
+            "NP Table 1",
+            title,
+            "no site has a news prefix",
+            "lower `prefixes.threshold` or `prefixes.min_pages`, or read more days",
+        )
+    # Of sites that publish both kinds, as the paper's does.
+    mixed = [row for row in known if row["pages"] > row["prefix_pages"]] or known
+    best = max(mixed, key=lambda row: (row["prefix_news_pages"], row["site"]))
+    inside, news = best["prefix_news_pages"], best["news_pages"]
+    all_inside = sum(row["prefix_news_pages"] for row in known)
+    all_news = sum(row["news_pages"] for row in known)
+    columns = (Column("pages of"), Column("news", "count"), Column("not news", "count"))
+    other_in = best["prefix_pages"] - inside
+    other_out = best["pages"] - news - other_in
+    return Section(
+        "np-table-1",
+        LISTS,
+        "NP Table 1",
+        title,
+        "in_sample",
+        (
+            f"Of the {counted(news, 'news page')} of {cut(best['site'])}, {percent(inside / news)}"
+            f" are under its {counted(best['prefixes'], 'news prefix')}, with"
+            f" {counted(other_in, 'page')} that are no news; in the paper 99.4% and 4.",
+            f"Over all sites, prefixes hold {percent(all_inside / all_news)} of {all_news:,} news"
+            " pages.",
+        ),
+        (
+            Table(
+                "Pages by where they are",
+                columns,
+                (
+                    ("paper: three news folders of its site", 2_322, 4),
+                    ("paper: its other folders", 15, 699),
+                    (f"news prefixes of {cut(best['site'])}", inside, other_in),
+                    ("the rest of the site", news - inside, other_out),
+                ),
+                2,
+            ),
+        ),
+        "News is told by concentration here; in the paper people had labelled the pages.",
+    )
+
+
+def trees(roots: Sequence[Folder]) -> Section:
+    """NP Figure 3: the trees themselves, those with the most news first."""
+    if not roots:
+        return unavailable(
+            "np-figure-3",
+            FOUND,
+            "NP Figure 3",
+            "Prefix trees",
+            "no site with labelled pages is known to enough clients",
+            "read more days or more traffic",
+        )
+    shown: list[Branch] = []
+    left = MOST_FOLDERS
+    for root in sorted(roots, key=lambda one: (-one.news_pages, one.prefix)):
+        size = _size([root])
+        if size <= left:
+            left -= size
+            shown.append(_branch(root))
+    marked = _marked(roots)
+    return Section(
+        "np-figure-3",
+        FOUND,
+        "NP Figure 3",
+        "Prefix trees",
+        "no_judgement",
+        (
+            f"{counted(len(roots), 'site')} have {counted(_size(roots), 'folder')} and programs;"
+            f" {marked:,} of them are news prefixes, which are marked.",
+        ),
+        (Tree(f"Folders and programs of {counted(len(shown), 'site')}", tuple(shown)),),
+        shown_of(len(shown), len(roots), "site"),
+    )
+
+
+def prefix_table(rows: Sequence[Row], total: int) -> Section:
+    """`news_prefixes`, to be searched; `rows` are those that enough clients know."""
+    if not rows:
+        return unavailable(
+            "prefixes",
+            FOUND,
+            "",
+            "News prefixes",
+            "no folder or program is a news prefix",
+            "lower `prefixes.threshold` or `prefixes.min_pages`, or read more days",
+        )
+    kept = rows[:MOST_ROWS]
+    pages, news = sum(row["pages"] for row in rows), sum(row["news_pages"] for row in rows)
+    return Section(
+        "prefixes",
+        FOUND,
+        "",
+        "News prefixes",
+        "no_judgement",
+        (
+            f"New URLs under {counted(total, 'prefix')} are worth"
+            f" fetching now: {percent(news / pages)} of {counted(pages, 'page')} under them are"
+            " news"
+            " (the paper found 439).",
+        ),
+        (
+            Table(
+                "News prefixes, those with the most news first",
+                (
+                    Column("prefix"),
+                    Column("pages", "count"),
+                    Column("news", "count"),
+                    Column("share", "share"),
+                    Column("at least", "share"),
+                ),
+                tuple(
+                    (cut(r["prefix"]), r["pages"], r["news_pages"], r["score"], r["bound"])
+                    for r in kept
+                ),
+                note=shown_of(len(kept), total, "prefix"),
+            ),
+        ),
+    )
+
+
+def _branch(folder: Folder) -> Branch:
+    return Branch(
+        cut(folder.name),
+        cut(folder.prefix),
+        folder.pages,
+        folder.news_pages,
+        folder.temporal_pages,
+        folder.is_prefix,
+        tuple(map(_branch, folder.beneath)),
+        folder.hidden,
+    )
+
+
+def _size(folders_: Iterable[Folder]) -> int:
+    return sum(1 + _size(one.beneath) for one in folders_)
+
+
+def _marked(folders_: Iterable[Folder]) -> int:
+    return sum(one.is_prefix + _marked(one.beneath) for one in folders_)

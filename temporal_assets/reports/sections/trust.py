@@ -1,0 +1,229 @@
+"""How far labels can be believed: calibration on annotated pages, early labels out of time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from temporal_assets.core.early import Score
+from temporal_assets.core.early_comparison import EARLY
+from temporal_assets.reports.document import (
+    Axis,
+    Chart,
+    Column,
+    HeatMap,
+    Section,
+    Series,
+    Table,
+    unavailable,
+)
+from temporal_assets.reports.heat_map import HeatMap as Grid
+from temporal_assets.reports.sections.wording import PAGES, Row, counted, percent
+
+_MOST_COLUMNS: Final = 30
+"""Thresholds of a heat map; a finer grid is thinned, and marked ones stay."""
+
+_PLOTTED_AGES: Final = (1, 3, 7)
+_CHOSEN: Final = {
+    "interest": "temporal by curve (n, q)",
+    "concentration": "news by concentration (m, p)",
+}
+
+
+def calibration(
+    choices: Sequence[Row], grids: Mapping[str, Grid], *, is_configured: bool
+) -> Section:
+    """Thresholds from annotated pages (TW 4.2, 5.2; NP 6.1), in sample and cross-validated."""
+    title = "Thresholds from annotated pages"
+    if not choices:
+        why = (
+            "no annotated page has a history in the window"
+            if is_configured
+            else "no annotated pages are configured"
+        )
+        todo = (
+            "name a CSV of URL and label in `calibration.annotated`, or try one with"
+            " `temporal-assets calibrate FILE`"
+        )
+        return unavailable("calibration", PAGES, "TW 4.2, NP 6.1", title, why, todo)
+    return Section(
+        "calibration",
+        PAGES,
+        "TW 4.2, NP 6.1",
+        title,
+        "both",
+        tuple(_choice_said(row) for row in choices if row["scope"] == "all" and row["is_best"]),
+        (
+            _choices(choices),
+            *(_grid(name, grid) for name, grid in grids.items()),
+        ),
+        "Hit: pages labelled right. Miss: temporal pages labelled untemporal. False alarm: the"
+        " reverse. Cross-validated: every page is labelled by thresholds chosen without it.",
+    )
+
+
+def _choice_said(row: Row) -> str:
+    right = row["hit"] / max(row["pages"], 1)
+    crossed = row["cross_validated_hit"]
+    beside = (
+        "" if crossed is None else f", {percent(crossed / max(row['pages'], 1))} cross-validated"
+    )
+    paper = "93.1% with n = 3, q = 0.7" if row["score"] == "interest" else "88.2% with p = 1.91"
+    return (
+        f"For {_CHOSEN[row['score']]} the best thresholds are {row['days']:g} and"
+        f" {row['threshold']:g}: {percent(right)} of {counted(row['pages'], 'annotated page')}"
+        " right in"
+        f" sample{beside} (the paper: {paper}, in sample)."
+    )
+
+
+def _choices(rows: Sequence[Row]) -> Table:
+    columns = (
+        Column("thresholds"),
+        Column("days", "number"),
+        Column("above", "number"),
+        *(Column(name, "count") for name in ("pages", "hit", "miss", "false alarm")),
+        Column("hit, cross-validated", "count"),
+    )
+    papers: tuple[tuple[Any, ...], ...] = (
+        ("paper: temporal by curve", 3, 0.7, 3_040, 2_829, 141, 70, None),
+        ("paper: news by concentration", None, 1.91, 3_040, 2_682, 188, 177, None),
+    )
+    names = ("days", "threshold", "pages", "hit", "miss", "false_alarm", "cross_validated_hit")
+    own = tuple(
+        (
+            f"{_CHOSEN[row['score']]}"
+            + (f" of {row['name']}" if row["name"] else "")
+            + (", used" if row["is_used"] else ""),
+            *(row[name] for name in names),
+        )
+        for row in rows
+    )
+    return Table("Chosen thresholds", columns, (*papers, *own), len(papers))
+
+
+def _grid(name: str, grid: Grid) -> HeatMap:
+    marked = {cell[1] for cell in (grid.best, grid.used, grid.now) if cell}
+    count = len(grid.thresholds)
+    every = max(1, -(-count // _MOST_COLUMNS))
+    kept = [k for k in range(count) if k % every == 0 or grid.thresholds[k] in marked]
+    columns = [grid.thresholds[k] for k in kept]
+    marks = []
+    for cell, what in ((grid.now, "settings"), (grid.used, "used"), (grid.best, "best")):
+        if cell and cell[0] in grid.days and cell[1] in columns:
+            marks.append((list(grid.days).index(cell[0]), columns.index(cell[1]), what))
+    return HeatMap(
+        f"Performance by thresholds: {_CHOSEN[name]}",
+        "Darker cells label more pages right; b is the best, u used by calibrated labels,"
+        " s the settings.",
+        Axis(f"{grid.names[0]} (days)", ticks=tuple(f"{day:g}" for day in grid.days)),
+        Axis(grid.names[1], ticks=tuple(f"{level:g}" for level in columns)),
+        tuple(tuple(float(row[k]) for k in kept) for row in grid.values),
+        tuple(marks),
+    )
+
+
+def early(scores: Sequence[Score], young: int) -> Section:
+    """Early labels on later pages, by what earlier ones taught."""
+    title = "Labels of pages in their first days"
+    if not scores:
+        return unavailable(
+            "early-labels",
+            PAGES,
+            "",
+            title,
+            "too few pages of the window have been seen from their birth until they were complete",
+            "read more days (the window has to be weeks longer than `early.complete_days`)",
+        )
+    pages = scores[0].pages
+    by_age: dict[int, dict[str, Score]] = {}
+    for one in scores:
+        by_age.setdefault(one.age, {})[one.answer] = one
+    first_age = min(by_age)
+    first = by_age[first_age]
+    others = {name: score.accuracy for name, score in first.items() if name != EARLY}
+    best = max(others, key=lambda name: others[name])
+    errors = [s.reliability.error for s in scores if s.answer == EARLY and s.reliability]
+    return Section(
+        "early-labels",
+        PAGES,
+        "",
+        title,
+        "out_of_time",
+        (
+            f"After {counted(first_age, 'day')} early labels are right on"
+            f" {percent(first[EARLY].accuracy)} of {counted(pages, 'later page')}; the best of the"
+            f" simpler answers, {best}, on {percent(others[best])}.",
+            "Promised probabilities are off by"
+            f" {percent(sum(errors) / max(len(errors), 1))} on average."
+            f" {counted(young, 'page')} of this window are young.",
+        ),
+        (_accuracy(by_age), _scores(scores), _reliability(scores, pages)),
+        "Complete pages of the window, the later born judged by what the earlier born taught, as if"
+        " they had been seen for so many days only. On the diagonal, probabilities are honest.",
+    )
+
+
+def _accuracy(by_age: Mapping[int, Mapping[str, Score]]) -> Chart:
+    answers = list(next(iter(by_age.values())))
+    colours = (2, 5, 1, 3)
+    ages = sorted(by_age)
+    return Chart(
+        "Pages labelled right, by days seen",
+        "One line for early labels and one for each simpler answer.",
+        Axis("days seen", "count", float(ages[0]), float(ages[-1])),
+        Axis("labelled right", "share", high=1.0),
+        tuple(
+            Series(
+                answer,
+                "line" if answer == EARLY else "dashes",
+                colours[k % len(colours)],
+                tuple(map(float, ages)),
+                tuple(by_age[age][answer].accuracy for age in ages),
+            )
+            for k, answer in enumerate(answers)
+        ),
+    )
+
+
+def _scores(scores: Sequence[Score]) -> Table:
+    return Table(
+        "Every answer at every age",
+        (
+            Column("answer"),
+            Column("days seen", "count"),
+            Column("right", "share"),
+            Column("F", "number"),
+            Column("Brier score", "number"),
+            Column("log loss", "number"),
+        ),
+        tuple(
+            (one.answer, one.age, one.accuracy, one.f_measure, one.brier, one.log_loss)
+            for one in scores
+        ),
+    )
+
+
+def _reliability(scores: Sequence[Score], pages: int) -> Chart:
+    lines = [
+        (one.age, one.reliability)
+        for one in scores
+        if one.answer == EARLY and one.age in _PLOTTED_AGES and one.reliability is not None
+    ]
+    return Chart(
+        f"Promised probability against what happened, {counted(pages, 'later page')}",
+        "On the diagonal, probabilities are honest.",
+        Axis("promised probability", "share", 0.0, 1.0),
+        Axis("share that was temporal", "share", 0.0, 1.0),
+        tuple(
+            Series(
+                f"{counted(age, 'day')} seen",
+                "line",
+                k,
+                tuple(map(float, one.promised)),
+                tuple(map(float, one.observed)),
+            )
+            for k, (age, one) in enumerate(lines)
+        ),
+        has_diagonal=True,
+    )

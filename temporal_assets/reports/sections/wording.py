@@ -1,0 +1,64 @@
+"""Numbers in sentences, and what several sections share. Not here: any section."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+Row = Mapping[str, Any]
+
+LISTS: Final = "Which sites, prefixes and hubs to watch"
+PAGES: Final = "Pages and the interest in them"
+PATTERNS: Final = "URL patterns"
+CRAWLS: Final = "Crawl orders"
+FOUND: Final = "What was found"
+"""The parts of a report; sections of one part follow each other."""
+
+MOST_ROWS: Final = 500
+"""Rows of a table: more than anybody reads, and what keeps a page small."""
+
+LONGEST: Final = 160
+"""Characters of a name from a log in a table."""
+
+
+def percent(share: float) -> str:
+    """One digit after the point."""
+    return f"{share:.1%}"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things: `1 page`, `1,200 pages`, `3 prefixes`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {plural(noun)}"
+
+
+def plural(noun: str) -> str:
+    """`pages`, `prefixes`."""
+    return f"{noun}es" if noun.endswith("x") else f"{noun}s"
+
+
+def more_or_fewer(now: float, before: float) -> str:
+    """`18.6% more`, `3.0% fewer`, `as many`; `some, where the other has none`."""
+    if before == 0:
+        return "as many" if now == 0 else "some, where the other has none,"
+    change = now / before - 1
+    if round(abs(change), 3) == 0:
+        return "as many"
+    return f"{abs(change):.1%} {'more' if change > 0 else 'fewer'}"
+
+
+def cut(name: str) -> str:
+    """A name from a log, as long as a table bears."""
+    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+
+
+def grouped(rows: Iterable[Row], names: Sequence[str]) -> dict[tuple[Any, ...], list[Row]]:
+    """Rows by some of their columns, in the order they come."""
+    groups: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        groups.setdefault(tuple(row[name] for name in names), []).append(row)
+    return groups
+
+
+def shown_of(shown: int, all_: int, noun: str) -> str:
+    """A note where a table was cut; empty where it was not."""
+    return f"{shown:,} of {counted(all_, noun)} are shown." if shown < all_ else ""
