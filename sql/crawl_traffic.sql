@@ -2,7 +2,7 @@
 --   nowhere, and F_out, visits to other pages that came from it; a (target, referrer, client)
 --   counts once, on however many days it occurs
 -- inputs: transits, crawled_sites
--- parameters: none
+-- parameters: site
 -- output: crawl_traffic
 -- grain: url
 WITH triples AS (
@@ -23,8 +23,7 @@ ends AS (
 
 pages AS (
     SELECT
-        -- The host without its port, as everywhere.
-        regexp_replace(split_part(url, '/', 3), ':[0-9]+$', '') AS site,
+        regexp_extract(url, $site, 1) AS site,
         url,
         sum(visits) AS visits,
         sum(referrals) AS referrals

@@ -1,13 +1,12 @@
--- crawl_transits: F_trans between pages of a site (BB 2): distinct clients that went from one to
---   the other
+-- crawl_transits: F_trans to pages of some sites (BB 2): distinct clients that went there from a
+--   page of any site
 -- inputs: transits, crawled_sites
--- parameters: none
+-- parameters: site
 -- output: crawl_transits
 -- grain: referrer, target
 WITH pairs AS (
     SELECT
-        regexp_replace(split_part(target, '/', 3), ':[0-9]+$', '') AS site,
-        regexp_replace(split_part(referrer, '/', 3), ':[0-9]+$', '') AS referrer_site,
+        regexp_extract(target, $site, 1) AS site,
         referrer,
         target,
         count(DISTINCT client) AS clients
@@ -19,5 +18,4 @@ WITH pairs AS (
 SELECT pairs.site, pairs.referrer, pairs.target, pairs.clients
 FROM pairs
 INNER JOIN crawled_sites ON crawled_sites.site = pairs.site
-WHERE pairs.referrer_site = pairs.site
 ORDER BY pairs.site, pairs.referrer, pairs.target

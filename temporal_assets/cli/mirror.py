@@ -12,7 +12,7 @@ from temporal_assets.cli.exits import USAGE, CommandError, command
 from temporal_assets.cli.options import Json, State, existing_settings, invocation
 
 if TYPE_CHECKING:
-    from temporal_assets.crawl.mirror import MirrorBuilder
+    from temporal_assets.crawl.mirror import Mirror, MirrorBuilder
     from temporal_assets.settings import Settings
 
 _WORDS = {
@@ -50,24 +50,28 @@ def run(
 ) -> None:
     """Build the mirror of the state folder; one that is there is replaced."""
     from temporal_assets.crawl.mirror import MirrorBuilder, NoMirror, save
-    from temporal_assets.crawl.sources import files_of
+    from temporal_assets.crawl.sources import files_of, is_link_table
     from temporal_assets.logs.urls import UrlRules
 
     settings = existing_settings(state)
     if not (sources or demo or transits):
         raise CommandError("name files or folders, or --demo, or --transits", USAGE)
-    builder = MirrorBuilder(UrlRules.from_settings(settings.cleaning))
     paths = list(sources or ())
     if demo:
         paths.append(settings.state / "demo" / "mirror" / "links.parquet")
     missing = [path for path in paths if not path.exists()]
     if missing:
         raise CommandError(f"there is no {console.place(missing[0])}", USAGE)
-    _read(files_of(paths), builder)
-    if transits:
-        _add_transits(settings, builder)
+    files = files_of(paths)
     try:
-        mirror = builder.build()
+        if files and not transits and all(is_link_table(path) for path in files):
+            mirror = _of_tables(files, settings)
+        else:
+            builder = MirrorBuilder(UrlRules.from_settings(settings.cleaning))
+            _read(files, builder)
+            if transits:
+                _add_transits(settings, builder)
+            mirror = builder.build()
     except NoMirror as error:
         raise CommandError(str(error)) from None
     save(mirror, settings.state)
@@ -78,6 +82,18 @@ def run(
     rows = [(counts[name], words) for name, words in _WORDS.items() if counts.get(name)]
     console.show_table(f"The mirror of {console.counted(counts['sites'], 'site')}", ("", ""), rows)
     console.say(f"Simulate crawls of it: {invocation('simulate', settings.state)}")
+
+
+def _of_tables(files: list[Path], settings: Settings) -> Mirror:
+    """Large tables of links become a mirror within the memory of the engine."""
+    from temporal_assets.crawl.link_tables import mirror_of_tables
+    from temporal_assets.engines.duckdb import DuckDBEngine
+    from temporal_assets.logs.urls import UrlRules
+    from temporal_assets.storage.scratch import scratch_folder
+
+    rules = UrlRules.from_settings(settings.cleaning)
+    with scratch_folder(settings.state / "tmp") as scratch:
+        return mirror_of_tables(DuckDBEngine(settings), files, rules, scratch)
 
 
 def _read(files: list[Path], builder: MirrorBuilder) -> None:

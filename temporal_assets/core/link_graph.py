@@ -51,6 +51,20 @@ def link_graph(pages: int, source: Int32s, target: Int32s) -> LinkGraph:
     return LinkGraph(first, ordered)
 
 
+def distinct_links(
+    pages: int, source: Int32s, target: Int32s, flag: Flags
+) -> tuple[LinkGraph, Flags]:
+    """From pairs in any order: every pair once, links of a page by target.
+
+    The flag of a pair that is given several times is set where it is set each time. Two stable
+    passes of counting, by target and then by source: no comparison, 5 bytes a link beside the
+    input and as much for the result.
+    """
+    by_target, sources, flags = _sorted_by(pages, target, source, flag)
+    first, targets, kept = _joined(by_target, sources, flags)
+    return LinkGraph(first, targets), kept
+
+
 def reverse(graph: LinkGraph) -> LinkGraph:
     """The same links from target to source."""
     first, ordered = _reversed(graph.first, graph.target)
@@ -83,6 +97,51 @@ def _by_source(pages: int, source: Int32s, target: Int32s) -> tuple[Int64s, Int3
         ordered[at[page]] = target[link]
         at[page] += 1
     return first, ordered
+
+
+@njit(nogil=True, cache=True)
+def _sorted_by(pages: int, key: Int32s, value: Int32s, flag: Flags) -> tuple[Int64s, Int32s, Flags]:
+    """Where each key begins, and values and flags by key, equal keys in their order."""
+    first = np.zeros(pages + 1, np.int64)
+    for link in range(len(key)):
+        first[key[link] + 1] += 1
+    for page in range(pages):
+        first[page + 1] += first[page]
+    at = first[:-1].copy()
+    values, flags = np.empty(len(value), np.int32), np.empty(len(value), np.bool_)
+    for link in range(len(key)):
+        place = at[key[link]]
+        values[place], flags[place] = value[link], flag[link]
+        at[key[link]] = place + 1
+    return first, values, flags
+
+
+@njit(nogil=True, cache=True)
+def _joined(by_target: Int64s, sources: Int32s, flags: Flags) -> tuple[Int64s, Int32s, Flags]:
+    """Links by source and target, from links by target; equal ones follow each other: one stays."""
+    pages = len(by_target) - 1
+    last = np.full(pages, -1, np.int32)
+    first = np.zeros(pages + 1, np.int64)
+    for goal in range(pages):
+        for link in range(by_target[goal], by_target[goal + 1]):
+            page = sources[link]
+            first[page + 1] += last[page] != goal
+            last[page] = goal
+    for page in range(pages):
+        first[page + 1] += first[page]
+    at = first[:-1].copy()
+    last[:] = -1
+    targets, kept = np.empty(first[-1], np.int32), np.empty(first[-1], np.bool_)
+    for goal in range(pages):
+        for link in range(by_target[goal], by_target[goal + 1]):
+            page = sources[link]
+            if last[page] == goal:
+                kept[at[page] - 1] &= flags[link]
+                continue
+            last[page] = goal
+            targets[at[page]], kept[at[page]] = goal, flags[link]
+            at[page] += 1
+    return first, targets, kept
 
 
 @njit(nogil=True, cache=True)

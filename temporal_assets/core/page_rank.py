@@ -9,13 +9,14 @@ uses.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numba import njit
 
 from temporal_assets.core.link_graph import LinkGraph, reverse
-from temporal_assets.core.texts import Flags, Floats, Int32s, Int64s
+from temporal_assets.core.texts import Floats, Int32s, Int64s
 
 DAMPING: Final = 0.85
 TOLERANCE: Final = 1e-6
@@ -24,19 +25,40 @@ ROUNDS: Final = 200
 """0.85**200 is 1e-14; nothing needs more."""
 
 
+@dataclass(frozen=True, slots=True)
+class PageRank:
+    """Scores and how they were found."""
+
+    scores: Floats
+    """One a page; they sum to one."""
+    rounds: int
+    movement: float
+    """Of the last round: sum of all changes of scores."""
+    is_converged: bool
+    """The movement fell below what was asked for."""
+
+
 def page_rank(
     graph: LinkGraph, damping: float = DAMPING, tolerance: float = TOLERANCE, rounds: int = ROUNDS
 ) -> Floats:
     """One score a page; they sum to one."""
+    return page_rank_run(graph, damping, tolerance, rounds).scores
+
+
+def page_rank_run(
+    graph: LinkGraph, damping: float = DAMPING, tolerance: float = TOLERANCE, rounds: int = ROUNDS
+) -> PageRank:
+    """The scores, and whether they have converged."""
     if not len(graph):
-        return np.zeros(0)
+        return PageRank(np.zeros(0), 0, 0.0, True)
+    links = np.diff(graph.first)
+    idle = np.flatnonzero(links == 0).astype(np.int32)
+    inverse = 1.0 / np.maximum(links, 1)
     back = reverse(graph)
-    inverse = 1.0 / np.maximum(np.diff(graph.first), 1)
-    has_links = np.diff(graph.first) > 0
-    scores: Floats = _scores(
-        back.first, back.target, inverse, has_links, damping, tolerance, rounds
+    scores, used, movement = _scores(
+        back.first, back.target, inverse, idle, damping, tolerance, rounds
     )
-    return scores
+    return PageRank(scores, int(used), float(movement), bool(movement < tolerance))
 
 
 @njit(nogil=True, cache=True)
@@ -44,37 +66,39 @@ def _scores(
     first: Int64s,
     source: Int32s,
     inverse: Floats,
-    has_links: Flags,
+    idle: Int32s,
     damping: float,
     tolerance: float,
     rounds: int,
-) -> Floats:
+) -> tuple[Floats, int, float]:
     """Gauss-Seidel on the links into each page: a round uses what it has found so far.
 
-    It needs about half the rounds of the power method. `sent`: what each link of a page passes on.
+    It needs about half the rounds of the power method. `sent` is what each link of a page passes
+    on.
     """
     pages = len(inverse)
     score = np.full(pages, 1.0 / pages)
     sent = score * inverse
-    for _ in range(rounds):
-        idle = 0.0
-        for page in range(pages):
-            if not has_links[page]:
-                idle += score[page]
-        base = (1.0 - damping + damping * idle) / pages
+    movement = np.inf
+    used = 0
+    while used < rounds and movement >= tolerance:
+        lost = 0.0
+        for page in idle:
+            lost += score[page]
+        base = (1.0 - damping + damping * lost) / pages
         movement = 0.0
+        total = 0.0
         for page in range(pages):
             inward = 0.0
             for link in range(first[page], first[page + 1]):
                 inward += sent[source[link]]
             value = base + damping * inward
             movement += abs(value - score[page])
+            total += value
             score[page] = value
             sent[page] = value * inverse[page]
-        total = score.sum()
-        score /= total
+        used += 1
         for page in range(pages):
+            score[page] /= total
             sent[page] = score[page] * inverse[page]
-        if movement < tolerance:
-            break
-    return score
+    return score, used, movement

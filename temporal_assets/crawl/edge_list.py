@@ -21,7 +21,8 @@ _SOURCE: Final = ("source", "from", "referrer", "src")
 _TARGET: Final = ("target", "to", "dst")
 _NOFOLLOW: Final = "nofollow"
 _ROWS: Final = 100_000
-_TRUE: Final = frozenset(("1", "true", "yes"))
+TRUE: Final = frozenset(("1", "true", "yes"))
+"""What stands for yes in a column `nofollow`."""
 
 Row = tuple[str | None, str | None, bool]
 
@@ -42,14 +43,14 @@ def read_edges(path: Path, builder: MirrorBuilder) -> None:
 
 def _parquet(path: Path) -> Iterator[Row]:
     file = pq.ParquetFile(path)
-    source, target, nofollow = _places(file.schema_arrow.names)
+    source, target, nofollow = places(file.schema_arrow.names)
     for batch in file.iter_batches(_ROWS):
         columns = [
             batch.column(i).cast(pa.string()).to_pylist() if i is not None else [None] * len(batch)
             for i in (source, target, nofollow)
         ]
         for row in zip(*columns, strict=True):
-            yield row[0], row[1], row[2] in _TRUE
+            yield row[0], row[1], str(row[2]).lower() in TRUE
 
 
 def _csv(path: Path) -> Iterator[Row]:
@@ -62,7 +63,7 @@ def _csv(path: Path) -> Iterator[Row]:
             source, target, nofollow = 0, 1, None
             yield _row(head, source, target, nofollow)
         else:
-            source, target, nofollow = _places(head)
+            source, target, nofollow = places(head)
         for row in rows:
             yield _row(row, source, target, nofollow)
 
@@ -76,11 +77,12 @@ def _opened(path: Path) -> IO[str]:
 def _row(row: Sequence[str], source: int, target: int, nofollow: int | None) -> Row:
     if len(row) <= max(source, target):
         return None, None, False
-    flag = nofollow is not None and nofollow < len(row) and row[nofollow].lower() in _TRUE
+    flag = nofollow is not None and nofollow < len(row) and row[nofollow].lower() in TRUE
     return row[source], row[target], flag
 
 
-def _places(names: Sequence[str]) -> tuple[int, int, int | None]:
+def places(names: Sequence[str]) -> tuple[int, int, int | None]:
+    """Which columns are source, target and nofollow."""
     lower = [name.strip().lower() for name in names]
     source = next((lower.index(name) for name in _SOURCE if name in lower), 0)
     target = next((lower.index(name) for name in _TARGET if name in lower), 1)

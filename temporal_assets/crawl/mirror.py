@@ -37,6 +37,7 @@ FOLDER: Final = "mirror"
 """Of the state folder."""
 _CURRENT: Final = "current.json"
 _URLS: Final = "urls.parquet"
+_SITES: Final = "sites.parquet"
 _HOPS: Final = 5
 """Redirects that are followed; browsers follow 20, honest sites need two."""
 
@@ -131,12 +132,14 @@ class MirrorBuilder:
         return True
 
     def link(self, source: str, target: str, *, nofollow: bool = False) -> None:
-        """A link of an edge list: both ends are pages."""
+        """A link of an edge list: what of its ends can be a page is one."""
         ends = self.number(source), self.number(target)
+        for end in ends:
+            if end is not None:
+                self._is_page[end] = 1
         if ends[0] is None or ends[1] is None:
             self.counts["no_page_url"] += 1
             return
-        self._is_page[ends[0]] = self._is_page[ends[1]] = 1
         self._add(ends[0], ends[1], nofollow)
 
     def moved(self, source: str, target: str) -> None:
@@ -164,17 +167,21 @@ class MirrorBuilder:
         inside = (source >= 0) & (target >= 0)
         self.counts["outside"] += int((~inside).sum())
         source, target, nofollow = source[inside], target[inside], nofollow[inside]
-        # Ordered by pair first, so that a pair that was given twice becomes one.
+        # Of a pair that was given twice the first stays in its place, and follows if any does.
         order = np.argsort(source.astype(np.int64) * len(urls) + target, kind="stable")
-        again = np.zeros(len(order), np.bool_)
         s, t = source[order], target[order]
-        again[order[1:]] = (s[1:] == s[:-1]) & (t[1:] == t[:-1])
-        kept = ~again
+        is_new = np.ones(len(order), np.bool_)
+        is_new[1:] = (s[1:] != s[:-1]) | (t[1:] != t[:-1])
+        begins = np.flatnonzero(is_new)
+        kept = np.zeros(len(order), np.bool_)
+        kept[order[begins]] = True
+        if len(begins):
+            nofollow[order[begins]] = np.logical_and.reduceat(nofollow[order], begins)
         graph = link_graph(len(urls), source[kept], target[kept])
-        by_source = np.argsort(source[kept], kind="stable")
-        sites, first = _ranges(urls)
+        flags = nofollow[kept][np.argsort(source[kept], kind="stable")]
+        sites, first = site_ranges(pa.array([site_of(url) for url in urls.to_pylist()]))
         counts = {**self.counts, "pages": len(urls), "links": graph.links}
-        return Mirror(urls, sites, first, graph, nofollow[kept][by_source], counts)
+        return Mirror(urls, sites, first, graph, flags, counts)
 
     def _resolved(self) -> NDArray[np.int32]:
         """Where a link to each URL ends."""
@@ -203,11 +210,13 @@ def _ordered(number: dict[str, int], is_page: Flags) -> tuple[pa.LargeStringArra
     return urls.take(pa.array(order)), place
 
 
-def _ranges(urls: pa.LargeStringArray) -> tuple[tuple[str, ...], Int64s]:
-    """Sites in their order and where each begins."""
-    sites = [site_of(url) for url in urls.to_pylist()]
-    begins = [i for i, site in enumerate(sites) if i == 0 or site != sites[i - 1]]
-    return tuple(sites[i] for i in begins), np.array([*begins, len(sites)], np.int64)
+def site_ranges(sites: pa.ChunkedArray | pa.Array) -> tuple[tuple[str, ...], Int64s]:
+    """Sites in their order and where each begins, from the site of every page."""
+    runs = pc.run_end_encode(
+        sites.combine_chunks() if isinstance(sites, pa.ChunkedArray) else sites, pa.int64()
+    )
+    ends = np.asarray(runs.run_ends).astype(np.int64)
+    return tuple(runs.values.to_pylist()), np.concatenate((np.zeros(1, np.int64), ends))
 
 
 def save(mirror: Mirror, state: Path) -> Path:
@@ -218,6 +227,8 @@ def save(mirror: Mirror, state: Path) -> Path:
         made = scratch / FOLDER
         made.mkdir()
         pq.write_table(pa.table({"url": mirror.urls}), made / _URLS, compression="zstd")
+        sites = {"site": pa.array(mirror.sites, pa.string()), "first": mirror.first[:-1]}
+        pq.write_table(pa.table(sites), made / _SITES, compression="zstd")
         np.save(made / "first.npy", mirror.links.first)
         np.save(made / "target.npy", mirror.links.target)
         np.save(made / "nofollow.npy", np.packbits(mirror.is_nofollow))
@@ -255,13 +266,14 @@ def load(home: Path) -> Mirror:
     current = json.loads(pointer.read_text("utf-8"))
     folder = home / Path(current["folder"]).name
     urls = pq.read_table(folder / _URLS, memory_map=True).column("url").combine_chunks()
-    urls = urls.cast(pa.large_string())
     target = np.load(folder / "target.npy", mmap_mode="r")
     graph = LinkGraph(np.load(folder / "first.npy"), target)
     bits = np.load(folder / "nofollow.npy", mmap_mode="r")
     nofollow = np.unpackbits(bits, count=len(target)).astype(np.bool_)
-    sites, first = _ranges(urls)
-    return Mirror(urls, sites, first, graph, nofollow, current["counts"])
+    sites = pq.read_table(folder / _SITES)
+    begins = np.concatenate((sites.column("first").to_numpy(), [len(urls)]))
+    names = tuple(sites.column("site").to_pylist())
+    return Mirror(urls, names, begins, graph, nofollow, current["counts"])
 
 
 def _digest(paths: Sequence[Path]) -> str:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
 
+import pyarrow as pa
+
 from temporal_assets.crawl.edge_list import read_edges
 from temporal_assets.crawl.mirror import MirrorBuilder
 from temporal_assets.crawl.page_table import is_page_table, read_pages
@@ -40,6 +42,14 @@ def reader_of(path: Path) -> Reader | None:
     name = path.name.lower()
     ends = [end for end in READERS if name.endswith(end)]
     return READERS[max(ends, key=len)] if ends else None
+
+
+def is_link_table(path: Path) -> bool:
+    """Whether a file is a Parquet table of links; one that cannot be read is none."""
+    try:
+        return path.name.lower().endswith(".parquet") and not is_page_table(path)
+    except (OSError, pa.ArrowException):
+        return False
 
 
 def files_of(paths: Iterable[Path]) -> list[Path]:

@@ -12,15 +12,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from temporal_assets.contracts import ColumnSpec, Table, Type
-from temporal_assets.crawl.mirror import MirrorBuilder, NoMirror
+from temporal_assets.core.link_graph import distinct_links
+from temporal_assets.crawl.mirror import Mirror, MirrorBuilder, NoMirror, site_ranges
 from temporal_assets.engines.base import Engine
 from temporal_assets.logs.urls import UrlRules, canonical_url, site_of
 
 _SITE: Final = ColumnSpec("site", Type.VARCHAR, "Site of the page that was opened.")
+SITE: Final = r"^https?://(\[[^\]]*\]|[^/:]*)"
+"""Its first group is the site of a canonical URL, as `site_of` says it, for engines."""
+
 CRAWL_TRAFFIC: Final = Table(
     name="crawl_traffic",
     version=1,
@@ -71,8 +77,8 @@ def traffic_of(
     names = sites_opened(engine, transits) if sites is None else sorted(sites)
     pq.write_table(pa.table({"site": pa.array(names, pa.string())}), chosen)
     inputs = {"transits": transits, "crawled_sites": [str(chosen)]}
-    (pages,) = engine.query("crawl_traffic", inputs, {}, CRAWL_TRAFFIC, out)
-    (between,) = engine.query("crawl_transits", inputs, {}, CRAWL_TRANSITS, out)
+    (pages,) = engine.query("crawl_traffic", inputs, {"site": SITE}, CRAWL_TRAFFIC, out)
+    (between,) = engine.query("crawl_transits", inputs, {"site": SITE}, CRAWL_TRANSITS, out)
     return Traffic(pq.read_table(pages, memory_map=False), pq.read_table(between, memory_map=False))
 
 
@@ -95,6 +101,27 @@ def add_transits(traffic: Traffic, builder: MirrorBuilder) -> None:
     for batch in traffic.pages.to_batches(_ROWS):
         for url in batch["url"].to_pylist():
             builder.page(url, ())
+
+
+def mirror_of(traffic: Traffic) -> Mirror:
+    """The same at once, of the pages of the sites that the traffic is of.
+
+    Pages are ordered by site and URL in `crawl_traffic`, so that their rows are their numbers.
+    Raises `NoMirror` without any.
+    """
+    if not len(traffic.pages):
+        raise NoMirror("nobody opened a page")
+    urls = traffic.pages.column("url").cast(pa.large_string()).combine_chunks()
+    source, target = (
+        np.asarray(pc.fill_null(pc.index_in(column.cast(pa.large_string()), value_set=urls), -1))
+        for column in (traffic.transits.column(name) for name in ("referrer", "target"))
+    )
+    inside = (source >= 0) & (target >= 0)
+    source, target = source[inside].astype(np.int32), target[inside].astype(np.int32)
+    links, nofollow = distinct_links(len(urls), source, target, np.zeros(len(source), np.bool_))
+    sites, first = site_ranges(traffic.pages.column("site"))
+    counts = {"pages": len(urls), "links": links.links}
+    return Mirror(urls, sites, first, links, nofollow, counts)
 
 
 def clicks_of(path: Path, rules: UrlRules) -> tuple[pa.Table, int]:

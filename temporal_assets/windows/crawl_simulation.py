@@ -21,14 +21,12 @@ from temporal_assets.core.crawl_policies import SCENARIOS
 from temporal_assets.crawl.evaluation import FEWEST_PAGES, Evaluation, evaluate
 from temporal_assets.crawl.mirror import (
     Mirror,
-    MirrorBuilder,
     NoMirror,
     identity,
     load,
     mirror_folder,
 )
-from temporal_assets.crawl.traffic import Traffic, add_transits, traffic_of
-from temporal_assets.logs.urls import UrlRules
+from temporal_assets.crawl.traffic import Traffic, mirror_of, traffic_of
 from temporal_assets.settings import Settings
 from temporal_assets.storage.manifest import Manifest
 from temporal_assets.windows.asset import Job, WindowAsset
@@ -94,13 +92,6 @@ def traffic(job: Job, days: Sequence[Manifest], sites: Sequence[str], name: str)
     return traffic_of(job.engine, files, job.out / name, sites)
 
 
-def mirror_of(users: Traffic, settings: Settings) -> Mirror:
-    """The mirror of what users did; raises `NoMirror` if they did nothing."""
-    builder = MirrorBuilder(UrlRules.from_settings(settings.cleaning))
-    add_transits(users, builder)
-    return builder.build()
-
-
 def judge(job: Job) -> list[Row]:
     """Rows of the contract; none where no site can be crawled."""
     sites = crawled_sites(job)
@@ -109,7 +100,7 @@ def judge(job: Job) -> list[Row]:
         return []
     everything = traffic(job, planned[0].learned, sites, "all")
     stored = stored_mirror(job.settings)
-    mirror = mirror_of(everything, job.settings) if stored is None else stored
+    mirror = mirror_of(everything) if stored is None else stored
     kind = "transits" if stored is None else "stored"
     rows: list[Row] = []
     for trial in planned:

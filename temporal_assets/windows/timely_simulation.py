@@ -36,11 +36,11 @@ from temporal_assets.core.timely_simulation import (
 )
 from temporal_assets.core.timely_strategies import Knowledge, strategies
 from temporal_assets.crawl.mirror import Mirror
+from temporal_assets.crawl.traffic import mirror_of
 from temporal_assets.logs.urls import site_of
 from temporal_assets.windows.asset import Job, WindowAsset, learned_days
 from temporal_assets.windows.crawl_simulation import (
     crawled_sites,
-    mirror_of,
     stored_identity,
     stored_mirror,
     traffic,
@@ -118,7 +118,7 @@ def judge(job: Job) -> list[Row]:
         return []
     users = traffic(job, job.window("transits").manifests, sites, "all")
     stored = stored_mirror(job.settings)
-    mirror = mirror_of(users, job.settings) if stored is None else stored
+    mirror = mirror_of(users) if stored is None else stored
     ends = [mirror.number(users.transits.column(c)) for c in ("referrer", "target")]
     rows: list[Row] = []
     for period in planned:

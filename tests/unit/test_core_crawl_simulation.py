@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from temporal_assets.core.crawl_curves import curve_of, fetch_bound, mean_curve, seen_bound
 from temporal_assets.core.crawl_simulation import HostLimit, crawl, levels_of, reachable
 from temporal_assets.core.link_graph import link_graph, part, reverse, without
-from temporal_assets.core.page_rank import page_rank
+from temporal_assets.core.page_rank import page_rank, page_rank_run
 
 
 def graph_of(pages, links):
@@ -163,6 +163,16 @@ def test_graphs_are_their_links(world, a, b):
 
 def _pairs(graph):
     return np.repeat(np.arange(len(graph)), np.diff(graph.first)).tolist(), graph.target.tolist()
+
+
+def test_page_rank_says_whether_it_has_converged():
+    graph = graph_of(3, [(0, 1), (1, 0), (2, 0)])
+    hasty = page_rank_run(graph, tolerance=1e-12, rounds=2)
+    assert (hasty.rounds, hasty.is_converged) == (2, False)
+    patient = page_rank_run(graph, tolerance=1e-12)
+    assert patient.is_converged
+    assert 2 < patient.rounds < 200
+    assert patient.movement < 1e-12 < hasty.movement
 
 
 def test_page_rank_by_hand():

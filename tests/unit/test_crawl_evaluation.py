@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import pyarrow as pa
 import pytest
 
 from temporal_assets.crawl.evaluation import evaluate
 from temporal_assets.crawl.mirror import MirrorBuilder
 from temporal_assets.crawl.sources import read_sources
-from temporal_assets.crawl.traffic import Traffic, add_transits, clicks_of
-from temporal_assets.logs.urls import DEFAULT
+from temporal_assets.crawl.traffic import SITE, Traffic, add_transits, clicks_of
+from temporal_assets.logs.urls import DEFAULT, site_of
 
 HOME = "https://a.example/"
 OLD = [f"https://a.example/old/page-{i}.html" for i in range(400)]
@@ -110,3 +112,13 @@ def test_links_read_from_the_html_of_the_demo_are_the_links_it_says(corpus):
     assert by_html.links.first.tolist() == by_list.links.first.tolist()
     for page in range(len(by_html)):
         assert set(by_html.links.of(page)) == set(by_list.links.of(page))
+
+
+def test_sites_for_engines_are_those_of_python():
+    urls = [
+        "https://a.example/x:y",
+        "http://a.example:8080/",
+        "https://[::1]:80/",
+        "https://[::1]/",
+    ]
+    assert [re.match(SITE, url)[1] for url in urls] == [site_of(url) for url in urls]

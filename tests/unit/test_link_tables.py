@@ -1,0 +1,113 @@
+"""Mirrors from large tables of links: the same as those collected row by row."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from temporal_assets.core.link_graph import distinct_links
+from temporal_assets.crawl.link_tables import mirror_of_tables
+from temporal_assets.crawl.mirror import MirrorBuilder, NoMirror
+from temporal_assets.crawl.sources import is_link_table, read_sources
+from temporal_assets.crawl.traffic import Traffic, add_transits, mirror_of
+from temporal_assets.engines.duckdb import DuckDBEngine
+from temporal_assets.logs.urls import DEFAULT
+from temporal_assets.settings import load_settings
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory):
+    return DuckDBEngine(load_settings(tmp_path_factory.mktemp("engine")))
+
+
+def table(path, **columns):
+    pq.write_table(pa.table(columns), path)
+    return path
+
+
+def links_of(mirror):
+    source = np.repeat(np.arange(len(mirror)), np.diff(mirror.links.first))
+    columns = (source, mirror.links.target, mirror.is_nofollow)
+    return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def assert_same(one, other):
+    assert one.urls.to_pylist() == other.urls.to_pylist()
+    assert (one.sites, one.first.tolist()) == (other.sites, other.first.tolist())
+    assert links_of(one) == sorted(links_of(other))
+
+
+def test_the_engine_makes_the_mirror_that_the_builder_makes(engine, tmp_path):
+    rng = np.random.default_rng(3)
+    pages = [f"HTTP://{host}.example:80/p{i}?utm_source=x" for host in "cab" for i in range(20)]
+    pages += ["https://a.example/p1", "mailto:x", "", "https://a.example/p1#top"]
+    ends = [[pages[i] for i in rng.integers(0, len(pages), 500)] for _ in range(2)]
+    files = [
+        table(tmp_path / "one.parquet", source=ends[0], target=ends[1]),
+        table(
+            tmp_path / "two.parquet",
+            weight=[1.0] * 500,
+            TO=[*ends[0][:499], None],
+            nofollow=["yes", "no"] * 250,
+            From=ends[1],
+        ),
+        table(
+            tmp_path / "three.parquet",
+            source=["https://z.example/"],
+            target=["https://a.example/p1"],
+            nofollow=[True],
+        ),
+    ]
+    builder = MirrorBuilder()
+    read_sources(files, builder)
+    theirs = builder.build()
+    (tmp_path / "out").mkdir()
+    ours = mirror_of_tables(engine, files, DEFAULT, tmp_path / "out")
+    assert_same(ours, theirs)
+    assert 0 < ours.is_nofollow.sum() < len(ours.is_nofollow)
+    assert ours.counts["broken"] == theirs.counts["broken"] > 0
+    assert ours.counts["no_page_url"] == theirs.counts["no_page_url"] > 0
+
+
+def test_tables_without_pages_are_no_mirror(engine, tmp_path):
+    nothing = table(tmp_path / "links.parquet", source=["mailto:a"], target=["x"])
+    (tmp_path / "out").mkdir()
+    with pytest.raises(NoMirror):
+        mirror_of_tables(engine, [nothing], DEFAULT, tmp_path / "out")
+
+
+def test_what_is_a_table_of_links(tmp_path):
+    assert is_link_table(table(tmp_path / "a.parquet", a=["x"], b=["y"]))
+    assert not is_link_table(table(tmp_path / "b.parquet", url=["x"], html=["y"]))
+    (tmp_path / "c.parquet").write_bytes(b"no")
+    assert not is_link_table(tmp_path / "c.parquet")
+    assert not is_link_table(tmp_path / "d.csv")
+
+
+def test_the_mirror_of_traffic_at_once_is_that_of_the_builder():
+    urls = [f"https://{host}.example/{i}" for host in "ab" for i in range(3)]
+    pages = pa.table({"site": [url.split("/")[2] for url in urls], "url": urls})
+    transits = pa.table({"referrer": urls[:2] * 2, "target": [urls[1], urls[5], urls[1], urls[0]]})
+    builder = MirrorBuilder()
+    add_transits(Traffic(pages, transits), builder)
+    assert_same(mirror_of(Traffic(pages, transits)), builder.build())
+    with pytest.raises(NoMirror):
+        mirror_of(Traffic(pages.slice(0, 0), transits))
+
+
+PAIRS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.booleans()), max_size=60)
+
+
+@given(PAIRS)
+def test_every_pair_once(pairs):
+    source, target = (np.array([pair[i] for pair in pairs], np.int32) for i in (0, 1))
+    flag = np.array([pair[2] for pair in pairs], np.bool_)
+    graph, flags = distinct_links(6, source, target, flag)
+    found = [(page, goal) for page in range(6) for goal in graph.of(page).tolist()]
+    assert found == sorted({pair[:2] for pair in pairs})
+    wanted = [all(one[2] for one in pairs if one[:2] == pair) for pair in found]
+    assert flags.tolist() == wanted
