@@ -234,8 +234,10 @@ def _repeats(
     """How many of the fields `first` to `count` have the name `data[start:stop]`."""
     bucket = name & (_BUCKETS - 1)
     at = fields[CAPACITY + bucket, 0]
-    # The table is not emptied between URLs: what is no field of this chain here ends it.
-    while first <= at < count and fields[at, NAME_HASH] & (_BUCKETS - 1) == bucket:
+    # The table is not emptied between URLs: what is no earlier field of this chain ends it. Without
+    # `before`, a link left by the last URL could lead forward again, and the loop would not end.
+    before = count
+    while first <= at < before and fields[at, NAME_HASH] & (_BUCKETS - 1) == bucket:
         begin = fields[at, NAME_START]
         if (
             fields[at, NAME_HASH] == name
@@ -243,6 +245,7 @@ def _repeats(
             and equal_bytes(data, start, data, begin, stop - start)
         ):
             return int(fields[at, INDEX]) + 1
+        before = at
         at = fields[at, _BEFORE]
     return 0
 

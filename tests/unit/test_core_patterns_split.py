@@ -162,3 +162,16 @@ def test_texts_of_any_language_come_back() -> None:
     assert [packed[i] for i in range(3)] == strings[:3]
     assert len(packed) == 4
     assert packed.offsets.tolist() == [0, 0, 1, 6, 8]
+
+
+def test_no_url_confuses_the_next() -> None:
+    """Chains of names that one URL leaves behind end in the next: they once led in a circle."""
+    urls = [
+        "https://h.example/?" + "&".join(f"n{url}x{field}=v{field}" for field in range(40))
+        for url in range(200)
+    ]
+    urls += ["https://h.example/?" + "&".join(["k=1", f"n{n}=2", "k=3"]) for n in range(50)]
+    keys = decompose(texts(urls), min_urls=50)
+    assert keys.ignored == 200 * 40 + 50
+    for n in range(200, 250):
+        assert row(keys, n) == HOST | {"path[0]": "", "query[k]": "1", "query[k][1]": "3"}
