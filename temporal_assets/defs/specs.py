@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import dagster as dg
 
+from temporal_assets import daily
 from temporal_assets.contracts import ColumnSpec, Table
 from temporal_assets.defs.tags import DAILY_GROUP, WINDOW_GROUP
-from temporal_assets.engines.sql import sql_file
+from temporal_assets.engines.sql import sql_file, sql_path
 from temporal_assets.settings import Settings
 from temporal_assets.storage.manifest import digest_of
 from temporal_assets.windows.asset import WindowAsset, learned_days
@@ -34,7 +35,7 @@ def table_spec(
         kinds={settings.engine.name, "parquet"},
         tags={"grain": "day"},
         code_version=_code_version(table, sql, reader),
-        metadata=_metadata(table),
+        metadata=_metadata(table) | _code(daily.build_requests if reader else None, sql),
     )
 
 
@@ -60,7 +61,7 @@ def window_spec(asset: WindowAsset, settings: Settings) -> dg.AssetSpec:
         kinds={settings.engine.name, "parquet"},
         tags={"grain": "window"},
         code_version=_code_version(table, asset.sql, 0),
-        metadata=_metadata(table),
+        metadata=_metadata(table) | _code(asset.make, asset.sql),
     )
 
 
@@ -100,6 +101,23 @@ def _metadata(table: Table) -> dict[str, Any]:
     if lineage:
         metadata["dagster/column_lineage"] = dg.TableColumnLineage(lineage)
     return metadata
+
+
+def _code(make: Callable[..., Any] | None, sql: Sequence[str]) -> dict[str, Any]:
+    """Where the function and the statements are that make a table."""
+    found: list[dg.LocalFileCodeReference | dg.UrlCodeReference] = []
+    if make is not None:
+        file, line = make.__code__.co_filename, make.__code__.co_firstlineno
+        found.append(_place(file, line, make.__module__))
+    for name in sql:
+        path = sql_path(name)
+        if path is not None:
+            found.append(_place(str(path), 1, f"sql/{name}.sql"))
+    return {"dagster/code_references": dg.CodeReferencesMetadataValue(code_references=found)}
+
+
+def _place(file: str, line: int, label: str) -> dg.LocalFileCodeReference:
+    return dg.LocalFileCodeReference(file_path=file, line_number=line, label=label)
 
 
 def _column(column: ColumnSpec) -> dg.TableColumn:

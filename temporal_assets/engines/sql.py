@@ -61,6 +61,12 @@ def sql_file(name: str) -> SqlFile:
     return SqlFile(name, text, header.get("inputs", frozenset()), declared)
 
 
+def sql_path(name: str) -> Path | None:
+    """Where the file lies, for people; None where the package is not installed as files."""
+    path = _folder() / f"{name}.sql"
+    return path if isinstance(path, Path) else None
+
+
 def sql_names() -> list[str]:
     """Names of all transformations, for tests that must cover each of them."""
     return sorted(path.stem for path in _folder().glob("*.sql"))

@@ -16,6 +16,7 @@ import dagster as dg
 import pytest
 import yaml
 
+from temporal_assets import contracts
 from temporal_assets.build import build_defs
 from temporal_assets.settings import load_settings
 
@@ -94,6 +95,7 @@ def test_jobs_hold_what_their_names_say(state: Path) -> None:
     assert assets("nightly") == daily | windows | {"log_files"}
 
 
+@pytest.mark.filterwarnings("ignore::dagster.BetaWarning")
 def test_a_code_version_changes_with_the_statement_only(
     state: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -191,3 +193,13 @@ def test_the_days_of_a_new_installation_reach_back_to_the_first_possible_log(sta
     assert days is not None
     assert days.get_first_partition_key() == settings.reading.earliest.isoformat() == "1995-01-01"
     assert dt.date.fromisoformat(days.get_last_partition_key() or "") >= dt.date(2026, 1, 1)
+
+
+def test_every_table_says_where_its_code_is(state: Path) -> None:
+    graph = build_defs(load_settings(state)).resolve_asset_graph()
+    for table in contracts.TABLES:
+        code = graph.get(dg.AssetKey(table.name)).metadata["dagster/code_references"]
+        assert code.code_references
+        for one in code.code_references:
+            assert Path(one.file_path).suffix in (".py", ".sql")
+            assert Path(one.file_path).is_file()
