@@ -285,6 +285,7 @@ def _write_labels(store: Store, pages: pa.Table, known: dict[str, pa.Array]) -> 
     columns |= {"mu": pa.array(np.full(count, 0.5)), "views": lists}
     for name in ("page_labels", "page_histories", "interest_curves"):
         publish(store, name, _DAY, columns)
+    publish(store, "early_labels", _DAY, {"url": pa.array([], pa.string())})
 
 
 def _steps(

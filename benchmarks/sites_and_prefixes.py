@@ -121,7 +121,7 @@ def build(store: Store, engine: DuckDBEngine, settings: Any, asset: WindowAsset)
     tables = {one.name: store.require(one.name, _DAY) for one in asset.tables}
     windows = {name: store.window(name, _DAY, _DAYS, 1) for name in asset.windows}
     with store.scratch() as scratch:
-        sources = Sources(windows, tables, {})
+        sources = Sources(windows, tables, {}, ())
         job = Job(asset, store, engine, settings, _DAY, sources, scratch)
         store.publish(asset.name, _DAY, asset.make(job), inputs=sources.inputs, settings_digest="")
 
@@ -229,7 +229,7 @@ def write(store: Store, pages: pa.Table) -> None:
     )
     columns = {name: pages[name] for name in pages.column_names}
     columns |= {"day": day, "views": lists, "target": pages["url"]}
-    for name in ("page_labels", "page_histories", "page_views", "transits"):
+    for name in ("page_labels", "page_histories", "page_views", "transits", "early_labels"):
         schema = contracts.table(name).arrow_schema
         own = columns | ({"views": pages["total"]} if name == "page_views" else {})
         arrays = [
@@ -242,7 +242,9 @@ def write(store: Store, pages: pa.Table) -> None:
         ]
         with store.scratch() as scratch:
             path = scratch / f"{name}.parquet"
-            pq.write_table(pa.Table.from_arrays(arrays, schema=schema), path)
+            # Nobody is young.
+            rows = 0 if name == "early_labels" else count
+            pq.write_table(pa.Table.from_arrays(arrays, schema=schema).slice(0, rows), path)
             extra = {"missing_days": []}
             store.publish(name, _DAY, [path], inputs=[], settings_digest="", extra=extra)
 

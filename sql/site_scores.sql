@@ -11,6 +11,9 @@ SELECT
     temporal_pages,
     views,
     temporal_views,
+    young_pages,
+    young_temporal_pages,
+    young_temporal_views,
     CASE WHEN pages > 0 THEN page_score END AS score_1,
     CASE WHEN pages > 0 THEN view_score END AS score_2,
     CASE WHEN pages > 0 THEN score END AS score,
@@ -30,7 +33,7 @@ FROM (
     FROM (
         SELECT
             *,
-            pages >= $min_pages AND temporal_pages > 0 AND clients >= $min_clients
+            pages >= $min_pages AND temporal_pages + young_temporal_pages > 0 AND clients >= $min_clients
                 AND NOT is_quiet AS is_ranked
         FROM scored_sites
     )

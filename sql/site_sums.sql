@@ -1,5 +1,5 @@
 -- site_sums: what the hosts of each site add up to, and whether it has gone quiet
--- inputs: site_activity, prefix_trees
+-- inputs: site_activity, prefix_trees, young_sums
 -- parameters: day, recent_days, quiet_days, quiet_share
 -- output: site_sums
 -- grain: site
@@ -11,6 +11,9 @@ SELECT
     sum(coalesce(views, 0)) AS views,
     sum(coalesce(temporal_views, 0)) AS temporal_views,
     sum(coalesce(view_squares, 0)) AS view_squares,
+    sum(coalesce(young_pages, 0)) AS young_pages,
+    sum(coalesce(young_temporal_pages, 0)) AS young_temporal_pages,
+    sum(coalesce(young_temporal_views, 0)) AS young_temporal_views,
     max(greatest(site_activity.clients, coalesce(roots.clients, 0))) AS clients,
     min(first_seen) AS first_seen,
     max(last_seen) AS last_seen,
@@ -33,5 +36,6 @@ LEFT JOIN (
     WHERE depth = 0
     GROUP BY site
 ) AS roots ON roots.host = site_activity.host
+LEFT JOIN young_sums ON young_sums.host = site_activity.host
 GROUP BY site
 ORDER BY site

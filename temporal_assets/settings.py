@@ -387,6 +387,11 @@ class Sites(_Section):
     top_k: int = Field(100, ge=1)
     """Length of the list (TW 4.3)."""
 
+    young: Literal["expect", "ignore"] = "expect"
+    """Pages too young for a curve count as temporal with the probability that they will turn out
+    so (`early_labels`); `ignore`, and the rule of the paper, count them as untemporal, as their
+    labels do. An event is in the list days earlier (docs/sites-and-prefixes.md)."""
+
     quiet_days: int = Field(3, ge=1)
     """Days after which a site that is hardly visited any more leaves the list."""
 

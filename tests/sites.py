@@ -72,9 +72,17 @@ class Labelled:
             )
 
     def write_labels(
-        self, last: int, pages: Mapping[str, list[int]], temporal: set[str], news: set[str]
+        self,
+        last: int,
+        pages: Mapping[str, list[int]],
+        temporal: set[str],
+        news: set[str],
+        young: Mapping[str, float | None] = {},
     ) -> None:
-        """`page_histories` and `page_labels` of the window that ends with day `last`."""
+        """What is known of the window that ends with day `last`.
+
+        `young` are pages of two days without a curve, with the probability that they are temporal.
+        """
         histories, labels = [], []
         for url, views in sorted(pages.items()):
             window = views[max(0, last - self.days + 1) : last + 1]
@@ -90,11 +98,20 @@ class Labelled:
             labels.append(
                 page
                 | {"is_temporal": url in temporal, "is_sure": True, "is_news": url in news}
-                | {"phi_n": 0.5, "concentration": 1.0, "has_concentration": True}
+                | {
+                    "phi_n": None if url in young else 0.5,
+                    "concentration": 1.0,
+                    "has_concentration": True,
+                }
                 | {"n": 3.0, "q": 0.7, "m": 3, "p": 1.91}
             )
         self.publish("page_histories", self.day(last), histories)
         self.publish("page_labels", self.day(last), labels)
+        early = [
+            {"site": host_of(url), "url": url, "age": 2, "probability": probability}
+            for url, probability in sorted(young.items())
+        ]
+        self.publish("early_labels", self.day(last), early)
 
     def make(self, last: int, assets: Iterable[WindowAsset] = ASSETS) -> None:
         """The assets above labels, without asking whether what they read is up to date."""

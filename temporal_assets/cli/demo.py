@@ -63,7 +63,7 @@ def run(
         corpus = generate(
             options, target, lambda what, done, total: bar.at(done, total, f"Writing {what}")
         )
-    settings = add_sources(settings, corpus.sources)
+    settings = _with_baseline(add_sources(settings, corpus.sources), corpus.truth["baseline"])
     console.say(f"Reading {corpus.lines:,} log lines")
     landing = land(settings)
     show_troubles(landing)
@@ -78,6 +78,15 @@ def run(
         show_summary(settings, summary, corpus.truth)
     if landing.failed or not outcome.ok:
         raise typer.Exit(FAILED)
+
+
+def _with_baseline(settings: Settings, listed: Path) -> Settings:
+    """The corpus's own list in use is what ours are compared with, unless another is named."""
+    from temporal_assets.cli.settings_file import set_values
+
+    if settings.baseline.path is not None:
+        return settings
+    return set_values(settings, {"baseline": {"path": str(listed)}})
 
 
 def _options(size: str, seed: int, days: int | None, requests: int | None) -> DemoOptions:

@@ -6,18 +6,20 @@ Here: the command. Not here: trials and measures (`windows.trials`, `windows.see
 
 from __future__ import annotations
 
-import datetime as dt
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from temporal_assets.cli import console
-from temporal_assets.cli.days import parse_day, ranges
+from temporal_assets.cli.days import ranges
 from temporal_assets.cli.exits import CommandError, command
-from temporal_assets.cli.options import Json, State, existing_settings, invocation
+from temporal_assets.cli.options import Json, State, existing_settings
+from temporal_assets.cli.windows import Day, window_day
 
 if TYPE_CHECKING:
+    import datetime as dt
+
     from temporal_assets.logs.site_lists import SiteList
     from temporal_assets.settings import Settings
     from temporal_assets.storage.store import Store
@@ -38,16 +40,7 @@ def run(
         ),
     ] = None,
     state: State = None,
-    day: Annotated[
-        dt.date | None,
-        typer.Option(
-            "--day",
-            parser=parse_day,
-            metavar="DAY",
-            help="Last day of the window that judges; the latest when none is given.",
-            show_default=False,
-        ),
-    ] = None,
+    day: Day = None,
     html: Annotated[
         Path | None,
         typer.Option("--html", metavar="FILE", help="Write tables and plots as a page."),
@@ -68,11 +61,7 @@ def run(
         settings = settings.model_copy(update={"baseline": own})
     listed = _listed(settings)
     store = Store.open(settings)
-    days = store.days("page_labels")
-    if not days:
-        build = invocation("materialize", settings.state)
-        raise CommandError(f"no window has been made yet: {build}")
-    chosen = day or days[-1]
+    chosen = window_day(store, settings, "page_labels", day)
     make_earlier(settings, store, chosen)
     lists, hubs = _judged(settings, store, chosen, listed)
     if html is not None:

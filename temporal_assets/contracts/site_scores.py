@@ -22,7 +22,7 @@ _AT_FAULT: Final = "The transformation is at fault: report it with the rows show
 
 SITE_SCORES: Final = Table(
     name="site_scores",
-    version=1,
+    version=2,
     description=(
         "How temporal every site of the window is, by its pages and by their views, and the ranked"
         " list (TW 4.3). A site is a host or a registrable domain (`sites.by`)."
@@ -49,15 +49,34 @@ SITE_SCORES: Final = Table(
             sources=("prefix_trees.temporal_views",),
         ),
         ColumnSpec(
+            "young_pages",
+            Type.BIGINT,
+            "Reliable pages too young for a curve; they have no label, and count as untemporal"
+            " above. 0 where `sites.young` ignores them.",
+            sources=("early_labels.age",),
+        ),
+        ColumnSpec(
+            "young_temporal_pages",
+            Type.DOUBLE,
+            "How many of them to expect temporal: the sum of their probabilities.",
+            sources=("early_labels.probability",),
+        ),
+        ColumnSpec(
+            "young_temporal_views",
+            Type.DOUBLE,
+            "Their views, weighted by these.",
+            sources=("early_labels.probability", "early_labels.total"),
+        ),
+        ColumnSpec(
             "score_1",
             Type.DOUBLE,
-            "Temporal pages / pages; NULL without reliable pages.",
+            "Temporal pages / pages, young ones as expected; NULL without reliable pages.",
             nullable=True,
         ),
         ColumnSpec(
             "score_2",
             Type.DOUBLE,
-            "Views of temporal pages / views; NULL without reliable pages.",
+            "Views of temporal pages / views, young ones as expected; NULL without reliable pages.",
             nullable=True,
         ),
         ColumnSpec(
@@ -102,6 +121,7 @@ SITE_SCORES: Final = Table(
             "site_scores",
             (
                 *("site", "hosts", "pages", "temporal_pages", "views", "temporal_views"),
+                *("young_pages", "young_temporal_pages", "young_temporal_views"),
                 *("clients", "first_seen", "last_seen", "is_quiet", "is_selected"),
             ),
         ),
@@ -119,15 +139,18 @@ SITE_SCORES: Final = Table(
         no_rows(
             "scores_follow_counts",
             "site_scores",
-            "(pages = 0) <> (score IS NULL) OR abs(score_1 * pages - temporal_pages) > 0.000001"
-            " OR abs(score_2 * views - temporal_views) > 0.000001 * views",
+            "(pages = 0) <> (score IS NULL) OR "
+            " abs(score_1 * pages - temporal_pages - young_temporal_pages) > 0.000001"
+            " OR abs(score_2 * views - temporal_views - young_temporal_views) > 0.000001 * views"
+            " OR temporal_pages + young_pages > pages OR young_temporal_pages > young_pages",
             protects="Every score can be explained by its counts.",
             remedy=_AT_FAULT,
         ),
         no_rows(
             "listed_sites_are_worth_it",
             "site_scores",
-            "rank IS NOT NULL AND (temporal_pages = 0 OR is_quiet OR clients < $min_clients)"
+            "rank IS NOT NULL AND (temporal_pages + young_temporal_pages = 0 OR is_quiet"
+            " OR clients < $min_clients)"
             " OR is_selected AND rank IS NULL",
             protects="The list is published: names that few know stay out, dead sites as well.",
             remedy="`privacy.min_clients` has changed, or: " + _AT_FAULT[0].lower() + _AT_FAULT[1:],

@@ -235,10 +235,10 @@ _ORDER: Final = (
 """Kinds of the sites in order of size; repeats. One site in fifteen reports an event."""
 
 _NAMES: Final = (
-    *("harbour", "sierra", "juniper", "xn--mnchen-3ya", "lantern", "meridian", "orchard"),
+    *("harbour", "sierra", "juniper", "münchen", "lantern", "meridian", "orchard"),
     *("granite", "willow", "cobalt", "ember", "quill", "saffron", "tundra", "velvet"),
 )
-"""Second-level names; one is international (punycode of a German city)."""
+"""Second-level names; one is international, and written in punycode where it is used."""
 
 _SIZE_EXPONENT: Final = 0.7
 """Pages and views of the k-th site fall like k to this power: a few large sites, many small."""
@@ -307,7 +307,7 @@ def _make_site(options: DemoOptions, index: int, pages: int, traffic: float) -> 
     name = _NAMES[index % len(_NAMES)]
     series = index // len(_NAMES)
     blueprint = _blueprint(index)
-    host = f"{blueprint.label}.{name}{series or ''}.example"
+    host = f"{blueprint.label}.{name}{series or ''}.example".encode("idna").decode("ascii")
     opens, closes = 0, options.days
     if blueprint.kind is SiteKind.EVENT:
         # The Asian Games lasted 15 days; with what leads up to them, three weeks of 60 days.

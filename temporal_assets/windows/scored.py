@@ -63,8 +63,11 @@ def write_scores(job: Job, sums: Sequence[str], table: Table) -> list[str]:
 def score_batch(batch: pa.RecordBatch, table: Table, scoring: Scoring) -> pa.RecordBatch:
     """Rows with their scores."""
     counted = ("pages", "temporal_pages", "views", "temporal_views", "view_squares")
-    counts = Counts(*(batch.column(name).to_numpy(zero_copy_only=False) for name in counted))
-    scores = score(counts, scoring)
+    counts = {name: batch.column(name).to_numpy(zero_copy_only=False) for name in counted}
+    for name in ("temporal_pages", "temporal_views"):
+        if f"young_{name}" in batch.schema.names:
+            counts[name] = counts[name] + batch.column(f"young_{name}").to_numpy()
+    scores = score(Counts(**counts), scoring)
     made = {
         "page_score": pa.array(scores.score_1),
         "view_score": pa.array(scores.score_2),

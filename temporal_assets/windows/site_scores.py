@@ -11,9 +11,13 @@ from typing import Final
 import pyarrow as pa
 
 from temporal_assets.contracts import ColumnSpec, Table, Type
+from temporal_assets.core.curves import MIN_LIFE
 from temporal_assets.logs.domains import registrable_domain
 from temporal_assets.windows.asset import Job, WindowAsset
 from temporal_assets.windows.days import observed_days
+from temporal_assets.windows.early_labels import EARLY_LABELS
+from temporal_assets.windows.page_histories import PAGE_HISTORIES
+from temporal_assets.windows.page_labels import PAGE_LABELS
 from temporal_assets.windows.prefix_trees import PREFIX_TREES
 from temporal_assets.windows.scored import scoring_of, with_scores, write_scores
 
@@ -44,6 +48,20 @@ _SITE_ACTIVITY: Final = Table(
     columns=(ColumnSpec("site", Type.VARCHAR, "Host or registrable domain."), *_ACTIVITY),
 )
 
+_YOUNG: Final = (
+    ColumnSpec("young_pages", Type.BIGINT, "Reliable pages too young for a curve."),
+    ColumnSpec("young_temporal_pages", Type.DOUBLE, "How many of them to expect temporal."),
+    ColumnSpec("young_temporal_views", Type.DOUBLE, "Views of these."),
+)
+
+_YOUNG_SUMS: Final = Table(
+    name="young_sums",
+    version=1,
+    description="What young pages will probably turn out; lives within one build.",
+    grain="host",
+    columns=(ColumnSpec("host", Type.VARCHAR, "Host of the pages."), *_YOUNG),
+)
+
 _SITE_SUMS: Final = Table(
     name="site_sums",
     version=1,
@@ -57,6 +75,7 @@ _SITE_SUMS: Final = Table(
         ColumnSpec("views", Type.BIGINT, "Views of reliable pages."),
         ColumnSpec("temporal_views", Type.BIGINT, "Those of temporal pages."),
         ColumnSpec("view_squares", Type.DOUBLE, "Sum of the squared views of its pages."),
+        *_YOUNG,
         ColumnSpec("clients", Type.BIGINT, "So many different clients at least."),
         ColumnSpec("first_seen", Type.DATE, "First day with views in the window."),
         ColumnSpec("last_seen", Type.DATE, "Last day with views."),
@@ -115,6 +134,7 @@ def _make(job: Job) -> Sequence[Path]:
         {
             "site_activity": [str(path) for path in named],
             "prefix_trees": job.files("prefix_trees"),
+            "young_sums": _young_sums(job),
         },
         {"day": job.day, **quietness(job)},
         _SITE_SUMS,
@@ -131,12 +151,28 @@ def _make(job: Job) -> Sequence[Path]:
     return job.engine.query("site_scores", {"scored_sites": scored}, parameters, table, job.out)
 
 
+def _young_sums(job: Job) -> list[str]:
+    names = ("page_labels", "page_histories", "early_labels")
+    sites = job.settings.sites
+    # The paper counts what has a label. Nobody is younger than one day.
+    expects = sites.young == "expect" and sites.rule == "confident"
+    young_days = MIN_LIFE if expects else 1
+    made = job.engine.query(
+        "young_sums",
+        {name: job.files(name) for name in names},
+        {"young_days": young_days},
+        _YOUNG_SUMS,
+        job.out,
+    )
+    return [str(path) for path in made]
+
+
 SITE_SCORES: Final = WindowAsset(
     "site_scores",
     _make,
     windows=("page_views",),
-    tables=(PREFIX_TREES,),
-    sql=("site_activity", "site_sums", "site_scores"),
+    tables=(PAGE_HISTORIES, PAGE_LABELS, EARLY_LABELS, PREFIX_TREES),
+    sql=("site_activity", "young_sums", "site_sums", "site_scores"),
     settings=lambda settings: [
         settings.window.days,
         settings.privacy.min_clients,

@@ -21,9 +21,11 @@ from temporal_assets.core.whole_sections import whole_sections
 from temporal_assets.engines.base import Engine
 from temporal_assets.quality.evaluate import Status
 from temporal_assets.quality.inspect import Inspector
+from temporal_assets.settings import load_settings
 from temporal_assets.windows.news_prefixes import rule_of
 from temporal_assets.windows.scored import scoring_of
 from temporal_assets.windows.site_changes import SITE_CHANGES
+from temporal_assets.windows.site_scores import SITE_SCORES
 from tests.sites import ASSETS, FIRST, Labelled
 
 A = "https://a.example"
@@ -94,6 +96,33 @@ def test_scores_of_sites_by_hand(mixed: Labelled) -> None:
     assert first["score"] == pytest.approx((3 * 6 / 15 + 2 * 72 / 296) / 5)
     assert (second["site"], second["rank"], second["score"]) == ("b.example", None, 0.0)
     assert (second["first_seen"], second["last_seen"]) == (FIRST, dt.date(2026, 3, 8))
+
+
+def test_young_pages_count_as_what_they_probably_are(engine: Engine, tmp_path: Path) -> None:
+    here = Labelled(engine, tmp_path)
+    known = {f"https://news.example/{n}": [5] * 8 for n in range(4)}
+    young = {f"https://games.example/{n}": [0] * 6 + [4, 6] for n in range(5)}
+    here.write_days(known | young)
+    # Of the known pages one in four is temporal, and so may be a page nothing else is known of.
+    chances = dict(zip(young, (0.9, 0.5, 0.125, None, None), strict=True))
+    here.write_labels(7, known | young, {"https://news.example/0"}, set(), chances)
+    here.make(7)
+    rows = {row["site"]: row for row in here.rows("site_scores", 7)}
+    games = rows["games.example"]
+    assert (games["pages"], games["temporal_pages"], games["young_pages"]) == (5, 0, 5)
+    assert games["young_temporal_pages"] == pytest.approx(0.9 + 0.5 + 0.125 + 0.25 + 0.25)
+    scores = [games[name] for name in ("score_1", "score_2", "score")]
+    assert scores == pytest.approx([2.025 / 5] * 3)
+    # As sure as two pages of five can be.
+    bound = float(lower_bound(2.025 / 5, 5, 0.95))
+    assert (games["rank"], games["bound"]) == (1, pytest.approx(bound))
+    assert rows["news.example"]["young_pages"] == 0
+    for sites in ({"young": "ignore"}, {"rule": "paper", "min_pages": 1}):
+        here.settings = load_settings(tmp_path, window={"days": 8, "min_days": 1}, sites=sites)
+        here.make(7, [SITE_SCORES])
+        rows = {row["site"]: row for row in here.rows("site_scores", 7)}
+        games = rows["games.example"]
+        assert (games["young_pages"], games["score"], games["rank"]) == (0, 0.0, None)
 
 
 def test_domains_put_hosts_together(engine: Engine, tmp_path: Path) -> None:

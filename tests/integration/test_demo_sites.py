@@ -53,7 +53,7 @@ class Demo:
         self.opens, self.closes = sites[EVENT]["opens"], sites[EVENT]["closes"]
         self.day = made.days[-1]
         self.days = (
-            *(self.opens + n * ONE for n in (-1, 0, 4, 5)),
+            *(self.opens + n * ONE for n in (-1, 0, 2, 3)),
             *(self.closes + n * ONE for n in (2, 3)),
             self.day,
         )
@@ -101,11 +101,15 @@ def test_the_event_site_appears_when_it_opens(demo: Demo) -> None:
     seen = demo.event(demo.opens)
     assert seen is not None
     assert (seen["is_first_seen"], seen["first_seen"]) == (True, demo.opens)
-    # Labels need days that have not been yet; with the first of them it is in the list.
-    listed = demo.event(demo.opens + 5 * ONE)
+    listed = demo.event(demo.opens + 2 * ONE)
     assert listed is not None
+    assert (listed["change"], listed["temporal_pages"]) == ("entered", 0)
     assert listed["rank"] is not None
-    assert listed["temporal_pages"] > 0
+    # No page has a label yet: all its pages are young, and some will turn out temporal.
+    (scored,) = (row for row in demo.rows("site_scores", listed["day"]) if row["site"] == EVENT)
+    assert scored["young_pages"] == scored["pages"] >= 5
+    assert 0 < scored["young_temporal_pages"] < scored["pages"]
+    assert scored["score_1"] == pytest.approx(scored["young_temporal_pages"] / scored["pages"])
 
 
 def test_the_event_site_leaves_when_it_is_over(demo: Demo) -> None:

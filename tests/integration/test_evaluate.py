@@ -228,7 +228,8 @@ def test_out_of_time_our_prefixes_win(tmp_path: Path) -> None:
         ours = lists["prefixes", "confident"]
         assert ours["f"] > lists["prefixes", "paper"]["f"]
         assert ours["f"] > lists["baseline", "list"]["f"]
-        assert ours["f_gain_low"] > 0
+    # In 7 days too few pages are born for more than the better F: the interval holds 0.
+    assert ours["f_gain_low"] > 0
     seeds = demo.rows("hub_evaluation", trial="in_sample")
     both = [row for row in seeds if row["paper_one_hop"] is not None]
     assert all(row["greedy_one_hop"] >= row["paper_one_hop"] for row in both)

@@ -25,6 +25,7 @@ from hypothesis import strategies as st
 from temporal_assets.demo import DemoOptions, DemoSummary, generate
 from temporal_assets.demo.formats import LAYOUTS
 from temporal_assets.demo.marginals import measure
+from temporal_assets.demo.sites import make_sites
 from temporal_assets.logs.agents import BotAgents
 from temporal_assets.logs.detect import resolve
 from temporal_assets.logs.formats import FORMATS, parse
@@ -251,6 +252,13 @@ def test_urls_are_canonical_and_distinct(corpus):
     urls = pq.read_table(corpus.truth["pages"])["url"].to_pylist()
     assert [url for url in urls if canonical_url(url) != url] == []
     assert len(set(urls)) == len(urls) == corpus.pages
+
+
+def test_names_of_any_number_of_sites_are_hosts() -> None:
+    hosts = [site.host for site in make_sites(DemoOptions(sites=60, pages=6_000))]
+    assert [host for host in hosts if canonical_url(f"https://{host}/") != f"https://{host}/"] == []
+    assert "homes.xn--mnchen-3ya.example" in hosts
+    assert len(set(hosts)) == 60
 
 
 def test_pages_sections_hubs_and_sites_agree(corpus):
