@@ -21,6 +21,8 @@ from temporal_assets.cli.options import Json, State, settings_of
 from temporal_assets.cli.summary import show_summary, summarize
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from temporal_assets.demo.options import DemoOptions
     from temporal_assets.settings import Settings
 
@@ -63,7 +65,7 @@ def run(
         corpus = generate(
             options, target, lambda what, done, total: bar.at(done, total, f"Writing {what}")
         )
-    settings = _with_baseline(add_sources(settings, corpus.sources), corpus.truth["baseline"])
+    settings = _with_lists(add_sources(settings, corpus.sources), corpus.truth)
     console.say(f"Reading {corpus.lines:,} log lines")
     landing = land(settings)
     show_troubles(landing)
@@ -80,13 +82,16 @@ def run(
         raise typer.Exit(FAILED)
 
 
-def _with_baseline(settings: Settings, listed: Path) -> Settings:
-    """The corpus's own list in use is what ours are compared with, unless another is named."""
+def _with_lists(settings: Settings, truth: Mapping[str, Path]) -> Settings:
+    """The corpus's own list in use and annotated pages, unless others are named."""
     from temporal_assets.cli.settings_file import set_values
 
-    if settings.baseline.path is not None:
-        return settings
-    return set_values(settings, {"baseline": {"path": str(listed)}})
+    lists: dict[str, dict[str, Any]] = {}
+    if settings.baseline.path is None:
+        lists["baseline"] = {"path": str(truth["baseline"])}
+    if settings.calibration.annotated is None:
+        lists["calibration"] = {"annotated": str(truth["annotated"])}
+    return set_values(settings, lists)
 
 
 def _options(size: str, seed: int, days: int | None, requests: int | None) -> DemoOptions:
