@@ -5,57 +5,32 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
+from importlib.resources import files
 
+import jsonschema
 import pytest
 
 from temporal_assets.reports.document import (
-    Axis,
-    Branch,
-    Chart,
     Column,
-    Graph,
-    HeatMap,
-    Node,
     Report,
     Section,
-    Series,
     Table,
-    Tree,
     as_json,
     section_content,
     section_of,
-    unavailable,
 )
 from temporal_assets.reports.report_page import page, written
-
-EVIL = "https://a.example/<script>document.title='harm'</script>\"' onload=alert(1) x=\u202e"
-
-
-def report(name: str = EVIL) -> Report:
-    leaf = Branch("x", "x", 1, 1, 0, False, (), 2)
-    lines = (
-        Series(name, "line", 0, (0.0, 1.0), (0.25, 0.75)),
-        Series("bars", "bars", 1, (0.0, 1.0), (0.5, 1.0)),
-    )
-    cells = Axis(name, ticks=(name,)), Axis("q", ticks=("1", "2"))
-    share = Axis(name, "share", 0.0, 1.0)
-    columns = (Column(name), Column("pages", "count"))
-    blocks = (
-        Table(f"of {name}", columns, ((name, 1234), ("b", None)), 1),
-        Chart(name, name, Axis(name, ticks=(name, "b")), share, lines, has_diagonal=True),
-        HeatMap(name, name, *cells, ((1.0, 2.0),), ((0, 1, name),)),
-        Graph(name, name, (Node(name, 5.0, 0.9), Node("b", 1.0, None)), ((0, 1, 3.0),)),
-        Tree(name, (Branch(name, name, 3, 2, 1, True, (leaf,), 0),)),
-    )
-    says = (f"Said of {name}.",)
-    one = Section("one", "Part", "TW Table 1", name, "in_sample", says, blocks, name)
-    off = unavailable("two", "Part", "BB Table 4", name, f"no {name}", "run `this`")
-    return Report(dt.date(2026, 1, 31), f"Report {name}", ((name, name),), (one, off))
+from tests.reports import report
 
 
 def test_what_is_written_is_read_again() -> None:
     for section in report("plain").sections:
         assert section_of(json.loads(json.dumps(section_content(section)))) == section
+
+
+def test_the_json_is_what_its_schema_says() -> None:
+    schema = files("temporal_assets.reports").joinpath("report.schema.json").read_text("utf-8")
+    jsonschema.validate(json.loads(as_json(report())), json.loads(schema))
 
 
 def test_numbers_are_short_and_always_numbers() -> None:
@@ -76,6 +51,7 @@ def test_numbers_are_short_and_always_numbers() -> None:
         (1234567, "count", "1,234,567"),
         (0.545, "share", "54.5%"),
         (0.26892, "number", "0.269"),
+        (0.6, "score", "0.600"),
         (9.1123, "number", "9.112"),
         ("a", "text", "a"),
     ],
@@ -116,7 +92,7 @@ def test_the_same_report_is_the_same_page() -> None:
 def test_pictures_have_names_and_numbers_behind_them() -> None:
     html = page(report("plain"))
     assert html.count('role="img"') == html.count("<figcaption>") == 3
-    assert html.count("<summary>Numbers: plain</summary>") == 3
+    assert html.count('<summary>Numbers<span class="aside">: plain</span></summary>') == 3
     assert html.count("<title ") == html.count("<desc ") == 3
     assert '<html lang="en">' in html
     assert '<a class="skip" href="#content">' in html
