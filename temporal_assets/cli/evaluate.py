@@ -6,6 +6,7 @@ Here: the command. Not here: trials and measures (`windows.trials`, `windows.see
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from temporal_assets.settings import Settings
     from temporal_assets.storage.store import Store
 
-_MADE: Final = ("page_labels", "hub_seeds")
+MADE: Final = ("page_labels", "hub_seeds")
 """What lists are learned from; making it makes all that it is made from."""
 
 
@@ -87,14 +88,16 @@ def _listed(settings: Settings) -> SiteList | None:
     return listed
 
 
-def make_earlier(settings: Settings, store: Store, day: dt.date) -> None:
+def make_earlier(
+    settings: Settings, store: Store, day: dt.date, assets: Sequence[str] = MADE
+) -> None:
     """Make the windows that lists are learned from, where the logs reach back far enough."""
     from temporal_assets.cli.building import build
     from temporal_assets.windows.asset import learned_days
     from temporal_assets.windows.registry import is_short
 
     past = learned_days(settings, day).values()
-    missing = [one for one in past if any(store.manifest(name, one) is None for name in _MADE)]
+    missing = [one for one in past if any(store.manifest(name, one) is None for name in assets)]
     short = [
         one
         for one in missing
@@ -107,7 +110,7 @@ def make_earlier(settings: Settings, store: Store, day: dt.date) -> None:
     wanted = [one for one in missing if one not in short]
     if wanted:
         console.say(f"Building the windows of {ranges(wanted)}, to learn from")
-        outcome = build(settings, wanted, _MADE)
+        outcome = build(settings, wanted, assets)
         if not outcome.ok:
             raise CommandError("the earlier windows cannot be made: temporal-assets status")
 

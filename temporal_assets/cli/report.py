@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from temporal_assets.cli import console
-from temporal_assets.cli.evaluate import make_earlier
+from temporal_assets.cli.evaluate import MADE, make_earlier
 from temporal_assets.cli.exits import CommandError, command
 from temporal_assets.cli.options import State, existing_settings, invocation
 from temporal_assets.cli.windows import Day
@@ -108,7 +108,8 @@ def _bring_up_to_date(settings: Settings, store: Store, day: dt.date, *, earlier
     if store.manifest(_ASSET, day) is not None and not is_latest:
         return
     if earlier:
-        make_earlier(settings, store, day)
+        # An earlier list of sites as well: to see what has come and gone since.
+        make_earlier(settings, store, day, (*MADE, "site_scores"))
     if _ASSET not in stale(store, settings, day):
         return
     wanted = needed(store, settings, [_ASSET], [day])

@@ -27,8 +27,8 @@ LONGEST_TEXT: Final = 2_000
 """Characters of a text: a paragraph. Names from logs are cut far earlier (`sections`)."""
 
 Cell = str | int | float | bool | None
-Kind = Literal["text", "count", "share", "number"]
-"""How a column or an axis is written: shares in percent."""
+Kind = Literal["text", "count", "share", "score", "number"]
+"""How a column or an axis is written: shares in percent, scores with three digits."""
 Mark = Literal["line", "dashes", "dots", "bars", "area"]
 Trial = Literal["in_sample", "out_of_time", "both", "no_judgement"]
 """What numbers are judged by; `no_judgement` describes data and judges nothing."""

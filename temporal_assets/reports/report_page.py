@@ -170,7 +170,7 @@ def _block(block: Block, number: str) -> Iterator[str]:
 
 def _figure(drawn: str, title: str, numbers: Table) -> Iterator[str]:
     yield f"<figure><figcaption>{_text(title)}</figcaption>{drawn}"
-    yield f"<details><summary>Numbers: {_text(title)}</summary>"
+    yield f'<details><summary>Numbers<span class="aside">: {_text(title)}</span></summary>'
     yield from _table(numbers)
     yield "</details></figure>\n"
 
@@ -204,6 +204,8 @@ def written(value: Cell, kind: Kind) -> str:
         return value
     if kind == "share":
         return f"{value:.1%}"
+    if kind == "score":
+        return f"{value:.3f}"
     if isinstance(value, int):
         return f"{value:,}"
     return f"{value:,.4g}" if abs(value) >= 1 else f"{value:.3g}"

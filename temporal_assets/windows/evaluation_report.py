@@ -100,7 +100,6 @@ def compose(job: Job) -> Report:
         *_pages(job, reader),
         *_found(job, reader),
         *_patterns(job, reader, crawled),
-        *crawls.orders(crawled),
         crawls.timely(reader.table("timely_simulation")),
     )
     return Report(job.day, f"Evaluation report, {job.day}", tuple(_facts(job, reader)), sections)
@@ -168,6 +167,7 @@ def _patterns(job: Job, reader: Reader, crawled: list[Row]) -> Iterator[Section]
     yield patterns.behaviour_graph(*reader.graph(sites, MOST_PATTERNS))
     ranked = reader.rows(_PATTERNS, "pattern_ranks")
     yield patterns.ranked(ranked, len(ranked))
+    yield from crawls.orders(crawled, patterns.unlike_the_paper(sites, quality))
 
 
 def _facts(job: Job, reader: Reader) -> Iterator[tuple[str, str]]:

@@ -231,10 +231,10 @@ class Reader:
         return curves, {row["site"]: row["pages"] for row in drawn}
 
     def graph(self, sites: list[Row], most: int) -> tuple[str, list[Row], list[Row], int]:
-        """The most visited site with its most visited patterns, transits between them, the rest."""
+        """The site with the most patterns, those most visited, transits between them, the rest."""
         if not sites:
             return "", [], [], 0
-        site = sites[0]["site"]
+        site = max(sites, key=lambda row: row["transit_leaves"])["site"]
         where = f" WHERE site = {literal(site)}"
         nodes = self.rows(
             f"SELECT * FROM pattern_ranks{where} ORDER BY visits DESC, pattern",  # noqa: S608

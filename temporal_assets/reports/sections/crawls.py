@@ -49,6 +49,7 @@ _COLOURS: Final = {
     "breadth_first": 7,
     "random": 6,
 }
+_NAMES: Final = {"page_rank": "PageRank", "combined": "combined (ours)"}
 _DASHED: Final = ("oracle", "random", "volume", "average_visit", "average_referral")
 _THROUGHPUTS: Final = (0.01, 0.05, 0.1, 0.2, 0.4, 0.8)
 _SCENARIOS: Final = {"fetch": "traffic downloaded", "discovery": "traffic seen"}
@@ -62,26 +63,30 @@ _MAKE: Final = (
 )
 
 
-def orders(rows: Sequence[Row]) -> list[Section]:
-    """BB Figures 7 to 10, one section each."""
+def orders(rows: Sequence[Row], why: str) -> list[Section]:
+    """BB Figures 7 to 10, one section each.
+
+    `why`: what is different here from the paper's sites, said where its claim does not hold.
+    """
     if not rows:
         return [
             unavailable(id_, CRAWLS, source, title, "no site could be crawled", _MAKE)
             for id_, source, _, title, _ in _FIGURES
         ]
-    return [_figure(rows, *figure) for figure in _FIGURES]
+    return [_figure(rows, why, *figure) for figure in _FIGURES]
 
 
 def _figure(
-    rows: Sequence[Row], id_: str, source: str, scenario: str, title: str, by_links: bool
+    rows: Sequence[Row], why: str, id_: str, source: str, scenario: str, title: str, by_links: bool
 ) -> Section:
     own = [row for row in rows if row["scenario"] == scenario]
     trials = grouped(own, ("trial",))
     names = _LINKS if by_links else _PATTERNS
     says = [_links_said(t, scenario) if by_links else _patterns_said(t) for t in trials.values()]
-    blocks = [
-        block for t in trials.values() for block in (_curves(t, names, title), _sums(t, names))
-    ]
+    if by_links and why and any(not _holds(t)[0] for t in trials.values()):
+        says.append(why)
+    curves = tuple(_curves(own_, names, title) for own_ in trials.values())
+    sums = tuple(_sums(own_, names) for own_ in trials.values())
     return Section(
         id_,
         CRAWLS,
@@ -89,7 +94,7 @@ def _figure(
         title,
         "both" if len(trials) > 1 else "in_sample",
         tuple(says),
-        tuple(blocks),
+        (*curves, *sums),
         _about(rows[0]),
     )
 
@@ -122,22 +127,29 @@ def _links_said(own: Sequence[Row], scenario: str) -> str:
     curves = _wholes(own)
     ours, graph = curves["combined"], curves["behaviour_graph"]
     rank, breadth = curves["page_rank"], curves["breadth_first"]
-    below = [
-        one["pages_80"] is not None
-        and all(o["pages_80"] is None or one["pages_80"] < o["pages_80"] for o in (rank, breadth))
-        for one in (graph, ours)
-    ]
     verdict = {
         (True, True): "The paper's claim holds here, for its order and for ours",
         (True, False): "The paper's claim holds here",
         (False, True): "The paper's claim does not hold here for its order; it does for ours",
         (False, False): "The paper's claim does not hold here",
-    }[below[0], below[1]]
+    }[_holds(own)]
     return (
         f"{_trial(own)}: for 80% of the traffic the behaviour graph's order {_needs(graph)} of the"
         f" pages, combined {_needs(ours)}, PageRank {_needs(rank)}, breadth first {_needs(breadth)}"
         f" (the paper: {_PAPER_80[scenario]}). {verdict}."
     )
+
+
+def _holds(own: Sequence[Row]) -> tuple[bool, bool]:
+    """Whether the behaviour graph's order, and ours, need fewer pages than both others for 80 %."""
+    curves = _wholes(own)
+    others = [curves[name]["pages_80"] for name in ("page_rank", "breadth_first")]
+
+    def ahead(name: str) -> bool:
+        mine = curves[name]["pages_80"]
+        return mine is not None and all(one is None or mine < one for one in others)
+
+    return ahead("behaviour_graph"), ahead("combined")
 
 
 def _patterns_said(own: Sequence[Row]) -> str:
@@ -165,7 +177,8 @@ def _trial(own: Sequence[Row]) -> str:
 
 
 def _name(row: Row) -> str:
-    return str(row["crawl_order"]).replace("_", " ")
+    name = str(row["crawl_order"])
+    return _NAMES.get(name, name.replace("_", " "))
 
 
 def _curves(own: Sequence[Row], names: Sequence[str], title: str) -> Chart:
@@ -176,7 +189,7 @@ def _curves(own: Sequence[Row], names: Sequence[str], title: str) -> Chart:
         if points:
             series.append(
                 Series(
-                    name.replace("_", " "),
+                    _NAMES.get(name, name.replace("_", " ")),
                     "dashes" if name in _DASHED else "line",
                     _COLOURS[name],
                     tuple(row["throughput"] for row in points),
@@ -197,9 +210,9 @@ def _sums(own: Sequence[Row], names: Sequence[str]) -> Table:
     curves = grouped(own, ("crawl_order",))
     columns = (
         Column("order"),
-        Column("area", "number"),
+        Column("area", "score"),
         *(Column(f"pages for {part} %", "share") for part in (50, 80, 90)),
-        *(Column(f"80 %, less {name}", "share") for name in ("breadth first", "PageRank")),
+        *(Column(f"80 %: less {name}", "share") for name in ("breadth first", "PageRank")),
         *(Column(f"traffic at {100 * t:g} %", "share") for t in _THROUGHPUTS),
     )
     rows = []
@@ -210,7 +223,7 @@ def _sums(own: Sequence[Row], names: Sequence[str]) -> Table:
             at = {round(row["throughput"], 4): row["traffic_share"] for row in points}
             rows.append(
                 (
-                    name.replace("_", " "),
+                    _NAMES.get(name, name.replace("_", " ")),
                     *(head[column] for column in ("area", "pages_50", "pages_80", "pages_90")),
                     head["pages_80_less_breadth_first"],
                     head["pages_80_less_page_rank"],

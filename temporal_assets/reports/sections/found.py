@@ -56,8 +56,8 @@ def sites(rows: Sequence[Row], total: int) -> Section:
                     Column("temporal", "count"),
                     Column("share of pages", "share"),
                     Column("share of views", "share"),
-                    Column("score", "number"),
-                    Column("at least", "number"),
+                    Column("score", "score"),
+                    Column("at least", "score"),
                 ),
                 tuple(
                     (
@@ -142,7 +142,7 @@ def hubs(rows: Sequence[Row], total: int) -> Section:
         "no_judgement",
         (
             f"{counted(total, 'hub')} together lead to {percent(rows[-1]['coverage'])} of the"
-            f" temporal pages; the first {half:,} have half of that (the paper lists 1,542).",
+            f" temporal pages; half of that takes {counted(half, 'hub')} (the paper lists 1,542).",
         ),
         (
             Table(

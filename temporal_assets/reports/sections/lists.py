@@ -33,7 +33,7 @@ _COLUMNS: Final = (
     Column("pages covered", "count"),
     Column("precision", "share"),
     Column("recall", "share"),
-    Column("F", "number"),
+    Column("F", "score"),
 )
 _TW_1: Final = (
     ("paper: list by hand", 59_113, 108_237, 0.546, 0.435, 0.484),
@@ -54,6 +54,7 @@ METHODS: Final = {
     ("prefixes", "paper"): "prefixes (NP 5.2)",
     ("prefixes", "confident"): "prefixes, bound and support",
 }
+_GAINED: Final = ("95 % of F", "F gained", "95 % of the gain")
 _AS_USED: Final = " (as used)"
 _COLOURS: Final = {"baseline": 5, "sites": 3, "sections": 4, "prefixes": 2}
 _NO_LIST: Final = (
@@ -219,7 +220,7 @@ def _compared(
 
 def _judged(own: Sequence[Row]) -> Table:
     head = own[0]
-    columns = (*_COLUMNS, Column("95 % of F"), Column("F gained"), Column("95 % of the gain"))
+    columns = (*_COLUMNS, *(Column(name, "number") for name in _GAINED))
     rows = tuple(
         (
             METHODS[row["method"], row["rule"]],
@@ -233,7 +234,7 @@ def _judged(own: Sequence[Row]) -> Table:
         for row in own
     )
     return Table(
-        f"{head['label']} pages born in the {head['horizon_days']} days after"
+        f"{head['label'].capitalize()} pages born in the {head['horizon_days']} days after"
         f" {head['learned_until']}",
         columns,
         rows,
@@ -268,7 +269,7 @@ def _verdict(own: Sequence[Row]) -> str:
 def _trial(row: Row) -> str:
     if row["trial"] == "in_sample":
         return "in sample"
-    return f"pages born in the {row['horizon_days']} days after {row['learned_until']}"
+    return f"born in the {row['horizon_days']} days after {row['learned_until']}"
 
 
 def _best(own: Sequence[Row]) -> str:
@@ -347,7 +348,7 @@ def _reach(own: Sequence[Row]) -> str:
         else f"lead to half of the {own[0]['wanted']:,} temporal pages with {counted(half, 'seed')}"
     )
     return (
-        f"{_trial(own[0]).capitalize()}: greedy seeds {reach}; they reach more than the paper's"
+        f"Temporal pages, {_trial(own[0])}: greedy seeds {reach}; they reach more than the paper's"
         f" order at {ahead:,} of {len(both):,} lengths and fewer at {behind:,}."
     )
 

@@ -193,9 +193,9 @@ def _scores(scores: Sequence[Score]) -> Table:
             Column("answer"),
             Column("days seen", "count"),
             Column("right", "share"),
-            Column("F", "number"),
-            Column("Brier score", "number"),
-            Column("log loss", "number"),
+            Column("F", "score"),
+            Column("Brier score", "score"),
+            Column("log loss", "score"),
         ),
         tuple(
             (one.answer, one.age, one.accuracy, one.f_measure, one.brier, one.log_loss)
