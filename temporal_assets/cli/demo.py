@@ -17,6 +17,7 @@ from temporal_assets.cli.building import build, outcome_report, show_outcome
 from temporal_assets.cli.console import counted, place
 from temporal_assets.cli.exits import FAILED, USAGE, CommandError, command
 from temporal_assets.cli.landing import land, show_troubles
+from temporal_assets.cli.mirror import make as make_mirror
 from temporal_assets.cli.options import Json, State, settings_of
 from temporal_assets.cli.summary import show_summary, summarize
 
@@ -69,6 +70,10 @@ def run(
     console.say(f"Reading {corpus.lines:,} log lines")
     landing = land(settings)
     show_troubles(landing)
+    links = target / "mirror" / "links.parquet"
+    if links.exists():
+        console.say("Storing the mirror of its sites")
+        make_mirror(settings, [links])
     built = Inventory.load(settings).days()
     console.say(f"Building {counted(len(built), 'day')}")
     outcome = build(settings, built)

@@ -25,6 +25,8 @@ _WORDS = {
     "not_ok": "responses that are no success",
     "not_html": "responses that are no HTML",
     "no_page_url": "rows and records without the URL of a page",
+    "html_kept": "pages whose HTML is kept",
+    "html_left_out": "pages whose HTML is not: there was no more room",
     "broken": "broken records and rows, skipped",
 }
 
@@ -46,35 +48,32 @@ def run(
         bool,
         typer.Option("--transits", help="Pages and links as users went, from the logs."),
     ] = False,
+    html: Annotated[
+        int | None,
+        typer.Option(
+            "--html",
+            metavar="MIB",
+            min=1,
+            help="Keep the HTML of pages as well, compressed, until about so much is written.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Build the mirror of the state folder; one that is there is replaced."""
-    from temporal_assets.crawl.mirror import MirrorBuilder, NoMirror, save
-    from temporal_assets.crawl.sources import files_of, is_link_table
-    from temporal_assets.logs.urls import UrlRules
+    from temporal_assets.crawl.sources import files_of
 
     settings = existing_settings(state)
     if not (sources or demo or transits):
         raise CommandError("name files or folders, or --demo, or --transits", USAGE)
     paths = list(sources or ())
     if demo:
-        paths.append(settings.state / "demo" / "mirror" / "links.parquet")
+        name = "links.parquet" if html is None else "pages.parquet"
+        paths.append(settings.state / "demo" / "mirror" / name)
     missing = [path for path in paths if not path.exists()]
     if missing:
         raise CommandError(f"there is no {console.place(missing[0])}", USAGE)
-    files = files_of(paths)
-    try:
-        if files and not transits and all(is_link_table(path) for path in files):
-            mirror = _of_tables(files, settings)
-        else:
-            builder = MirrorBuilder(UrlRules.from_settings(settings.cleaning))
-            _read(files, builder)
-            if transits:
-                _add_transits(settings, builder)
-            mirror = builder.build()
-    except NoMirror as error:
-        raise CommandError(str(error)) from None
-    save(mirror, settings.state)
+    mirror = make(settings, files_of(paths), transits=transits, html=html)
     counts = {"sites": len(mirror.sites), **mirror.counts}
     if as_json:
         console.write_json(counts)
@@ -84,16 +83,44 @@ def run(
     console.say(f"Simulate crawls of it: {invocation('simulate', settings.state)}")
 
 
-def _of_tables(files: list[Path], settings: Settings) -> Mirror:
+def make(
+    settings: Settings, files: list[Path], *, transits: bool = False, html: int | None = None
+) -> Mirror:
+    """Make and store the mirror of some files; `html`: MiB of HTML that are kept."""
+    from temporal_assets.crawl.mirror import MirrorBuilder, NoMirror, save
+    from temporal_assets.crawl.page_html import FILE, HtmlKeeper
+    from temporal_assets.crawl.sources import is_link_table
+    from temporal_assets.logs.urls import UrlRules
+    from temporal_assets.storage.scratch import scratch_folder
+
+    with scratch_folder(settings.state / "tmp") as scratch:
+        try:
+            if files and not transits and all(is_link_table(path) for path in files):
+                mirror = _of_tables(files, settings, scratch)
+                save(mirror, settings.state)
+                return mirror
+            keeper = None if html is None else HtmlKeeper(scratch / FILE, html << 20)
+            builder = MirrorBuilder(UrlRules.from_settings(settings.cleaning), keeper)
+            _read(files, builder)
+            if transits:
+                _add_transits(settings, builder)
+            mirror = builder.build()
+        except NoMirror as error:
+            raise CommandError(str(error)) from None
+        if keeper is not None:
+            keeper.close()
+        save(mirror, settings.state, None if keeper is None else keeper.path)
+        return mirror
+
+
+def _of_tables(files: list[Path], settings: Settings, scratch: Path) -> Mirror:
     """Large tables of links become a mirror within the memory of the engine."""
     from temporal_assets.crawl.link_tables import mirror_of_tables
     from temporal_assets.engines.duckdb import DuckDBEngine
     from temporal_assets.logs.urls import UrlRules
-    from temporal_assets.storage.scratch import scratch_folder
 
     rules = UrlRules.from_settings(settings.cleaning)
-    with scratch_folder(settings.state / "tmp") as scratch:
-        return mirror_of_tables(DuckDBEngine(settings), files, rules, scratch)
+    return mirror_of_tables(DuckDBEngine(settings), files, rules, scratch)
 
 
 def _read(files: list[Path], builder: MirrorBuilder) -> None:

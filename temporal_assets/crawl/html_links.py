@@ -29,7 +29,7 @@ Link = tuple[str, bool]
 
 def html_links(url: str, html: bytes, charset: str | None = None) -> Iterator[Link]:
     """Links in the order they stand on the page; `charset` is what the server said."""
-    tree = LexborHTMLParser(_decoded(html, charset))
+    tree = LexborHTMLParser(decoded(html, charset))
     base = url
     for node in tree.css("base[href]"):
         base = absolute(node.attributes.get("href") or "", url) or url
@@ -62,7 +62,8 @@ def absolute(href: str, base: str) -> str | None:
     return resolved if resolved.startswith(("http://", "https://")) else None
 
 
-def _decoded(html: bytes, charset: str | None) -> str:
+def decoded(html: bytes, charset: str | None) -> str:
+    """The text of a page: by what the server said, by what the page says, or as UTF-8."""
     own = _CHARSET.search(html[:_SNIFFED])
     for name in (charset, own[1].decode("ascii") if own else None):
         if name:

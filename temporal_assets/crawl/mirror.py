@@ -14,7 +14,7 @@ import json
 import shutil
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -28,6 +28,8 @@ from numpy.typing import NDArray
 
 from temporal_assets.core.link_graph import LinkGraph, link_graph
 from temporal_assets.core.texts import Flags, Int64s, Texts
+from temporal_assets.crawl.page_html import FILE as HTML
+from temporal_assets.crawl.page_html import HtmlKeeper
 from temporal_assets.logs.urls import DEFAULT, UrlRules, canonical_url, site_of
 from temporal_assets.settings import Settings
 from temporal_assets.storage.durable import replace_text, sync
@@ -88,6 +90,8 @@ class MirrorBuilder:
     """Collects pages and links, in any order, from any number of sources."""
 
     rules: UrlRules = DEFAULT
+    keeper: HtmlKeeper | None = None
+    """Keeps the HTML of pages, where it is wanted."""
     counts: Counter[str] = field(default_factory=Counter)
     _number: dict[str, int] = field(default_factory=dict)
     _is_page: bytearray = field(default_factory=bytearray)
@@ -110,8 +114,13 @@ class MirrorBuilder:
             self._is_page.append(0)
         return number
 
-    def page(self, url: str, links: Iterable[tuple[str, bool]]) -> bool:
-        """A page and its links (URL, nofollow); of two pages with one URL the first counts."""
+    def page(
+        self, url: str, links: Iterable[tuple[str, bool]], html: Callable[[], str] | None = None
+    ) -> bool:
+        """A page and its links (URL, nofollow); of two pages with one URL the first counts.
+
+        `html` is asked for its HTML if that is kept.
+        """
         number = self.number(url)
         if number is None:
             self.counts["no_page_url"] += 1
@@ -121,6 +130,10 @@ class MirrorBuilder:
             return False
         self._is_page[number] = 1
         self.counts["pages"] += 1
+        if self.keeper is not None and html is not None:
+            canonical = canonical_url(url, self.rules) or url
+            kept = self.keeper.keep(canonical, html())
+            self.counts["html_kept" if kept else "html_left_out"] += 1
         seen: dict[int, bool] = {}
         for target, nofollow in links:
             goal = self.number(target)
@@ -219,8 +232,11 @@ def site_ranges(sites: pa.ChunkedArray | pa.Array) -> tuple[tuple[str, ...], Int
     return tuple(runs.values.to_pylist()), np.concatenate((np.zeros(1, np.int64), ends))
 
 
-def save(mirror: Mirror, state: Path) -> Path:
-    """Put a mirror in place of the one before; readers of that one keep their files until then."""
+def save(mirror: Mirror, state: Path, html: Path | None = None) -> Path:
+    """Put a mirror in place of the one before; readers of that one keep their files until then.
+
+    `html` is a file of an `HtmlKeeper`, which is moved.
+    """
     home = state / FOLDER
     home.mkdir(parents=True, exist_ok=True)
     with scratch_folder(state / "tmp") as scratch:
@@ -232,6 +248,8 @@ def save(mirror: Mirror, state: Path) -> Path:
         np.save(made / "first.npy", mirror.links.first)
         np.save(made / "target.npy", mirror.links.target)
         np.save(made / "nofollow.npy", np.packbits(mirror.is_nofollow))
+        if html is not None:
+            shutil.move(html, made / HTML)
         name = _digest(sorted(made.iterdir()))
         for path in made.iterdir():
             sync(path)
@@ -258,13 +276,18 @@ def identity(folder: Path) -> str | None:
     return str(json.loads(pointer.read_text("utf-8"))["folder"])
 
 
+def stored_folder(home: Path) -> Path:
+    """The folder that holds the mirror of `home` now. Raises `NoMirror` without one."""
+    name = identity(home)
+    if name is None:
+        raise NoMirror("there is no mirror yet")
+    return home / Path(name).name
+
+
 def load(home: Path) -> Mirror:
     """The mirror of a folder, `FOLDER` of a state; arrays are mapped, not read."""
-    pointer = home / _CURRENT
-    if not pointer.is_file():
-        raise NoMirror("there is no mirror yet")
-    current = json.loads(pointer.read_text("utf-8"))
-    folder = home / Path(current["folder"]).name
+    folder = stored_folder(home)
+    counts = json.loads((home / _CURRENT).read_text("utf-8"))["counts"]
     urls = pq.read_table(folder / _URLS, memory_map=True).column("url").combine_chunks()
     target = np.load(folder / "target.npy", mmap_mode="r")
     graph = LinkGraph(np.load(folder / "first.npy"), target)
@@ -273,7 +296,7 @@ def load(home: Path) -> Mirror:
     sites = pq.read_table(folder / _SITES)
     begins = np.concatenate((sites.column("first").to_numpy(), [len(urls)]))
     names = tuple(sites.column("site").to_pylist())
-    return Mirror(urls, names, begins, graph, nofollow, current["counts"])
+    return Mirror(urls, names, begins, graph, nofollow, counts)
 
 
 def _digest(paths: Sequence[Path]) -> str:

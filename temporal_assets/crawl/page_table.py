@@ -5,12 +5,13 @@ Here: that table. Not here: links (`html_links`); tables of links are read by `e
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 import pyarrow.parquet as pq
 
-from temporal_assets.crawl.html_links import html_links
+from temporal_assets.crawl.html_links import decoded, html_links
 from temporal_assets.crawl.mirror import MirrorBuilder
 
 _COLUMNS: Final = ("url", "html")
@@ -29,6 +30,6 @@ def read_pages(path: Path, builder: MirrorBuilder) -> None:
             url, html = row["url"], row["html"]
             if url and html is not None:
                 body = html if isinstance(html, bytes) else html.encode("utf-8", "replace")
-                builder.page(url, html_links(url, body, "utf-8"))
+                builder.page(url, html_links(url, body, "utf-8"), partial(decoded, body, "utf-8"))
             else:
                 builder.counts["broken"] += 1

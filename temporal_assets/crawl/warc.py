@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 
-from temporal_assets.crawl.html_links import absolute, html_links
+from temporal_assets.crawl.html_links import absolute, decoded, html_links
 from temporal_assets.crawl.http_body import page_bytes
 from temporal_assets.crawl.mirror import MirrorBuilder
 
@@ -104,4 +104,5 @@ def _response(record: Any, builder: MirrorBuilder) -> None:
     raw = record.reader.read(MAX_HTML)
     transfer, encoding = http.get("Transfer-Encoding") or "", http.get("Content-Encoding") or ""
     body = page_bytes(raw, transfer, encoding, MAX_HTML)
-    builder.page(url, html_links(url, body, record.http_charset))
+    charset = record.http_charset
+    builder.page(url, html_links(url, body, charset), lambda: decoded(body, charset))

@@ -227,3 +227,27 @@ def test_real_files_whole_and_broken(shared_data):
     assert (mirror.counts["broken"], mirror.counts["redirects"]) == (1, 4)
     assert {"https://www.iana.org/", "https://www.iana.org/domains"} <= set(mirror.urls.to_pylist())
     assert ("https://www.iana.org/", "https://www.iana.org/domains", False) in links_of(mirror)
+
+
+def test_html_is_kept_within_its_bound(tmp_path):
+    from temporal_assets.crawl import page_html
+
+    keeper = page_html.HtmlKeeper(tmp_path / "kept.parquet", most_bytes=1)
+    builder = MirrorBuilder(keeper=keeper)
+    path = tmp_path / "a.warc"
+    path.write_bytes(b"".join(ALL))
+    read_sources([path], builder)
+    long = "\ud800" + "x" * page_html.MOST_OF_PAGE
+    for i in range(page_html._ROWS):
+        builder.page(f"https://b.example/{i}", (), lambda: long)
+    keeper.close()
+    assert builder.counts["html_kept"] == page_html._ROWS
+    assert builder.counts["html_left_out"] == 3  # three pages of the archive were first
+    save(builder.build(), tmp_path, keeper.path)
+    urls = ["https://a.example/x", "https://b.example/0", "https://none.example/"]
+    found = page_html.html_of(tmp_path / FOLDER, urls)
+    assert found["https://a.example/x"] == '<base href="/deep/"><a href="../y">y</a>'
+    assert len(found["https://b.example/0"]) == page_html.MOST_OF_PAGE
+    assert found.keys() == set(urls[:2])
+    save(builder.build(), tmp_path)
+    assert page_html.html_of(tmp_path / FOLDER, urls) == {}
