@@ -50,6 +50,24 @@ def run(
         list[str] | None,
         typer.Option("--site", help="Only this site; may be repeated.", show_default=False),
     ] = None,
+    together: Annotated[
+        bool,
+        typer.Option("--together", help="Crawl all sites as one, from all their home pages."),
+    ] = False,
+    per_host: Annotated[
+        int | None,
+        typer.Option(
+            "--per-host",
+            metavar="PAGES",
+            min=1,
+            help="At most so many pages of a host in every round of --round fetches; with"
+            " --together. A delay of 10 s a host at 100 fetches a second is 1 page in 1000.",
+            show_default=False,
+        ),
+    ] = None,
+    round_of: Annotated[
+        int, typer.Option("--round", metavar="FETCHES", min=1, help="Of --per-host.")
+    ] = 1000,
     seed: Annotated[int, typer.Option(min=0, help="Of the random order.")] = 1,
     png: Annotated[
         Path | None, typer.Option("--png", metavar="FILE", help="Draw the curves into a file.")
@@ -60,7 +78,7 @@ def run(
 
     Orders are learned from the transits of the earlier days and scored by those of the later.
     """
-    from temporal_assets.crawl.evaluation import evaluate
+    from temporal_assets.crawl.evaluation import Politeness, evaluate, evaluate_together
     from temporal_assets.reports.crawl_chart import as_png
 
     settings = existing_settings(state)
@@ -68,10 +86,18 @@ def run(
     unknown = sorted(set(site or ()) - set(mirror.sites))
     if unknown:
         raise CommandError(f"{unknown[0]!r} is no site of the mirror", USAGE)
+    if per_host is not None and not together:
+        raise CommandError("--per-host needs --together: a site crawled alone is one host", USAGE)
+    if together and site:
+        raise CommandError("--together crawls all sites: leave --site away", USAGE)
     learn, score = _periods(settings, learn_until, needs_later=clicks is None)
     learned, scored = _traffic(settings, site or mirror.sites, learn, score, clicks)
-    with console.progress_bar("Crawling", len(mirror.sites)) as bar:
-        result = evaluate(mirror, learned, scored, site or (), seed, bar.at)
+    polite = None if per_host is None else Politeness(per_host, round_of)
+    with console.progress_bar("Crawling", None if together else len(mirror.sites)) as bar:
+        if together:
+            result = evaluate_together(mirror, learned, scored, polite, seed)
+        else:
+            result = evaluate(mirror, learned, scored, site or (), seed, bar.at)
     if not result.sites:
         reason = next(iter(result.skipped.values()), "there are no sites")
         raise CommandError(f"no site of the mirror can be judged: {reason}")
@@ -79,7 +105,8 @@ def run(
     period = {"learned": f"{learn[0]} to {learn[-1]}", "scored": by}
     if png is not None:
         curves = {scenario: result.mean(scenario) for scenario in ("fetch", "discovery")}
-        title = f"Mean of {len(result.sites)} sites, learned {period['learned']}, scored {by}"
+        of = result.sites[0].site if together else f"Mean of {len(result.sites)} sites"
+        title = f"{of}, learned {period['learned']}, scored {by}"
         png.write_bytes(as_png(curves, title))
     if as_json:
         console.write_json(_report(result, period))
@@ -215,10 +242,17 @@ def _show(result: Evaluation, period: dict[str, str]) -> None:
         ]
         console.show_table(f"{title} (pages needed for a share; traffic at a share)", header, rows)
     console.say(
-        f"Mean of {console.counted(len(result.sites), 'site')}, out of time: learned on"
+        f"{_of(result)}, out of time: learned on"
         f" {period['learned']}, scored by {period['scored']}."
         f" {console.counted(len(result.skipped), 'site')} left out."
     )
+
+
+def _of(result: Evaluation) -> str:
+    (first, *others) = result.sites
+    if not others and first.site.startswith("all "):
+        return first.site.capitalize()
+    return f"Mean of {console.counted(len(result.sites), 'site')}"
 
 
 def _percent(share: float | None) -> str:

@@ -86,19 +86,22 @@ def fetch_bound(graph: LinkGraph, start: ArrayLike, traffic: Floats) -> Floats:
 
 
 def seen_bound(graph: LinkGraph, start: ArrayLike, traffic: Floats) -> Floats:
-    """No order from a single start page has seen more traffic after 0, 1, ... fetches than this.
+    """No order has seen more traffic after 0, 1, ... fetches than this.
 
-    The first fetch is the start page. From then on a page can add at most the traffic of the
-    pages it links that the start page has not shown; k pages add at most the k largest of these,
-    and never more than can be reached at all (the usual bound of submodular coverage).
+    A page can add at most the traffic of the pages it links that were not shown before; k pages
+    add at most the k largest of these, and never more than can be reached at all (the usual bound
+    of submodular coverage). With a single start page the first fetch is known, and what it has
+    shown no other adds.
     """
-    starts = np.asarray(start, np.int32)
-    if len(starts) != 1:
-        raise ValueError("the bound is for crawls from one page")
+    starts = np.unique(np.asarray(start, np.int32))
     pages = reachable(graph, starts)
     shown = np.zeros(len(graph), np.bool_)
     shown[starts] = True
     before = float(traffic[starts].sum())
+    if len(starts) > 1:
+        gains: Floats = _gains(graph.first, graph.target, pages, shown, traffic)
+        seen = before + np.concatenate((np.zeros(1), np.cumsum(-np.sort(-gains, kind="stable"))))
+        return np.minimum(seen, float(traffic[pages].sum()))
     first = graph.of(int(starts[0]))
     shown[first] = True
     base = float(traffic[shown].sum())

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -25,9 +26,15 @@ from temporal_assets.core.crawl_curves import (
     mean_curve,
     seen_bound,
 )
-from temporal_assets.core.crawl_policies import SCENARIOS, SiteKnowledge, policy_scores
-from temporal_assets.core.crawl_simulation import Crawl, crawl
-from temporal_assets.core.link_graph import LinkGraph, part
+from temporal_assets.core.crawl_policies import (
+    POLICIES,
+    SCENARIOS,
+    SiteKnowledge,
+    policy_scores,
+)
+from temporal_assets.core.crawl_simulation import Crawl, HostLimit, crawl, reachable
+from temporal_assets.core.link_graph import part
+from temporal_assets.core.page_rank import page_rank
 from temporal_assets.core.pattern_match import compile_matcher
 from temporal_assets.core.site_patterns import SiteTraffic, learn_patterns
 from temporal_assets.core.texts import Floats
@@ -131,6 +138,72 @@ def evaluate(
     return Evaluation(tuple(sites), skipped)
 
 
+@dataclass(frozen=True, slots=True)
+class Politeness:
+    """So many pages of a host in every so many fetches (`core.crawl_simulation.HostLimit`)."""
+
+    pages: int
+    fetches: int
+
+
+def evaluate_together(
+    mirror: Mirror,
+    learned: Traffic,
+    scored: pa.Table,
+    politeness: Politeness | None = None,
+    seed: int = 1,
+) -> Evaluation:
+    """Crawl all sites of a mirror as one, from all their home pages, as a crawler does.
+
+    PageRank is that of the whole mirror. Ranks of patterns are ranks within a site, so that the
+    best patterns of all sites come first; pages of sites without traffic to learn from come last.
+    """
+    in_log, between = _by_site(learned.pages), _by_site(learned.transits)
+    traffic = _aligned(mirror.urls, scored, "visits")
+    if not traffic.any():
+        return Evaluation((), {"all sites": "no page of the mirror has traffic to be scored by"})
+    parts = [(int(a), int(b)) for a, b in pairwise(mirror.first)]
+    known = [
+        knowledge(mirror.urls[a:b], in_log[site], between.get(site)) if site in in_log else None
+        for site, (a, b) in zip(mirror.sites, parts, strict=True)
+    ]
+    homes = [a + _home(mirror.urls[a:b]) for a, b in parts]
+    host = np.repeat(np.arange(len(parts), dtype=np.int32), np.diff(mirror.first))
+    limit = None if politeness is None else HostLimit(host, politeness.pages, politeness.fetches)
+    pages, total, rank = len(mirror), float(traffic.sum()), page_rank(mirror.links)
+    curves: dict[str, dict[str, CrawlCurve]] = {}
+    for scenario in SCENARIOS:
+        is_fetch = scenario == "fetch"
+        bound = (fetch_bound if is_fetch else seen_bound)(mirror.links, homes, traffic)
+        curves[scenario] = {ORACLE: curve_of(bound, pages, total)}
+        scores = {name: np.full(pages, np.nan) for name in POLICIES[scenario]}
+        for one, (a, b) in zip(known, parts, strict=True):
+            if one is not None:
+                found = policy_scores(one, part(mirror.links, a, b), scenario, seed)
+                for name, score in found.items():
+                    scores[name][a:b] = score
+        whole = np.random.default_rng(seed).random(pages)
+        scores |= {"page_rank": rank, "breadth_first": np.zeros(pages), "random": whole}
+        for name, score in scores.items():
+            done = crawl(mirror.links, homes, score, limit)
+            gained = done.fetched_traffic(traffic) if is_fetch else done.seen_traffic(traffic)
+            curves[scenario][name] = curve_of(gained, pages, total)
+    result = SiteResult(
+        site=f"all {len(parts)} sites",
+        start="their home pages",
+        pages=pages,
+        reachable=len(reachable(mirror.links, homes)),
+        links=mirror.links.links,
+        patterns=sum(len(one.graph.volume) for one in known if one is not None),
+        covered=sum(int((one.pattern >= 0).sum()) for one in known if one is not None) / pages,
+        traffic=total,
+        visited=int((traffic > 0).sum()),
+        in_mirror=total / max(float(pc.sum(scored.column("visits")).as_py() or 0), 1.0),
+        curves=curves,
+    )
+    return Evaluation((result,), {})
+
+
 def _site(
     mirror: Mirror, i: int, in_log: pa.Table, between: pa.Table | None, sent: pa.Table, seed: int
 ) -> SiteResult:
@@ -154,7 +227,7 @@ def _site(
         site=mirror.sites[i],
         start=urls[home].as_py(),
         pages=len(urls),
-        reachable=_reachable(links, home),
+        reachable=len(reachable(links, [home])),
         links=links.links,
         patterns=len(known.graph.volume),
         covered=float((known.pattern >= 0).mean()),
@@ -163,10 +236,6 @@ def _site(
         in_mirror=total / max(float(pc.sum(sent.column("visits")).as_py() or 0), 1.0),
         curves=curves,
     )
-
-
-def _reachable(links: LinkGraph, home: int) -> int:
-    return len(crawl(links, [home], np.zeros(len(links))).fetched)
 
 
 def knowledge(urls: pa.Array, in_log: pa.Table, between: pa.Table | None) -> SiteKnowledge:

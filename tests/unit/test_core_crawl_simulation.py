@@ -95,6 +95,8 @@ def test_no_order_exceeds_the_bounds(world, random):
     found = crawl(graph, start[:1], score)
     assert (found.fetched_traffic(traffic) <= fetch_bound(graph, start[:1], traffic) + 1e-9).all()
     assert (found.seen_traffic(traffic) <= seen_bound(graph, start[:1], traffic) + 1e-9).all()
+    both = crawl(graph, start, score)
+    assert (both.seen_traffic(traffic) <= seen_bound(graph, start, traffic) + 1e-9).all()
     assert sorted(found.fetched) == sorted(reachable(graph, start[:1]))
 
 
@@ -141,8 +143,6 @@ def test_what_cannot_be_crawled_is_refused():
         crawl(graph, [0], [1, 1], HostLimit(np.zeros(2, np.int32), 0, 5))
     with pytest.raises(ValueError, match="between"):
         graph_of(2, [(0, 2)])
-    with pytest.raises(ValueError, match="one page"):
-        seen_bound(graph, [0, 1], np.ones(2))
 
 
 @given(worlds(), st.integers(0, 90), st.integers(0, 90))

@@ -7,7 +7,7 @@ import re
 import pyarrow as pa
 import pytest
 
-from temporal_assets.crawl.evaluation import evaluate
+from temporal_assets.crawl.evaluation import Politeness, evaluate, evaluate_together
 from temporal_assets.crawl.mirror import MirrorBuilder
 from temporal_assets.crawl.sources import read_sources
 from temporal_assets.crawl.traffic import SITE, Traffic, add_transits, clicks_of
@@ -122,3 +122,31 @@ def test_sites_for_engines_are_those_of_python():
         "https://[::1]/",
     ]
     assert [re.match(SITE, url)[1] for url in urls] == [site_of(url) for url in urls]
+
+
+def test_hosts_take_turns_in_a_crawl_of_all_sites():
+    """Two home pages with 30 pages each; all traffic is that of the second site."""
+    builder = MirrorBuilder()
+    pages = {site: [f"https://{site}.example/p/{i}.html" for i in range(30)] for site in "ab"}
+    for site, urls in pages.items():
+        builder.page(f"https://{site}.example/", [(url, False) for url in urls])
+        for url in urls:
+            builder.page(url, ())
+    site = ["a.example", "b.example"]
+    log = pa.table({"site": site, "url": [f"https://{one}/" for one in site], "visits": [1, 1]})
+    learned = Traffic(
+        log.append_column("referrals", pa.array([1, 1])),
+        pa.table({"site": [""], "referrer": [""], "target": [""], "clients": [0]}).slice(0, 0),
+    )
+    scored = pa.table({"site": ["b.example"] * 30, "url": pages["b"], "visits": [1] * 30})
+    needed = {}
+    for limit in (None, Politeness(pages=1, fetches=2)):
+        result = evaluate_together(builder.build(), learned, scored, limit)
+        (whole,) = result.sites
+        assert (whole.pages, whole.reachable, whole.visited, whole.in_mirror) == (62, 62, 30, 1.0)
+        needed[limit] = result.mean("fetch")["breadth_first"].pages_for(0.8)
+    impolite, polite = needed.values()
+    assert impolite == pytest.approx((2 + 30 + 24) / 62, abs=2e-3)
+    assert polite == pytest.approx((2 + 2 * 24) / 62, abs=2e-2)
+    nothing = evaluate_together(builder.build(), learned, scored.slice(0, 0))
+    assert nothing.sites == ()
