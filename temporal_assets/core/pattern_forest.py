@@ -211,10 +211,11 @@ def plant(
     branches = branches[np.lexsort((value[branches], parent[branches]))]
     tests = np.flatnonzero(test_value > 0)
     tree_of_text = np.concatenate((tree_of_node[branches], tree_of_node[node_of_test[tests]]))
-    key_of_text = np.concatenate((split[parent[branches]], test_key[tests]))
+    own_key = np.concatenate((split[parent[branches]], test_key[tests]))
+    key_of_text = first_key[tree_of_text] + own_key
     code_of_text = np.concatenate((value[branches], test_value[tests]))
     named = np.zeros(len(kinds), np.bool_)
-    named[first_key[tree_of_text] + key_of_text] = True
+    named[key_of_text] = True
     children = {kind: _children(value, parent, kind) for kind in (ABSENT, SHAPED, OTHER)}
     return Forest(
         root.astype(np.int32),
@@ -223,7 +224,7 @@ def plant(
         kinds,
         named,
         names,
-        _values(trees, tree_of_text, first_key[tree_of_text] + key_of_text, code_of_text),
+        _values(trees, first_key, key_of_text, code_of_text),
         split.astype(np.int32),
         bit.astype(np.int32),
         children[ABSENT],
@@ -308,14 +309,17 @@ def _columns(rows: list[tuple[str, int, int]]) -> tuple[list[str], Int32s, Int32
     )
 
 
-def _values(trees: Sequence[PortableTree], tree: Int64s, key: Int64s, code: Int64s) -> _Lookup:
+def _values(trees: Sequence[PortableTree], first_key: Int64s, key: Int64s, code: Int64s) -> _Lookup:
     """(text, key) -> the number of the value in its tree."""
-    rows = np.unique(np.stack((tree, key, code)), axis=1)
+    codes = int(code.max(initial=0)) + 1
+    # One number for both: distinct rows of two columns take ten times as long.
+    key, code = np.divmod(np.unique(key * codes + code), codes)
+    tree = np.searchsorted(first_key, key, side="right") - 1
     strings = [
         trees[number]["texts"][value - 1]
-        for number, value in zip(rows[0].tolist(), rows[2].tolist(), strict=True)
+        for number, value in zip(tree.tolist(), code.tolist(), strict=True)
     ]
-    return _lookup(strings, rows[1].astype(np.int32), rows[2].astype(np.int32))
+    return _lookup(strings, key.astype(np.int32), code.astype(np.int32))
 
 
 def _lookup(strings: list[str], salt: Int32s, number: Int32s) -> _Lookup:

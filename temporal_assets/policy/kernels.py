@@ -1,8 +1,8 @@
 """What a policy says of many canonical URLs: the compiled loop.
 
-Here: hosts, hubs and prefixes found in one pass over a URL, static files, the walk to its
-pattern, and which of them decides. Not here: how URLs become canonical (`logs.urls`), decisions as
-objects (`matcher`).
+Here: the site of each URL; then, site by site, hubs and prefixes found in one pass over a URL,
+static files, the walk to its pattern, and which of them decides. Not here: how URLs become
+canonical (`logs.urls`), decisions as objects (`matcher`).
 
 Hosts, hubs and prefixes are all beginnings of a URL without its scheme, so they share one hash
 table, keyed by a running hash that is looked up wherever one of them may end.
@@ -169,24 +169,36 @@ def find(
         np.full(count, NO_PAGE, np.int8),
         *(np.full(count, NONE, np.int32) for _ in range(4)),
     )
+    _find_sites(data, starts, stops, known, includes_subdomains, found)
+    # Site by site: what is known of one site fits the processor's cache, all sites do not.
+    order = np.argsort(found.site, kind="stable")
+    order = order[np.searchsorted(found.site[order], 0) :]
     # The desk belongs to the call, hence to the thread.
     desk = desk_for(forest)
     name = np.empty(MAX_EXTENSION, np.uint8)
     _find(
-        data,
-        starts,
-        stops,
-        known,
-        static,
-        tree_of_site,
-        forest,
-        tiers,
-        desk,
-        name,
-        includes_subdomains,
-        found,
-    )
+        data, starts, stops, order, known, static, tree_of_site, forest, tiers, desk, name, found
+    )  # fmt: skip
     return found
+
+
+@loop
+def _find_sites(
+    data: Bytes,
+    starts: Int64s,
+    stops: Int64s,
+    known: Beginnings,
+    includes_subdomains: bool,
+    found: Found,
+) -> None:
+    for i in range(len(starts)):
+        if starts[i] < 0:
+            continue
+        host = _after_scheme(data, starts[i])
+        end, _ = _host_ends(data, host, stops[i])
+        found.site[i] = _site(data, host, end, known, includes_subdomains)
+        if found.site[i] == NONE:
+            found.reason[i] = UNKNOWN_SITE
 
 
 @loop
@@ -194,6 +206,7 @@ def _find(
     data: Bytes,
     starts: Int64s,
     stops: Int64s,
+    order: Int64s,
     known: Beginnings,
     static: Extensions,
     tree_of_site: Int32s,
@@ -201,33 +214,33 @@ def _find(
     tiers: Tiers,
     desk: Desk,
     name: Bytes,
-    includes_subdomains: bool,
     found: Found,
 ) -> None:
-    for i in range(len(starts)):
-        if starts[i] < 0:
-            continue
+    """All but the site, for the URLs in `order`, whose sites are known."""
+    for place in range(len(order)):
+        i = order[place]
         start, stop = starts[i], stops[i]
-        host = start
-        while data[host] != _COLON:
-            host += 1
-        host += 3
-        end, path = _host_ends(data, host, stop)
-        site = _site(data, host, end, known, includes_subdomains)
-        if site == NONE:
-            found.reason[i] = UNKNOWN_SITE
-            continue
-        found.site[i] = site
+        host = _after_scheme(data, start)
+        _, path = _host_ends(data, host, stop)
         query = _scan(data, host, path, stop, known, i, found.hub, found.prefix)
         if _is_static(data, path, query, static, known.seed, name):
             found.reason[i] = STATIC
             continue
-        tree = tree_of_site[site]
+        tree = tree_of_site[found.site[i]]
         if tree >= 0:
             node = walk(forest, tree, data, start, stop, desk)
             if node >= 0:
                 found.pattern[i] = tiers.pattern_of_node[node]
         _decide(found, i, tiers)
+
+
+@part
+def _after_scheme(data: Bytes, start: int) -> int:
+    """Where the host of a canonical URL begins."""
+    at = start
+    while data[at] != _COLON:
+        at += 1
+    return at + 3
 
 
 @part
