@@ -86,6 +86,7 @@ def show_summary(settings: Settings, summary: Mapping[str, Any], truth: Mapping[
     console.say(
         "Where to look:\n"
         f"  {invocation('ui', settings.state)}  (days and checks on http://127.0.0.1:3000)\n"
+        f"  {invocation('report --open', settings.state)}  (the papers' tables and figures here)\n"
         f"  {invocation('status', settings.state)}\n"
         f"  {invocation(f'explain {busiest}', settings.state)}\n"
         f"  {invocation(top, settings.state)}\n"

@@ -231,6 +231,15 @@ def test_pages_show_it_and_do_not_run_it(attacked: Attacked, tmp_path: Path) -> 
     assert seen > len(attacked.sites)
 
 
+def test_the_report_shows_it_and_does_not_run_it(attacked: Attacked) -> None:
+    text = (attacked.state / "report" / "evaluation.html").read_text("utf-8")
+    assert text.count("<script>") == 1  # its own, by its digest
+    assert "alert(1)" in text  # it has got as far as here
+    markup = Markup()
+    markup.feed(text)
+    assert markup.active == []
+
+
 @pytest.mark.parametrize("target", sorted(TARGETS))
 def test_exports_are_whole_and_hold_one_entry_a_line(
     attacked: Attacked, target: str, tmp_path: Path
