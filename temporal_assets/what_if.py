@@ -23,6 +23,7 @@ from typing import Any, Final
 import tomlkit
 
 from temporal_assets import contracts
+from temporal_assets.crawl import mirror
 from temporal_assets.engines.base import Engine, Inputs
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.settings import SETTINGS_FILE, Settings, SettingsError, load_settings
@@ -39,22 +40,6 @@ OF_READING: Final = frozenset(
 """Settings of which the daily tables are made, or none at all."""
 
 _STILL_ALLOWED: Final = frozenset({"privacy.min_clients"})
-
-_OWN: Final = frozenset(
-    {
-        "tables",
-        "policy",
-        "verdicts",
-        "tmp",
-        "locks",
-        "landing",
-        "secrets",
-        "dagster",
-        FOLDER,
-        SETTINGS_FILE,
-    }
-)
-"""What a trial has of its own or does not need. Settings may name files among the rest."""
 
 MOST_NAMES: Final = 1000
 """Entries of the policy that are named for each kind of change; more is another policy."""
@@ -177,10 +162,16 @@ def _sandbox(
     except SettingsError as error:
         shutil.rmtree(folder)
         raise SettingsError(str(error).removeprefix(f"{own_file}: ")) from error
-    for entry in settings.state.iterdir():
-        if entry.name not in _OWN and not entry.name.startswith("catalogue"):
-            (folder / entry.name).symlink_to(entry)
+    for name in _named(trial):
+        if (settings.state / name).exists():
+            (folder / name).symlink_to(settings.state / name)
     return trial
+
+
+def _named(settings: Settings) -> set[str]:
+    """What settings name in the state folder, to be read only."""
+    listed = (settings.baseline.path, settings.calibration.annotated, settings.simulation.mirror)
+    return {path.parts[0] for path in listed if path and not path.is_absolute()} | {mirror.FOLDER}
 
 
 def _link_tables(store: Store, own: Store, day: dt.date, anew: Sequence[str]) -> None:

@@ -34,7 +34,7 @@ ALLOWED = {
     "build": MIDDLE | {"daily", "windows", "defs", "policy", "crawl"},
     "definitions": {"build"},
     "operate": MIDDLE | {"daily", "windows", "build", "defs"},
-    "what_if": MIDDLE | {"windows", "daily"},
+    "what_if": MIDDLE | {"windows", "daily", "crawl"},
     "retention": MIDDLE | {"daily", "windows", "policy"},
     "cli": MIDDLE
     | {

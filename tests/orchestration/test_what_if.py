@@ -60,7 +60,7 @@ def published(state: Path) -> dict[str, bytes]:
     """All that a trial must not touch."""
     return {
         str(path.relative_to(state)): path.read_bytes()
-        for name in ("tables", "policy", "settings.toml")
+        for name in ("tables", "policy", "report", "settings.toml")
         for path in sorted([state / name, *(state / name).rglob("*")])
         if path.is_file()
     }
@@ -73,6 +73,12 @@ def trial(state: Path, **changes: str) -> Trial:
 
 def test_what_differs_is_made_beside_what_is_there(state: Path) -> None:
     before = published(state)
+    assert {name.partition("/")[0] for name in before} == {
+        "tables",
+        "policy",
+        "report",
+        "settings.toml",
+    }
     found = trial(state, labels__p="1e6")
     assert published(state) == before
     news = {
