@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Final
 
 from temporal_assets.core.pattern_tree import OTHER, SHAPED, PatternTree
 from temporal_assets.core.url_keys import ABSENT
@@ -62,6 +63,9 @@ class Constraint:
     """Shape that belongs to a sibling."""
 
 
+_ANYTHING: Final = Constraint(OTHER)
+
+
 def constraints(tree: PatternTree, node: int) -> dict[int, Constraint]:
     """What a node requires of each key; keys that are not named are free."""
     path = []
@@ -71,16 +75,22 @@ def constraints(tree: PatternTree, node: int) -> dict[int, Constraint]:
         at = int(tree.hierarchy.parent[at])
     found: dict[int, Constraint] = {}
     for at in reversed(path):
-        _add_branch(tree, at, found)
-        for test in range(int(tree.first_test[at]), int(tree.first_test[at + 1])):
-            key, value = int(tree.test_key[test]), int(tree.test_value[test])
-            if value == OTHER:
-                before = found.get(key, Constraint(OTHER))
-                bits = before.bits | int(tree.test_bits[test])
-                found[key] = replace(before, bits=bits, name=int(tree.test_class[test]))
-            else:
-                found[key] = Constraint(value)
+        _narrow(tree, at, found)
     return found
+
+
+def _narrow(tree: PatternTree, node: int, found: dict[int, Constraint]) -> None:
+    """Add what a node requires to what its parent does."""
+    _add_branch(tree, node, found)
+    for test in range(int(tree.first_test[node]), int(tree.first_test[node + 1])):
+        key, value = int(tree.test_key[test]), int(tree.test_value[test])
+        if value == OTHER:
+            before = found.get(key, _ANYTHING)
+            bits = before.bits | int(tree.test_bits[test])
+            name = int(tree.test_class[test])
+            found[key] = Constraint(before.value, bits, name, before.excluded, before.excluded_bits)
+        else:
+            found[key] = Constraint(value)
 
 
 def _add_branch(tree: PatternTree, node: int, found: dict[int, Constraint]) -> None:
@@ -92,7 +102,7 @@ def _add_branch(tree: PatternTree, node: int, found: dict[int, Constraint]) -> N
         int(tree.branch[node]),
         int(tree.split_bit[parent]),
     )
-    before = found.get(key, Constraint(OTHER))
+    before = found.get(key, _ANYTHING)
     if branch == SHAPED:
         found[key] = replace(before, bits=before.bits | bit)
     elif branch == OTHER:
@@ -112,19 +122,43 @@ def _escape(text: str) -> str:
     return re.sub(r"([\\.^$*+?{}\[\]|()])", r"\\\1", text)
 
 
+def pattern_texts(tree: PatternTree) -> list[PatternText]:
+    """All nodes of a tree; several times as fast as one by one."""
+    places = _places(tree)
+    found: list[dict[int, Constraint]] = []
+    for node, parent in enumerate(tree.hierarchy.parent.tolist()):
+        own = dict(found[parent]) if parent >= 0 else {}
+        _narrow(tree, node, own)
+        found.append(own)
+    return [PatternText(tree, node, one, places) for node, one in enumerate(found)]
+
+
+def _places(tree: PatternTree) -> dict[tuple[int, int], int]:
+    """The key of each kind and index, but for query keys."""
+    keys = tree.keys.keys
+    return {
+        (kind, index): key
+        for key, (kind, index) in enumerate(
+            zip(keys.kind.tolist(), keys.index.tolist(), strict=True)
+        )
+        if kind != QUERY
+    }
+
+
 class PatternText:
     """One pattern, ready to be written."""
 
-    def __init__(self, tree: PatternTree, node: int) -> None:
+    def __init__(
+        self,
+        tree: PatternTree,
+        node: int,
+        found: dict[int, Constraint] | None = None,
+        places: dict[tuple[int, int], int] | None = None,
+    ) -> None:
         self._keys = tree.keys
-        self._found = constraints(tree, node)
-        self._places = {
-            (int(kind), int(index)): key
-            for key, (kind, index) in enumerate(
-                zip(tree.keys.keys.kind, tree.keys.keys.index, strict=True)
-            )
-            if kind != QUERY
-        }
+        # Given where all nodes of a tree are written.
+        self._found = constraints(tree, node) if found is None else found
+        self._places = _places(tree) if places is None else places
 
     def key_values(self) -> dict[str, str | None]:
         """Key -> value, wildcard (`{digits}`), or None for ∅. Free keys are left out."""

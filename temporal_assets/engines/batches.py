@@ -36,10 +36,15 @@ def spill(
 ) -> None:
     """Write batches to a Parquet file in groups of `group_rows`, however the rows came."""
     with pq.ParquetWriter(path, schema, compression="lz4") as writer:
-        waiting = schema.empty_table()
+        waiting, rows = list[pa.RecordBatch](), 0
         for batch in batches:
-            waiting = pa.concat_tables([waiting, pa.Table.from_batches([batch], schema)])
-            while len(waiting) >= group_rows:
-                writer.write_table(waiting.slice(0, group_rows), row_group_size=group_rows)
-                waiting = waiting.slice(group_rows)
-        writer.write_table(waiting)
+            # Joined once a group: thousands of small batches are not joined with each other.
+            waiting.append(batch)
+            rows += len(batch)
+            if rows >= group_rows:
+                table = pa.Table.from_batches(waiting, schema)
+                rows %= group_rows
+                whole = len(table) - rows
+                writer.write_table(table.slice(0, whole), row_group_size=group_rows)
+                waiting = table.slice(whole).to_batches()
+        writer.write_table(pa.Table.from_batches(waiting, schema))

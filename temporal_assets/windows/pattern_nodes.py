@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from temporal_assets.contracts.url_patterns import URL_PATTERNS
 from temporal_assets.core.audience import public_nodes
 from temporal_assets.core.pattern_rules import rules_of
-from temporal_assets.core.pattern_text import PatternText
+from temporal_assets.core.pattern_text import pattern_texts
 from temporal_assets.core.pattern_tree import PatternTree, TreeOptions
 from temporal_assets.core.site_patterns import Cut, SitePatterns, SiteTraffic, learn_patterns
 from temporal_assets.core.texts import Flags, Floats, Int64s
@@ -123,7 +123,7 @@ def lost_site(rows: pa.Table, status: str, reason: str) -> pa.RecordBatch:
 
 def _texts(tree: PatternTree, written: Flags) -> dict[str, pa.Array]:
     """How the nodes are written; expressions only of those that are a pattern in some tree."""
-    texts = [PatternText(tree, node) for node in range(len(tree))]
+    texts = pattern_texts(tree)
     shown = list(zip(texts, written.tolist(), strict=True))
     return {
         "template": pa.array([text.template() for text in texts], pa.string()),
