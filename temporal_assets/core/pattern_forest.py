@@ -5,8 +5,12 @@ Here: a tree written down so that it can travel (`portable`), many such trees co
 memory of the program that learned it (`pattern_match`), how patterns are written (`pattern_text`).
 
 A policy holds thousands of small trees and meets the URLs of all their sites mixed. A matcher per
-site would cost a call per URL; here a batch is one call whatever sites it holds. What a URL must
-do to belong to a node is exactly what `pattern_match` says, and tests hold the two together.
+site would cost a call per URL; here a batch is one call whatever sites it holds.
+
+A URL walks from the root by its own values for as long as there is a branch for it and the node
+passes. The node where it stops is the most specific pattern that holds it. Query keys that the tree
+does not know are ignored; any other unknown key (a deeper path, a port) means that the URL is of no
+pattern.
 """
 
 from __future__ import annotations
@@ -21,9 +25,9 @@ from numba import njit
 from temporal_assets.core import url_split
 from temporal_assets.core.pattern_tree import OTHER, SHAPED, PatternTree
 from temporal_assets.core.texts import (
+    MULTIPLIER,
     SEED,
     Bytes,
-    Flags,
     Int32s,
     Int64s,
     equal_bytes,
@@ -148,8 +152,8 @@ class Forest(NamedTuple):
     slots: Int32s
     """Shape (trees, slots): the key of a fixed place of a URL, -1 if the tree has none."""
     kinds: Int32s
-    named: Flags
-    """Keys of which some value is told apart."""
+    longest: Int64s
+    """Bytes of the longest value of each key that its tree tells apart; -1 if there is none."""
     names: _Lookup
     values: _Lookup
     split_key: Int32s
@@ -214,17 +218,18 @@ def plant(
     own_key = np.concatenate((split[parent[branches]], test_key[tests]))
     key_of_text = first_key[tree_of_text] + own_key
     code_of_text = np.concatenate((value[branches], test_value[tests]))
-    named = np.zeros(len(kinds), np.bool_)
-    named[key_of_text] = True
+    values = _values(trees, first_key, key_of_text, code_of_text)
+    longest = np.full(len(kinds), -1, np.int64)
+    np.maximum.at(longest, values.salt, np.diff(values.offsets))
     children = {kind: _children(value, parent, kind) for kind in (ABSENT, SHAPED, OTHER)}
     return Forest(
         root.astype(np.int32),
         first_key.astype(np.int32),
         slots,
         kinds,
-        named,
+        longest,
         names,
-        _values(trees, first_key, key_of_text, code_of_text),
+        values,
         split.astype(np.int32),
         bit.astype(np.int32),
         children[ABSENT],
@@ -336,17 +341,25 @@ def _lookup(strings: list[str], salt: Int32s, number: Int32s) -> _Lookup:
 def _enter(table: Int32s, data: Bytes, offsets: Int64s, salt: Int32s, seed: np.uint64) -> None:
     mask = len(table) - 1
     for i in range(len(salt)):
-        at = np.int64(hash_bytes(data, offsets[i], offsets[i + 1], salt[i], seed)) & mask
+        hashed = hash_bytes(data, offsets[i], offsets[i + 1], 0, seed)
+        at = _place(hashed, salt[i], mask)
         while table[at] >= 0:
             at = (at + 1) & mask
         table[at] = i
 
 
 @part
-def _find(lookup: _Lookup, data: Bytes, start: int, stop: int, salt: int, seed: np.uint64) -> int:
-    """The number of a text, -1 if it is unknown."""
+def _place(hashed: np.uint64, salt: int, mask: int) -> int:
+    """Where a text is looked for first: by its hash, which the cut of a URL knows of names."""
+    mixed = (hashed ^ np.uint64(salt)) * MULTIPLIER
+    return int(np.int64(mixed >> np.uint64(32)) & mask)
+
+
+@part
+def _find(lookup: _Lookup, data: Bytes, start: int, stop: int, hashed: np.uint64, salt: int) -> int:
+    """The number of a text, given its hash; -1 if it is unknown."""
     mask = len(lookup.table) - 1
-    at = np.int64(hash_bytes(data, start, stop, salt, seed)) & mask
+    at = _place(hashed, salt, mask)
     while lookup.table[at] >= 0:
         entry = lookup.table[at]
         begin = lookup.offsets[entry]
@@ -373,11 +386,13 @@ def walk(forest: Forest, tree: int, data: Bytes, start: int, stop: int, desk: De
         if kind == url_split.HOST and forest.ignores_host:
             continue
         if kind == url_split.QUERY:
-            name = desk.fields[i, url_split.NAME_START]
-            salt = tree * url_split.MAX_REPEATS + index
-            key = _find(
-                forest.names, data, name, desk.fields[i, url_split.NAME_STOP], salt, forest.seed
+            name, name_end = (
+                desk.fields[i, url_split.NAME_START],
+                desk.fields[i, url_split.NAME_STOP],
             )
+            hashed = np.uint64(desk.fields[i, url_split.NAME_HASH])
+            salt = tree * url_split.MAX_REPEATS + index
+            key = _find(forest.names, data, name, name_end, hashed, salt)
             if key < 0:
                 continue
         else:
@@ -387,8 +402,9 @@ def walk(forest: Forest, tree: int, data: Bytes, start: int, stop: int, desk: De
         desk.starts[key], desk.stops[key] = begin, end
         desk.bits[key] = _UNKNOWN
         desk.codes[key] = OTHER
-        if forest.named[base + key]:
-            desk.codes[key] = _find(forest.values, data, begin, end, base + key, forest.seed)
+        if end - begin <= forest.longest[base + key]:
+            hashed = hash_bytes(data, begin, end, 0, forest.seed)
+            desk.codes[key] = _find(forest.values, data, begin, end, hashed, base + key)
     at = NOWHERE
     following = forest.root[tree]
     while following >= 0 and _passes(forest, following, data, desk):

@@ -398,6 +398,10 @@ class _Expression:
         if constraint.excluded_bits:
             plain.append(EXPRESSIONS[constraint.excluded_bits])
         written = ""
+        if not ends and "" in plain:
+            # An empty segment has no extension: `.html` is another value.
+            plain.remove("")
+            written += f"(?!/|{_ENDS})"
         if plain:
             after = ends or rf"(?:/|(?:\.{_EXTENSION})?{_ENDS})"
             written += f"(?!(?:{'|'.join(plain)}){after})"

@@ -31,9 +31,9 @@ MULTIPLIER: Final = np.uint64(0x9E3779B97F4A7C15)
 
 _ONES: Final = np.uint64(0x0101010101010101)
 _TOPS: Final = np.uint64(0x8080808080808080)
-_HALVES: Final = np.uint64(0xF0F0F0F0F0F0F0F0)
-_THREES: Final = np.uint64(0x3030303030303030)
-_SIXES: Final = np.uint64(0x0606060606060606)
+_BLOCK: Final = 32
+"""Bytes compared at once where nothing was found for as many: values of kilobytes are hostile, and
+must not cost more than others a byte."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +101,13 @@ def equal_bytes(a: Bytes, a_start: int, b: Bytes, b_start: int, length: int) -> 
     return bool(_word(a, a_start + i, length - i) == _word(b, b_start + i, length - i))
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@njit(nogil=True, cache=True)
 def find_byte(data: Bytes, start: int, stop: int, byte: int) -> int:
     """Where a byte is first found in `data[start:stop]`, `stop` if it is not there."""
-    return find_either(data, start, stop, byte, byte)
+    return int(find_either(data, start, stop, byte, byte))
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@njit(nogil=True, cache=True)
 def find_either(data: Bytes, start: int, stop: int, byte: int, other: int) -> int:
     """Where one of two bytes is first found in `data[start:stop]`, `stop` if none is there."""
     one, two = np.uint64(byte) * _ONES, np.uint64(other) * _ONES
@@ -121,24 +121,62 @@ def find_either(data: Bytes, start: int, stop: int, byte: int, other: int) -> in
             at += int(np.int64(((below & _ONES) * _ONES) >> np.uint64(56))) - 1
             return min(at, stop)
         at += 8
+        if at - start == _BLOCK:
+            at = _without(data, at, stop, np.uint8(byte), np.uint8(other))
     while at < stop and data[at] != byte and data[at] != other:
         at += 1
     return min(at, stop)
 
 
 @njit(nogil=True, cache=True)
+def _without(data: Bytes, start: int, stop: int, byte: np.uint8, other: np.uint8) -> int:
+    """Where the first block begins that holds one of two bytes, or less than a block is left."""
+    at, end = np.uint64(start), np.uint64(stop)
+    while at + np.uint64(_BLOCK) <= end:
+        hit = False
+        # No way out of the inner loop: the compiler makes a few wide comparisons of it.
+        for i in range(_BLOCK):
+            found = data[at + np.uint64(i)]
+            hit |= (found == byte) | (found == other)
+        if hit:
+            break
+        at += np.uint64(_BLOCK)
+    return np.int64(at)
+
+
+@njit(nogil=True, cache=True)
 def after_digits(data: Bytes, start: int, stop: int) -> int:
     """Where the digits end that `data[start:stop]` begins with."""
-    at = start
-    while at + 8 <= stop:
-        # The high half of every byte is 3, and still is with 6 added to the byte.
-        word = _eight(data, at)
-        if (word & _HALVES) != _THREES or ((word + _SIXES) & _HALVES) != _THREES:
-            break
-        at += 8
+    at = _after_range(data, start, stop, np.uint8(96))
     while at < stop and 48 <= data[at] <= 57:
         at += 1
     return at
+
+
+@njit(nogil=True, cache=True)
+def after_hex(data: Bytes, start: int, stop: int) -> int:
+    """Where the hexadecimal digits end that `data[start:stop]` begins with."""
+    at = _after_range(data, start, stop, np.uint8(102))
+    while at < stop and (48 <= data[at] <= 57 or 97 <= data[at] | 32 <= 102):
+        at += 1
+    return at
+
+
+@njit(nogil=True, cache=True)
+def _after_range(data: Bytes, start: int, stop: int, last: np.uint8) -> int:
+    """Where the first block begins that holds another byte than digits and letters up to `last`."""
+    at, end = np.uint64(start), np.uint64(stop)
+    while at + np.uint64(_BLOCK) <= end:
+        hit = False
+        for i in range(_BLOCK):
+            found = data[at + np.uint64(i)]
+            lower = found | np.uint8(32)
+            digit = (found >= np.uint8(48)) & (found <= np.uint8(57))
+            hit |= not (digit | ((lower >= np.uint8(97)) & (lower <= last)))
+        if hit:
+            break
+        at += np.uint64(_BLOCK)
+    return np.int64(at)
 
 
 @njit(nogil=True, cache=True, forceinline=True)

@@ -43,7 +43,7 @@ MAX_LABELS: Final = 8
 MAX_SEGMENTS: Final = 24
 """The last label or segment takes the rest. Real paths are shorter; crawler traps are not."""
 
-MAX_FIELDS: Final = 64
+MAX_FIELDS: Final = 32
 """Query fields beyond these are ignored: no page depends on so many."""
 
 MAX_REPEATS: Final = 4
@@ -91,9 +91,9 @@ def split_url(data: Bytes, start: int, stop: int, fields: Int64s, seed: np.uint6
         while path < stop and data[path] != _SLASH and data[path] != _QUESTION:
             path += 1
         count = _split_host(data, host, path, fields, count)
-    query = find_byte(data, path, stop, _QUESTION)
-    if path < query:
-        count = _split_path(data, path, query, fields, count)
+    query = path
+    if path < stop and data[path] != _QUESTION:
+        count, query = _split_path(data, path, stop, fields, count)
     if query < stop:
         count = _split_query(data, query + 1, stop, fields, count, seed)
     return count
@@ -159,21 +159,24 @@ def _is_address(data: Bytes, start: int, stop: int) -> bool:
 
 
 @njit(nogil=True, cache=True, forceinline=True)
-def _split_path(data: Bytes, start: int, stop: int, fields: Int64s, count: int) -> int:
+def _split_path(data: Bytes, start: int, stop: int, fields: Int64s, count: int) -> tuple[int, int]:
+    """Fields so far, and where the path ends: at the question mark, or at `stop`."""
     begin = start + 1
     segment = 0
-    while segment < MAX_SEGMENTS - 1:
-        at = find_byte(data, begin, stop, _SLASH)
-        if at == stop:
+    end = find_either(data, begin, stop, _SLASH, _QUESTION)
+    while end < stop and data[end] == _SLASH:
+        if segment == MAX_SEGMENTS - 1:
+            end = find_byte(data, end, stop, _QUESTION)
             break
-        count = _put(fields, count, PATH, segment, begin, at)
+        count = _put(fields, count, PATH, segment, begin, end)
         segment += 1
-        begin = at + 1
-    dot = _extension_dot(data, begin, stop)
+        begin = end + 1
+        end = find_either(data, begin, stop, _SLASH, _QUESTION)
+    dot = _extension_dot(data, begin, end)
     if dot < 0:
-        return _put(fields, count, PATH, segment, begin, stop)
+        return _put(fields, count, PATH, segment, begin, end), end
     count = _put(fields, count, PATH, segment, begin, dot)
-    return _put(fields, count, EXTENSION, 0, dot + 1, stop)
+    return _put(fields, count, EXTENSION, 0, dot + 1, end), end
 
 
 @njit(nogil=True, cache=True, forceinline=True)
@@ -203,26 +206,28 @@ def _split_query(
     at = start
     seen = 0
     while at < stop and seen < MAX_FIELDS:
+        if data[at] == _AND:
+            at += 1
+            continue
         end = find_either(data, at, stop, _AND, _EQUALS)
         equals = -1
         if end < stop and data[end] == _EQUALS:
             equals = end
             end = find_byte(data, end, stop, _AND)
-        if end > at:
-            seen += 1
-            name_stop = equals if equals >= 0 else at
-            value = equals + 1 if equals >= 0 else at
-            # A bare field has no name; `=x` has the empty name as well, but is told apart by
-            # its value, which keeps the sign.
-            if equals == at:
-                value = at
-            name = int(np.int64(hash_bytes(data, at, name_stop, 0, seed)))
-            repeat = _repeats(data, at, name_stop, name, fields, first, count)
-            if repeat < MAX_REPEATS:
-                _chain(fields, count, name)
-                count = _put(fields, count, QUERY, repeat, value, end)
-                fields[count - 1, NAME_START] = at
-                fields[count - 1, NAME_STOP] = name_stop
+        seen += 1
+        name_stop = equals if equals >= 0 else at
+        value = equals + 1 if equals >= 0 else at
+        # A bare field has no name; `=x` has the empty name as well, but is told apart by
+        # its value, which keeps the sign.
+        if equals == at:
+            value = at
+        name = int(np.int64(hash_bytes(data, at, name_stop, 0, seed)))
+        repeat = _repeats(data, at, name_stop, name, fields, first, count)
+        if repeat < MAX_REPEATS:
+            _chain(fields, count, name)
+            count = _put(fields, count, QUERY, repeat, value, end)
+            fields[count - 1, NAME_START] = at
+            fields[count - 1, NAME_STOP] = name_stop
         at = end + 1
     return count
 

@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 from numba import njit
 
-from temporal_assets.core.texts import Bytes, Int32s, Int64s, after_digits, find_byte
+from temporal_assets.core.texts import Bytes, Int32s, Int64s, after_digits, after_hex, find_byte
 
 NONEMPTY: Final = 1
 DOTLESS: Final = 2
@@ -174,9 +174,7 @@ def value_bits(data: Bytes, start: int, stop: int) -> int:
     at = after_digits(data, start, stop)
     if at == stop:
         return bits | DIGITS
-    while at < stop and (48 <= data[at] <= 57 or 97 <= data[at] | 32 <= 102):
-        at += 1
-    return bits | HEX if at == stop else bits
+    return bits | HEX if after_hex(data, at, stop) == stop else bits
 
 
 @njit(nogil=True, cache=True, forceinline=True)

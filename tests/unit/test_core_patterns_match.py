@@ -76,6 +76,7 @@ def cut_at(tree: PatternTree, choice: int) -> PatternTree:
     st.integers(0, 99),
 )
 @example(["https://h.example/a.html", "https://h.example/a/b"], ["https://h.example/a"], 2, 0)
+@example([f"https://h.example/a{rest}" for rest in ("", "/a/a/a/", "/a/a/a/.html")], [], 2, 0)
 def test_matcher_and_expressions_agree(
     training: list[str], unseen: list[str], support: int, choice: int
 ) -> None:

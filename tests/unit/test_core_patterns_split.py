@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from temporal_assets.core.texts import texts
 from temporal_assets.core.url_keys import ABSENT, MAX_QUERY_KEYS, UrlKeys, decompose
+from temporal_assets.core.url_split import MAX_FIELDS
 
 
 def key_values(url: str) -> dict[str, str]:
@@ -167,11 +168,11 @@ def test_texts_of_any_language_come_back() -> None:
 def test_no_url_confuses_the_next() -> None:
     """Chains of names that one URL leaves behind end in the next: they once led in a circle."""
     urls = [
-        "https://h.example/?" + "&".join(f"n{url}x{field}=v{field}" for field in range(40))
+        "https://h.example/?" + "&".join(f"n{url}x{field}=v{field}" for field in range(MAX_FIELDS))
         for url in range(200)
     ]
     urls += ["https://h.example/?" + "&".join(["k=1", f"n{n}=2", "k=3"]) for n in range(50)]
     keys = decompose(texts(urls), min_urls=50)
-    assert keys.ignored == 200 * 40 + 50
+    assert keys.ignored == 200 * MAX_FIELDS + 50
     for n in range(200, 250):
         assert row(keys, n) == HOST | {"path[0]": "", "query[k]": "1", "query[k][1]": "3"}

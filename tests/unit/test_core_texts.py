@@ -1,0 +1,44 @@
+"""Searches in bytes, eight and thirty-two at a time, against Python's own."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from temporal_assets.core.texts import after_digits, after_hex, find_byte, find_either
+
+LENGTHS = (0, 1, 7, 8, 31, 32, 33, 63, 64, 65, 95, 96, 97, 160)
+mixed = st.lists(st.sampled_from([b"9" * 30, b"a", b"F", b"-", b"/", b"?", b"\xc3", b"g" * 33]))
+
+
+def flat(text: bytes) -> np.ndarray:
+    return np.frombuffer(text, np.uint8)
+
+
+@given(mixed.map(b"".join), st.integers(0, 40))
+def test_long_values_are_searched_as_short_ones(text: bytes, start: int) -> None:
+    start = min(start, len(text))
+    for stop in {len(text), max(start, len(text) - 5)}:
+        part = text[start:stop]
+        slash, question = part.find(b"/"), part.find(b"?")
+        found = [start + at for at in (slash, question) if at >= 0]
+        assert find_either(flat(text), start, stop, 47, 63) == min(found, default=stop)
+        assert find_byte(flat(text), start, stop, 47) == (start + slash if slash >= 0 else stop)
+        for search, digits in ((after_digits, b"[0-9]*"), (after_hex, b"[0-9a-fA-F]*")):
+            match = re.match(digits, part)
+            assert match is not None
+            assert search(flat(text), start, stop) == start + match.end()
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+@pytest.mark.parametrize("odd", [b"/", b":", b"`", b"G", b"g", b"@", b"\x00", b"\xff"])
+def test_one_other_byte_is_noticed_wherever_it_is(length: int, odd: bytes) -> None:
+    text = b"7" * length + odd + b"7" * 40
+    assert after_digits(flat(text), 0, len(text)) == length
+    assert after_hex(flat(text), 0, len(text)) == length
+    assert find_byte(flat(text), 0, len(text), odd[0]) == length
+    assert find_byte(flat(text), length + 1, len(text), odd[0]) == len(text)
