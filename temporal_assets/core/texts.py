@@ -141,7 +141,7 @@ def _without(data: Bytes, start: int, stop: int, byte: np.uint8, other: np.uint8
         if hit:
             break
         at += np.uint64(_BLOCK)
-    return np.int64(at)
+    return int(np.int64(at))
 
 
 @njit(nogil=True, cache=True)
@@ -176,7 +176,7 @@ def _after_range(data: Bytes, start: int, stop: int, last: np.uint8) -> int:
         if hit:
             break
         at += np.uint64(_BLOCK)
-    return np.int64(at)
+    return int(np.int64(at))
 
 
 @njit(nogil=True, cache=True, forceinline=True)
