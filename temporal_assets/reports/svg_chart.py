@@ -142,7 +142,7 @@ def _frame(x: _Scale, y: _Scale, one: Chart) -> Iterator[str]:
     for value, name in x.ticks():
         at = x.at(value)
         yield f'<path class="axis" d="M{at:.1f} {bottom}v4"/>'
-        anchor = "end" if at > right - 4 and len(name) > 5 else "middle"
+        anchor = "end" if at > right - 4 and len(name) > 3 else "middle"
         yield f'<text class="tick" x="{at:.1f}" y="{bottom + 17}" text-anchor="{anchor}">'
         yield f"{_text(name)}</text>"
     yield f'<path class="axis" d="M{_LEFT} {bottom}H{right}"/>'
