@@ -18,7 +18,7 @@ from temporal_assets.reports.sections.wording import (
     shown_of,
 )
 
-MOST_FOLDERS: Final = 2_000
+MOST_FOLDERS: Final = 1_000
 """Folders drawn in all; smaller sites are left out beyond them."""
 
 

@@ -17,7 +17,7 @@ FOUND: Final = "What was found"
 MOST_ROWS: Final = 500
 """Rows of a table: more than anybody reads, and what keeps a page small."""
 
-LONGEST: Final = 160
+LONGEST: Final = 120
 """Characters of a name from a log in a table."""
 
 

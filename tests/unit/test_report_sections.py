@@ -1,0 +1,205 @@
+"""Sentences follow the numbers whichever way they fall, and no log makes the page large."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+from temporal_assets.reports.document import Report, Section, Table
+from temporal_assets.reports.prefix_tree import Section as Folder
+from temporal_assets.reports.report_page import page
+from temporal_assets.reports.sections import crawls, found, lists, patterns, prefixes, trust
+from temporal_assets.reports.sections.wording import counted, more_or_fewer
+
+Row = dict[str, Any]
+DAY = dt.date(2026, 1, 31)
+
+
+def judged(method: str, rule: str, found_: int, pages: int, **more: Any) -> Row:
+    """TW's 135,939 temporal pages and NP's 147,927 news pages, judged as the papers do."""
+    label = more.get("label", "temporal")
+    wanted = 135_939 if label == "temporal" else 147_927
+    precision, recall = found_ / pages, found_ / wanted
+    return {
+        "trial": "in_sample",
+        "horizon_days": 0,
+        "learned_until": DAY,
+        "label": label,
+        "method": method,
+        "rule": rule,
+        "setting": None if method == "baseline" else 100.0,
+        "is_used": True,
+        "found": found_,
+        "pages": pages,
+        "wanted": wanted,
+        "precision": precision,
+        "recall": recall,
+        "f": 2 * precision * recall / (precision + recall),
+        "f_low": 0.1,
+        "f_high": 0.9,
+        "f_gain": None if method == "baseline" else 0.1,
+        "f_gain_low": None if method == "baseline" else 0.05,
+        "f_gain_high": None if method == "baseline" else 0.2,
+        **more,
+    }
+
+
+TW = [judged("baseline", "list", 59_113, 108_237), judged("sites", "paper", 70_110, 91_996)]
+NP = [
+    judged("baseline", "list", 86_714, 177_801, label="news"),
+    judged("prefixes", "paper", 101_870, 111_934, label="news"),
+]
+
+
+def rows_of(section: Section) -> tuple[Any, ...]:
+    (table,) = (block for block in section.blocks if isinstance(block, Table))
+    return table.rows
+
+
+def test_the_papers_counts_give_the_papers_words() -> None:
+    section = lists.site_list(TW)
+    assert section.says[0].startswith(
+        "The sites (TW 4.3) cover 18.6% more temporal pages than the list in use, with 15.0% fewer"
+        " pages in all (F 0.615 against 0.484)"
+    )
+    paper, ours = rows_of(section)[1], rows_of(section)[3]
+    assert [round(value, 3) for value in ours[1:]] == list(paper[1:])
+    section = lists.prefix_list(NP, [])
+    assert "cover 17.5% more news pages than the list in use, with 37.0% fewer" in section.says[0]
+    paper, ours = rows_of(section)[1], rows_of(section)[3]
+    assert [round(value, 3) for value in ours[1:]] == list(paper[1:])
+
+
+def test_a_list_in_use_that_is_better_is_said_to_be() -> None:
+    rows = [judged("baseline", "list", 200, 400), judged("sites", "paper", 100, 500)]
+    assert (
+        "cover 50.0% fewer temporal pages than the list in use, with 25.0% more"
+        in (lists.site_list(rows).says[0])
+    )
+    alone = lists.site_list(rows[1:]).says[0]
+    assert "No list in use is known" in alone
+
+
+def out_of_time(low: float, high: float) -> str:
+    later = {"trial": "out_of_time", "horizon_days": 7}
+    rows = [
+        judged("baseline", "list", 200, 400, **later),
+        judged("prefixes", "paper", 300, 400, **later),
+        judged("prefixes", "confident", 300, 400, f_gain_low=low, f_gain_high=high, **later),
+    ]
+    return lists.out_of_time(rows).says[0]
+
+
+def test_a_gain_that_may_be_chance_is_said_to_be() -> None:
+    assert out_of_time(0.01, 0.2).endswith("more than chance would explain.")
+    assert out_of_time(-0.01, 0.2).endswith("which may be chance.")
+    assert out_of_time(-0.2, -0.1).endswith("less, and not by chance.")
+    assert "To get it: run `temporal-assets report`" in lists.out_of_time(TW).missing
+
+
+def crawled(order: str, pages_80: float | None, area: float = 0.5) -> list[Row]:
+    return [
+        {
+            "trial": "out_of_time",
+            "scenario": scenario,
+            "crawl_order": order,
+            "throughput": at,
+            "traffic_share": at,
+            "area": area,
+            "pages_50": 0.1,
+            "pages_80": pages_80,
+            "pages_90": 0.9,
+            "pages_80_less_breadth_first": 0.0,
+            "pages_80_less_page_rank": 0.0,
+            "sites": 2,
+            "pages": 100,
+            "mirror": "stored",
+            **dict.fromkeys(("learned_until", "scored_from", "scored_until"), DAY),
+        }
+        for scenario in ("fetch", "discovery")
+        for at in (0.0, 1.0)
+    ]
+
+
+def claim(graph: float | None, ours: float) -> tuple[str, ...]:
+    rows = [
+        *crawled("behaviour_graph", graph, 0.4),
+        *crawled("combined", ours, 0.6),
+        *crawled("page_rank", 0.35),
+        *crawled("breadth_first", 0.55),
+    ]
+    figures = {section.id: section for section in crawls.orders(rows, "Because.")}
+    return figures["bb-figure-10"].says
+
+
+def test_the_papers_claim_is_compared_and_not_repeated() -> None:
+    assert claim(0.1, 0.09)[0].endswith("The paper's claim holds here, for its order and for ours.")
+    assert claim(0.1, 0.4)[0].endswith("The paper's claim holds here.")
+    (said, why) = claim(0.4, 0.1)
+    assert said.endswith("does not hold here for its order; it does for ours.")
+    assert why == "Because."
+    assert claim(None, 0.9)[0].endswith("The paper's claim does not hold here.")
+    assert len(claim(0.1, 0.09)) == 1
+
+
+def test_without_data_every_section_says_what_to_do() -> None:
+    empty = [
+        *crawls.orders([], ""),
+        crawls.timely([]),
+        found.sites([], 0),
+        found.hubs([], 0),
+        prefixes.folders([]),
+        prefixes.trees([]),
+        prefixes.prefix_table([], 0),
+        patterns.scales([], {}),
+        patterns.tree_sizes([]),
+        patterns.quality(None, "nothing"),
+        patterns.reliability(None, "nothing"),
+        patterns.traffic_spread({}, {}, []),
+        patterns.behaviour_graph("", [], [], 0),
+        patterns.ranked([], 0),
+        trust.calibration([], {}, is_configured=False),
+        trust.early([], 0),
+    ]
+    assert all(section.missing and not section.says for section in empty)
+
+
+def test_no_log_makes_the_page_large() -> None:
+    """Long names of characters that take four times their room, far too many of everything."""
+    name, many = "<" * 3_000, 5_000
+    numbers = dict.fromkeys(
+        (
+            *("rank", "pages", "temporal_pages", "news_pages", "paper_rank", "gain", "visits"),
+            *("revisit_minutes", "volume", "referrals", "rank_fetch", "rank_discovery"),
+        ),
+        1_234_567,
+    )
+    shares = dict.fromkeys(
+        (
+            *("score_1", "score_2", "score", "bound", "coverage", "temporal_share"),
+            *("new_pages_per_day",),
+        ),
+        0.123456,
+    )
+    row = numbers | shares | dict.fromkeys(("site", "url", "prefix", "template"), name)
+    rows = [row] * many
+    tree = [Folder(name, name, 9, 9, 9, True, (), 0)] * many
+    sections = (
+        found.sites(rows, many),
+        found.hubs(rows, many),
+        prefixes.prefix_table(rows, many),
+        prefixes.trees(tree),
+        patterns.scales(rows, {}),
+        patterns.ranked(rows, many),
+    )
+    html = page(Report(DAY, "Report", (), sections))
+    assert len(html.encode()) < 4_000_000  # and 1 MB for charts
+    assert "500 of 5,000 hubs are shown." in html
+
+
+def test_words() -> None:
+    assert counted(1, "prefix") == "1 prefix"
+    assert counted(1_200, "prefix") == "1,200 prefixes"
+    assert more_or_fewer(3, 2) == "50.0% more"
+    assert more_or_fewer(2, 2) == "as many"
+    assert more_or_fewer(0, 0) == "as many"
