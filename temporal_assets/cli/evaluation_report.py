@@ -152,12 +152,14 @@ def _verdicts(lists: Sequence[Row], hubs: Sequence[Row]) -> Iterator[str]:
         yield f"F, {_title(rows[0])}: {', '.join(parts)}."
     for rows in _grouped(hubs, ("trial", "horizon_days")).values():
         both = [row for row in rows if row["paper_one_hop"] is not None]
-        behind = [row["k"] for row in both if row["greedy_one_hop"] < row["paper_one_hop"]]
-        ahead = sum(row["greedy_one_hop"] > row["paper_one_hop"] for row in both)
-        first = f", the first at {behind[0]:,}" if behind else ""
+        more = {row["k"]: row["greedy_one_hop"] - row["paper_one_hop"] for row in both}
+        behind = [k for k, pages in more.items() if pages < 0]
+        ahead = sum(pages > 0 for pages in more.values())
+        most = f" (by up to {max(more.values()):,} pages)" if ahead else ""
+        first = f" (by up to {-min(more.values()):,}, first at {behind[0]:,})" if behind else ""
         yield (
             f"Seeds, {_title(rows[0])}: greedy reaches more than the paper's order at {ahead:,} of"
-            f" {len(both):,} lengths, fewer at {len(behind):,}{first}."
+            f" {len(both):,} lengths{most}, fewer at {len(behind):,}{first}."
         )
 
 

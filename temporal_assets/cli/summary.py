@@ -35,6 +35,15 @@ _QUERIES: Final = {
         SELECT prefix, pages, news_pages, round(score, 2) AS score FROM news_prefixes
         WHERE day = (SELECT max(day) FROM news_prefixes) AND clients >= {least}
         ORDER BY news_pages DESC, prefix LIMIT {top}""",
+    "lists": """
+        SELECT CASE WHEN method = 'baseline' THEN 'list in use' ELSE method END AS list,
+            rule, pages, found AS temporal_pages, round(precision, 2) AS precision,
+            round(recall, 2) AS recall, round(f, 2) AS f
+        FROM seed_evaluation
+        WHERE day = (SELECT max(day) FROM seed_evaluation) AND trial = 'in_sample'
+            AND label = 'temporal' AND is_used
+            AND (SELECT bool_or(method = 'baseline') FROM seed_evaluation)
+        ORDER BY list <> 'list in use', method, rule""",
     "patterns": """
         SELECT site, template AS pattern, visits, round(temporal_share, 2) AS temporal_share,
             round(new_pages_per_day, 1) AS new_pages_per_day
@@ -54,6 +63,7 @@ _TITLES: Final = {
     "sites": "Sites to watch: the largest share of temporal pages",
     "hubs": "Hubs to visit: they lead to the most temporal pages that no earlier hub leads to",
     "prefixes": "Prefixes under which pages are news",
+    "lists": "The list in use beside those learned, in sample; `evaluate` judges them out of time",
     "patterns": "Patterns of URLs by visits to their temporal pages",
     "pages": "Pages with the most views, and the day they had them",
     "reasons": "Log lines that are not requests",

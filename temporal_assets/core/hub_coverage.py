@@ -10,10 +10,13 @@ little for it. It is lazy (Minoux 1978): what a hub adds can only
 fall as others are taken, so the number from an earlier round is a bound, and mostly only a few
 hubs have to be counted again.
 
-Without `again`, greedy reaches at least 1 - 1/e = 63 % of what the best K hubs reach (Nemhauser,
-Wolsey, Fisher 1978). It is nested: the first K hubs are the same whatever K is. It does not follow
-that it is ahead of the paper's order at every K, and one can build graphs where it is not (tests);
-in what we measured in sample it never was behind (docs/evaluation.md).
+What is promised, without `again`, of the first K hubs in sample: at least 1 - (1 - 1/K)^K of what
+the best K hubs reach (Nemhauser, Wolsey, Fisher 1978), hence of what the paper's do: all for K = 1,
+three quarters for K = 2, never less than 1 - 1/e = 63 %. They are the same whatever K is. At K = 1
+and K = 2 they reach no fewer pages than the paper's, because both begin with the same hub, and so
+at the K where nothing is left. In between they may reach fewer (tests have a graph): an order that
+never does would have to give up at small K what it wins at large ones. In what we measured it never
+was behind in sample; out of time nobody can promise anything (docs/evaluation.md).
 """
 
 from __future__ import annotations

@@ -113,6 +113,17 @@ def test_greedy_reaches_its_share_of_the_best(graph: Graph, k: int) -> None:
 
 
 @given(graph=graphs)
+def test_what_greedy_promises_beside_the_papers_order(graph: Graph) -> None:
+    greedy = greedy_order(links(graph), range(12)).covered
+    paper = paper_order(links(graph), range(12)).covered
+    reached = np.pad(greedy, (0, len(paper) - len(greedy)), "edge")
+    assert (reached[:2] >= paper[:2]).all()
+    k = np.arange(1, len(paper) + 1)
+    assert (reached >= (1 - (1 - 1 / k) ** k) * paper - 1e-9).all()
+    assert reached[-1:].tolist() == paper[-1:].tolist()
+
+
+@given(graph=graphs)
 def test_every_page_is_gained_once(graph: Graph) -> None:
     everything = len(set().union(*graph.values()))
     for order in (greedy_order(links(graph), range(12)), paper_order(links(graph), range(12))):
