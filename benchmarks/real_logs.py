@@ -42,7 +42,7 @@ _CLICK_HOURS: Final = 6
 _PORTAL_WINDOW: Final = {"days": 18, "min_days": 5}
 _PORTAL_TRIALS: Final = {"horizons": (4, 8), "settle_days": 4}
 
-_LOG: Final = "elastic_logs/apache_logs/apache_logs"
+_LOG: Final = "elastic_logs/apache_logs"
 _LOG_HOURS: Final = 2
 _SITE: Final = "www.semicomplete.com"
 _SITE_WINDOW: Final = {"days": 30, "min_days": 7}
