@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import datetime as dt
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -22,14 +21,8 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from temporal_assets.core.link_graph import LinkGraph, link_graph
-from temporal_assets.core.page_rank import page_rank
-from temporal_assets.core.timely_simulation import (
-    NEVER,
-    Strategy,
-    TimelyWorld,
-    hub_intervals,
-    simulate_timely,
-)
+from temporal_assets.core.timely_simulation import TimelyWorld, hub_intervals, simulate_timely
+from temporal_assets.core.timely_strategies import Knowledge, strategies
 from temporal_assets.demo import DemoOptions, generate
 
 LEARN_DAYS = 30
@@ -37,23 +30,13 @@ SHOWN = {"front": 40, "index": 60, "hot": 30}
 """Newest pages that a hub of the demo's mirror lists."""
 BUDGETS = (1.0, 2.0, 5.0, 10.0)
 """Fetches an hour for a thousand pages that exist at the end."""
-NUTCH_HOURS = 24.0
-"""First interval of the adaptive schedule: with Nutch's 30 days nothing is fetched twice here."""
-HUB_SHARE = 0.2
-"""Of the budget at least for hubs, however many pages are born."""
-
-
-@dataclass(frozen=True)
-class Known:
-    """The world and what a log of the first days says."""
-
-    world: TimelyWorld
-    site: NDArray[np.object_]
-    is_front: NDArray[np.bool_]
-    hub_value: NDArray[np.float64]
-    new_value: NDArray[np.float64]
-    new_an_hour: float
-    listed: NDArray[np.bool_]
+NAMES = {
+    "baseline": "baseline list",
+    "breadth_first": "breadth first",
+    "page_rank": "PageRank",
+    "nutch": "adaptive, as Nutch",
+    "ours": "ours",
+}
 
 
 def main() -> None:
@@ -68,9 +51,9 @@ def main() -> None:
         generate(
             DemoOptions(seed=options.seed, pages=options.pages, requests=options.requests), corpus
         )
-        known = read(corpus)
-    born = (known.world.birth >= 0).sum()
-    print(f"{len(known.site):,} pages, {born:,} born in the {60 - LEARN_DAYS} days of crawling")
+        world, known = read(corpus)
+    born = (world.birth >= 0).sum()
+    print(f"{len(world.birth):,} pages, {born:,} born in the {60 - LEARN_DAYS} days of crawling")
     print(
         "| fetches an hour | strategy | interest to come | that of temporal pages "
         "| temporal pages fetched | median delay | 90 % within | wasted |"
@@ -78,10 +61,11 @@ def main() -> None:
     print("|---:|---|---:|---:|---:|---:|---:|---:|")
     for budget in BUDGETS:
         rate = budget * options.pages / 1_000
-        for name, strategy in strategies(known, rate).items():
-            done = simulate_timely(known.world, strategy, rate, (60 - LEARN_DAYS) * 24.0)
+        for name, strategy in strategies(world, known, rate).items():
+            done = simulate_timely(world, strategy, rate, (60 - LEARN_DAYS) * 24.0)
             print(
-                f"| {rate:.0f} | {name} | {done.remaining:.1%} | {done.temporal_remaining:.1%} |"
+                f"| {rate:.0f} | {NAMES[name]} | {done.remaining:.1%} |"
+                f" {done.temporal_remaining:.1%} |"
                 f" {done.temporal_fetched:.1%} | {hours(done.median_delay)} |"
                 f" {hours(done.delay_90)} |"
                 f" {done.wasted / max(done.fetches, 1):.0%} of {done.fetches:,} |"
@@ -93,31 +77,7 @@ def hours(delay: float) -> str:
     return "none" if np.isnan(delay) else f"{delay:.1f} h"
 
 
-def strategies(known: Known, rate: float) -> dict[str, Strategy]:
-    """Every strategy with a budget of `rate` fetches an hour."""
-    world = known.world
-    pages = len(world.birth)
-    everything = np.ones(pages, np.bool_)
-    nothing = np.zeros(pages)
-    fronts = known.is_front & known.listed
-    rank = page_rank(world.links)
-    hubs = max(rate - known.new_an_hour, HUB_SHARE * rate)
-    return {
-        "baseline list": Strategy(
-            np.where(fronts, fronts.sum() / rate, NEVER), nothing, True, False, known.listed
-        ),
-        "breadth first": Strategy(nothing, nothing, False, False, everything),
-        "PageRank": Strategy(1.0 / (rank * rate), rank, True, False, everything),
-        "adaptive, as Nutch": Strategy(
-            np.full(pages, NUTCH_HOURS), nothing, False, True, everything
-        ),
-        "ours": Strategy(
-            hub_intervals(known.hub_value, hubs), known.new_value, True, False, everything
-        ),
-    }
-
-
-def read(corpus: Path) -> Known:
+def read(corpus: Path) -> tuple[TimelyWorld, Knowledge]:
     """The world from the truth of a corpus, and what the transits of the first days say."""
     pages = pq.read_table(corpus / "truth" / "pages.parquet")
     urls = pages.column("url").combine_chunks()
@@ -142,14 +102,15 @@ def read(corpus: Path) -> Known:
     visits = np.bincount(target, minlength=len(urls)).astype(np.float64)
     site = np.array(pages.column("site").to_pylist(), object)
     fronts = {hub["url"] for hub in hubs if hub["role"] == "front"}
-    return Known(
-        world,
-        site,
-        np.array([url in fronts for url in urls.to_pylist()]),
-        np.where(is_hub, value, 0.0),
+    listed = np.isin(site, list(_baseline(corpus)))
+    is_front = np.array([url in fronts for url in urls.to_pylist()])
+    return world, Knowledge(
+        # Only the ratios of intervals count.
+        hub_intervals(np.where(is_hub, value, 0.0), 1.0),
         _by_section(pages, visits, is_new & (visits > 0)),
         float((is_new & (visits > 0)).sum()) / (LEARN_DAYS * 24.0),
-        np.isin(site, list(_baseline(corpus))),
+        is_front & listed,
+        listed,
     )
 
 

@@ -119,9 +119,9 @@ def _mirror(settings: Settings) -> Mirror:
 
     try:
         return load(mirror_folder(settings))
-    except NoMirror:
+    except NoMirror as error:
         make = invocation("mirror PATH...", settings.state)
-        raise CommandError(f"there is no mirror yet: {make}") from None
+        raise CommandError(f"{error}: {make}") from None
 
 
 def _periods(

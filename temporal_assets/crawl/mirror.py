@@ -287,6 +287,8 @@ def stored_folder(home: Path) -> Path:
 def load(home: Path) -> Mirror:
     """The mirror of a folder, `FOLDER` of a state; arrays are mapped, not read."""
     folder = stored_folder(home)
+    if not (folder / _SITES).is_file():
+        raise NoMirror("the stored mirror is incomplete or of an earlier version: make it again")
     counts = json.loads((home / _CURRENT).read_text("utf-8"))["counts"]
     urls = pq.read_table(folder / _URLS, memory_map=True).column("url").combine_chunks()
     target = np.load(folder / "target.npy", mmap_mode="r")
