@@ -46,7 +46,7 @@ _TYPICAL: Final = (
     "SELECT *, row_number() OVER (PARTITION BY is_news ORDER BY concentration, url) AS place,"
     " count(*) OVER (PARTITION BY is_news) AS pages FROM ("
     "SELECT lives.day, lives.url, lives.views, labels.is_news, labels.concentration,"
-    " percent_rank() OVER (PARTITION BY labels.is_news ORDER BY lives.total) AS standing"
+    " cume_dist() OVER (PARTITION BY labels.is_news ORDER BY lives.total) AS standing"
     " FROM page_labels AS labels"
     " INNER JOIN page_histories AS lives ON lives.url = labels.url"
     " INNER JOIN page_traffic AS traffic ON traffic.url = labels.url"

@@ -162,7 +162,7 @@ def evolution(news: tuple[str, PageChart] | None, other: tuple[str, PageChart] |
             f" {percent(shares[1])}.",
         ),
         tuple(_daily(kind, *one) for kind, one in (("News", news), ("No news", other))),
-        "Typical: of the pages with more views than three quarters of their kind, the one of"
+        "Typical: of the quarter of their kind with the most views, the one of"
         " median concentration.",
     )
 
