@@ -75,8 +75,8 @@ class Made:
 
     def __init__(self, root: Path) -> None:
         self.state = root / "state"
-        for day in range(DAYS):
-            logs.write(root / "logs" / f"access-{day:02}.log", list(lines(day)))
+        for n in range(DAYS):
+            logs.write(root / "logs" / f"access-{n:02}.log", list(lines(n)))
         self.state.mkdir()
         (self.state / "settings.toml").write_text(
             f"[window]\ndays = {DAYS}\nmin_days = 7\n"
