@@ -15,6 +15,7 @@ from typing import Any
 import dagster as dg
 
 from temporal_assets import contracts
+from temporal_assets.defs.alerts import alerts_sensor
 from temporal_assets.defs.assets.log_files import log_file_assets
 from temporal_assets.defs.assets.page_views import page_views_asset
 from temporal_assets.defs.assets.requests import requests_assets
@@ -67,7 +68,7 @@ def _definitions(settings: Settings, resources: Mapping[str, Any]) -> dg.Definit
         asset_checks=[log_file_checks(), *(contract_checks(table) for table in contracts.TABLES)],
         jobs=[ingest, daily, windows, nightly, what_if_job()],
         schedules=[nightly_schedule(settings, nightly)],
-        sensors=[log_files_sensor(ingest, daily, windows)],
+        sensors=[log_files_sensor(ingest, daily, windows), alerts_sensor()],
         resources={
             INSTALLATION: Installation.of(settings),
             CATALOGUE_RESOURCE: catalogue_resource(settings),

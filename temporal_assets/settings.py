@@ -15,12 +15,14 @@ import os
 import re
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    SecretStr,
     ValidationError,
     ValidationInfo,
     field_validator,
@@ -41,6 +43,10 @@ _MOST_STEPS = 1000
 """A finer grid tells annotated pages apart that differ by nothing."""
 
 
+_LONGEST_WAIT = 3600
+"""A run that waits longer holds up the queue; the sensor asks again by itself."""
+
+
 def _zone_name(value: str) -> str:
     try:
         ZoneInfo(value)
@@ -48,6 +54,13 @@ def _zone_name(value: str) -> str:
         raise ValueError(
             f"{value!r} is no time zone; names are like `UTC` and `Europe/Berlin`"
         ) from error
+    return value
+
+
+def _web_address(value: str) -> str:
+    parts = urlsplit(value)  # a ValueError of its own says what is wrong
+    if parts.scheme not in ("http", "https") or not parts.hostname or not value.isprintable():
+        raise ValueError("must be a URL that begins with http:// or https://")
     return value
 
 
@@ -512,6 +525,62 @@ class Retention(_Section):
     """Dagster's records of runs, but for those that made what is there now."""
 
 
+class Alerts(_Section):
+    """Who is told of failed runs, failed checks and old data.
+
+    Nothing is sent but by the sensor `alerts`, which is off until somebody switches it on. The
+    password of `smtp_user` is no setting (docs/running-daily.md).
+    """
+
+    webhook: SecretStr | None = None
+    """URL that takes `{"text": ...}`. Who knows it can write there, so that it is treated as a
+    secret; `TEMPORAL_ASSETS_ALERTS__WEBHOOK` keeps it out of files."""
+
+    to: tuple[str, ...] = ()
+    """Mail addresses."""
+
+    sender: str = "temporal-assets@localhost"
+
+    smtp_host: str = "localhost"
+    smtp_port: int | None = Field(None, ge=1, le=65535)
+    """Unset: 25, 587 or 465, for `none`, `starttls` or `tls`."""
+
+    smtp_security: Literal["none", "starttls", "tls"] | None = None
+    """Unset: `none` to this machine, `starttls` to any other."""
+
+    smtp_user: str | None = None
+
+    warnings: bool = False
+    """Also tell of checks that warn: drifts are expected now and then."""
+
+    max_age_days: int = Field(2, ge=0)
+    """Data is old when its latest day is longer ago. Yesterday is 1; before the nightly run has
+    ended, the day before is the latest. 0: never."""
+
+    ui: str = "http://127.0.0.1:3000"
+    """Where people reach the web server: messages link to runs."""
+
+    @field_validator("webhook")
+    @classmethod
+    def _url(cls, value: SecretStr | None) -> SecretStr | None:
+        if value:
+            _web_address(value.get_secret_value())
+        return value
+
+    @field_validator("ui")
+    @classmethod
+    def _ui(cls, value: str) -> str:
+        return _web_address(value).rstrip("/")
+
+    @field_validator("to", "sender")
+    @classmethod
+    def _addresses(cls, value: tuple[str, ...] | str) -> tuple[str, ...] | str:
+        for address in (value,) if isinstance(value, str) else value:
+            if re.fullmatch(r"[\w.!#$%&'*+/=?^`{|}~-]+@[\w.-]+", address, re.ASCII) is None:
+                raise ValueError(f"{address!r} is no mail address like `crawl@example.org`")
+        return value
+
+
 class Engine(_Section):
     """What runs the transformations, and what it may use."""
 
@@ -545,6 +614,10 @@ class Orchestration(_Section):
     days_per_run: int = Field(30, ge=1)
     """Days one backfill run processes; a 60-day backfill is two runs instead of sixty."""
 
+    retry_seconds: tuple[float, ...] = (10.0, 60.0, 300.0)
+    """Waits before a step is tried again after a fault that passes by itself: a disk or a server
+    that did not answer. Nothing else is tried again (`storage.transient`)."""
+
     owner: str = "team:crawl"
     """Owner shown in the UI: `team:name` or an e-mail address."""
 
@@ -553,12 +626,23 @@ class Orchestration(_Section):
     def _known_zone(cls, value: str) -> str:
         return _zone_name(value)
 
+    @field_validator("retry_seconds")
+    @classmethod
+    def _waits(cls, value: tuple[float, ...]) -> tuple[float, ...]:
+        if any(not 0 <= seconds <= _LONGEST_WAIT for seconds in value):
+            raise ValueError(f"must be numbers of seconds, each at most {_LONGEST_WAIT}")
+        return value
+
 
 class Settings(BaseSettings):
     """All settings of one installation. `state` is the one folder everything is kept in."""
 
     model_config = SettingsConfigDict(
-        env_prefix="TEMPORAL_ASSETS_", env_nested_delimiter="__", extra="forbid", frozen=True
+        env_prefix="TEMPORAL_ASSETS_",
+        env_nested_delimiter="__",
+        extra="forbid",
+        frozen=True,
+        hide_input_in_errors=True,  # a webhook may be among them
     )
 
     state: Path = DEFAULT_STATE
@@ -584,6 +668,7 @@ class Settings(BaseSettings):
     simulation: Simulation = Simulation()
     engine: Engine = Engine()
     retention: Retention = Retention()
+    alerts: Alerts = Alerts()
     orchestration: Orchestration = Orchestration()
 
     @classmethod
@@ -623,10 +708,10 @@ def load_settings(state: str | os.PathLike[str] | None = None, **overrides: Any)
 
 
 def _in_words(error: ValidationError) -> str:
-    """Every wrong field with what is wrong; values are repeated as they were written."""
+    """Every wrong field with what is wrong; values are repeated unless they may be secret."""
     return "; ".join(
         f"{'.'.join(map(str, one['loc']))}: {one['msg'].removeprefix('Value error, ')}"
-        f" (found {one['input']!r})"
+        + ("" if one["loc"][0] == "alerts" else f" (found {one['input']!r})")
         for one in error.errors()
     )
 

@@ -45,6 +45,8 @@ def build(
                 return
             if interrupted():
                 raise KeyboardInterrupt
+            if event.kind == "waiting":
+                console.warn(f"{event.asset}: {event.message}")
             if event.kind in ("published", "failed"):
                 done.add((event.asset, event.day))
                 bar.at(min(len(done), total), total)

@@ -62,10 +62,13 @@ def run(
             "--contents", help="Read every published file and compare it with its digest, too."
         ),
     ] = False,
+    alert: Annotated[
+        bool, typer.Option("--alert", help="Send a test message to everybody alerts go to, too.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Check Python, packages, settings, the state folder, keys, disk, engine, published files."""
-    findings = list(_findings(state, contents))
+    findings = list(_findings(state, contents, alert))
     if as_json:
         console.write_json(
             [{"check": f.check, "status": f.status, "detail": f.detail} for f in findings]
@@ -80,7 +83,7 @@ def run(
         raise typer.Exit(FAILED)
 
 
-def _findings(state: Path | None, contents: bool) -> Iterator[Finding]:
+def _findings(state: Path | None, contents: bool, alert: bool) -> Iterator[Finding]:
     yield _guarded("python", _python)
     yield _guarded("packages", _packages)
     yield _guarded("sql files", _sql_files)
@@ -98,6 +101,7 @@ def _findings(state: Path | None, contents: bool) -> Iterator[Finding]:
     yield _guarded("engine", lambda: _engine(settings))
     yield _guarded("published files", lambda: _published(settings, contents))
     yield _guarded("dagster home", lambda: _dagster_home(settings))
+    yield _guarded("alerts", lambda: _alerts(settings, alert))
 
 
 def _guarded(name: str, check: Callable[[], tuple[str, str]]) -> Finding:
@@ -226,6 +230,27 @@ def _dagster_home(settings: Settings) -> tuple[str, str]:
     home = prepare_home(settings)
     with dg.DagsterInstance.from_config(str(home)):
         return OK, str(home)
+
+
+def _alerts(settings: Settings, send: bool) -> tuple[str, str]:
+    from temporal_assets.alerts import messages
+    from temporal_assets.alerts.delivery import Undelivered, channels
+
+    reachable = channels(settings)
+    if not reachable:
+        detail = "nobody to tell: alerts.webhook and alerts.to are not set"
+        return (BROKEN if send else OK), detail
+    if not send:
+        return OK, f"{', '.join(one.where for one in reachable)} (--alert sends a test)"
+    status, details = OK, []
+    for channel in reachable:
+        try:
+            note = channel.deliver(messages.of_test())
+            details.append(f"sent to {channel.where}{'; ' if note else ''}{note}")
+        except Undelivered as error:
+            status = BROKEN
+            details.append(f"not sent to {error}")
+    return status, "\n".join(details)
 
 
 def _existing(path: Path) -> Path:

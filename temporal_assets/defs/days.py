@@ -2,14 +2,15 @@
 
 One day that fails does not lose the others: they are published, and the run then fails with the
 names of the days that did. Dagster marks either all days of a step or none, so after a failure
-the good ones are marked here.
+the good ones are marked here. Days that failed for a reason that may pass are tried again later, by
+the same step: it goes on from what its earlier attempts made.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import dagster as dg
@@ -18,6 +19,7 @@ from temporal_assets.defs import lifelines
 from temporal_assets.defs.events import Event
 from temporal_assets.defs.partitions import days_of, in_words
 from temporal_assets.defs.resources import Installation
+from temporal_assets.defs.retries import can_retry, is_transient, retry
 from temporal_assets.quality import verdicts
 from temporal_assets.reports.text import shown
 from temporal_assets.storage import catalogue
@@ -40,6 +42,21 @@ class Made:
 
 Parts = Mapping[str, Made]
 """Asset name -> what was published for it."""
+
+
+@dataclass(slots=True)
+class _Attempts:
+    """What the attempts of a step have come to. `failed` holds why."""
+
+    made: dict[dt.date, Parts] = field(default_factory=dict)
+    failed: dict[dt.date, str] = field(default_factory=dict)
+    waiting: dict[dt.date, str] = field(default_factory=dict)
+    """Days whose fault may pass; empty at the beginning of an attempt."""
+
+
+_earlier: dict[tuple[str, str], _Attempts] = {}
+"""(run, asset) -> attempts of steps that are waiting to be tried again, in this process. In another
+one, as other executors have it, every day is made again: that is slower, and the same."""
 
 
 class UnfinishedDay(Exception):
@@ -84,26 +101,48 @@ def make_days(
 ) -> Iterator[dg.MaterializeResult[Any]]:
     """Have `make` publish `assets` for every day of the run."""
     lifelines.hold(installation.settings.state, context.run.run_id)
-    made: dict[dt.date, Parts] = {}
-    failed: dict[dt.date, str] = {}
-    for day in days_of(context.partition_keys):
-        try:
-            made[day] = make(day)
-        except Exception as error:
-            failed[day] = _reason(error)
-            context.log.error(f"{day}: {failed[day]}", exc_info=error)
-            if isinstance(error, UnfinishedDay):
-                made[day] = error.parts
-            installation.report(Event("failed", assets[0], day, message=failed[day]))
-        for asset, part in made.get(day, {}).items():
-            rows, size = part.manifest.rows, part.manifest.size
-            installation.report(Event("published", asset, day, rows=rows, bytes=size))
+    days = days_of(context.partition_keys)
+    done = _earlier.pop((context.run.run_id, assets[0]), _Attempts())
+    for day in days:
+        if day not in done.made and day not in done.failed:
+            _make_day(context, installation, assets, make, day, done)
     catalogue.refresh(installation.store)
-    if failed:
-        _mark(context, made)
-        raise _failure(failed, len(days_of(context.partition_keys)))
+    if done.waiting:
+        (day, why), more = next(iter(done.waiting.items())), len(done.waiting) - 1
+        others = f" (and {more} more days)" if more else ""
+        done.waiting = {}
+        _earlier[context.run.run_id, assets[0]] = done
+        raise retry(context, installation, assets[0], f"{day}: {why}{others}")
+    if done.failed:
+        _mark(context, done.made)
+        raise _failure(dict(sorted(done.failed.items())), len(days))
     for asset in assets:
-        yield _result(context, asset, {day: parts[asset] for day, parts in made.items()})
+        yield _result(context, asset, {day: parts[asset] for day, parts in done.made.items()})
+
+
+def _make_day(
+    context: dg.AssetExecutionContext,
+    installation: Installation,
+    assets: Sequence[str],
+    make: Callable[[dt.date], Parts],
+    day: dt.date,
+    done: _Attempts,
+) -> None:
+    try:
+        done.made[day] = make(day)
+    except Exception as error:
+        why = _reason(error)
+        if is_transient(error) and can_retry(context, installation):
+            done.waiting[day] = why
+            return
+        done.failed[day] = why
+        context.log.error(f"{day}: {why}", exc_info=error)
+        if isinstance(error, UnfinishedDay):
+            done.made[day] = error.parts
+        installation.report(Event("failed", assets[0], day, message=why))
+    for asset, part in done.made.get(day, {}).items():
+        rows, size = part.manifest.rows, part.manifest.size
+        installation.report(Event("published", asset, day, rows=rows, bytes=size))
 
 
 def _result(

@@ -13,7 +13,7 @@ from temporal_assets.quality.verdicts import Judgement
 class Event:
     """One thing that happened; `kind` says which of the fields mean something."""
 
-    kind: Literal["reading", "published", "failed", "checked"]
+    kind: Literal["reading", "published", "failed", "waiting", "checked"]
     asset: str
     day: dt.date | None = None
     rows: int = 0
@@ -24,5 +24,5 @@ class Event:
     total: int = 0
     """While reading: the log file, its bytes read so far and its size."""
     message: str = ""
-    """Why a day failed."""
+    """Why a day failed, or why a step waits to be tried again."""
     judgement: Judgement | None = None

@@ -50,6 +50,7 @@ from temporal_assets.storage.inventory import (
 from temporal_assets.storage.manifest import digest_of
 from temporal_assets.storage.scratch import scratch_folder
 from temporal_assets.storage.segments import DaySegments, SegmentWriter
+from temporal_assets.storage.transient import is_transient
 
 _SMALL_FILE: Final = 4 << 20
 """Files below this many bytes are read whole by one thread each; larger ones block by block."""
@@ -109,14 +110,20 @@ class _Draft:
     segments: Path | None
 
 
-def refresh(settings: Settings, progress: Progress | None = None) -> LandingReport:
-    """Read every new or changed log file of the sources. With nothing new it costs one scan."""
+def refresh(
+    settings: Settings, progress: Progress | None = None, *, patient: bool = False
+) -> LandingReport:
+    """Read every new or changed log file of the sources. With nothing new it costs one scan.
+
+    A file that cannot be read is noted as such. With `patient`, a fault that may pass is raised
+    instead, for a caller who tries again.
+    """
     folder = settings.state / "landing"
     folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder / "landing.lock"), scratch_folder(settings.state / "tmp") as scratch:
         inventory = Inventory.load(settings)
         _remove_superseded(inventory, settings)
-        reader = _Reader(settings, inventory, scratch, progress or (lambda *_: None))
+        reader = _Reader(settings, inventory, scratch, progress or (lambda *_: None), patient)
         known = {file.id for file in inventory.files}
         before = {file.id for file in inventory.active}
         days_before = inventory.days()
@@ -146,8 +153,14 @@ class _Reader:
     """One refresh: what the files it reads share."""
 
     def __init__(
-        self, settings: Settings, inventory: Inventory, scratch: Path, progress: Progress
+        self,
+        settings: Settings,
+        inventory: Inventory,
+        scratch: Path,
+        progress: Progress,
+        patient: bool,
     ) -> None:
+        self.patient = patient
         self.is_bot = Memo(BotAgents().is_bot)
         self.settings = settings
         self.inventory = inventory
@@ -189,6 +202,9 @@ class _Reader:
         except PermissionError as error:
             return self._failed(item, f"{error.strerror}: make the file readable for this user")
         except _UNREADABLE as error:
+            # What is noted is not tried again until the file changes.
+            if self.patient and is_transient(error):
+                raise
             return self._failed(item, str(error))
 
     def _known(self, item: Pending, same_head: list[LandedFile]) -> _Draft | None:

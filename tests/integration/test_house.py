@@ -26,11 +26,12 @@ ALLOWED = {
     "storage": PURE | {"engines"},
     "quality": MIDDLE,
     "policy": MIDDLE,
+    "alerts": PURE | {"reports"},
     "crawl": MIDDLE | {"policy"},
     "notebook": MIDDLE,
     "daily": MIDDLE,
     "windows": MIDDLE | {"daily", "policy", "crawl"},
-    "defs": MIDDLE | {"daily", "windows", "policy", "crawl", "what_if"},
+    "defs": MIDDLE | {"daily", "windows", "policy", "crawl", "what_if", "alerts"},
     "build": MIDDLE | {"daily", "windows", "defs", "policy", "crawl"},
     "definitions": {"build"},
     "operate": MIDDLE | {"daily", "windows", "build", "defs"},
@@ -47,6 +48,7 @@ ALLOWED = {
         "crawl",
         "retention",
         "what_if",
+        "alerts",
     },
 }
 
@@ -111,7 +113,7 @@ def test_core_is_pure(repository: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "room", ["logs", "storage", "engines", "daily", "windows", "notebook", "cli", "demo"]
+    "room", ["logs", "storage", "engines", "daily", "windows", "notebook", "cli", "demo", "alerts"]
 )
 def test_dagster_stays_in_its_shells(repository: Path, room: str) -> None:
     users = {

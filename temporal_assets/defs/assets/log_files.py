@@ -13,6 +13,7 @@ from temporal_assets.defs import lifelines
 from temporal_assets.defs.events import Event
 from temporal_assets.defs.metadata import MAX_ROWS, grid
 from temporal_assets.defs.resources import Installation
+from temporal_assets.defs.retries import can_retry, is_transient, retry
 from temporal_assets.defs.tags import LANDING_POOL, LOGS_GROUP
 from temporal_assets.settings import Settings
 from temporal_assets.storage.inventory import Inventory, LandedFile
@@ -61,7 +62,15 @@ def log_file_assets(
                 Event("reading", "log_files", path=str(path), done=done, total=total)
             )
 
-        report = refresh(installation.settings, progress)
+        patient = can_retry(context, installation)
+        try:
+            report = refresh(installation.settings, progress, patient=patient)
+        except Exception as error:
+            if not patient or not is_transient(error):
+                raise
+            # Files that were read before this one are known to the next attempt.
+            why = f"{type(error).__name__}: {error}"
+            raise retry(context, installation, "log_files", why) from error
         inventory = Inventory.load(installation.settings)
         _announce_days(context, installation, inventory, report)
         return dg.MaterializeResult(

@@ -1,0 +1,198 @@
+"""Sending a message: to a webhook, by mail.
+
+With the standard library: two requests of a few lines each need no package. No secret leaves this
+module but to the server it is for: not in an error, not in a log. Not here: when to send.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import smtplib
+import ssl
+import stat
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from email.message import EmailMessage
+from email.utils import formatdate, make_msgid
+from http.client import HTTPException
+from pathlib import Path
+from typing import Any, Final, Protocol
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit
+
+from temporal_assets.alerts.messages import Message, chat, plain, subject
+from temporal_assets.reports.text import shown
+from temporal_assets.settings import Alerts, Settings
+
+PASSWORD_VARIABLE: Final = "TEMPORAL_ASSETS_SMTP_PASSWORD"  # noqa: S105 - a name, no password
+PASSWORD_FILE: Final = "smtp-password"  # noqa: S105
+"""In the folder `secrets` of the state folder."""
+
+_SECONDS: Final = 10.0
+"""A server that does not answer for so long is down: the tick of the sensor must end in time."""
+
+_ANSWER: Final = 200
+"""Bytes of a refusal that are shown: Slack says `no_service` or `invalid_payload`."""
+
+_PORTS: Final = {"none": 25, "starttls": 587, "tls": 465}
+_THIS_MACHINE: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+class Undelivered(Exception):
+    """A message did not reach its channel; the message says why and holds no secret."""
+
+
+class Channel(Protocol):
+    """One way to reach people."""
+
+    @property
+    def name(self) -> str:
+        """What the channel is called in cursors and by people."""
+
+    @property
+    def where(self) -> str:
+        """Whom it reaches, without secrets."""
+
+    def deliver(self, message: Message) -> str:
+        """Send it, or raise `Undelivered`. Returns what people should know, mostly nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """A URL that takes `{"text": ...}`: Slack, Mattermost, Rocket.Chat, Google Chat."""
+
+    url: str = field(repr=False)
+    name: str = "webhook"
+
+    @property
+    def where(self) -> str:
+        """The host: the path is the secret."""
+        return f"the webhook at {urlsplit(self.url).hostname}"
+
+    def deliver(self, message: Message) -> str:
+        """One POST. A redirection is a refusal: following it would turn the POST into a GET."""
+        request = urllib.request.Request(  # noqa: S310 - http or https, by the settings
+            self.url,
+            data=json.dumps({"text": chat(message)}).encode(),
+            headers={"Content-Type": "application/json", "User-Agent": "temporal-assets"},
+            method="POST",
+        )
+        opener = urllib.request.build_opener(_NoRedirection)
+        with _explained(self.where), opener.open(request, timeout=_SECONDS):
+            return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Mail:
+    """Mail to one or more people by an SMTP server."""
+
+    settings: Alerts
+    secrets: Path
+    name: str = "mail"
+
+    @property
+    def where(self) -> str:
+        """The addresses and the server."""
+        return f"{', '.join(self.settings.to)} by {self.settings.smtp_host}"
+
+    def deliver(self, message: Message) -> str:
+        """One mail to all. Who is refused while others are not is named."""
+        with _explained(self.where), self._connected() as server:
+            refused = server.send_message(self._letter(message))
+        return f"refused: {', '.join(sorted(refused))}" if refused else ""
+
+    def _letter(self, message: Message) -> EmailMessage:
+        letter = EmailMessage()
+        letter["From"] = self.settings.sender
+        letter["To"] = ", ".join(self.settings.to)
+        letter["Subject"] = subject(message)
+        letter["Date"] = formatdate()
+        letter["Message-ID"] = make_msgid(domain=self.settings.sender.rpartition("@")[2])
+        letter["Auto-Submitted"] = "auto-generated"  # no answers of people on holiday
+        letter.set_content(plain(message))
+        return letter
+
+    @contextmanager
+    def _connected(self) -> Iterator[smtplib.SMTP]:
+        host, user = self.settings.smtp_host, self.settings.smtp_user
+        security = self.settings.smtp_security or _default_security(host)
+        port = self.settings.smtp_port or _PORTS[security]
+        password = self._password(security) if user else ""
+        trusted = ssl.create_default_context()
+        if security == "tls":
+            server: smtplib.SMTP = smtplib.SMTP_SSL(host, port, timeout=_SECONDS, context=trusted)
+        else:
+            server = smtplib.SMTP(host, port, timeout=_SECONDS)
+        with server:
+            if security == "starttls":
+                server.starttls(context=trusted)
+            if user:
+                server.login(user, password)
+            yield server
+
+    def _password(self, security: str) -> str:
+        if security == "none" and self.settings.smtp_host not in _THIS_MACHINE:
+            raise Undelivered(f"{self.where}: no password is sent without encryption")
+        file = self.secrets / PASSWORD_FILE
+        if given := os.environ.get(PASSWORD_VARIABLE):
+            return given
+        try:
+            if stat.S_IMODE(file.stat().st_mode) & (stat.S_IRWXG | stat.S_IRWXO):
+                raise Undelivered(f"others can read {file}: chmod 600 it")
+            return file.read_text("utf-8").strip()
+        except FileNotFoundError:
+            raise Undelivered(
+                f"{self.where}: alerts.smtp_user needs a password in ${PASSWORD_VARIABLE} or in"
+                f" the file {file}"
+            ) from None
+
+
+def channels(settings: Settings) -> tuple[Channel, ...]:
+    """The ways that are configured; none by default."""
+    alerts = settings.alerts
+    found: list[Channel] = []
+    if alerts.webhook:
+        found.append(Webhook(alerts.webhook.get_secret_value()))
+    if alerts.to:
+        found.append(Mail(alerts, settings.state / "secrets"))
+    return tuple(found)
+
+
+class _NoRedirection(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_: Any, **__: Any) -> None:
+        """No other request: the answer is then an error."""
+
+
+@contextmanager
+def _explained(where: str) -> Iterator[None]:
+    """Errors as `Undelivered`. The original is dropped: its text or its frames may hold the URL."""
+    try:
+        yield
+    except HTTPError as error:
+        with error:
+            said = error.read(_ANSWER).decode("utf-8", "replace").strip()
+        reason = f"answered {error.code} {error.reason}{': ' if said else ''}{said}"
+    except smtplib.SMTPResponseException as error:
+        answer = error.smtp_error
+        text = answer.decode("utf-8", "replace") if isinstance(answer, bytes) else answer
+        reason = f"answered {error.smtp_code} {text}"
+    except smtplib.SMTPRecipientsRefused:
+        reason = "every recipient was refused"
+    except smtplib.SMTPException as error:
+        reason = str(error) or type(error).__name__
+    except URLError as error:
+        reason = str(error.reason)
+    except OSError as error:
+        reason = error.strerror or str(error) or type(error).__name__
+    except (HTTPException, ValueError) as error:
+        reason = type(error).__name__
+    else:
+        return
+    raise Undelivered(f"{where}: {shown(reason)}") from None
+
+
+def _default_security(host: str) -> str:
+    return "none" if host in _THIS_MACHINE else "starttls"

@@ -1,0 +1,185 @@
+"""Alerts in words. Pure: facts in, text out.
+
+Not here: finding the facts (`defs.finished_runs`), sending (`delivery`). Errors quote log lines and
+names of files, which strangers write: what is quoted is made harmless for where it is shown.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Final
+
+from temporal_assets.reports.text import shown
+
+_FAULTS: Final = 2
+_LINES: Final = 3
+_CHECKS: Final = 4
+"""Of each so many are written out, lines of an error being those that say what failed. The run has
+all of them."""
+
+_WIDTH: Final = 600
+"""Characters of a line that is quoted: the reason of a failed day names its file and line within
+them. A message stays below 7,000, which Slack (40,000) and Mattermost (16,383) take whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A step of a run that failed."""
+
+    step: str
+    error: str
+    """Any number of lines; the first name day, file and line."""
+
+
+@dataclass(frozen=True, slots=True)
+class FailedCheck:
+    """A check that did not pass."""
+
+    asset: str
+    name: str
+    is_error: bool
+    """Else a warning."""
+    text: str
+    """What was found, what the check protects and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """What there is to say about a run that is over."""
+
+    run_id: str
+    job: str
+    days: Sequence[dt.date]
+    """Contiguous; none where the run is about no days."""
+    failed: bool
+    faults: Sequence[Fault] = ()
+    checks: Sequence[FailedCheck] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a message."""
+
+    text: str
+    quoted: bool = False
+    """Written by somebody else: an error, a log line, the name of a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What one alert says."""
+
+    title: str
+    lines: tuple[Line, ...]
+
+
+def of_run(report: RunReport, ui: str, *, warnings: bool) -> Message | None:
+    """What to say about a run; None where there is nothing to say.
+
+    `ui` is where the web server is reached. Without `warnings` only errors count.
+    """
+    checks = [check for check in report.checks if check.is_error or warnings]
+    if not report.failed and not checks:
+        return None
+    lines = [
+        *_faults(report.faults),
+        *_checks(checks),
+        Line(f"Look at {ui}/runs/{report.run_id}, or call: temporal-assets status"),
+    ]
+    return Message(f"{_subject(report)} {_outcome(report.failed, checks)}", tuple(lines))
+
+
+def of_old_data(latest: dt.date, today: dt.date, limit: int) -> Message:
+    """`page_views` ends more than `limit` days before today."""
+    return Message(
+        f"no new data since {latest}",
+        (
+            Line(f"The latest day of page_views is {latest}, {(today - latest).days} days ago;"),
+            Line(f"alerts.max_age_days allows {limit}. This is said once a day."),
+            Line("Do log files still arrive? Is the sensor new_log_files or the schedule on?"),
+            Line("Call: temporal-assets status"),
+        ),
+    )
+
+
+def of_test() -> Message:
+    """A message that says that messages arrive."""
+    return Message(
+        "this is a test",
+        (Line("Alerts of temporal_assets arrive here. Nothing is wrong."),),
+    )
+
+
+def subject(message: Message) -> str:
+    """The title as the subject of a mail."""
+    return f"[temporal_assets] {shown(message.title)}"
+
+
+def plain(message: Message) -> str:
+    """The body as plain text."""
+    return "".join(
+        f"  | {shown(line.text, _WIDTH)}\n" if line.quoted else f"{shown(line.text)}\n"
+        for line in message.lines
+    )
+
+
+def chat(message: Message) -> str:
+    """Title and body for services like Slack and Mattermost.
+
+    Slack reads `<...>` as links and mentions; both read Markdown. So `&`, `<` and `>` are escaped,
+    and what is quoted stands in a block of code, which it cannot end: nobody is called by a log
+    line that holds `@all`.
+    """
+    parts = [f"*{subject(message)}*"]
+    for quoted, lines in groupby(message.lines, lambda line: line.quoted):
+        texts = [shown(line.text, _WIDTH) for line in lines]
+        if quoted:
+            texts = ["```", *(text.replace("`", "'") for text in texts), "```"]
+        parts += texts
+    text = "\n".join(parts)
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _subject(report: RunReport) -> str:
+    if not report.days:
+        return report.job
+    first, last = report.days[0], report.days[-1]
+    if first == last:
+        return f"{report.job} of {first}"
+    return f"{report.job} of {first} to {last}"
+
+
+def _outcome(failed: bool, checks: Sequence[FailedCheck]) -> str:
+    if failed:
+        return "failed"
+    errors = sum(check.is_error for check in checks)
+    warnings = len(checks) - errors
+    counts = [(errors, "broken check"), (warnings, "warning")]
+    found = [f"{n} {noun}{'s' if n > 1 else ''}" for n, noun in counts if n]
+    return f"succeeded with {' and '.join(found)}"
+
+
+def _faults(faults: Sequence[Fault]) -> Iterator[Line]:
+    for fault in faults[:_FAULTS]:
+        yield Line(f"Step {fault.step} failed:")
+        lines = [line for line in fault.error.splitlines() if line.strip()]
+        yield from (Line(line, quoted=True) for line in lines[:_LINES])
+        yield from _more(len(lines) - _LINES, "line")
+    yield from _more(len(faults) - _FAULTS, "failed step")
+
+
+def _checks(checks: Iterable[FailedCheck]) -> Iterator[Line]:
+    ordered = sorted(checks, key=lambda check: not check.is_error)
+    for check in ordered[:_CHECKS]:
+        kind = "BROKEN" if check.is_error else "warning"
+        yield Line(f"Check {check.asset}.{check.name} ({kind}):")
+        yield Line(check.text, quoted=True)
+    yield from _more(len(ordered) - _CHECKS, "check")
+
+
+def _more(number: int, noun: str) -> Iterator[Line]:
+    if number > 0:
+        yield Line(f"and {number} more {noun}{'s' if number > 1 else ''}")

@@ -1,0 +1,171 @@
+"""The sensor `alerts`: people are told of failed runs, failed checks and old data.
+
+It is off until somebody switches it on, and silent without a channel in the settings. Every
+channel has a place of its own in the cursor: what one cannot take does not hold up the other, and
+is not sent twice to it. A message is told when the channel has taken it, and not before. Not here:
+words and sending (`temporal_assets.alerts`), Dagster's records (`finished_runs`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from typing import Final
+
+import dagster as dg
+
+from temporal_assets.alerts import messages
+from temporal_assets.alerts.delivery import Channel, Undelivered, channels
+from temporal_assets.alerts.messages import Message
+from temporal_assets.defs.finished_runs import finished_after, report_of
+from temporal_assets.defs.partitions import today
+from temporal_assets.defs.resources import Installation
+
+_INTERVAL_SECONDS: Final = 60
+
+_OVERLAP_SECONDS: Final = 600.0
+"""Runs that ended so long before the latest one that was looked at are looked for again: their end
+may have been written down after that of a later one. Which are known is in the cursor."""
+
+_MOST_RUNS: Final = 100
+"""Runs that one tick looks at for a channel; the next tick goes on."""
+
+_PATIENCE_SECONDS: Final = 20.0
+"""No message is begun later in a tick: Dagster ends a tick after a minute, and with it the memory
+of what was sent."""
+
+
+@dataclass(slots=True)
+class Place:
+    """Up to where a channel has been told."""
+
+    since: float
+    """POSIX time; runs that ended before are known, or older than the alerts themselves."""
+    known: dict[str, float] = field(default_factory=dict)
+    """Run -> its end, of those that ended after `since`."""
+    said: str = ""
+    """The day on which old data was told of."""
+
+    def note(self, run_id: str, end: float) -> None:
+        """This run needs no telling any more."""
+        self.known[run_id] = end
+        self.since = max(self.since, end - _OVERLAP_SECONDS)
+        self.known = {run: over for run, over in self.known.items() if over > self.since}
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a tick did."""
+
+    places: Mapping[str, Place]
+    messages: int
+    moved: bool
+    """Whether there is something new to remember."""
+    troubles: Sequence[str]
+    """Channels that failed, and recipients that were refused."""
+
+
+def alerts_sensor() -> dg.SensorDefinition:
+    """Switched off until somebody switches it on."""
+
+    @dg.sensor(
+        name="alerts",
+        minimum_interval_seconds=_INTERVAL_SECONDS,
+        default_status=dg.DefaultSensorStatus.STOPPED,
+        description=(
+            "Tells people of runs that failed, of checks that did not pass and of old data: by the"
+            " webhook and the mail addresses of the section `alerts` of the settings."
+        ),
+    )
+    def alerts(
+        context: dg.SensorEvaluationContext, installation: dg.ResourceParam[Installation]
+    ) -> dg.SensorResult:
+        reachable = channels(installation.settings)
+        if not reachable:
+            return dg.SensorResult(
+                skip_reason="Nobody to tell: set alerts.webhook or alerts.to in settings.toml."
+            )
+        now = dt.datetime.now(dt.UTC)
+        told = tell(context.instance, installation, reachable, context.cursor, now)
+        troubles = "; ".join(told.troubles)
+        # A tick that fails forgets its cursor. One that has told something fails the next time.
+        if troubles and not told.moved:
+            raise Undelivered(troubles)
+        cursor = json.dumps({name: asdict(place) for name, place in told.places.items()})
+        reason = f"Messages sent: {told.messages}" if told.messages else "Nothing to tell"
+        return dg.SensorResult(
+            skip_reason=f"{reason}; not delivered: {troubles}" if troubles else f"{reason}.",
+            cursor=cursor,
+        )
+
+    return alerts
+
+
+def tell(
+    instance: dg.DagsterInstance,
+    installation: Installation,
+    reachable: Iterable[Channel],
+    cursor: str | None,
+    now: dt.datetime,
+) -> Told:
+    """Tell every channel what is new to it. One that is new itself begins now."""
+    before = {name: Place(**place) for name, place in json.loads(cursor or "{}").items()}
+    stop = time.monotonic() + _PATIENCE_SECONDS
+    places: dict[str, Place] = {}
+    troubles: list[str] = []
+    sent, moved = 0, False
+    for channel in reachable:
+        is_new = channel.name not in before
+        place = places[channel.name] = before.get(channel.name) or Place(now.timestamp())
+        moved |= is_new
+        try:
+            for end, run_id, message in _news(instance, installation, place, now):
+                if message and time.monotonic() > stop:
+                    break
+                if message:
+                    note = channel.deliver(message)
+                    sent += 1
+                    troubles += [note] if note else []
+                if run_id:
+                    place.note(run_id, end)
+                else:
+                    place.said = _today(installation, now)
+                moved = True
+        except Undelivered as error:
+            troubles.append(str(error))
+    return Told(places, sent, moved, troubles)
+
+
+def _news(
+    instance: dg.DagsterInstance, installation: Installation, place: Place, now: dt.datetime
+) -> Iterator[tuple[float, str, Message | None]]:
+    """(end, run, what to say) of runs the channel does not know, and then of old data."""
+    alerts = installation.settings.alerts
+    say = partial(messages.of_run, ui=alerts.ui, warnings=alerts.warnings)
+    ended = finished_after(instance, place.since)
+    unknown = [(end, run_id) for end, run_id in ended if run_id not in place.known]
+    for end, run_id in unknown[:_MOST_RUNS]:
+        report = report_of(instance, run_id)
+        yield end, run_id, say(report) if report else None
+    if place.said != _today(installation, now):
+        message = old_data(installation, now)
+        if message:
+            yield 0.0, "", message
+
+
+def old_data(installation: Installation, now: dt.datetime) -> Message | None:
+    """What to say when the latest day of `page_views` is too long ago."""
+    limit = installation.settings.alerts.max_age_days
+    days = installation.store.days("page_views")
+    current = today(installation.settings, now)
+    if not limit or not days or (current - days[-1]).days <= limit:
+        return None
+    return messages.of_old_data(days[-1], current, limit)
+
+
+def _today(installation: Installation, now: dt.datetime) -> str:
+    return today(installation.settings, now).isoformat()

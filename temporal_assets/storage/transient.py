@@ -1,0 +1,83 @@
+"""Which faults pass by themselves, so that the same work may succeed in a minute.
+
+A disk behind a network that does not answer, a connection that was reset, a lock that somebody
+held too long. Not among them: anything that the data, the settings or the code did, for it happens
+again; a full disk, which a person has to mend.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from typing import Final
+
+_PASSING: Final = frozenset(
+    {
+        errno.EAGAIN,
+        errno.ECONNABORTED,
+        errno.ECONNREFUSED,
+        errno.ECONNRESET,
+        errno.EHOSTUNREACH,
+        errno.EIO,
+        errno.ENETUNREACH,
+        errno.ESTALE,
+        errno.ETIMEDOUT,
+    }
+)
+
+_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
+
+_PASSING_TYPES: Final = frozenset(
+    {
+        "TimeoutError",  # `filelock.Timeout` and fsspec's are of this kind
+        "aiohttp.client_exceptions.ClientConnectionError",
+        "aiohttp.client_exceptions.ClientPayloadError",
+        "botocore.exceptions.ConnectionError",
+        "botocore.exceptions.HTTPClientError",
+        "requests.exceptions.ConnectionError",
+        "requests.exceptions.Timeout",
+        "urllib3.exceptions.ProtocolError",
+        "urllib3.exceptions.TimeoutError",
+    }
+)
+"""By name: the libraries of object stores are installed where one is used, and only there."""
+
+_SPOKEN_TYPES: Final = frozenset({"_duckdb.IOException", "duckdb.IOException"})
+"""These carry the words of the system's error, but not its number."""
+
+
+def is_transient(error: BaseException) -> bool:
+    """Whether a fault, or one that it was raised from, passes by itself."""
+    chain = list(_chain(error))
+    if any(_is_full_disk(one) for one in chain):
+        return False
+    return any(_passes(one) for one in chain)
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    one: BaseException | None = error
+    while one is not None and id(one) not in seen:
+        seen.add(id(one))
+        yield one
+        one = one.__cause__
+
+
+def _passes(error: BaseException) -> bool:
+    if isinstance(error, OSError) and error.errno is not None:
+        return error.errno in _PASSING
+    names = {_name(kind) for kind in type(error).__mro__}
+    if names & _SPOKEN_TYPES:
+        return any(os.strerror(number) in str(error) for number in _PASSING)
+    return bool(names & _PASSING_TYPES)
+
+
+def _is_full_disk(error: BaseException) -> bool:
+    if isinstance(error, OSError) and error.errno in _FULL:
+        return True
+    return any(os.strerror(number).lower() in str(error).lower() for number in _FULL)
+
+
+def _name(kind: type) -> str:
+    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
