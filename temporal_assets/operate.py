@@ -48,6 +48,7 @@ __all__ = [
     "last_checks",
     "materialize",
     "prepare_home",
+    "switched_on",
 ]
 
 _CONFIG: Final = "dagster.yaml"
@@ -174,6 +175,16 @@ def forget_runs(settings: Settings, runs: Sequence[str]) -> None:
     with _instance(settings) as instance:
         for run in runs:
             instance.delete_run(run)
+
+
+def switched_on(settings: Settings) -> tuple[str, ...]:
+    """Names of the sensors and schedules that somebody has switched on. Makes no home for it."""
+    home = os.environ.get("DAGSTER_HOME") or settings.state / "dagster"
+    if not (Path(home) / "schedules").is_dir():
+        return ()
+    with _instance(settings) as instance:
+        states = instance.all_instigator_state()
+        return tuple(sorted({state.instigator_name for state in states if state.is_running}))
 
 
 def last_checks(settings: Settings) -> tuple[Judgement, ...]:

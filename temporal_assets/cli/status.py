@@ -16,6 +16,7 @@ from temporal_assets.cli.options import Json, State, existing_settings, invocati
 
 if TYPE_CHECKING:
     import datetime as dt
+    from collections.abc import Sequence
 
     from temporal_assets.settings import Settings
     from temporal_assets.storage.inventory import Inventory
@@ -27,7 +28,7 @@ def run(state: State = None, as_json: Json = False) -> None:
     """Show what is there per asset, what is missing or stale, and the last checks."""
     from temporal_assets import contracts
     from temporal_assets.daily import stale
-    from temporal_assets.operate import last_checks
+    from temporal_assets.operate import last_checks, switched_on
     from temporal_assets.storage.inventory import Inventory
     from temporal_assets.storage.store import Store
     from temporal_assets.windows.registry import due
@@ -44,11 +45,14 @@ def run(state: State = None, as_json: Json = False) -> None:
     }
     logs = _logs(inventory, settings)
     checks = last_checks(settings)
+    latest = assets["page_views"]["last"]
+    recency = _recency(settings, latest, switched_on(settings))
     if as_json:
         report = {
             "state": str(settings.state),
             "log_files": logs,
             "assets": assets,
+            "recency": recency,
             "checks": [check_report(check) for check in checks],
         }
         console.write_json(report)
@@ -56,8 +60,40 @@ def run(state: State = None, as_json: Json = False) -> None:
     console.say(f"State folder {console.place(settings.state)}")
     build = invocation("materialize", settings.state)
     _show_logs(logs, build)
+    _show_recency(recency)
     _show_assets(assets, build)
     show_checks(checks)
+
+
+def _recency(
+    settings: Settings, latest: dt.date | None, switched_on: Sequence[str]
+) -> dict[str, Any]:
+    """How old the data is. It is too old only where something is on that would bring new data."""
+    import datetime as dt
+    from zoneinfo import ZoneInfo
+
+    current = dt.datetime.now(ZoneInfo(settings.orchestration.timezone)).date()
+    age = (current - latest).days if latest else None
+    limit = settings.alerts.max_age_days
+    return {
+        "latest_day": latest,
+        "age_days": age,
+        "switched_on": list(switched_on),
+        "is_old": bool(switched_on and age is not None and limit and age > limit),
+    }
+
+
+def _show_recency(recency: dict[str, Any]) -> None:
+    names = ", ".join(recency["switched_on"]) or "nothing"
+    if recency["latest_day"] is None:
+        console.say(f"Switched on: {names}")
+        return
+    text = f"The latest day of page_views is {recency['latest_day']}"
+    age = f"{text}, {counted(recency['age_days'], 'day')} ago. Switched on: {names}"
+    if recency["is_old"]:
+        console.warn(f"{age}. Do log files still arrive?")
+    else:
+        console.say(age)
 
 
 def _asset(store: Store, name: str, late: list[dt.date]) -> dict[str, Any]:

@@ -16,6 +16,8 @@ import dagster as dg
 from temporal_assets.contracts import Drift, Rule, Severity, Table
 from temporal_assets.defs import lifelines
 from temporal_assets.defs.events import Event
+from temporal_assets.defs.finished_runs import SUMMARY
+from temporal_assets.defs.jobs import NIGHTLY
 from temporal_assets.defs.metadata import MAX_ROWS, grid
 from temporal_assets.defs.resources import Installation
 from temporal_assets.defs.tags import days_of_run
@@ -25,6 +27,7 @@ from temporal_assets.quality.evaluate import Finding
 from temporal_assets.quality.inspect import Inspector
 from temporal_assets.quality.log_files import LOG_CHECKS, LogFinding, Logs, evaluate_logs
 from temporal_assets.quality.verdicts import Judgement, is_blocking, judgement
+from temporal_assets.reports.text import shown
 from temporal_assets.settings import Settings
 from temporal_assets.storage.inventory import Inventory
 from temporal_assets.storage.manifest import Manifest
@@ -83,7 +86,8 @@ def log_file_checks() -> dg.AssetChecksDefinition:
         lifelines.hold(installation.settings.state, context.run.run_id)
         selected = {key.name for key in context.selected_asset_check_keys}
         chosen = [check for check in LOG_CHECKS if check.name in selected]
-        for finding in evaluate_logs(logs_of(installation.settings), chosen):
+        expected = _expected_day(context, installation.settings)
+        for finding in evaluate_logs(logs_of(installation.settings, expected), chosen):
             one = log_file_judgement(finding)
             installation.report(Event("checked", "log_files", judgement=one))
             yield _file_result(finding)
@@ -91,10 +95,17 @@ def log_file_checks() -> dg.AssetChecksDefinition:
     return checks
 
 
-def logs_of(settings: Settings) -> Logs:
-    """The log files as they are known now."""
+def logs_of(settings: Settings, expected: dt.date | None = None) -> Logs:
+    """The log files as they are known now, and the day they must reach."""
     inventory = Inventory.load(settings)
-    return Logs(inventory.files, inventory.missing_sources(settings))
+    return Logs(inventory.files, inventory.missing_sources(settings), expected)
+
+
+def _expected_day(context: dg.AssetCheckExecutionContext, settings: Settings) -> dt.date | None:
+    """Of a nightly run, counted from its own day and not from the clock: it may be run again."""
+    limit = settings.alerts.max_age_days
+    days = days_of_run(context.run.tags) if context.run.job_name == NIGHTLY else []
+    return days[-1] - dt.timedelta(days=limit - 1) if days and limit else None
 
 
 def log_file_judgement(finding: LogFinding) -> Judgement:
@@ -144,6 +155,7 @@ def _file_result(finding: LogFinding) -> dg.AssetCheckResult:
         passed=finding.passed,
         severity=dg.AssetCheckSeverity.ERROR if severe else dg.AssetCheckSeverity.WARN,
         metadata={
+            **({SUMMARY: dg.MetadataValue.text(shown(finding.message))} if finding.message else {}),
             "files_in_trouble": len(rows),
             "files": grid(rows[:MAX_ROWS], {"file": "string", "trouble": "string"}),
         },

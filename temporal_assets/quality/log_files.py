@@ -5,7 +5,8 @@ Pure: records of files in, findings out. Not here: the lines in the files (`reje
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import datetime as dt
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -23,6 +24,8 @@ class Logs:
     files: Sequence[LandedFile]
     missing: Sequence[str] = ()
     """What is wrong with sources of the settings that lead to no file."""
+    expected: dt.date | None = None
+    """The day that they must reach; None where nobody waits for one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,8 @@ class LogCheck:
     severity: Severity
     description: str
     troubles: Callable[[Logs], Iterable[tuple[str, str]]]
+    not_judged: Callable[[Logs], str] = lambda _: ""
+    """Why there is no answer; empty where there is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +46,8 @@ class LogFinding:
 
     check: LogCheck
     troubles: Troubles
+    note: str = ""
+    """Why nothing was judged."""
 
     @property
     def passed(self) -> bool:
@@ -49,12 +56,19 @@ class LogFinding:
 
     @property
     def message(self) -> str:
-        """What is wrong in one line; empty when nothing is."""
+        """What is wrong in one line, or why nothing was judged; empty when all is well."""
         if self.passed:
-            return ""
+            return self.note
         name, trouble = self.troubles[0]
         more = f" (and {len(self.troubles) - 1} more)" if len(self.troubles) > 1 else ""
         return f"{name}: {trouble}{more}" if name else f"{trouble}{more}"
+
+
+def _old(logs: Logs) -> Iterator[tuple[str, str]]:
+    latest = max((day for file in logs.files for day in file.days), default=None)
+    if logs.expected and (latest is None or latest < logs.expected):
+        found = f"the latest day is {latest}" if latest else "no day was ever read"
+        yield "", f"{found}, and {logs.expected} is expected: do log files still arrive?"
 
 
 LOG_CHECKS: Final = (
@@ -87,9 +101,19 @@ LOG_CHECKS: Final = (
             if file.likely_format and not file.error
         ),
     ),
+    LogCheck(
+        "days_recent",
+        Severity.WARN,
+        "The latest log lines are at most `alerts.max_age_days` days old. Judged in the nightly"
+        " run, which waits for its day, and in no other: logs of last year are no fault.",
+        _old,
+        lambda logs: "" if logs.expected else "Judged in the nightly run only.",
+    ),
 )
 
 
 def evaluate_logs(logs: Logs, checks: Sequence[LogCheck] = LOG_CHECKS) -> tuple[LogFinding, ...]:
     """One finding per check, with files in the order of their names."""
-    return tuple(LogFinding(check, sorted(check.troubles(logs))) for check in checks)
+    return tuple(
+        LogFinding(check, sorted(check.troubles(logs)), check.not_judged(logs)) for check in checks
+    )

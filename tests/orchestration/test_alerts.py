@@ -6,6 +6,7 @@ import datetime as dt
 import json
 from collections.abc import Iterator
 from dataclasses import asdict
+from types import SimpleNamespace
 from typing import Any
 
 import dagster as dg
@@ -16,9 +17,10 @@ from dagster._utils.error import serializable_error_info_from_exc_info
 from temporal_assets import contracts
 from temporal_assets.alerts.delivery import Undelivered
 from temporal_assets.alerts.messages import Message
-from temporal_assets.defs import alerts
+from temporal_assets.cli import status
+from temporal_assets.defs import alerts, checks
 from temporal_assets.defs.alerts import Told, tell
-from temporal_assets.operate import prepare_home
+from temporal_assets.operate import prepare_home, switched_on
 from tests import logs
 from tests.mail_server import WebServer, serving
 from tests.orchestration.conftest import Project
@@ -281,6 +283,48 @@ def test_old_data_is_told_once_a_day(running: Project, ear: Ear) -> None:
         ticks.now = dt.datetime.fromisoformat(now).replace(tzinfo=dt.UTC)
         assert ticks.tick().messages == messages, now
     assert ear.titles == ["no new data since 2126-03-01"] * 2
+
+
+@pytest.mark.parametrize(
+    ("job", "days", "limit", "expected"),
+    [
+        ("nightly", 1, 2, "2026-02-28"),
+        ("nightly", 1, 1, "2026-03-01"),
+        ("nightly", 1, 0, None),
+        ("nightly", 0, 2, None),
+        ("ingest", 1, 2, None),
+    ],
+)
+def test_the_nightly_run_waits_for_its_day_and_no_other_run_does(
+    project: Project, job: str, days: int, limit: int, expected: str | None
+) -> None:
+    run = SimpleNamespace(job_name=job, tags={"dagster/partition": "2026-03-01"} if days else {})
+    settings = project.with_settings(alerts={"max_age_days": limit})
+    found = checks._expected_day(SimpleNamespace(run=run), settings)  # type: ignore[arg-type]
+    assert found == (dt.date.fromisoformat(expected) if expected else None)
+
+
+@pytest.mark.parametrize(
+    ("latest", "on", "limit", "is_old"),
+    [
+        (dt.date(2020, 1, 1), ("nightly",), 2, True),
+        (dt.date(2020, 1, 1), (), 2, False),  # a demo: nobody waits for new data
+        (dt.date(2020, 1, 1), ("nightly",), 0, False),
+        (dt.date(2126, 1, 1), ("nightly",), 2, False),
+        (None, ("nightly",), 2, False),
+    ],
+)
+def test_status_warns_of_old_data_only_where_something_is_switched_on(
+    project: Project, latest: dt.date | None, on: tuple[str, ...], limit: int, is_old: bool
+) -> None:
+    settings = project.with_settings(alerts={"max_age_days": limit})
+    found = status._recency(settings, latest, on)
+    assert (found["is_old"], found["latest_day"]) == (is_old, latest)
+
+
+def test_nothing_is_switched_on_where_there_is_no_dagster(project: Project) -> None:
+    assert switched_on(project.settings) == ()
+    assert not project.settings.state.exists()
 
 
 # Through Dagster ---------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -26,7 +27,7 @@ from temporal_assets.quality.evaluate import (
 from temporal_assets.quality.expectations import judge
 from temporal_assets.quality.log_files import Logs, evaluate_logs
 from temporal_assets.quality.verdicts import Judgement, blockers, judgement
-from temporal_assets.storage.inventory import LandedFile, Sighting
+from temporal_assets.storage.inventory import DayShare, LandedFile, Sighting
 
 DAYS = [dt.date(2026, 3, n) for n in range(1, 6)]
 RULE = Rule("limit", "x", "Things go wrong.", "Mend them.", maximum=2)
@@ -244,3 +245,19 @@ def test_log_files_in_trouble_are_named() -> None:
     assert found["formats_likely"].message.endswith("read as `combined`, but looks like `caddy`")
     assert found["sources_present"].message == "x/*: no such file"
     assert all(one.passed for one in evaluate_logs(Logs([files[4]])))
+
+
+def test_logs_are_old_only_where_a_day_is_waited_for() -> None:
+    def recent(files: list[LandedFile], expected: dt.date | None) -> tuple[bool, str]:
+        found = {one.check.name: one for one in evaluate_logs(Logs(files, (), expected))}
+        return found["days_recent"].passed, found["days_recent"].message
+
+    day = dt.date(2026, 3, 1)
+    share = DayShare(lines=1, rows=1, segments=(), first=0, last=0, losses=())
+    files = [replace(landed("a.log"), days={day: share}), landed("b.log")]
+    assert recent(files, day) == (True, "")
+    passed, message = recent(files, day + dt.timedelta(days=1))
+    assert not passed
+    assert message.startswith("the latest day is 2026-03-01, and 2026-03-02 is expected")
+    assert recent([], day)[0] is False
+    assert recent(files, None) == (True, "Judged in the nightly run only.")
