@@ -194,6 +194,6 @@ def test_a_log_file_that_the_disk_never_gives_does_not_hold_up_the_others(
     unreadable["access-2026-03-01.log"] = 99
     result = read(running)
     assert restarts(result) == 1
-    assert [file.name for file in running.inventory.active] == ["access-2026-03-02.log"]
+    assert [file.name for file in running.inventory.active] == ["logs/access-2026-03-02.log"]
     (failed,) = running.inventory.failed
     assert "Input/output error" in (failed.error or "")
