@@ -123,9 +123,25 @@ def _write_results(
     spilled = out / f"{table.name}.spilled"
     spill(results, table.arrow_schema, spilled, ROW_GROUP_ROWS)
     create_view(session, _SPILLED, [spilled], temporary=True)
-    written = _write(session, f"SELECT * FROM {_SPILLED}", table, out)  # noqa: S608
+    with _single_thread(session):
+        written = _write(session, f"SELECT * FROM {_SPILLED}", table, out)  # noqa: S608
     spilled.unlink()
     return written
+
+
+@contextmanager
+def _single_thread(session: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """Copy from file to file in order.
+
+    Several threads would read far ahead of the one that writes: memory grows with the rows then,
+    and they gain nothing. The number is the database's: another session may see it for a while.
+    """
+    (threads,) = session.execute("SELECT current_setting('threads')").fetchall()[0]
+    session.execute("SET threads = 1")
+    try:
+        yield
+    finally:
+        session.execute(f"SET threads = {int(threads)}")
 
 
 def _write(session: duckdb.DuckDBPyConnection, text: str, table: Table, out: Path) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 
 from temporal_assets.contracts import ColumnSpec, Table, Type
 from temporal_assets.engines.base import Engine
+from temporal_assets.engines.batches import in_order, spill
 from temporal_assets.engines.duckdb import ROW_GROUP_ROWS, DuckDBEngine
 from temporal_assets.settings import load_settings
 
@@ -79,6 +81,26 @@ def test_an_empty_table_gives_an_empty_table(engine: Engine, out: Path, tmp_path
     )
     found = pq.read_table(path)
     assert (len(found), found.schema.names) == (0, RESULT.arrow_schema.names)
+
+
+def test_a_few_batches_are_in_memory_whatever_the_rows(tmp_path: Path) -> None:
+    """Forty batches of 0.8 MB go through kernel and spilled file; six are there at most."""
+    rows, batches, threads = 100_000, 40, 2
+    schema = pa.schema([("n", pa.int64())])
+    before, most = pa.total_allocated_bytes(), 0
+
+    def source() -> Iterator[pa.RecordBatch]:
+        nonlocal most
+        for n in range(batches):
+            most = max(most, pa.total_allocated_bytes() - before)
+            yield pa.RecordBatch.from_arrays([pa.repeat(n, rows)], schema=schema)
+
+    path = tmp_path / "spilled"
+    spill(in_order(lambda batch: batch, source(), threads), schema, path, 2 * rows)
+    # Two in threads, one handed on, two that wait for a group to be whole, one being made.
+    assert 0 < most <= 6 * 8 * rows
+    groups = pq.ParquetFile(path).metadata
+    assert [groups.row_group(n).num_rows for n in range(20)] == [2 * rows] * 20
 
 
 def test_bytes_depend_on_neither_threads_nor_batches(tmp_path: Path) -> None:
