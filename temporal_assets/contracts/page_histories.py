@@ -126,6 +126,29 @@ PAGE_HISTORIES: Final = Table(
             protects="The last of the views are those of the window's own day.",
             remedy="`page_views` was made again since. " + _AGAIN,
         ),
+        Rule(
+            name="every_day_is_counted",
+            measure=(
+                # Of many pages a sixteenth: an error of the transformation strikes them all, and
+                # looking all up would take as long as making the histories.
+                "(WITH compared AS (SELECT url, views FROM page_histories"
+                " WHERE total % 16 = 0 OR (SELECT count(*) FROM page_histories) < 20000),"
+                " daily AS (SELECT day, sum(views) AS views FROM page_views_window"
+                " WHERE url IN (SELECT url FROM compared) GROUP BY day),"
+                " present AS (SELECT DISTINCT day FROM page_views_window),"
+                " held AS (SELECT place, sum(views) AS views FROM (SELECT"
+                " unnest(range($window_days)) AS place, unnest(views) AS views FROM compared)"
+                " AS flat GROUP BY place)"
+                " SELECT count(*) FROM present"
+                " LEFT JOIN daily ON daily.day = present.day"
+                " LEFT JOIN held ON held.place = date_diff('day', $window_first, present.day)"
+                " WHERE coalesce(held.views, 0) <> coalesce(daily.views, 0))"
+            ),
+            maximum=0,
+            reads_window=("page_views",),
+            protects="Every day's views are those that `page_views` holds of the same pages.",
+            remedy="`page_views` of a day was made again since. " + _AGAIN,
+        ),
         has_rows("reliable pages"),
     ),
     drifts=(

@@ -45,6 +45,8 @@ class Rule:
     """SQL SELECT of the rows that break the rule, where there are such rows."""
     reads: tuple[str, ...] = ()
     """Further tables that `measure` reads, of the same day."""
+    reads_window: tuple[str, ...] = ()
+    """Daily tables of which it reads all days of the window that are there, as `<name>_window`."""
     needs_referrers: bool = False
     """Says nothing about days whose log formats do not have referrers."""
 

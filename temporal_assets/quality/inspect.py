@@ -102,8 +102,12 @@ class Inspector:
         return manifest is None or bool(manifest.extra.get("has_referrers", True))
 
     def _inputs(self, table: Table, checks: Sequence[Rule | Drift], day: dt.date) -> Inputs:
-        names = _names(table, checks)
-        return {name: self.store.files(name, day) for name in sorted(names)}
+        inputs = {name: self.store.files(name, day) for name in sorted(_names(table, checks))}
+        whole = {name for check in checks if isinstance(check, Rule) for name in check.reads_window}
+        for name in sorted(whole):
+            window = self.store.window(name, day, self.settings.window.days, 1)
+            inputs[f"{name}_window"] = list(window.files)
+        return inputs
 
     def _history(self, table: Table, drifts: Sequence[Drift], day: dt.date) -> list[Measured]:
         if not drifts:

@@ -21,6 +21,8 @@ from hypothesis import strategies as st
 
 from temporal_assets import contracts
 from temporal_assets.engines.base import Engine
+from temporal_assets.quality.evaluate import Finding, Status
+from temporal_assets.quality.inspect import Inspector
 from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage.manifest import Input
 from temporal_assets.storage.store import MissingPartition, ShortWindow, Store
@@ -324,6 +326,30 @@ def test_histories_are_not_made_of_other_totals(here: Windows) -> None:
     here.write(2, {URLS[1]: 9})
     with pytest.raises(StaleTable):
         build(here.store, here.engine, here.settings, PAGE_HISTORIES, here.day(3))
+
+
+def test_a_day_that_moved_within_a_history_is_found(here: Windows) -> None:
+    """The views of two days of one page are swapped: sum, birth and last day stay what they are."""
+    for n in range(LENGTH):
+        here.write(n, {URLS[0]: n + 1, URLS[1]: 3})
+    last = LENGTH - 1
+    here.make(last)
+    table, day = contracts.PAGE_HISTORIES, here.day(last)
+
+    def verdict() -> Finding:
+        inspector = Inspector(here.store, here.engine, here.settings)
+        (finding,) = inspector.inspect(table, [day], {"every_day_is_counted"})[day]
+        return finding
+
+    assert (verdict().status, verdict().expected.value) == (Status.HELD, 0)
+    rows = here.rows("page_histories", last)
+    assert rows[0]["views"] == [1, 2, 3, 4, 5, 6, 7, 8]
+    rows[0]["views"] = [1, 2, 4, 3, 5, 6, 7, 8]
+    with here.store.scratch() as scratch:
+        path = scratch / "page_histories.parquet"
+        pq.write_table(pa.Table.from_pylist(rows, table.arrow_schema), path)
+        here.store.publish("page_histories", day, [path], inputs=[], settings_digest="")
+    assert (verdict().status, verdict().expected.value) == (Status.BROKEN, 2)
 
 
 def test_what_is_due_is_that_of_the_latest_day(here: Windows) -> None:
