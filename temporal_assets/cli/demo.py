@@ -19,6 +19,7 @@ from temporal_assets.cli.exits import FAILED, USAGE, CommandError, command
 from temporal_assets.cli.landing import land, show_troubles
 from temporal_assets.cli.mirror import make as make_mirror
 from temporal_assets.cli.options import Json, State, settings_of
+from temporal_assets.cli.precompile import precompiling
 from temporal_assets.cli.summary import show_summary, summarize
 
 if TYPE_CHECKING:
@@ -62,21 +63,22 @@ def run(
     _refuse_another_demo(settings, target, options)
     settings.state.mkdir(parents=True, exist_ok=True)
     console.say(f"Writing {counted(options.days, 'day')} of access logs to {place(target)}")
-    with console.progress_bar("Writing", None) as bar:
-        corpus = generate(
-            options, target, lambda what, done, total: bar.at(done, total, f"Writing {what}")
-        )
-    settings = _with_lists(add_sources(settings, corpus.sources), corpus.truth)
-    console.say(f"Reading {corpus.lines:,} log lines")
-    landing = land(settings)
-    show_troubles(landing)
-    links = target / "mirror" / "links.parquet"
-    if links.exists():
-        console.say("Storing the mirror of its sites")
-        make_mirror(settings, [links])
-    built = Inventory.load(settings).days()
-    console.say(f"Building {counted(len(built), 'day')}")
-    outcome = build(settings, built)
+    with precompiling():
+        with console.progress_bar("Writing", None) as bar:
+            corpus = generate(
+                options, target, lambda what, done, total: bar.at(done, total, f"Writing {what}")
+            )
+        settings = _with_lists(add_sources(settings, corpus.sources), corpus.truth)
+        console.say(f"Reading {corpus.lines:,} log lines")
+        landing = land(settings)
+        show_troubles(landing)
+        links = target / "mirror" / "links.parquet"
+        if links.exists():
+            console.say("Storing the mirror of its sites")
+            make_mirror(settings, [links])
+        built = Inventory.load(settings).days()
+        console.say(f"Building {counted(len(built), 'day')}")
+        outcome = build(settings, built)
     summary = summarize(settings)
     if as_json:
         console.write_json({**outcome_report(built, outcome), "summary": summary})

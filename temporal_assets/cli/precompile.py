@@ -1,0 +1,108 @@
+"""Compiling the loops of the window assets while logs are still being read.
+
+Here: the process that does so, and what it runs. Not here: the loops (`core`), and how they are
+compiled and kept on disk (`core.compiled`).
+
+A fresh installation compiles every loop when it is first called, which takes longer than a small
+corpus takes in all. The loops of curves and of patterns are needed last and cost most: they are
+compiled by a process of their own, by calling them on next to nothing.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from temporal_assets.cli import console
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_PAGES: Final = 40
+"""Pages of the site whose patterns are learned: enough for its tree to have branches."""
+
+
+@contextmanager
+def precompiling() -> Iterator[None]:
+    """Compile beside what is done inside; says so, and does nothing where all is compiled."""
+    if _is_compiled():
+        yield
+        return
+    console.say("Compiling numerical loops meanwhile, once for this installation")
+    quiet = subprocess.DEVNULL
+    child = subprocess.Popen(
+        [sys.executable, "-m", "temporal_assets.cli.precompile"], stdout=quiet, stderr=quiet
+    )
+    try:
+        yield
+    finally:
+        # Whatever it has not come to by now was not needed, or is compiled already.
+        child.terminate()
+        child.wait()
+
+
+def _is_compiled() -> bool:
+    """Whether the loop that takes longest is on disk, for this version of its file."""
+    from temporal_assets.core import curves
+
+    loop = curves._fit_rows
+    kept = Path(loop.stats.cache_path)  # type: ignore[attr-defined]
+    source = Path(curves.__file__)
+    return any(
+        index.stat().st_mtime >= source.stat().st_mtime
+        for index in kept.glob("curves._fit_rows-*.nbi")
+    )
+
+
+def compile_all() -> None:
+    """Call every loop of the window assets that takes seconds to compile."""
+    import numpy as np
+    import pyarrow as pa
+
+    from temporal_assets.core.curves import fit
+    from temporal_assets.core.pattern_match import compile_matcher
+    from temporal_assets.core.texts import texts
+    from temporal_assets.core.url_sections import section_trees
+    from temporal_assets.windows.arrow_texts import from_arrow
+    from temporal_assets.windows.pattern_nodes import PatternOptions, learn, site_nodes
+
+    fit(np.ones((1, 60)))
+    rows = _site()
+    urls = pa.concat_arrays(rows.column("url").chunks)
+    section_trees(from_arrow(urls))
+    options = PatternOptions(2, 0.0, "transit", 1.0, 0.5, 5)
+    site_nodes(rows, options)
+    _, found = learn(rows, options)
+    compile_matcher(found.patterns).match(texts(["https://a.example/news001"]))
+
+
+def _site() -> pa.Table:
+    """Rows of `page_traffic` of a site of two kinds of pages, each linked from the one before."""
+    import pyarrow as pa
+
+    from temporal_assets.contracts.page_traffic import PAGE_TRAFFIC
+
+    day, numbers = dt.date(2026, 1, 1), range(_PAGES)
+    columns = {
+        "day": [day] * _PAGES,
+        "site": ["a.example"] * _PAGES,
+        "url": [f"https://a.example/{'news' if n % 2 else 'list.php?id='}{n:03}" for n in numbers],
+        "few_clients": [[n] for n in numbers],
+        "links": [[{"page": n - 1, "transits": 1}] if n else [] for n in numbers],
+    }
+    schema = PAGE_TRAFFIC.arrow_schema
+    rest = {
+        field.name: [False if pa.types.is_boolean(field.type) else 1] * _PAGES
+        for field in schema
+        if field.name not in columns
+    }
+    return pa.Table.from_pydict({**columns, **rest}, schema)
+
+
+if __name__ == "__main__":
+    compile_all()
