@@ -23,13 +23,11 @@ R = TypeVar("R")
 _FREE: Final = {"reassoc", "contract", "nsz", "arcp"}
 """What the compiler may assume of sums: any order. Nothing about infinities or NaN."""
 
-_PART: Final[dict[str, Any]] = {
+_COMPILED: Final[dict[str, Any]] = {
     "nogil": True,
     "cache": True,
     "error_model": "numpy",
-    "fastmath": _FREE,
-    "no_cpython_wrapper": True,
-    "no_cfunc_wrapper": True,
+    "no_cfunc_wrapper": True,  # for callers in C, of which there are none
 }
 
 
@@ -38,24 +36,13 @@ def exact(function: Callable[P, R]) -> Callable[P, R]:
 
     `fastmath=False` is said because a function that says nothing inherits its caller's freedom.
     """
-    compiled = njit(
-        nogil=True, cache=True, error_model="numpy", forceinline=True, fastmath={"contract"}
-    )(function)
+    compiled = njit(**_COMPILED, forceinline=True, fastmath={"contract"})(function)
     return cast("Callable[P, R]", compiled)
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a loop without the interpreter lock; its sums may be taken in any fixed order."""
-    compiled = njit(nogil=True, cache=True, error_model="numpy", fastmath=_FREE)(function)
-    return cast("Callable[P, R]", compiled)
-
-
-def part(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a part of kernels, as they are compiled.
-
-    Python cannot call it: the code for that takes the compiler as long as a short loop does.
-    """
-    return cast("Callable[P, R]", njit(**_PART)(function))
+    return cast("Callable[P, R]", njit(**_COMPILED, fastmath=_FREE)(function))
 
 
 def _to_bits(_context: Any, x: Any) -> Any:

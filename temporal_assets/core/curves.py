@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
-from temporal_assets.core.compiled import kernel, part
+from temporal_assets.core.compiled import kernel
 from temporal_assets.core.descent import ROOM, allowed, copy, descend
 from temporal_assets.core.interest import interval, share
 from temporal_assets.core.lognormal import MIN_SIGMA, SLOWEST, accumulated, bounds
@@ -333,7 +333,7 @@ def _fit_rows(
         _tell(likelihood, best, birth, days, n, value, goodness, bottom, top, numbers[p])
 
 
-@part
+@kernel
 def _tell(
     likelihood: bool,
     theta: Floats,
@@ -361,7 +361,7 @@ def _tell(
     numbers[10] = top
 
 
-@part
+@kernel
 def _degenerate(
     y: Floats,
     w: Floats,
@@ -404,7 +404,7 @@ def _degenerate(
     return True
 
 
-@part
+@kernel
 def _filled(y: Floats, w: Floats, singles: Singles) -> float:
     """Shares of the views by day, a missing day as the day before it; returns the views.
 
@@ -438,7 +438,7 @@ def _of_constant(likelihood: bool, y: Floats, w: Floats) -> tuple[float, float]:
     return (deviance, shift) if likelihood else (squares, 0.0)
 
 
-@part
+@kernel
 def _best_of(
     likelihood: bool,
     y: Floats,

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from temporal_assets.core.compiled import exp, part
+from temporal_assets.core.compiled import exp, kernel
 from temporal_assets.core.page_equations import (
     AMPLITUDE,
     LOG_SIGMA,
@@ -59,7 +59,7 @@ little). By mass, steps keep what they promise, so that five promised gains must
 where 6,000 pages, each descended from six starts to the end, lose 0.2 to 0.4 % of their winners."""
 
 
-@part
+@kernel
 def copy(source: Floats, target: Floats) -> None:
     """Copy a parameter vector.
 
@@ -70,7 +70,7 @@ def copy(source: Floats, target: Floats) -> None:
         target[k] = source[k]
 
 
-@part
+@kernel
 def solve(
     h: Floats,
     metric: Floats,
@@ -117,7 +117,7 @@ def solve(
     return True
 
 
-@part
+@kernel
 def _is_near(likelihood: bool, one: Floats, other: Floats) -> bool:
     """Whether two parameter vectors lie in one valley."""
     near = _NEAR_OF_MASS if likelihood else _NEAR_OF_DOTS
@@ -128,7 +128,7 @@ def _is_near(likelihood: bool, one: Floats, other: Floats) -> bool:
     )
 
 
-@part
+@kernel
 def descend(
     likelihood: bool,
     theta: Floats,
@@ -206,7 +206,7 @@ def descend(
             return best, True, evaluations
 
 
-@part
+@kernel
 def _damped(damping: float, gain: float, promised: float) -> float:
     """Damping of the next step, from what the last one kept of its promise."""
     if gain > 0.75 * promised:
@@ -214,7 +214,7 @@ def _damped(damping: float, gain: float, promised: float) -> float:
     return damping if gain > 0.25 * promised else damping * 4.0
 
 
-@part
+@kernel
 def allowed(likelihood: bool, done: int, patience: float, goal: float, flat: float) -> float:
     """How far behind `goal`, a deviance or a sum of squares, a descent may be after `done` rounds.
 
@@ -226,7 +226,7 @@ def allowed(likelihood: bool, done: int, patience: float, goal: float, flat: flo
     return patience * (_FACTOR_OF_DOTS[heat] * goal + _SHARE_OF_DOTS[heat] * flat)
 
 
-@part
+@kernel
 def _is_hopeless(
     likelihood: bool,
     behind: float,
@@ -242,7 +242,7 @@ def _is_hopeless(
     return likelihood and behind > _PROMISES_OF_MASS * promised
 
 
-@part
+@kernel
 def _promise(
     theta: Floats,
     newton: Floats,
@@ -270,7 +270,7 @@ def _promise(
     return -1.0, damping
 
 
-@part
+@kernel
 def _step(
     theta: Floats,
     h: Floats,
@@ -305,7 +305,7 @@ def _step(
     return False
 
 
-@part
+@kernel
 def _furthest_out(
     theta: Floats, low: Floats, high: Floats, open_: NDArray[np.bool_], step: Floats
 ) -> int:
@@ -319,7 +319,7 @@ def _furthest_out(
     return worst
 
 
-@part
+@kernel
 def _moved(before: Floats, after: Floats, n: float) -> bool:
     """Whether the interest accumulated after n days differs."""
     z0 = (math.log(n) - before[MU]) * exp(-before[LOG_SIGMA])
@@ -327,7 +327,7 @@ def _moved(before: Floats, after: Floats, n: float) -> bool:
     return abs(math.erf(z1 * _ROOT_HALF) - math.erf(z0 * _ROOT_HALF)) > 2 * _STILL
 
 
-@part
+@kernel
 def _release(theta: Floats, g: Floats, low: Floats, high: Floats, free: NDArray[np.bool_]) -> None:
     """Free every parameter but those at a bound that the objective pulls outward."""
     free[AMPLITUDE] = True

@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from temporal_assets.core.compiled import exact, exp, kernel, log, mills, part
+from temporal_assets.core.compiled import exact, exp, kernel, log, mills
 from temporal_assets.core.lognormal import STRAY
 
 Floats = NDArray[np.float64]
@@ -96,7 +96,7 @@ def equations(
         _products_of_base(work, life, 1 if likelihood else 0, h, g)
 
 
-@part
+@kernel
 def _products(work: Floats, life: int, shift: int, h: Floats, g: Floats) -> None:
     """Weighted products of all rows of derivatives but the base's, of which h gets zeros.
 
@@ -136,7 +136,7 @@ def _products(work: Floats, life: int, shift: int, h: Floats, g: Floats) -> None
     h[3, 4] = h[4, 3] = ms
 
 
-@part
+@kernel
 def _products_of_base(work: Floats, life: int, shift: int, h: Floats, g: Floats) -> None:
     """The same for the row of the base."""
     for k in range(PARAMETERS):
@@ -148,7 +148,7 @@ def _products_of_base(work: Floats, life: int, shift: int, h: Floats, g: Floats)
         g[BASE] = slope
 
 
-@part
+@kernel
 def _dots(theta: Floats, y: Floats, weight: Floats, life: int, base: bool, work: Floats) -> float:
     """Sum of squares of the best A (and base) for theta's shape; puts both into theta.
 
@@ -191,7 +191,7 @@ def _dots(theta: Floats, y: Floats, weight: Floats, life: int, base: bool, work:
     return total
 
 
-@part
+@kernel
 def _dots_slopes(theta: Floats, y: Floats, weight: Floats, life: int, work: Floats) -> None:
     """Derivatives, residuals and weights at the curve that `_dots` left in `work`."""
     height, level = theta[AMPLITUDE], theta[BASE]
@@ -238,7 +238,7 @@ def dots_curvature(theta: Floats, life: int, work: Floats, g: Floats, h: Floats)
     _subtract(h, oo, om, os_, mm, ms, ss)
 
 
-@part
+@kernel
 def _subtract(h: Floats, oo: float, om: float, os_: float, mm: float, ms: float, ss: float) -> None:
     """Subtract from the part of offset, mu and log sigma."""
     h[2, 2] -= oo
@@ -283,7 +283,7 @@ def _mass_between(
     return narrow * width if width < _NARROW else wide
 
 
-@part
+@kernel
 def _mass(theta: Floats, y: Floats, weight: Floats, life: int, work: Floats) -> float:
     """-2 * log-likelihood (up to a constant) of the best A for theta's shape; puts it into theta.
 
@@ -325,7 +325,7 @@ def _mass(theta: Floats, y: Floats, weight: Floats, life: int, work: Floats) -> 
     return -2.0 * total
 
 
-@part
+@kernel
 def _mass_slopes(theta: Floats, y: Floats, weight: Floats, life: int, work: Floats) -> None:
     """Derivatives, residuals and weights at the curve that `_mass` left in `work`.
 

@@ -579,5 +579,6 @@ def _partition(column: Int32s, rows: Int32s, place: Int32s, spare: Int32s, parts
         part = place[column[rows[i]]]
         spare[at[part]] = rows[i]
         at[part] += 1
-    rows[:] = spare[: len(rows)]
+    for i in range(len(rows)):
+        rows[i] = spare[i]
     return sizes

@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from temporal_assets.core.compiled import kernel, part
+from temporal_assets.core.compiled import kernel
 from temporal_assets.core.lognormal import (
     MAX_SIGMA,
     MIN_MU,
@@ -152,7 +152,7 @@ def is_peak(gains: Singles, neighbours: NDArray[np.int64], cell: int) -> bool:
     return bool(best == cell)
 
 
-@part
+@kernel
 def compare(values: Singles, table: Singles, life: int, products: Singles) -> None:
     """products[k] = sum over the page's days of values[day] * table[day, k].
 
@@ -185,7 +185,7 @@ def compare(values: Singles, table: Singles, life: int, products: Singles) -> No
                     products[k] += value * table[row, k]
 
 
-@part
+@kernel
 def gains_of_dots(
     products: Singles, sums: Singles, squares: Singles, life: int, mean: float, base: bool
 ) -> None:
@@ -208,14 +208,14 @@ def gains_of_dots(
         products[k] = gain
 
 
-@part
+@kernel
 def gains_of_mass(products: Singles, sums: Singles) -> None:
     """Turn products into log-likelihoods per view (up to a constant), in place."""
     for k in range(products.shape[0]):
         products[k] -= sums[k]
 
 
-@part
+@kernel
 def best_cells(
     gains: Singles, groups: NDArray[np.int64], cells: NDArray[np.int64], values: Singles
 ) -> int:

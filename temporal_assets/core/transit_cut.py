@@ -206,7 +206,7 @@ def _vectors(
                     total[at] += share
                     share *= (depth[at] - 1) / height
                     at = parent[at]
-        nodes[begin:found] = np.sort(nodes[begin:found])
+        nodes[begin:found].sort()
         square = 0.0
         for j in range(begin, found):
             values[j] = total[nodes[j]]

@@ -72,24 +72,24 @@ def _state_after(block: NDArray[np.uint8]) -> Words:
 
 
 @inlined
-def _rotate(x: np.uint32, bits: int) -> np.uint32:
-    return np.uint32((x >> np.uint32(bits)) | (x << np.uint32(32 - bits)))
+def _rotate(x: np.uint32, bits: np.uint32) -> np.uint32:
+    return np.uint32((x >> bits) | (x << np.uint32(np.uint32(32) - bits)))
 
 
-@inlined
+@kernel
 def _compress(state: Words, w: Words, k: Words) -> None:
     """FIPS 180-4, 6.2.2; the block is in w[:16]."""
     for i in range(16, 64):
         x, y = w[i - 15], w[i - 2]
-        s0 = _rotate(x, 7) ^ _rotate(x, 18) ^ (x >> np.uint32(3))
-        s1 = _rotate(y, 17) ^ _rotate(y, 19) ^ (y >> np.uint32(10))
+        s0 = _rotate(x, np.uint32(7)) ^ _rotate(x, np.uint32(18)) ^ (x >> np.uint32(3))
+        s1 = _rotate(y, np.uint32(17)) ^ _rotate(y, np.uint32(19)) ^ (y >> np.uint32(10))
         w[i] = np.uint32(w[i - 16] + s0 + w[i - 7] + s1)
     a, b, c, d = state[0], state[1], state[2], state[3]
     e, f, g, h = state[4], state[5], state[6], state[7]
     for i in range(64):
-        s1 = _rotate(e, 6) ^ _rotate(e, 11) ^ _rotate(e, 25)
+        s1 = _rotate(e, np.uint32(6)) ^ _rotate(e, np.uint32(11)) ^ _rotate(e, np.uint32(25))
         t1 = np.uint32(h + s1 + ((e & f) ^ (~e & g)) + k[i] + w[i])
-        s0 = _rotate(a, 2) ^ _rotate(a, 13) ^ _rotate(a, 22)
+        s0 = _rotate(a, np.uint32(2)) ^ _rotate(a, np.uint32(13)) ^ _rotate(a, np.uint32(22))
         t2 = np.uint32(s0 + ((a & b) ^ (a & c) ^ (b & c)))
         h, g, f, e = g, f, e, np.uint32(d + t1)
         d, c, b, a = c, b, a, np.uint32(t1 + t2)
@@ -111,13 +111,14 @@ def _hmac_heads(
             w[i >> 2] |= np.uint32(data[start[n] + i]) << np.uint32(24 - 8 * (i & 3))
         w[length >> 2] |= np.uint32(0x80) << np.uint32(24 - 8 * (length & 3))
         w[15] = np.uint32(8 * (_BLOCK + length))
-        state[:] = inner
+        for i in range(8):
+            state[i] = inner[i]
         _compress(state, w, k)
-        w[:8] = state
+        for i in range(8):
+            w[i], state[i] = state[i], outer[i]
         w[8] = np.uint32(0x80000000)
         w[9:15] = 0
         w[15] = np.uint32(_DIGEST_BITS)
-        state[:] = outer
         _compress(state, w, k)
         heads[n] = np.int64((np.uint64(state[0]) << np.uint64(32)) | np.uint64(state[1]))
     return heads

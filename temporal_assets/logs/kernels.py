@@ -10,32 +10,42 @@ a part in another file, remove `temporal_assets/logs/__pycache__`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, ParamSpec, TypeVar
+from typing import Any, Final, ParamSpec, TypeVar, cast
 
+import numpy as np
 from numba import njit
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-NEWLINE: Final = 10
-RETURN: Final = 13
-TAB: Final = 9
-SPACE: Final = 32
-QUOTE: Final = 34
-HASH: Final = 35
-PERCENT: Final = 37
-PLUS: Final = 43
-COMMA: Final = 44
-MINUS: Final = 45
-DOT: Final = 46
-SLASH: Final = 47
-ZERO: Final = 48
-NINE: Final = 57
-COLON: Final = 58
-QUESTION: Final = 63
-OPEN: Final = 91
-BACKSLASH: Final = 92
-CLOSE: Final = 93
+
+def _byte(value: int) -> int:
+    """A constant that is a number like any other to the compiler.
+
+    Of a part that is given a plain 10 it makes a variant for 10.
+    """
+    return cast("int", np.int64(value))
+
+
+NEWLINE: Final = _byte(10)
+RETURN: Final = _byte(13)
+TAB: Final = _byte(9)
+SPACE: Final = _byte(32)
+QUOTE: Final = _byte(34)
+HASH: Final = _byte(35)
+PERCENT: Final = _byte(37)
+PLUS: Final = _byte(43)
+COMMA: Final = _byte(44)
+MINUS: Final = _byte(45)
+DOT: Final = _byte(46)
+SLASH: Final = _byte(47)
+ZERO: Final = _byte(48)
+NINE: Final = _byte(57)
+COLON: Final = _byte(58)
+QUESTION: Final = _byte(63)
+OPEN: Final = _byte(91)
+BACKSLASH: Final = _byte(92)
+CLOSE: Final = _byte(93)
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
@@ -53,6 +63,7 @@ _PART: Final[dict[str, Any]] = {
     "cache": True,
     "forceinline": True,
     "_nrt": False,  # numba's run time, which counts references
+    "no_cfunc_wrapper": True,  # for callers in C, of which there are none
 }
 
 
