@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -59,6 +62,62 @@ def test_url_matcher_finds_the_rule_of_the_tier(
         if decision.reason == "unknown_site" and "news.example" not in url:
             assert matcher.match(url) is None, url
     assert asked > 10
+
+
+def links_policy(policy: Policy, target: str) -> dict[str, Any]:
+    told: dict[str, Any] = json.loads(TARGETS[target](policy.document)["policy-links.json"])
+    return told
+
+
+def under_prefixes(policy: Policy) -> set[str]:
+    """What globs should know: all below a prefix, whatever decides there."""
+    return {url for url in URLS if policy.match(url).prefix is not None}
+
+
+def test_crawlee_follows_what_match_wants(policy: Policy) -> None:
+    crawlee = pytest.importorskip("crawlee", reason="pip install crawlee: it reads its export")
+    from crawlee.crawlers import BasicCrawler
+
+    told = links_policy(policy, "crawlee")
+    include, exclude = ([re.compile(e) for e in told[name]] for name in ("include", "exclude"))
+    accepts: Any = BasicCrawler._check_url_patterns
+    for url in URLS:
+        assert accepts(None, url, include, exclude) == (policy.match(url).decision != "skip"), url
+    globs = [crawlee.Glob(glob) for glob in told["globs"]]
+    assert {url for url in URLS if accepts(None, url, globs, [])} == under_prefixes(policy)
+    first = told["start"][0]
+    request = crawlee.Request.from_url(
+        first["url"], label=first["label"], user_data=first["user_data"]
+    )
+    assert (request.label, request.url) == ("hub-1", "https://news.example/")
+
+
+def test_crawl4ai_scores_and_filters_as_match(policy: Policy) -> None:
+    pytest.importorskip("crawl4ai", reason="pip install crawl4ai: it reads its export")
+    from crawl4ai.deep_crawling.filters import FilterChain, URLPatternFilter
+    from crawl4ai.deep_crawling.scorers import URLScorer
+
+    told = links_policy(policy, "crawl4ai")
+    chain = FilterChain(
+        [URLPatternFilter(told["include"]), URLPatternFilter(told["exclude"], reverse=True)]
+    )
+    for url in URLS:
+        wanted = policy.match(url).decision != "skip"
+        assert asyncio.run(chain.apply(url)) == wanted, url
+    globs = URLPatternFilter(told["globs"])
+    found = {url for url in URLS if globs.apply(url)}
+    # It counts the folder's name without its slash as well.
+    assert found - {"https://news.example/politics"} == under_prefixes(policy)
+
+    class PolicyScorer(URLScorer):  # type: ignore[misc]
+        def _calculate_score(self, url: str) -> float:
+            return (16 - policy.match(url).tier) / 15
+
+    scorer = PolicyScorer()
+    said = [(re.compile(expression), score) for expression, score in told["scores"]]
+    for url in URLS:
+        listed = next((score for e, score in said if e.search(url)), 0)
+        assert scorer.score(url) == pytest.approx(listed), url
 
 
 def test_the_sitemap_is_read_by_scrapy(policy: Policy, tmp_path: Path) -> None:

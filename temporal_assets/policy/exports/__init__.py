@@ -27,7 +27,7 @@ from temporal_assets.storage.durable import replace_text
 
 TARGETS: Final[Mapping[str, Callable[[Document], dict[str, str]]]] = {
     "browsertrix": browsertrix.files,
-    "crawl4ai": crawlee.files,
+    "crawl4ai": crawlee.files_of_crawl4ai,
     "crawlee": crawlee.files,
     "heritrix": heritrix.files,
     "nutch": nutch.files,

@@ -1,7 +1,8 @@
 """Crawlee and crawl4ai: start requests, expressions for links, scores, and globs.
 
-Both run in Python or JavaScript and take regular expressions; globs are for settings that take
-nothing else, and hold whole sites and prefixes. Scores are between 0 and 1, larger is sooner.
+Both take regular expressions; globs are for settings that take nothing else, and hold news
+prefixes. Scores are between 0 and 1, larger is sooner. The two differ in their globs: in Crawlee
+`*` ends at a slash and `**` does not; crawl4ai compares the whole URL, and reads `**` as a dot.
 """
 
 from __future__ import annotations
@@ -13,7 +14,16 @@ from temporal_assets.policy.exports.rules import allowed, by_rank, denied, rules
 
 
 def files(document: Document) -> dict[str, str]:
-    """Name -> content."""
+    """Name -> content, for Crawlee."""
+    return _files(document, "**")
+
+
+def files_of_crawl4ai(document: Document) -> dict[str, str]:
+    """Name -> content, for crawl4ai."""
+    return _files(document, "*")
+
+
+def _files(document: Document, anything: str) -> dict[str, str]:
     content = {
         "start": [
             {
@@ -26,7 +36,7 @@ def files(document: Document) -> dict[str, str]:
         "include": allowed(document),
         "exclude": denied(document),
         "scores": [[rule.expression, score(rule.tier)] for rule in rules(document)],
-        "globs": globs(document),
+        "globs": globs(document, anything),
     }
     return {"policy-links.json": json.dumps(content, indent=1) + "\n"}
 
@@ -36,10 +46,10 @@ def score(tier: int) -> float:
     return (SKIP_TIER - tier) / (TIERS - 1)
 
 
-def globs(document: Document) -> list[str]:
-    """Prefixes under which everything new is wanted, for both schemes."""
+def globs(document: Document, anything: str) -> list[str]:
+    """News prefixes, for both schemes; what patterns say of URLs under them is lost."""
     return [
-        f"{scheme}://{_plain(entry['prefix'])}**"
+        f"{scheme}://{_plain(entry['prefix'])}{anything}"
         for entry in document["prefixes"]
         for scheme in ("http", "https")
     ]
