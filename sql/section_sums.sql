@@ -1,6 +1,6 @@
 -- section_sums: what the pages of each section add up to, without those of sections beneath
 -- inputs: page_sections, page_histories
--- parameters: recent, days
+-- parameters: day, recent, days
 -- output: section_sums
 -- grain: section
 SELECT
@@ -9,6 +9,10 @@ SELECT
     count(*) AS pages,
     sum(CASE WHEN is_temporal THEN 1 ELSE 0 END) AS temporal_pages,
     sum(CASE WHEN is_news THEN 1 ELSE 0 END) AS news_pages,
+    -- A younger page has no curve, or no concentration above p whatever its views are.
+    sum(CASE WHEN phi_n IS NOT NULL THEN 1 ELSE 0 END) AS curve_pages,
+    sum(CASE WHEN is_news OR date_diff('day', birth, $day) + 1 > m * p THEN 1 ELSE 0 END)
+        AS aged_pages,
     sum(total) AS views,
     sum(CASE WHEN is_temporal THEN total ELSE 0 END) AS temporal_views,
     sum(list_sum(list_slice(views, $days - $recent + 1, $days))) AS recent_views,

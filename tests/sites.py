@@ -92,7 +92,11 @@ class Labelled:
             padded = [0] * (self.days - len(window)) + window
             histories.append(
                 page
-                | {"birth": self.day(0), "total": sum(window), "views": padded}
+                | {
+                    "birth": self.day(last - 1 if url in young else 0),
+                    "total": sum(window),
+                    "views": padded,
+                }
                 | {"is_born_before": False}
             )
             labels.append(

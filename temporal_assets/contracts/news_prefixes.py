@@ -40,8 +40,9 @@ NEWS_PREFIXES: Final = Table(
         ColumnSpec(
             "pages",
             Type.BIGINT,
-            "Reliable pages in it and beneath.",
-            sources=("prefix_trees.pages",),
+            "Reliable pages in it and beneath, those left out that are too young to be news; all of"
+            " them where `prefixes.rule` is the paper's.",
+            sources=("prefix_trees.aged_pages", "prefix_trees.curve_pages", "prefix_trees.pages"),
         ),
         ColumnSpec(
             "news_pages",
@@ -103,7 +104,8 @@ NEWS_PREFIXES: Final = Table(
             measure=(
                 "(SELECT count(*) FROM news_prefixes LEFT JOIN prefix_trees"
                 " ON prefix_trees.prefix = news_prefixes.prefix"
-                " AND prefix_trees.pages = news_prefixes.pages"
+                " AND news_prefixes.pages IN (prefix_trees.pages, prefix_trees.aged_pages,"
+                " prefix_trees.curve_pages)"
                 " WHERE prefix_trees.prefix IS NULL)"
             ),
             maximum=0,

@@ -18,7 +18,8 @@ from temporal_assets.contracts.table import ColumnSpec, Table, Type
 _KEY: Final = ("day", "prefix")
 
 _COUNTS: Final = (
-    *("own_pages", "pages", "temporal_pages", "news_pages", "views", "temporal_views"),
+    *("own_pages", "pages", "temporal_pages", "news_pages", "curve_pages", "aged_pages"),
+    *("views", "temporal_views"),
     *("recent_views", "view_squares", "clients"),
 )
 
@@ -27,7 +28,7 @@ _AGAIN: Final = "`page_labels` was made again since: materialise the day again."
 
 PREFIX_TREES: Final = Table(
     name="prefix_trees",
-    version=1,
+    version=2,
     description=(
         "Every folder and program with the counts of all reliable pages in it and beneath it: the"
         " URL prefix trees of NP 5.2, one a host. A URL with a query is a page of its program."
@@ -59,6 +60,18 @@ PREFIX_TREES: Final = Table(
             Type.BIGINT,
             "Those that are news by their concentration.",
             sources=("page_labels.is_news",),
+        ),
+        ColumnSpec(
+            "curve_pages",
+            Type.BIGINT,
+            "Pages old enough to be temporal: the others have no curve.",
+            sources=("page_labels.phi_n",),
+        ),
+        ColumnSpec(
+            "aged_pages",
+            Type.BIGINT,
+            "Pages old enough to be news: the concentration of a life of L days is L / m at most.",
+            sources=("page_histories.birth", "page_labels.m", "page_labels.p"),
         ),
         ColumnSpec("views", Type.BIGINT, "Views of its pages.", sources=("page_histories.total",)),
         ColumnSpec(
@@ -97,6 +110,8 @@ PREFIX_TREES: Final = Table(
             "prefix_trees",
             "own_pages < 0 OR own_pages > pages OR pages < 1 OR temporal_pages > pages"
             " OR news_pages > pages OR temporal_views > views"
+            " OR temporal_pages > curve_pages OR curve_pages > pages"
+            " OR news_pages > aged_pages OR aged_pages > pages"
             " OR recent_views > views OR clients < 1"
             " OR view_squares < views",
             protects="Shares are made of these counts and must lie between 0 and 1.",

@@ -37,6 +37,8 @@ class Pages:
 
     trees: SectionTrees
     is_known: Flags
+    is_settled: Flags
+    """Of known pages: old enough for the label, whatever it is."""
     label: Flags
     """Of known pages: as it was known when the list was made."""
     views: Int64s
@@ -99,7 +101,9 @@ def choices(pages: Pages, rules: Rules, baseline: Flags | None) -> Iterator[Choi
     for rule, own in (("paper", PAPER_RULE), ("confident", rules.prefix)):
         for threshold in sorted({*THRESHOLDS, own.threshold}):
             used = replace(own, threshold=threshold)
-            found = news_prefixes(pages.trees, pages.label, used, pages.is_known)
+            # What is too young to be news says nothing of a folder; the paper does not ask.
+            counted = pages.is_known if rule == "paper" else pages.is_settled
+            found = news_prefixes(pages.trees, pages.label, used, counted)
             yield Choice("prefixes", rule, threshold, threshold == own.threshold, found)
 
 

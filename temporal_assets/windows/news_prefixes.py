@@ -46,11 +46,20 @@ def rule_of(settings: Settings) -> PrefixRule:
     return rule if prefixes.threshold is None else replace(rule, threshold=prefixes.threshold)
 
 
-def score_prefixes(batch: pa.RecordBatch, label: str, confidence: float) -> pa.RecordBatch:
-    """Rows of `prefix_trees` with their share of news; `news_pages` are those that count."""
-    news, pages = batch.column(f"{label}_pages"), batch.column("pages").to_numpy()
+_OLD_ENOUGH: Final = {"news": "aged_pages", "temporal": "curve_pages"}
+
+
+def score_prefixes(
+    batch: pa.RecordBatch, label: str, confidence: float, counted: str
+) -> pa.RecordBatch:
+    """Rows of `prefix_trees` with their share of news; `news_pages` are those that count.
+
+    The share is one of the pages in the column `counted`, which become `pages`.
+    """
+    news, pages = batch.column(f"{label}_pages"), batch.column(counted).to_numpy()
     score = share(news.to_numpy(), pages)
     made = {
+        "pages": batch.column(counted),
         "news_pages": news,
         "score": pa.array(score),
         "bound": pa.array(lower_bound(score, pages, confidence)),
@@ -64,7 +73,12 @@ def score_prefixes(batch: pa.RecordBatch, label: str, confidence: float) -> pa.R
 def _make(job: Job) -> Sequence[Path]:
     rule = rule_of(job.settings)
     trees = {"prefix_trees": job.files("prefix_trees")}
-    kernel = partial(score_prefixes, label=job.settings.prefixes.label, confidence=rule.confidence)
+    prefixes = job.settings.prefixes
+    # What is too young to be news says nothing of a folder; the paper does not ask.
+    counted = "pages" if prefixes.rule == "paper" else _OLD_ENOUGH[prefixes.label]
+    kernel = partial(
+        score_prefixes, label=prefixes.label, confidence=rule.confidence, counted=counted
+    )
     scored = job.engine.apply(kernel, trees, _SCORED, job.out, _BATCH_ROWS)
     inputs = {
         "scored_prefixes": [str(path) for path in scored],
@@ -78,7 +92,7 @@ def _make(job: Job) -> Sequence[Path]:
         "confidence": rule.confidence,
         "splits_mixed": rule.splits_mixed,
         "min_clients": job.settings.privacy.min_clients,
-        "drops_quiet": job.settings.prefixes.quiet == "drop",
+        "drops_quiet": prefixes.quiet == "drop",
         **quietness(job),
     }
     return job.engine.query("news_prefixes", inputs, parameters, job.asset.table, job.out)

@@ -23,6 +23,8 @@ _SECTION_SUMS: Final = Table(
         ColumnSpec("pages", Type.BIGINT, "Reliable pages."),
         ColumnSpec("temporal_pages", Type.BIGINT, "By the curve."),
         ColumnSpec("news_pages", Type.BIGINT, "By concentration."),
+        ColumnSpec("curve_pages", Type.BIGINT, "Old enough for a curve."),
+        ColumnSpec("aged_pages", Type.BIGINT, "Old enough for a concentration above p."),
         ColumnSpec("views", Type.BIGINT, "Views in the window."),
         ColumnSpec("temporal_views", Type.BIGINT, "Those of temporal pages."),
         ColumnSpec("recent_views", Type.BIGINT, "Views of the last days."),
@@ -50,7 +52,7 @@ def _make(job: Job) -> Sequence[Path]:
         job,
         _SECTION_SUMS,
         {"page_sections": pages, "page_histories": job.files("page_histories")},
-        {"days": days, "recent": min(job.settings.sites.quiet_days, days)},
+        {"day": job.day, "days": days, "recent": min(job.settings.sites.quiet_days, days)},
     )
     paths = write_section_paths(job.engine, {"section_sums": sums}, job.out)
     sections = {"section_sums": sums, "section_paths": paths}

@@ -20,6 +20,8 @@ from temporal_assets.windows.arrow_texts import from_arrow, to_arrow
 _BATCH_ROWS: Final = 65_536
 """Some megabytes of URLs."""
 
+_LABELS: Final = ("site", "url", "is_temporal", "is_news", "phi_n", "m", "p")
+
 PAGE_SECTIONS: Final = Table(
     name="page_sections",
     version=1,
@@ -31,6 +33,9 @@ PAGE_SECTIONS: Final = Table(
         ColumnSpec("section", Type.VARCHAR, "The deepest folder or program it lies in."),
         ColumnSpec("is_temporal", Type.BOOLEAN, "By the curve."),
         ColumnSpec("is_news", Type.BOOLEAN, "By concentration."),
+        ColumnSpec("phi_n", Type.DOUBLE, "Accumulated interest of the curve.", nullable=True),
+        ColumnSpec("m", Type.BIGINT, "First days that concentration compares."),
+        ColumnSpec("p", Type.DOUBLE, "Concentration above which it is news."),
     ),
 )
 
@@ -62,7 +67,7 @@ def write_section_paths(engine: Engine, inputs: Inputs, out: Path) -> list[str]:
 def page_sections(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Rows of PAGE_SECTIONS for rows of `page_labels`."""
     deepest = sections(from_arrow(batch.column("url"))).innermost()
-    columns = {name: batch.column(name) for name in ("site", "url", "is_temporal", "is_news")}
+    columns = {name: batch.column(name) for name in _LABELS}
     return _batch(PAGE_SECTIONS, columns | {"section": to_arrow(deepest)})
 
 

@@ -60,11 +60,14 @@ def _pages(trial: Trial, trees: SectionTrees, urls: pa.Array, label: str) -> Pag
     views = np.zeros(len(urls), np.int64)
     truth = np.zeros(len(urls), np.bool_)
     learned[:known] = trial.known[name].to_numpy()
+    settled = np.zeros(len(urls), np.bool_)
+    settled[:known] = trial.known[f"has_{label}"].to_numpy()
     views[:known] = trial.known["total"].to_numpy()
     truth[judged] = trial.judged[name].to_numpy()
     is_judged = np.zeros(len(urls), np.bool_)
     is_judged[judged] = True
-    return Pages(trees, np.arange(len(urls)) < known, learned, views, is_judged, truth)
+    is_known = np.arange(len(urls)) < known
+    return Pages(trees, is_known, settled, learned, views, is_judged, truth)
 
 
 def _rows(job: Job, trial: Trial, label: str, pages: Pages, in_use: Flags | None) -> Iterator[Row]:

@@ -46,6 +46,8 @@ _KNOWN_PAGES: Final = Table(
         _TOTAL,
         ColumnSpec("is_temporal", Type.BOOLEAN, "By the curve."),
         ColumnSpec("is_news", Type.BOOLEAN, "By concentration."),
+        ColumnSpec("has_temporal", Type.BOOLEAN, "Old enough for a curve."),
+        ColumnSpec("has_news", Type.BOOLEAN, "Old enough for a concentration above p."),
     ),
 )
 _BORN_PAGES: Final = Table(
@@ -64,7 +66,7 @@ _BORN_PAGES: Final = Table(
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What lists are made from and judged by; columns of both are those of `known_pages`."""
+    """What lists are made from and judged by; columns are those of `known_pages`."""
 
     name: Literal["in_sample", "out_of_time"]
     horizon: int

@@ -22,7 +22,7 @@ from temporal_assets.engines.base import Engine
 from temporal_assets.quality.evaluate import Status
 from temporal_assets.quality.inspect import Inspector
 from temporal_assets.settings import load_settings
-from temporal_assets.windows.news_prefixes import rule_of
+from temporal_assets.windows.news_prefixes import NEWS_PREFIXES, rule_of
 from temporal_assets.windows.scored import scoring_of
 from temporal_assets.windows.site_changes import SITE_CHANGES
 from temporal_assets.windows.site_scores import SITE_SCORES
@@ -58,6 +58,8 @@ def test_the_tree_of_a_site(mixed: Labelled) -> None:
         "pages": 15,
         "temporal_pages": 6,
         "news_pages": 6,
+        "curve_pages": 15,
+        "aged_pages": 15,
         "views": 6 * 12 + 8 * 8 + 160,
         "temporal_views": 72,
         "recent_views": 6 * 2 + 8 * 3 + 60,
@@ -123,6 +125,28 @@ def test_young_pages_count_as_what_they_probably_are(engine: Engine, tmp_path: P
         rows = {row["site"]: row for row in here.rows("site_scores", 7)}
         games = rows["games.example"]
         assert (games["young_pages"], games["score"], games["rank"]) == (0, 0.0, None)
+
+
+def test_pages_too_young_to_be_news_do_not_split_a_folder(engine: Engine, tmp_path: Path) -> None:
+    here = Labelled(engine, tmp_path)
+    first = {f"{A}/news/01/{n}": [9] * 8 for n in range(8)}
+    second = {f"{A}/news/02/{n}": [0] * 6 + [9, 9] for n in range(8)}
+    care = {f"{A}/care/{n}": [9] * 8 for n in range(16)}
+    here.write_days(first | second | care)
+    news, young = set(first), dict.fromkeys(second)
+    here.write_labels(7, first | second | care, news, news, young)
+    here.make(7)
+    tree = {row["prefix"]: row for row in here.rows("prefix_trees", 7)}["a.example/news/"]
+    assert [tree[name] for name in ("pages", "curve_pages", "aged_pages")] == [16, 8, 8]
+    (prefix,) = here.rows("news_prefixes", 7)
+    assert (prefix["prefix"], prefix["pages"], prefix["score"]) == ("a.example/news/", 8, 1.0)
+    # The paper's rule takes the folder of yesterday, under which nothing will ever come up.
+    here.settings = load_settings(
+        tmp_path, window={"days": 8, "min_days": 1}, prefixes={"rule": "paper"}
+    )
+    here.make(7, [NEWS_PREFIXES])
+    (prefix,) = here.rows("news_prefixes", 7)
+    assert (prefix["prefix"], prefix["pages"]) == ("a.example/news/01/", 8)
 
 
 def test_domains_put_hosts_together(engine: Engine, tmp_path: Path) -> None:

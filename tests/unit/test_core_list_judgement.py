@@ -36,6 +36,7 @@ def pages() -> Pages:
     return Pages(
         section_trees(texts(urls)),
         known,
+        known,
         np.array([*KNOWN.values(), *([False] * len(JUDGED))]),
         np.where(known, 60, 0),
         ~known,
