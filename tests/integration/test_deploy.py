@@ -1,0 +1,62 @@
+"""The files of deploy/ agree with the package. What they start is not tried here."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+UNITS = ("temporal-assets-daemon", "temporal-assets-webserver")
+
+
+def test_servers_are_for_this_machine_and_for_reading(repository: Path) -> None:
+    services = yaml.safe_load((repository / "deploy" / "compose.yaml").read_text("utf-8"))[
+        "services"
+    ]
+    assert services["webserver"]["ports"] == ["127.0.0.1:3000:3000"]
+    assert "--read-only" in services["webserver"]["command"]
+    assert "ports" not in services["daemon"]
+    unit = (repository / "deploy" / "systemd" / f"{UNITS[1]}.service").read_text("utf-8")
+    assert "-h 127.0.0.1 " in unit
+    assert "--read-only\n" in unit
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_units_write_their_state_folder_only(repository: Path, name: str) -> None:
+    unit = (repository / "deploy" / "systemd" / f"{name}.service").read_text("utf-8")
+    values = dict(re.findall(r"^(\w+)=(.*)$", unit, re.MULTILINE))
+    assert values["ProtectSystem"] == "strict"
+    assert values["ReadWritePaths"] == values["WorkingDirectory"] == "/srv/temporal_state"
+    assert values["UMask"] == "0077"
+    assert f"/etc/systemd/system/{name}.service" in unit
+
+
+def test_the_image_holds_what_the_wheel_is_built_from(repository: Path) -> None:
+    text = (repository / "deploy" / "Dockerfile").read_text("utf-8")
+    copied = re.findall(r"^COPY (.+) \S+$", text, re.MULTILINE)
+    names = {name for line in copied for name in line.split()}
+    assert names == {
+        "LICENSE",
+        "README.md",
+        "dagster.yaml",
+        "pyproject.toml",
+        "requirements.lock",
+        "sql",
+        "temporal_assets",
+    }
+    assert all((repository / name).exists() for name in names)
+
+
+def test_the_proxy_asks_who_it_is_and_where_the_question_came_from(repository: Path) -> None:
+    text = (repository / "deploy" / "nginx.conf").read_text("utf-8")
+    assert text.count("{") == text.count("}")
+    for line in (
+        'if ($host != "dagster.example.org") { return 421; }',
+        "if ($temporal_foreign_origin) { return 403; }",
+        "if ($temporal_foreign_site) { return 403; }",
+        "ssl_reject_handshake on;",
+        "auth_basic_user_file /etc/nginx/temporal-assets.htpasswd;",
+    ):
+        assert line in text
