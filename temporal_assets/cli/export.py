@@ -36,6 +36,12 @@ def run(
     if target not in TARGETS:
         raise CommandError(f"{target!r} is no target; there are {TARGET_NAMES}", USAGE)
     document = read_policy(policy_path(policy, state))
-    for path in export(document, target, folder):
+    try:
+        written = export(document, target, folder)
+    except OSError as error:
+        raise CommandError(
+            f"cannot write to {console.place(folder)}: {error.strerror or error}"
+        ) from None
+    for path in written:
         console.write(f"{console.plain(console.place(path))}\t{path.stat().st_size}")
     console.say(f"Where each file goes is in docs/crawlers ({target}).")

@@ -179,6 +179,12 @@ def checked(found: Any, name: str) -> Document:
     missing = sorted(set(Document.__annotations__) - set(found))
     if missing:
         raise PolicyError(f"{name} is not whole, it lacks {', '.join(missing)}: copy it again")
+    try:
+        for pattern in found["patterns"]:
+            # Policies of this version that were written before the field do without it.
+            pattern.setdefault("overrules", False)
+    except (AttributeError, TypeError):
+        raise PolicyError(f"{name} is damaged: its `patterns` are no list of them") from None
     return cast("Document", found)
 
 

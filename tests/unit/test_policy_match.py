@@ -281,6 +281,18 @@ def test_a_policy_that_cannot_be_used_says_why(
     assert VERSION == 1
 
 
+def test_a_policy_from_before_a_field_is_still_read(tmp_path: Path) -> None:
+    doc: Any = document(whole=True)
+    for pattern in doc["patterns"]:
+        del pattern["overrules"]
+    (tmp_path / "policy.json").write_text(as_text(doc), "utf-8")
+    later = Policy.load(tmp_path).match("https://shop.example/archive/item?id=99999")
+    assert (later.decision, later.reason) == ("now", "prefix")
+    (tmp_path / "policy.json").write_text(as_text(doc | {"patterns": [1]}), "utf-8")
+    with pytest.raises(PolicyError, match="damaged"):
+        Policy.load(tmp_path)
+
+
 def test_damage_is_named(tmp_path: Path) -> None:
     doc = document()
     doc["trees"][0]["parent"] = doc["trees"][0]["parent"][:-1]
