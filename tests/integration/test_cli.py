@@ -21,6 +21,7 @@ from typer.testing import CliRunner
 from temporal_assets import __version__
 from temporal_assets.cli import doctor, ingest
 from temporal_assets.cli.app import app
+from tests.mail_server import WebServer, serving
 
 BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 ROBOT = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
@@ -206,6 +207,8 @@ def test_status_for_people(built: tuple[Path, Any]) -> None:
     assert result.exit_code == 0
     assert re.search(r"│ page_views +│ +2 │ 2026-01-30 │ 2026-01-31 │ +3 │", result.stdout)
     assert "10 lines of 2026-01-30..2026-01-31" in result.stderr
+    assert "The latest day of page_views is 2026-01-31, " in result.stderr
+    assert "ago. Switched on: nothing" in result.stderr
 
 
 def test_a_second_materialize_has_nothing_to_do(built: tuple[Path, Any]) -> None:
@@ -564,9 +567,35 @@ def test_the_doctor_finds_a_healthy_state_healthy(built: tuple[Path, Any]) -> No
             "engine",
             "published files",
             "dagster home",
+            "alerts",
         ],
         "ok",
     )
+
+
+def test_the_doctor_sends_a_test_message_when_asked(
+    built: tuple[Path, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def alerts(*options: str) -> tuple[str, str]:
+        found = json.loads(call("doctor", "--json", "--state", state, *options).stdout)
+        return next((one["status"], one["detail"]) for one in found if one["check"] == "alerts")
+
+    state, _ = built
+    nobody = "nobody to tell: alerts.webhook and alerts.to are not set"
+    assert alerts() == ("ok", nobody)
+    assert alerts("--alert") == ("broken", nobody)
+    server = WebServer()
+    monkeypatch.setenv("TEMPORAL_ASSETS_ALERTS__WEBHOOK", server.url)
+    with serving(server):
+        assert alerts() == ("ok", "the webhook at 127.0.0.1 (--alert sends a test)")
+        assert server.texts == []
+        assert alerts("--alert") == ("ok", "sent to the webhook at 127.0.0.1")
+        assert "this is a test" in server.texts[0]
+        server.answers = [(404, "no_service")]
+        status, detail = alerts("--alert")
+    assert status == "broken"
+    assert detail.startswith("not sent to the webhook at 127.0.0.1: answered 404 ")
+    assert "SECRET" not in detail
 
 
 def test_the_doctor_finds_what_is_broken(state: Path) -> None:
