@@ -2,7 +2,7 @@
 --   F_in, F_out and F_trans over distinct (referrer, target, client) of the window; links name
 --   pages of the same site by their place among its URLs, counted from 0
 -- inputs: transits, page_totals, page_labels
--- parameters: day, new_from, least_clients
+-- parameters: day, new_from, observed_days, chance, least_clients
 -- output: page_traffic
 -- grain: url
 -- Pages have numbers in the order of sites and URLs, so that those of a site are a range: whether
@@ -90,7 +90,11 @@ SELECT
     coalesce(few.clients, []) AS few_clients,
     coalesce(links.links, []) AS links,
     pages.total AS views,
-    pages.birth >= $new_from AS is_new,
+    -- A page that was opened at a steady rate would have all its views in the days since its birth by
+    -- this chance: pages of the long tail that were there before do, new ones do not.
+    pages.birth >= $new_from AND power(
+        CAST(date_diff('day', pages.birth, $day) + 1 AS DOUBLE) / $observed_days, pages.total
+    ) < $chance AS is_new,
     CASE WHEN labels.phi_n IS NOT NULL THEN labels.is_temporal END AS is_temporal
 FROM pages
 LEFT JOIN arrivals ON arrivals.page = pages.page

@@ -26,7 +26,7 @@ _AT_FAULT: Final = "The transformation is at fault: report it with the rows show
 
 PAGE_TRAFFIC: Final = Table(
     name="page_traffic",
-    version=1,
+    version=2,
     description=(
         "How people came to every page of the window and where they went from it: F_in, F_out and"
         " F_trans of BB 2, each (referrer, target, client) once in the window. What URL patterns"
@@ -82,8 +82,9 @@ PAGE_TRAFFIC: Final = Table(
         ColumnSpec(
             "is_new",
             Type.BOOLEAN,
-            "Born on one of the days of the window's later half, of those that are there.",
-            sources=("page_totals.birth",),
+            "Born on one of the days of the window's later half, of those that are there, and"
+            " opened so often since that silence before would be no chance (docs/url-patterns.md).",
+            sources=("page_totals.birth", "page_totals.total"),
         ),
         ColumnSpec(
             "is_temporal",

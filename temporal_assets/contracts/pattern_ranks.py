@@ -136,7 +136,7 @@ PATTERN_RANKS: Final = Table(
         ColumnSpec(
             "new_pages_per_day",
             Type.DOUBLE,
-            "Pages born a day in the later half of the window; NULL where it is a single day.",
+            "New pages a day in the later half of the window; NULL where it is a single day.",
             nullable=True,
             sources=("url_patterns.new_pages",),
         ),

@@ -131,7 +131,7 @@ URL_PATTERNS: Final = Table(
         ColumnSpec(
             "new_pages",
             Type.BIGINT,
-            "Pages born in the later half of the window.",
+            "New pages of the later half of the window.",
             sources=("page_traffic.is_new",),
         ),
         ColumnSpec(

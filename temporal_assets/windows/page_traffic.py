@@ -11,6 +11,10 @@ from temporal_assets.windows.asset import Job, WindowAsset
 from temporal_assets.windows.page_labels import PAGE_LABELS
 from temporal_assets.windows.page_totals import PAGE_TOTALS
 
+CHANCE: Final = 0.1
+"""A page is new if the silence before its first view has a smaller chance than this for a page
+that was there and is opened at a steady rate (docs/url-patterns.md says how well that works)."""
+
 
 def later_half(present: Sequence[dt.date]) -> Sequence[dt.date]:
     """The days on which a page that is first seen counts as new.
@@ -22,9 +26,12 @@ def later_half(present: Sequence[dt.date]) -> Sequence[dt.date]:
 
 
 def _make(job: Job) -> Sequence[Path]:
-    days = later_half(job.window("transits").present)
+    present = job.window("transits").present
+    days = later_half(present)
     parameters = {
         "day": job.day,
+        "observed_days": (job.day - present[0]).days + 1,
+        "chance": CHANCE,
         # With a single day there is none that is later.
         "new_from": days[0] if days else job.day + dt.timedelta(days=1),
         "least_clients": job.settings.privacy.min_clients,

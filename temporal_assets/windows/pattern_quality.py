@@ -34,6 +34,7 @@ from temporal_assets.core.texts import Flags, texts
 from temporal_assets.engines.base import Engine
 from temporal_assets.settings import Settings
 from temporal_assets.storage.store import Store
+from temporal_assets.windows.page_traffic import CHANCE
 from temporal_assets.windows.pattern_nodes import learn
 from temporal_assets.windows.site_traffic import texts_of
 from temporal_assets.windows.url_patterns import pattern_options
@@ -164,6 +165,8 @@ def _traffic(
     parameters = {
         "day": days[-1],
         "new_from": days[-1],
+        "observed_days": (days[-1] - days[0]).days + 1,
+        "chance": CHANCE,
         "least_clients": settings.privacy.min_clients,
     }
     (path,) = engine.query("page_traffic", inputs, parameters, contracts.PAGE_TRAFFIC, scratch)

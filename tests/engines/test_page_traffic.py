@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 
 from temporal_assets import contracts
 from temporal_assets.engines.base import Engine
-from temporal_assets.windows.page_traffic import later_half
+from temporal_assets.windows.page_traffic import CHANCE, later_half
 
 DAY = dt.date(2026, 3, 29)
+LAST = DAY + dt.timedelta(days=4)
 LEAST = 3
 PAGES = [
     "https://a.example/",
@@ -35,7 +36,7 @@ a_transit = st.tuples(
 )
 
 
-def slow(transits: Iterable[Transit], new_from: int) -> list[dict[str, Any]]:
+def slow(transits: Iterable[Transit], new_from: int, total: int) -> list[dict[str, Any]]:
     triples = {(referrer, target, client) for _, referrer, target, client in transits}
     births: dict[str, int] = {}
     for day, _, target, _ in sorted(transits, key=lambda one: one[0]):
@@ -54,7 +55,7 @@ def slow(transits: Iterable[Transit], new_from: int) -> list[dict[str, Any]]:
         clients = sorted({client for _, _, client in inward})
         rows.append(
             {
-                "day": DAY,
+                "day": LAST,
                 "site": urlsplit(page).netloc,
                 "url": page,
                 "visits": len(inward),
@@ -63,8 +64,9 @@ def slow(transits: Iterable[Transit], new_from: int) -> list[dict[str, Any]]:
                 "clients": len(clients),
                 "few_clients": clients if len(clients) < LEAST else [],
                 "links": [{"page": at, "transits": n} for at, n in sorted(counts.items())],
-                "views": 7,
-                "is_new": births[page] >= new_from,
+                "views": total,
+                # Five days are observed: 0.2 ** 2 and 0.4 ** 7 are less than a tenth, 0.4 ** 2 is not.
+                "is_new": births[page] >= new_from and ((5 - births[page]) / 5) ** total < 0.1,
                 "is_temporal": {"/": True, "/x": False}.get(urlsplit(page).path),
             }
         )
@@ -79,14 +81,18 @@ def write(folder: Path, name: str, rows: list[dict[str, Any]]) -> list[str]:
     return [str(path)]
 
 
-@given(transits=st.lists(a_transit, max_size=60), new_from=st.integers(1, 4))
+@given(
+    transits=st.lists(a_transit, max_size=60),
+    new_from=st.integers(1, 4),
+    total=st.sampled_from([1, 2, 7]),
+)
 @settings(max_examples=25)
 def test_traffic_is_what_was_counted_by_hand(
-    engine: Engine, transits: list[Transit], new_from: int
+    engine: Engine, transits: list[Transit], new_from: int, total: int
 ) -> None:
     days = [DAY + dt.timedelta(days=n) for n in range(5)]
     transits = [one for one in transits if one[1] != one[2]]
-    wanted = slow(transits, new_from)
+    wanted = slow(transits, new_from, total)
     births: dict[str, int] = {}
     for day, _, target, _ in sorted(transits, key=lambda one: one[0]):
         births.setdefault(target, day)
@@ -105,7 +111,7 @@ def test_traffic_is_what_was_counted_by_hand(
                 folder,
                 "page_totals",
                 [
-                    {"day": DAY, "site": urlsplit(page).netloc, "url": page, "total": 7}
+                    {"day": DAY, "site": urlsplit(page).netloc, "url": page, "total": total}
                     | {"birth": days[births[page]]}
                     for page in births
                 ],
@@ -121,7 +127,8 @@ def test_traffic_is_what_was_counted_by_hand(
                 ],
             ),
         }
-        parameters = {"day": DAY, "new_from": days[new_from], "least_clients": LEAST}
+        parameters = {"day": LAST, "new_from": days[new_from], "least_clients": LEAST}
+        parameters |= {"observed_days": 5, "chance": CHANCE}
         (path,) = engine.query("page_traffic", inputs, parameters, contracts.PAGE_TRAFFIC, folder)
         assert pq.read_table(path).to_pylist() == wanted
 
