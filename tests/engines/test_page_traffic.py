@@ -65,7 +65,7 @@ def slow(transits: Iterable[Transit], new_from: int, total: int) -> list[dict[st
                 "few_clients": clients if len(clients) < LEAST else [],
                 "links": [{"page": at, "transits": n} for at, n in sorted(counts.items())],
                 "views": total,
-                # Five days are observed: 0.2 ** 2 and 0.4 ** 7 are less than a tenth, 0.4 ** 2 is not.
+                # Of five days: 0.2 ** 2 and 0.4 ** 7 are less than a tenth, 0.4 ** 2 is not.
                 "is_new": births[page] >= new_from and ((5 - births[page]) / 5) ** total < 0.1,
                 "is_temporal": {"/": True, "/x": False}.get(urlsplit(page).path),
             }
