@@ -18,7 +18,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -135,6 +135,43 @@ def match(pages: int) -> Cost:
     return _cost(len(unseen), begun, worked, f"{covered:.1%} covered by {len(tree.leaves)} leaves")
 
 
+def hostile_urls(count: int) -> dict[str, Texts]:
+    """URLs made to be slow, by what is odd about them; each some kilobytes of one thing."""
+    host = f"https://{_HOST}"
+    page, story = f"{host}/forum/showthread.php?", f"{host}/politics/2011/01/01/"
+    fields = range(64)
+    made = {
+        "64 query fields": lambda i: page + "&".join(f"k{i}{j}=v{j}" for j in fields),
+        "64 fields of one name": lambda _: page + "&".join(f"f={j}" for j in fields),
+        "64 nameless fields": lambda _: page + "&".join(f"f{j}" for j in fields),
+        "2,000 empty fields": lambda _: page + "&" * 2_000,
+        "300 folders": lambda i: f"{host}/{'ab/' * 300}{i}",
+        "2,000 slashes": lambda _: f"{host}/{'/' * 2_000}",
+        "4,000 digits": lambda _: f"{host}/gallery/x/photo/{'9' * 4_000}",
+        "4,000 hexadecimal digits": lambda _: f"{host}/gallery/x/photo/{'af09' * 1_000}",
+        "a slug of 3,900 letters": lambda _: f"{host}/gallery/{'ab-' * 1_300}/photo/7",
+        "2,000 dots": lambda _: f"{story}{'a.' * 2_000}html",
+        "a field of 4,000 digits": lambda _: f"{page}t={'9' * 4_000}&f=alpha",
+        "600 letters as percent escapes": lambda _: f"{story}{'%C3%A4' * 600}.html",
+        "500 host labels": lambda _: f"https://{'a.' * 500}portal.example/x",
+    }
+    return {name: texts([url(i) for i in range(count)]) for name, url in made.items()}
+
+
+def match_hostile(pages: int) -> dict[str, float]:
+    """URLs a second of the processor, by family; the best of three runs."""
+    matcher = compile_matcher(pattern_tree(site(pages, SEED + 1).urls))
+    found = {}
+    for name, urls in hostile_urls(3_000).items():
+        seconds = []
+        for _ in range(3):
+            begun = time.process_time()
+            matcher.match(urls)
+            seconds.append(time.process_time() - begun)
+        found[name] = len(urls) / min(seconds)
+    return found
+
+
 def learn_small(sizes: list[int]) -> tuple[int, int, float]:
     """Learn some small sites: pages, patterns, seconds of the processor."""
     patterns, worked = 0, 0.0
@@ -182,7 +219,7 @@ def _cost(urls: int, begun: float, worked: float, said: str) -> Cost:
     return Cost(urls, elapsed, processor, peak, said)
 
 
-def _apart(work: str, pages: int) -> Cost:
+def _apart(work: str, pages: int) -> Any:
     """Run a measurement in a new process."""
     spawn = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=spawn) as pool:
@@ -215,6 +252,8 @@ def main() -> None:
     _show("match unseen URLs", cost)
     print(f"{'':<22}{cost.urls / cost.elapsed:>10,.0f} URLs/s elapsed, "
           f"{cost.urls / cost.processor:,.0f} URLs/s processor")  # fmt: skip
+    for name, speed in _apart("match_hostile", 20_000).items():
+        print(f"{'':<22}{speed:>10,.0f} URLs/s processor  {name}")
     cost, making = many(SMALL_SITES // scale)
     _show(f"{SMALL_SITES // scale:,} small sites", cost)
     print(f"{'':<22}on {PROCESSES} processes, of which {making:.2f} s elapsed make the sites")
