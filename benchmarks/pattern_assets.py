@@ -108,6 +108,7 @@ def measure(urls: int, sites: int, cores: int) -> dict[str, Any]:
                 started = time.perf_counter()
                 build(store, engine, settings, asset)
                 made[asset.name] = time.perf_counter() - started
+                print(f"{asset.name} {made[asset.name]:.1f} s", file=sys.stderr, flush=True)
         patterns = store.read("url_patterns", _DAY)
         lost = sum(status != "learned" for status in patterns["status"].to_pylist())
         children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024

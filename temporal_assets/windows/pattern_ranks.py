@@ -15,14 +15,10 @@ from scipy import sparse
 from temporal_assets import contracts
 from temporal_assets.core.behaviour_graph import BehaviourGraph, PatternRanks, rank_patterns
 from temporal_assets.core.texts import Floats
-from temporal_assets.engines.base import GroupLimits
 from temporal_assets.windows.asset import Job, WindowAsset
 from temporal_assets.windows.page_traffic import later_half
 from temporal_assets.windows.site_traffic import floats, links
-from temporal_assets.windows.url_patterns import URL_PATTERNS
-
-_HERE: Final = GroupLimits(processes=0, seconds=0, memory_mib=0)
-"""A site's ranks take less time than handing it to a process."""
+from temporal_assets.windows.url_patterns import URL_PATTERNS, site_limits
 
 
 def site_ranks(rows: pa.Table, new_days: int) -> pa.RecordBatch:
@@ -116,7 +112,7 @@ def _make(job: Job) -> Sequence[Path]:
         "site",
         job.asset.table,
         job.out,
-        _HERE,
+        site_limits(job.settings),
         _no_ranks,
     )
 
