@@ -39,6 +39,10 @@ _MINUTES: Final = 24.0 * 60
 _TIERS: Final = (0.5, 0.9)
 """Shares of what all seeds cover at which the first and the second tier end."""
 
+_USUAL_VISITS: Final = 3.0
+"""Visits that the last days of a hub should have had before silence says anything: with fewer,
+nobody comes in more than 5 % of such days (exp(-3)) to a hub that is as alive as ever."""
+
 _SHORTEST_HALF_LIFE: Final = 1 / _HOURS
 """In days. Views are known by day: a shorter life cannot be told from this."""
 
@@ -127,10 +131,10 @@ def most_hubs(hubs: Hubs) -> int:
 
 
 def is_quiet(visits: Visits, settings: Settings, observed: Flags) -> Flags:
-    """Hubs that hardly anybody came to in the last days, as sites are quiet."""
+    """Hubs that hardly anybody came to in the last days, as sites are quiet, and not by chance."""
     sites = settings.sites
-    recent = visits.recent / observed[-sites.quiet_days :].sum()
-    quiet: Flags = recent < sites.quiet_share * visits.total / observed.sum()
+    usual = visits.total * observed[-sites.quiet_days :].sum() / observed.sum()
+    quiet: Flags = (usual >= _USUAL_VISITS) & (visits.recent < sites.quiet_share * usual)
     return quiet
 
 
