@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from temporal_assets.core.curves import Options, fit
+from temporal_assets.core.curves import Method, Options, Reason, fit
 from temporal_assets.core.lognormal import daily_mass, density
 from temporal_assets.core.page_equations import (
     AMPLITUDE,
@@ -97,8 +97,9 @@ def test_a_peak_of_the_grid_is_no_worse_than_the_cells_beside_it() -> None:
         assert other_offset == offset or other_log_sigma == log_sigma
 
 
-def test_a_search_is_short_and_its_length_is_told() -> None:
-    curves = fit(draw(300, 60, seed=4).views, Options("likelihood"))
-    asked = curves.evaluations[curves.converged]
-    assert 3 < asked.mean() < 25
-    assert (curves.evaluations[curves.reason > 2] == 0).all()
+@pytest.mark.parametrize(("method", "most"), [("likelihood", 20), ("least_squares", 38)])
+def test_a_search_is_short_and_its_length_is_told(method: Method, most: int) -> None:
+    curves = fit(draw(300, 60, seed=4).views, Options(method))
+    asked = curves.evaluations[curves.reason <= Reason.OUT_OF_ROUNDS]
+    assert 3 < asked.mean() < most
+    assert (curves.evaluations[curves.reason > Reason.OUT_OF_ROUNDS] == 0).all()
