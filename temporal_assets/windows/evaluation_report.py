@@ -102,7 +102,9 @@ def compose(job: Job) -> Report:
         *_patterns(job, reader, crawled),
         crawls.timely(reader.table("timely_simulation")),
     )
-    return Report(job.day, f"Evaluation report, {job.day}", tuple(_facts(job, reader)), sections)
+    # As they are stored, with the digits that are kept: page, table and JSON are the same.
+    kept = tuple(section_of(section_content(section)) for section in sections)
+    return Report(job.day, f"Evaluation report, {job.day}", tuple(_facts(job, reader)), kept)
 
 
 def read_report(store: Store, day: dt.date) -> Report:
