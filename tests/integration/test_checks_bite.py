@@ -138,6 +138,10 @@ class Bench:
         self.connection = duckdb.connect()
         for name in sorted({name for check in table.checks for name in check.reads}):
             self.connection.from_parquet(corpus.store.files(name, corpus.day)).create(name)
+        days = corpus.settings.window.days
+        for name in sorted({name for rule in table.rules for name in rule.reads_window}):
+            window = corpus.store.window(name, corpus.day, days, 1)
+            self.connection.from_parquet(list(window.files)).create(f"{name}_window")
         self.connection.from_parquet(corpus.store.files(table.name, corpus.day)).create("sound")
         self.usual = self._measure("FROM sound", table.drifts)
 
