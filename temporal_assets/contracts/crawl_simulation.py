@@ -8,7 +8,6 @@ from temporal_assets.contracts.rules import (
     Rule,
     Severity,
     day_is_partition,
-    has_rows,
     no_rows,
     not_null,
     unique,
@@ -203,6 +202,5 @@ CRAWL_SIMULATION: Final = Table(
             protects="An order that needs more pages than PageRank or breadth first helps nobody.",
             remedy="See `temporal-assets simulate` for the sites on which it falls behind.",
         ),
-        has_rows("sites that can be crawled"),
     ),
 )

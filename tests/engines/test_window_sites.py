@@ -304,12 +304,18 @@ page = st.builds(
 )
 
 
+# So many days that no page is too young to be news: younger ones have a test of their own.
+_DAYS = 6
+
+
 @settings(max_examples=25)
 @given(
     pages=st.dictionaries(
         page,
         st.tuples(
-            st.lists(st.integers(0, 7), min_size=4, max_size=4), st.booleans(), st.booleans()
+            st.lists(st.integers(0, 7), min_size=_DAYS, max_size=_DAYS),
+            st.booleans(),
+            st.booleans(),
         ),
         min_size=1,
         max_size=25,
@@ -331,21 +337,23 @@ def test_sql_is_what_core_says(
         here = Labelled(
             engine,
             Path(folder),
-            days=4,
+            days=_DAYS,
             privacy={"min_clients": 1},
             sites={"rule": rule, "min_pages": 2, "quiet_share": 0.0},
             prefixes={"rule": rule},
         )
-        here.write_days({url: found[0] for url, found in pages.items()} | {f"{A}/": [1] * 4})
-        here.write_labels(3, {url: found[0] for url, found in pages.items()}, temporal, news)
-        here.make(3)
+        here.write_days({url: found[0] for url, found in pages.items()} | {f"{A}/": [1] * _DAYS})
+        here.write_labels(
+            _DAYS - 1, {url: found[0] for url, found in pages.items()}, temporal, news
+        )
+        here.make(_DAYS - 1)
         trees = section_trees(texts(urls))
         names = trees.names()
         is_temporal = np.array([url in temporal for url in urls])
         is_news = np.array([url in news for url in urls])
         views = np.array([sum(pages[url][0]) for url in urls])
         total = trees.total(np.ones(len(urls), np.int64))
-        made = {row["prefix"]: row for row in here.rows("prefix_trees", 3)}
+        made = {row["prefix"]: row for row in here.rows("prefix_trees", _DAYS - 1)}
         assert sorted(made) == sorted(names)
         assert [made[name]["pages"] for name in names] == total.tolist()
         assert [made[name]["views"] for name in names] == trees.total(views).tolist()
@@ -355,13 +363,13 @@ def test_sql_is_what_core_says(
         ]
         scores = score_sections(trees.parent, total, trees.total(is_news), rule_of(here.settings))
         chosen = sorted(names[n] for n in np.flatnonzero(scores.is_prefix))
-        assert [row["prefix"] for row in here.rows("news_prefixes", 3)] == chosen
+        assert [row["prefix"] for row in here.rows("news_prefixes", _DAYS - 1)] == chosen
         _sections_are_those_of_core(here, names, trees.parent)
         _sites_are_those_of_core(here, urls, is_temporal, views)
 
 
 def _sections_are_those_of_core(here: Labelled, names: list[str], parent: np.ndarray) -> None:
-    rows = {row["prefix"]: row for row in here.rows("section_scores", 3)}
+    rows = {row["prefix"]: row for row in here.rows("section_scores", _DAYS - 1)}
     of = [rows[name] for name in names]
     whole = whole_sections(
         parent,
@@ -380,7 +388,7 @@ def _sites_are_those_of_core(
     counts = count(of, is_temporal, views, len(names))
     scoring = scoring_of(here.settings)
     wanted = score(counts, scoring)
-    rows = {row["site"]: row for row in here.rows("site_scores", 3) if row["pages"]}
+    rows = {row["site"]: row for row in here.rows("site_scores", _DAYS - 1) if row["pages"]}
     assert sorted(rows) == names.tolist()
     for column in ("score_1", "score_2", "score", "bound"):
         assert [rows[name][column] for name in names] == pytest.approx(getattr(wanted, column))
