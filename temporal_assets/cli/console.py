@@ -11,20 +11,14 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    MofNCompleteColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-)
 from rich.table import Table
 from rich.text import Text
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
 
 _WIDE: Final = 200
 """Columns where there is no terminal to ask: a pipe or a file cuts nothing off."""
@@ -111,6 +105,16 @@ class Bar:
 @contextmanager
 def progress_bar(what: str, total: float | None, *, in_bytes: bool = False) -> Iterator[Bar]:
     """A bar on standard error; nothing at all where that is no terminal."""
+    # A quarter of the time of `--help`, which shows no progress.
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
     console = _messages()
     progress = Progress(
         TextColumn("{task.description}", markup=False),
