@@ -17,7 +17,7 @@ import pyarrow as pa
 from temporal_assets.contracts import Table
 from temporal_assets.engines.base import GroupKernel, GroupLimits, Inputs, Kernel, LostGroup
 from temporal_assets.engines.batches import in_order, spill
-from temporal_assets.engines.groups import group_files, in_groups
+from temporal_assets.engines.groups import in_groups, parcels
 from temporal_assets.engines.sql import literal, sql_file
 from temporal_assets.settings import Settings
 from temporal_assets.storage.scratch import scratch_folder
@@ -76,13 +76,13 @@ class DuckDBEngine:
         limits: GroupLimits,
         lost: LostGroup,
     ) -> list[Path]:
-        """See `Engine.apply_groups`: groups are files for processes, results as in `apply`."""
+        """See `Engine.apply_groups`: groups go to processes in files, results as in `apply`."""
         ((name, _),) = inputs.items()
         with self._session(inputs) as session, TemporaryDirectory(dir=out) as folder:
             (rows,) = session.sql(f'SELECT count(*) FROM "{name}"').fetchall()[0]  # noqa: S608
             batches = session.sql(f'SELECT * FROM "{name}"').to_arrow_reader(_GROUP_BATCH_ROWS)  # noqa: S608
-            files = group_files(batches, by, Path(folder))
-            results = in_groups(kernel, files, rows, limits, lost)
+            filled = parcels(batches, by, Path(folder))
+            results = in_groups(kernel, filled, rows, limits, lost)
             # Another session, because the first one is being read from.
             with self._session({}) as second:
                 return [_write_results(second, results, table, out)]

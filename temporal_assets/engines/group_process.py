@@ -1,11 +1,11 @@
 """A process of its own for groups of rows: one that hangs, crashes or grows harms nobody.
 
 Here: both ends of it. This process starts `python -m temporal_assets.engines.group_process`, sends
-it the kernel once and then the path of one file after another; it answers each with a line. Not
-here: which groups there are and in what order (`groups`).
+it the kernel once and then the path of one parcel after another; it answers each group with a line.
+Not here: which groups there are and in what order (`groups`).
 
-The limits are the operating system's: an alarm that ends a process which takes too long, and a
-bound on its memory. They hold also when this process is gone.
+The limits are the operating system's: an alarm that ends a process which takes too long for a
+group, and a bound on its memory. They hold also when this process is gone.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import signal
 import subprocess
 import sys
 import traceback
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final, cast
@@ -35,6 +36,21 @@ _MIB: Final = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
+class Parcel:
+    """A file of Arrow rows that holds some groups, each whole."""
+
+    path: Path
+    batches: tuple[int, ...]
+    """For each group, how many record batches it has; they follow one another."""
+
+    def rows_of(self, group: int, file: pa.RecordBatchFileReader) -> pa.Table:
+        """The rows of a group."""
+        first = sum(self.batches[:group])
+        numbers = range(first, first + self.batches[group])
+        return pa.Table.from_batches([file.get_batch(number) for number in numbers])
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """The result of a group, or why there is none."""
 
@@ -44,11 +60,17 @@ class Outcome:
     """What happened, without a word of the data."""
 
 
-def run_here(kernel: GroupKernel, path: Path) -> Outcome:
-    """Run a kernel in this process; its errors are outcomes."""
+def run_here(kernel: GroupKernel, parcel: Parcel, first: int = 0) -> Iterator[Outcome]:
+    """Run a kernel in this process over groups from the `first` on; errors are outcomes."""
+    with pa.memory_map(str(parcel.path)) as source:
+        file = pa.ipc.open_file(source)
+        for group in range(first, len(parcel.batches)):
+            yield _run(kernel, parcel.rows_of(group, file))
+
+
+def _run(kernel: GroupKernel, rows: pa.Table) -> Outcome:
     try:
-        with pa.memory_map(str(path)) as source:
-            return Outcome(kernel(pa.ipc.open_file(source).read_all()))
+        return Outcome(kernel(rows))
     except MemoryError:
         return Outcome(None, OUT_OF_MEMORY, "it needs more memory than there is")
     except Exception as error:
@@ -79,27 +101,30 @@ class GroupProcess:
         self._kernel = pickle.dumps(kernel)
         self._running: _Running | None = None
 
-    def run(self, path: Path) -> Outcome:
-        """Run the kernel over a file; a process that dies of it is replaced by the next call."""
+    def run(self, parcel: Parcel) -> list[Outcome]:
+        """Run the kernel over a parcel; a process that dies of a group is replaced for the next."""
+        outcomes: list[Outcome] = []
+        while len(outcomes) < len(parcel.batches):
+            outcomes += self._run_from(len(outcomes), parcel)
+        return outcomes
+
+    def _run_from(self, first: int, parcel: Parcel) -> list[Outcome]:
+        """Outcomes of the groups from the `first` on, up to one that ends the process."""
         running = self._running or self._start()
-        answered = path.with_suffix(".result")
-        task = {"path": str(path), "result": str(answered), "seconds": self._limits.seconds}
-        try:
-            running.tasks.write(json.dumps(task).encode() + b"\n")
-            running.tasks.flush()
-            line = running.answers.readline()
-        except BrokenPipeError:
-            line = b""
-        if not line:
+        answered = parcel.path.with_suffix(".results")
+        task = {
+            "path": str(parcel.path),
+            "batches": parcel.batches,
+            "first": first,
+            "results": str(answered),
+            "seconds": self._limits.seconds,
+        }
+        said = list(_conversation(running, task, len(parcel.batches) - first))
+        outcomes = _outcomes(said, answered)
+        if first + len(said) < len(parcel.batches):
             self._running = None
-            return self._died(running.process)
-        answer = json.loads(line)
-        if answer["status"] != LEARNED:
-            return Outcome(None, answer["status"], answer["reason"])
-        with pa.OSFile(str(answered)) as source:
-            (batch,) = pa.ipc.open_file(source).read_all().combine_chunks().to_batches() or [None]
-        answered.unlink()
-        return Outcome(batch)
+            outcomes.append(self._died(running.process))
+        return outcomes
 
     def close(self) -> None:
         """End the process."""
@@ -138,6 +163,41 @@ class GroupProcess:
         return Outcome(None, FAILED, f"the process ended with status {process.returncode}")
 
 
+def _conversation(
+    running: _Running, task: dict[str, object], groups: int
+) -> Iterator[dict[str, str]]:
+    """Send a task; an answer for each group, as long as the process lives."""
+    try:
+        running.tasks.write(json.dumps(task).encode() + b"\n")
+        running.tasks.flush()
+    except BrokenPipeError:
+        return
+    for _ in range(groups):
+        line = running.answers.readline()
+        if not line.endswith(b"\n"):
+            return
+        yield json.loads(line)
+
+
+def _outcomes(said: list[dict[str, str]], results: Path) -> list[Outcome]:
+    """What a process said of some groups, with the results it wrote. Removes the file."""
+    learned = sum(answer["status"] == LEARNED for answer in said)
+    batches: list[pa.RecordBatch] = []
+    if learned:
+        with pa.OSFile(str(results)) as source:
+            # A stream can be read up to where the process was ended.
+            stream = pa.ipc.open_stream(source)
+            batches = [stream.read_next_batch() for _ in range(learned)]
+    results.unlink(missing_ok=True)
+    written = iter(batches)
+    return [
+        Outcome(next(written))
+        if answer["status"] == LEARNED
+        else Outcome(None, answer["status"], answer["reason"])
+        for answer in said
+    ]
+
+
 def main() -> None:
     """The end that runs the kernel, until there are no more tasks."""
     tasks = sys.stdin.buffer
@@ -147,20 +207,27 @@ def main() -> None:
     kernel: GroupKernel = pickle.loads(tasks.read(header["kernel_bytes"]))  # noqa: S301 - our own
     _bound_memory(header["memory_mib"])
     for line in tasks:
-        _answer(kernel, json.loads(line), answers)
+        task = json.loads(line)
+        parcel = Parcel(Path(task["path"]), tuple(task["batches"]))
+        # The default action of the alarm ends the process wherever it is, compiled loops included.
+        signal.setitimer(signal.ITIMER_REAL, task["seconds"])
+        with pa.OSFile(task["results"], "wb") as results:
+            for outcome in _written(run_here(kernel, parcel, task["first"]), results):
+                said = {"status": outcome.status, "reason": outcome.reason}
+                answers.write(json.dumps(said).encode() + b"\n")
+                answers.flush()
+                signal.setitimer(signal.ITIMER_REAL, task["seconds"])
+            signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def _answer(kernel: GroupKernel, task: dict[str, object], answers: BinaryIO) -> None:
-    # The default action of the alarm ends the process wherever it is, compiled loops included.
-    signal.setitimer(signal.ITIMER_REAL, float(str(task["seconds"])))
-    outcome = run_here(kernel, Path(str(task["path"])))
-    if outcome.result is not None:
-        with pa.ipc.new_file(str(task["result"]), outcome.result.schema) as sink:
-            sink.write_batch(outcome.result)
-    signal.setitimer(signal.ITIMER_REAL, 0)
-    said = {"status": outcome.status, "reason": outcome.reason}
-    answers.write(json.dumps(said).encode() + b"\n")
-    answers.flush()
+def _written(outcomes: Iterator[Outcome], results: pa.NativeFile) -> Iterator[Outcome]:
+    """Outcomes, each once its result is in the file."""
+    stream: pa.RecordBatchStreamWriter | None = None
+    for outcome in outcomes:
+        if outcome.result is not None:
+            stream = stream or pa.ipc.new_stream(results, outcome.result.schema)
+            stream.write_batch(outcome.result)
+        yield outcome
 
 
 def _bound_memory(mib: int) -> None:
