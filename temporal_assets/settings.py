@@ -621,6 +621,15 @@ class Orchestration(_Section):
     owner: str = "team:crawl"
     """Owner shown in the UI: `team:name` or an e-mail address."""
 
+    docs: str | None = None
+    """Where the pages of `docs/` are served: assets in the UI link to them. Unset: the UI names the
+    file."""
+
+    @field_validator("docs")
+    @classmethod
+    def _docs(cls, value: str | None) -> str | None:
+        return _web_address(value) if value else None
+
     @field_validator("timezone")
     @classmethod
     def _known_zone(cls, value: str) -> str:

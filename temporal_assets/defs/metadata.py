@@ -1,6 +1,7 @@
 """What a materialisation says about itself. Small: it lives in Dagster's event log.
 
-No URL is shown here: one that few clients opened must not leave the tables.
+No URL is shown here: one that few clients opened must not leave the tables (`samples` shows those
+that enough did).
 """
 
 from __future__ import annotations

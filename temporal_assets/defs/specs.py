@@ -10,7 +10,7 @@ import dagster as dg
 
 from temporal_assets import daily
 from temporal_assets.contracts import ColumnSpec, Table
-from temporal_assets.defs.tags import DAILY_GROUP, WINDOW_GROUP
+from temporal_assets.defs.stages import documentation, group_of
 from temporal_assets.engines.sql import sql_file, sql_path
 from temporal_assets.settings import Settings
 from temporal_assets.storage.manifest import digest_of
@@ -30,12 +30,12 @@ def table_spec(
         table.name,
         deps=deps,
         description=f"{table.description}\n\nOne row: {table.grain}. One partition: one day.",
-        group_name=DAILY_GROUP,
+        group_name=group_of(table.name),
         owners=[settings.orchestration.owner],
         kinds={settings.engine.name, "parquet"},
         tags={"grain": "day"},
         code_version=_code_version(table, sql, reader),
-        metadata=_metadata(table) | _code(daily.build_requests if reader else None, sql),
+        metadata=_metadata(table, settings) | _code(daily.build_requests if reader else None, sql),
     )
 
 
@@ -56,12 +56,12 @@ def window_spec(asset: WindowAsset, settings: Settings) -> dg.AssetSpec:
         ),
         # Left out by a nightly run whose window is too short.
         skippable=True,
-        group_name=WINDOW_GROUP,
+        group_name=group_of(table.name),
         owners=[settings.orchestration.owner],
         kinds={settings.engine.name, "parquet"},
         tags={"grain": "window"},
         code_version=_code_version(table, asset.sql, 0),
-        metadata=_metadata(table) | _code(asset.make, asset.sql),
+        metadata=_metadata(table, settings) | _code(asset.make, asset.sql),
     )
 
 
@@ -88,8 +88,9 @@ def _code_version(table: Table, sql: Sequence[str], reader: int) -> str:
     return f"{table.version}-{digest_of([statements, reader])[:8]}"
 
 
-def _metadata(table: Table) -> dict[str, Any]:
+def _metadata(table: Table, settings: Settings) -> dict[str, Any]:
     metadata: dict[str, Any] = {
+        "documentation": documentation(table.name, settings),
         "dagster/table_name": table.name,
         "dagster/column_schema": dg.TableSchema([_column(column) for column in table.columns]),
     }

@@ -1,4 +1,4 @@
-"""Names of tags, groups and pools, and what runs say about their days in Dagster's own tags."""
+"""Names of tags and pools, and what runs say about their days in Dagster's own tags."""
 
 from __future__ import annotations
 
@@ -7,11 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from temporal_assets.defs.partitions import days_between
-
-LOGS_GROUP: Final = "logs"
-DAILY_GROUP: Final = "daily"
-WINDOW_GROUP: Final = "window"
-"""A group is a stage of the pipeline; an asset has one."""
 
 LANDING_POOL: Final = "landing"
 """Log files are read by one run at a time; a second one would only wait for the first."""

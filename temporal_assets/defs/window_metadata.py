@@ -1,6 +1,6 @@
 """What the windows of some assets say beyond their size: shares, agreement, small plots.
 
-No URL is shown here, as in `metadata`: the plots are of counts, and of pages without a name.
+The plots are of counts, and of pages without a name. Rows with names are for `samples`.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from temporal_assets.defs import (
 )
 from temporal_assets.defs.metadata import grid
 from temporal_assets.defs.resources import Installation
+from temporal_assets.defs.samples import sample
 from temporal_assets.policy.document import FILE
 from temporal_assets.reports.distribution import (
     CONCENTRATION,
@@ -64,7 +65,8 @@ _Said = dict[str, Any]
 def details(installation: Installation, asset: str, day: dt.date, *, plots: bool) -> _Said:
     """What there is to say of a published window; nothing for assets that only count."""
     say = _DETAILS.get(asset)
-    return say(installation, day, plots) if say else {}
+    said = say(installation, day, plots) if say else {}
+    return said | (sample(installation, asset, day) if plots else {})
 
 
 def _of_curves(installation: Installation, day: dt.date, plots: bool) -> _Said:

@@ -18,6 +18,7 @@ import yaml
 
 from temporal_assets import contracts
 from temporal_assets.build import build_defs
+from temporal_assets.defs.stages import STAGES, group_of, page_of
 from temporal_assets.settings import load_settings
 
 SNAPSHOT = Path(__file__).with_name("asset_graph.json")
@@ -70,8 +71,30 @@ def test_everything_described_has_an_owner_a_group_and_a_description(state: Path
     defs = build_defs(load_settings(state, orchestration={"owner": "team:news"}))
     for spec in defs.resolve_all_asset_specs():
         assert spec.owners == ["team:news"], spec.key
-        assert spec.group_name in {"logs", "daily", "window"}, spec.key
+        assert spec.group_name == group_of(spec.key.to_user_string())
         assert len(spec.description or "") > 50, spec.key
+
+
+def test_stages_are_in_the_order_of_the_data_flow(state: Path) -> None:
+    """Every asset has one, is made from nothing of a later one, and names a page that exists."""
+    names = [asset for stage in STAGES for asset in stage.assets]
+    tables = [table.name for table in contracts.TABLES]
+    assert sorted(names) == sorted(["log_files", "landed_days", *tables])
+    assert [stage.group for stage in STAGES] == sorted(stage.group for stage in STAGES)
+    for spec in build_defs(load_settings(state)).resolve_all_asset_specs():
+        for dep in spec.deps:
+            assert group_of(dep.asset_key.to_user_string()) <= (spec.group_name or ""), spec.key
+    docs = Path(__file__).parents[2] / "docs"
+    assert [name for name in names if not (docs / page_of(name)).is_file()] == []
+
+
+def test_assets_link_to_their_pages_where_these_are_served(state: Path) -> None:
+    def page(**settings: object) -> Any:
+        defs = build_defs(load_settings(state, orchestration=settings))
+        return defs.resolve_asset_graph().get(dg.AssetKey("hub_seeds")).metadata["documentation"]
+
+    assert page(docs="https://docs.example/ta/").value == "https://docs.example/ta/hubs.md"
+    assert page().value.endswith("docs/hubs.md")
 
 
 def test_jobs_hold_what_their_names_say(state: Path) -> None:

@@ -14,7 +14,8 @@ from temporal_assets.defs.events import Event
 from temporal_assets.defs.metadata import MAX_ROWS, grid
 from temporal_assets.defs.resources import Installation
 from temporal_assets.defs.retries import can_retry, is_transient, retry
-from temporal_assets.defs.tags import LANDING_POOL, LOGS_GROUP
+from temporal_assets.defs.stages import documentation, group_of
+from temporal_assets.defs.tags import LANDING_POOL
 from temporal_assets.settings import Settings
 from temporal_assets.storage.inventory import Inventory, LandedFile
 from temporal_assets.storage.landing import LandingReport, refresh
@@ -49,8 +50,9 @@ def log_file_assets(
         ),
         kinds={"file", "parquet"},
         pool=LANDING_POOL,
-        group_name=LOGS_GROUP,
+        group_name=group_of("log_files"),
         owners=owners,
+        metadata={"documentation": documentation("log_files", settings)},
     )
     def log_files(
         context: dg.AssetExecutionContext, installation: dg.ResourceParam[Installation]
@@ -88,8 +90,9 @@ def log_file_assets(
         ),
         kinds={"file", "parquet"},
         partitions_def=days,
-        group_name=LOGS_GROUP,
+        group_name=group_of("landed_days"),
         owners=owners,
+        metadata={"documentation": documentation("landed_days", settings)},
     )
     return [log_files, landed_days]
 

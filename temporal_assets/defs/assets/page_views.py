@@ -14,6 +14,7 @@ from temporal_assets.defs import metadata
 from temporal_assets.defs.assets.derived import make_derived
 from temporal_assets.defs.days import Parts, make_days
 from temporal_assets.defs.resources import Installation
+from temporal_assets.defs.samples import sample
 from temporal_assets.defs.specs import table_spec
 from temporal_assets.settings import Settings
 
@@ -36,8 +37,11 @@ def page_views_asset(settings: Settings, days: dg.PartitionsDefinition[str]) -> 
 
         def make(day: dt.date) -> Parts:
             made = make_derived(installation, "page_views", day)
-            plots = metadata.views_plot(installation, day) if plot else {}
-            return {"page_views": replace(made, metadata={**made.metadata, **plots})}
+            if plot:
+                shown = metadata.views_plot(installation, day)
+                shown |= sample(installation, "page_views", day)
+                made = replace(made, metadata={**made.metadata, **shown})
+            return {"page_views": made}
 
         yield from make_days(context, installation, ["page_views"], make)
 

@@ -4,14 +4,17 @@
 
 import datetime as dt
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import dagster as dg
 
 from temporal_assets import contracts
+from temporal_assets.defs import metadata
 from temporal_assets.defs.assets.derived import make_derived
 from temporal_assets.defs.days import Parts, make_days
 from temporal_assets.defs.resources import Installation
+from temporal_assets.defs.samples import sample
 from temporal_assets.defs.specs import table_spec
 from temporal_assets.settings import Settings
 
@@ -28,8 +31,14 @@ def transits_asset(settings: Settings, days: dg.PartitionsDefinition[str]) -> dg
     def transits(
         context: dg.AssetExecutionContext, installation: dg.ResourceParam[Installation]
     ) -> Iterator[dg.MaterializeResult[Any]]:
+        has_sample = len(context.partition_keys) <= metadata.MAX_PLOTTED_DAYS
+
         def make(day: dt.date) -> Parts:
-            return {"transits": make_derived(installation, "transits", day)}
+            made = make_derived(installation, "transits", day)
+            if has_sample:
+                said = {**made.metadata, **sample(installation, "transits", day)}
+                made = replace(made, metadata=said)
+            return {"transits": made}
 
         yield from make_days(context, installation, ["transits"], make)
 

@@ -1,0 +1,98 @@
+"""The stages of the pipeline, in the order the data flows: groups of the UI, and what to read.
+
+Dagster sorts groups by name, so names begin with a number. Here: which asset belongs where, and
+which page of the documentation explains it. Not here: what an asset is made from (`specs`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import dagster as dg
+
+from temporal_assets.settings import Settings
+
+LOGS_GROUP: Final = "1_logs"
+DAILY_GROUP: Final = "2_days"
+_DOCS: Final = Path(__file__).parents[2] / "docs"
+"""In a checkout; a wheel has no documentation in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One group."""
+
+    group: str
+    page: str
+    """Page of `docs/` that explains what its assets mean, unless `pages` has another."""
+    assets: tuple[str, ...]
+
+
+STAGES: Final = (
+    Stage(LOGS_GROUP, "log-formats", ("log_files", "landed_days")),
+    Stage(DAILY_GROUP, "canonical-urls", ("requests", "rejects", "page_views", "transits")),
+    Stage(
+        "3_pages",
+        "interest-curves",
+        (
+            *("page_totals", "page_histories", "interest_curves"),
+            *("calibration", "page_labels", "early_labels"),
+        ),
+    ),
+    Stage(
+        "4_sites",
+        "sites-and-prefixes",
+        ("prefix_trees", "site_scores", "section_scores", "news_prefixes", "site_changes"),
+    ),
+    Stage("5_hubs", "hubs", ("hub_seeds",)),
+    Stage(
+        "6_patterns",
+        "url-patterns",
+        ("page_traffic", "url_patterns", "behaviour_graph", "pattern_ranks"),
+    ),
+    Stage("7_policy", "policy", ("crawl_policy",)),
+    Stage(
+        "8_evaluation",
+        "evaluation",
+        (
+            *("seed_evaluation", "hub_evaluation", "crawl_simulation", "timely_simulation"),
+            "evaluation_report",
+        ),
+    ),
+)
+"""All of them; a test holds them to the contracts."""
+
+_PAGES: Final[Mapping[str, str]] = {
+    "rejects": "troubleshooting",
+    "landed_days": "running-daily",
+    "calibration": "calibration",
+    "early_labels": "early-labels",
+    "crawl_simulation": "crawl-simulation",
+    "timely_simulation": "crawl-simulation",
+    "evaluation_report": "report",
+}
+"""Assets with a page of their own."""
+
+_STAGE_OF: Final = {asset: stage for stage in STAGES for asset in stage.assets}
+
+
+def group_of(asset: str) -> str:
+    """The group of an asset."""
+    return _STAGE_OF[asset].group
+
+
+def page_of(asset: str) -> str:
+    """Name of the file in `docs/` that explains an asset."""
+    return f"{_PAGES.get(asset, _STAGE_OF[asset].page)}.md"
+
+
+def documentation(asset: str, settings: Settings) -> dg.UrlMetadataValue | dg.PathMetadataValue:
+    """Where to read about an asset: a link where `orchestration.docs` says where pages are."""
+    page = page_of(asset)
+    base = settings.orchestration.docs
+    if base:
+        return dg.MetadataValue.url(f"{base.rstrip('/')}/{page}")
+    return dg.MetadataValue.path(_DOCS / page if _DOCS.is_dir() else Path("docs") / page)

@@ -1,0 +1,165 @@
+"""A headless Chromium that goes where tests send it, over its own DevTools protocol.
+
+Only what the tests of the UI need: open, look, wait, click, type, photograph. The protocol is
+JSON over a web socket, for which `websockets` is there with the web server.
+"""
+
+from __future__ import annotations
+
+import base64
+import itertools
+import json
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+from urllib.request import urlopen
+
+from websockets.sync.client import ClientConnection, connect
+
+NAMES: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+
+_LOOK_SECONDS: Final = 0.2
+"""Between two looks at a page that is waited for."""
+
+_MAX_MESSAGE: Final = 64 << 20
+"""Bytes of one answer; a screenshot has some."""
+
+_VISIBLE: Final = """
+[...document.querySelectorAll(%s)].filter(e => {
+  const r = e.getBoundingClientRect();
+  return r.width && r.height && (e.innerText || e.value || '').trim() === %s;
+})"""
+
+
+class NotShown(AssertionError):
+    """What was waited for did not come; the message says what was there instead."""
+
+
+def program() -> str | None:
+    """Chromium, where there is one."""
+    return next((path for name in NAMES if (path := shutil.which(name))), None)
+
+
+class Page:
+    """One tab."""
+
+    def __init__(self, socket: ClientConnection) -> None:
+        self._socket = socket
+        self._numbers = itertools.count(1)
+        self._call("Page.enable")
+
+    def open(self, url: str) -> None:
+        self._call("Page.navigate", url=url)
+
+    def run(self, script: str) -> Any:
+        """The value of an expression in the page."""
+        answer = self._call(
+            "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
+        )
+        if "exceptionDetails" in answer:
+            raise RuntimeError(str(answer["exceptionDetails"]))
+        return answer["result"].get("value")
+
+    def text(self) -> str:
+        """What a person reads."""
+        return str(self.run("document.body ? document.body.innerText : ''") or "")
+
+    def wait(self, holds: Callable[[], Any], what: str, seconds: float = 30) -> Any:
+        """What `holds` returns once that is true."""
+        end = time.monotonic() + seconds
+        while not (found := holds()):
+            if time.monotonic() > end:
+                raise NotShown(f"{what} after {seconds:g} s; the page says:\n{self.text()[:4000]}")
+            time.sleep(_LOOK_SECONDS)
+        return found
+
+    def wait_text(self, *texts: str, seconds: float = 30) -> str:
+        """The text of the page once it holds all of `texts`."""
+
+        def found() -> str | None:
+            text = self.text()
+            return text if all(one in text for one in texts) else None
+
+        return str(self.wait(found, f"no {texts}", seconds))
+
+    def click(self, text: str, selector: str = "button, a, [role=menuitem], label") -> None:
+        """Press what is labelled `text`, as a person would: with the mouse, where it is."""
+        visible = _VISIBLE % (json.dumps(selector), json.dumps(text))
+        where = f"""(() => {{
+          const e = {visible}.filter(e => !e.disabled)[0];
+          if (!e) return null;
+          e.scrollIntoView({{block: 'center'}});
+          const r = e.getBoundingClientRect();
+          return [r.x + r.width / 2, r.y + r.height / 2];
+        }})()"""
+        x, y = self.wait(lambda: self.run(where), f"nothing to press with the text {text!r}")
+        for kind in ("mousePressed", "mouseReleased"):
+            self._call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
+    def type(self, selector: str, text: str) -> None:
+        """Replace what stands in a field."""
+        focus = f"(() => {{ const e = document.querySelector({json.dumps(selector)});"
+        focus += " if (!e) return false; e.focus(); e.select(); return true; })()"
+        self.wait(lambda: self.run(focus), f"no field {selector}")
+        self._call("Input.insertText", text=text)
+
+    def photograph(self, path: Path) -> None:
+        shot = self._call("Page.captureScreenshot", format="png")
+        path.write_bytes(base64.b64decode(shot["data"]))
+
+    def _call(self, method: str, **parameters: Any) -> dict[str, Any]:
+        number = next(self._numbers)
+        self._socket.send(json.dumps({"id": number, "method": method, "params": parameters}))
+        while True:  # events come in between
+            answer = json.loads(self._socket.recv(timeout=60))
+            if answer.get("id") == number:
+                if "error" in answer:
+                    raise RuntimeError(f"{method}: {answer['error']}")
+                return dict(answer["result"])
+
+
+@contextmanager
+def browse(program: str, folder: Path, width: int = 1500, height: int = 1000) -> Iterator[Page]:
+    """A browser with one page, until the block ends. `folder` takes its profile."""
+    profile = folder / "profile"
+    process = subprocess.Popen(
+        [
+            program,
+            "--headless",
+            "--no-sandbox",  # build machines run as root
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--no-first-run",
+            f"--user-data-dir={profile}",
+            f"--window-size={width},{height}",
+            "--remote-debugging-port=0",
+            "about:blank",
+        ],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        address = f"http://127.0.0.1:{_port(profile / 'DevToolsActivePort', process)}/json/list"
+        with urlopen(address, timeout=30) as answer:
+            targets = json.load(answer)
+        url = next(one["webSocketDebuggerUrl"] for one in targets if one["type"] == "page")
+        with connect(url, max_size=_MAX_MESSAGE, proxy=None) as socket:
+            yield Page(socket)
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
+
+
+def _port(file: Path, process: subprocess.Popen[bytes], seconds: float = 60) -> int:
+    """Chromium writes down which port it took."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and process.poll() is None:
+        lines = file.read_text("ascii").splitlines() if file.exists() else []
+        if len(lines) > 1:
+            return int(lines[0])
+        time.sleep(_LOOK_SECONDS)
+    raise RuntimeError(f"Chromium opened no port (exit code {process.poll()})")
