@@ -159,7 +159,8 @@ def build_derived(store: Store, engine: Engine, asset: str, day: dt.date) -> Day
     """Publish a day of `page_views` or `transits` from the day's `requests`."""
     started = time.monotonic()
     source = store.require("requests", day)
-    files = store.files("requests", day)
+    store.verify(source, building=True)
+    files = store.paths(source)
     with store.scratch() as scratch:
         parts = engine.query(asset, {"requests": files}, {}, contracts.table(asset), scratch)
         manifest = store.publish(
@@ -186,7 +187,7 @@ def stale(store: Store, inventory: Inventory, settings: Settings) -> dict[str, l
     digest, kept = requests_digest(settings), Kept.load(settings.state)
     late: dict[str, list[dt.date]] = {asset: [] for asset in ("requests", *DERIVED)}
     for day in filter(kept.has_requests, sorted({*inventory.days(), *_emptied(store, inventory)})):
-        source = store.manifest("requests", day)
+        source = store.intact("requests", day)
         fresh = (
             source is not None
             and source.inputs == inventory.inputs(day)
@@ -195,7 +196,7 @@ def stale(store: Store, inventory: Inventory, settings: Settings) -> dict[str, l
         if not fresh:
             late["requests"].append(day)
         for asset in DERIVED:
-            made = store.manifest(asset, day)
+            made = store.intact(asset, day)
             wanted = (Input("requests", source.digest),) if fresh and source else None
             if made is None or made.inputs != wanted:
                 late[asset].append(day)
@@ -212,9 +213,8 @@ def _emptied(store: Store, inventory: Inventory) -> set[dt.date]:
     return {
         day
         for day in set(store.days("requests")).difference(inventory.days())
-        if contents.issuperset(
-            content_of(one.digest) for one in store.require("requests", day).inputs
-        )
+        if (made := store.intact("requests", day)) is not None
+        and contents.issuperset(content_of(one.digest) for one in made.inputs)
     }
 
 
@@ -235,6 +235,8 @@ def _segments(
     paths: list[str] = []
     duplicates = 0
     for n, group in enumerate(_overlapping(files, day)):
+        for file in group:
+            inventory.verify(file, day)
         own = [path for file in group for path in inventory.segments(file, day)]
         if len(group) == 1:
             paths += own

@@ -35,6 +35,7 @@ from temporal_assets.quality.verdicts import Judgement
 from temporal_assets.settings import DEFAULT_STATE, Settings
 from temporal_assets.storage.durable import replace_text
 from temporal_assets.storage.store import Store
+from temporal_assets.storage.troubles import said_of
 from temporal_assets.windows import registry
 from temporal_assets.windows.registry import WINDOW_NAMES
 
@@ -375,7 +376,7 @@ def _error(result: dg.ExecuteInProcessResult) -> str:
             while error is not None and error.cause is not None:
                 error = error.cause
             if error is not None:
-                return error.message.strip()
+                return said_of(error.message) or error.message.strip()
     return "the run failed; see its log in the UI"
 
 

@@ -127,8 +127,8 @@ class Reading(_Section):
     """Older timestamps are rejected: no access log predates NCSA httpd's common log format."""
 
     future_hours: float = Field(24.0, ge=0)
-    """Lines dated later than the file's modification time plus this are rejected: clocks drift
-    and zones are misread by hours, not by days."""
+    """Lines dated later than now plus this are rejected: clocks drift and zones are misread by
+    hours, not by days. A file with more of them than `max_reject_share` is not read at all."""
 
     sample_lines: int = Field(3, ge=0, le=100)
     """Samples kept per day, file and reason."""

@@ -11,7 +11,6 @@ traceback: it is a fault of ours and worth a report.
 
 from __future__ import annotations
 
-import errno
 import os
 import signal
 from collections.abc import Callable, Iterator
@@ -57,12 +56,10 @@ def command(body: Callable[Parameters, None]) -> Callable[Parameters, None]:
             console.fail(str(error))
             raise typer.Exit(error.code) from None
         except Exception as error:
-            if _is_full_disk(error):
-                console.fail(_FULL_DISK)
-            elif isinstance(error, _expected()):
-                console.fail(_sentence(error))
-            else:
+            sentence = explained(error)
+            if sentence is None:
                 raise
+            console.fail(sentence)
             raise typer.Exit(FAILED) from None
         except KeyboardInterrupt:
             console.say(
@@ -100,21 +97,12 @@ def interruptions() -> Iterator[Callable[[], bool]]:
         os.close(note)
 
 
-_FULL_DISK: Final = (
-    "the disk of the state folder is full. What is published is whole; free some space (or move "
-    "the folder and name it with --state), and run the same command again"
-)
+def explained(error: Exception) -> str | None:
+    """What a person is told of an error; None where it is a fault of ours."""
+    # Imported only now: what there is to say must not slow down what goes well.
+    from temporal_assets.storage.troubles import said
 
-
-def _is_full_disk(error: BaseException | None) -> bool:
-    """Whether a full disk is behind an error, in the words of the system, DuckDB or SQLite."""
-    while error is not None:
-        if isinstance(error, OSError) and error.errno == errno.ENOSPC:
-            return True
-        if any(words in str(error).lower() for words in ("no space left", "disk is full")):
-            return True
-        error = error.__cause__ or error.__context__
-    return False
+    return said(error) or (_sentence(error) if isinstance(error, _expected()) else None)
 
 
 def _expected() -> tuple[type[Exception], ...]:
@@ -124,10 +112,12 @@ def _expected() -> tuple[type[Exception], ...]:
     from temporal_assets.daily import NoLogs, TooManyRejects
     from temporal_assets.logs.pseudonyms import KeyFileError
     from temporal_assets.settings import SettingsError
+    from temporal_assets.storage.integrity import DamagedFile
     from temporal_assets.storage.store import MissingPartition
     from temporal_assets.windows.asset import StaleTable
 
     return (
+        DamagedFile,
         KeyFileError,
         MissingPartition,
         NoLogs,

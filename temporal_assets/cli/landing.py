@@ -101,12 +101,8 @@ def show_troubles(report: LandingReport) -> None:
         if file.problem:
             console.warn(f"{file.name}: {file.problem}")
         _warn_of_format(file)
-    for key in report.lost_keys:
-        console.warn(
-            f"{key} was gone, though days had been read with it: a new key was made, under which "
-            "visitors of those days count anew in the lines just read. Restore it from a backup, "
-            "remove the `landing` folder beside it and ingest again"
-        )
+    for message in report.warnings:
+        console.warn(message)
     without = [file for file in report.landed if file.lines and not file.has_referrers]
     if without:
         formats = ", ".join(sorted({file.format for file in without}))

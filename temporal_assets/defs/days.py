@@ -24,6 +24,7 @@ from temporal_assets.quality import verdicts
 from temporal_assets.reports.text import shown
 from temporal_assets.storage import catalogue
 from temporal_assets.storage.manifest import Manifest, digest_of
+from temporal_assets.storage.troubles import said
 
 _MESSAGE_CHARACTERS: Final = 1000
 """Of the reason why a day failed: messages quote log lines, which may be long."""
@@ -190,4 +191,5 @@ def _failure(failed: Mapping[dt.date, str], days: int) -> dg.Failure:
 
 def _reason(error: Exception) -> str:
     known = error.__cause__ if isinstance(error, UnfinishedDay) else error
-    return shown(f"{type(known).__name__}: {error}", _MESSAGE_CHARACTERS)
+    why = (known and said(known)) or f"{type(known).__name__}: {error}"
+    return shown(why, _MESSAGE_CHARACTERS)

@@ -48,6 +48,8 @@ _UNREADABLE: Final = (
 _EPOCH: Final = 20 * 365 * DAY
 """No log is older than 1990: a smaller number is a counter, not a time."""
 
+_NO_LIMIT: Final = -(2**63)
+
 _ADDRESS: Final = re.compile(rb"[0-9]{1,3}(\.[0-9x]{1,3}){3}|[0-9A-Fa-f]*:[0-9A-Fa-f:.%]*:.*|-")
 _NAME: Final = re.compile(rb"(?=.*[A-Za-z])[A-Za-z0-9_.-]+(:\d+)?")
 """A host by name: whatever an address is not."""
@@ -68,9 +70,13 @@ def resolve(source: LogSource, head: bytes) -> Format:
     Without a head only what the settings say is checked. Raises `UnknownFormatError`,
     `PatternError` or `ColumnsError`.
     """
-    found = _named(source) or _detect(source, head)
+    found = _named(source)
+    if found is None and not _ends_lines_in_returns(head):
+        found = _detect(source, head)
     if found is None:
-        raise UnknownFormatError(f"{_why_unknown(source, head)}. {_ADVICE}")
+        raise UnknownFormatError(_why_unknown(source, head))
+    if found.syntax is not Syntax.PARQUET and _ends_lines_in_returns(head):
+        raise UnknownFormatError(_RETURNS)
     _check_columns(found, source, head)
     return found
 
@@ -187,19 +193,19 @@ def _first_that_fits(
     return next((fmt for fmt in candidates if _fits(fmt, source, sample)), None)
 
 
-def _fits(fmt: Format, source: LogSource, sample: bytes) -> bool:
+def _fits(fmt: Format, source: LogSource, sample: bytes, oldest: int = _EPOCH) -> bool:
     """Whether most lines have the format and their fields look like what they should be."""
     block = Block(np.frombuffer(sample, np.uint8), 1, last=True)
     records = parse(block, fmt, LogSource(path=source.path), _READING)
     rows = np.flatnonzero(~np.isin(records.reason, _UNREADABLE))
-    good = sum(_is_plausible(fmt, records, int(row)) for row in rows)
+    good = sum(_is_plausible(fmt, records, int(row), oldest) for row in rows)
     return 2 * good > len(records)
 
 
-def _is_plausible(fmt: Format, records: Records, row: int) -> bool:
+def _is_plausible(fmt: Format, records: Records, row: int, oldest: int) -> bool:
     """Formats that differ only in where host and address stand are told apart by these."""
     address = records.address.value(row)
-    if not address or records.time[row] < _EPOCH:
+    if not address or records.time[row] < oldest:
         return False
     if fmt.layout is None or fmt.name in _ANY_ADDRESS:
         return True
@@ -222,8 +228,29 @@ def _value(values: Column | None, row: int) -> bytes:
     return (values.value(row) if values else None) or b""
 
 
+def _ends_lines_in_returns(head: bytes) -> bool:
+    """Whether lines end as on the first Macintosh: everything would count as one line."""
+    return b"\n" not in head and b"\r" in head.rstrip(b"\r")
+
+
+def _fits_but_for_time(source: LogSource, head: bytes) -> str | None:
+    """The format of lines whose clock stood at its beginning."""
+    lines = _without_comments(_sample(head))
+    for fmt in FORMATS.values():
+        # A small number at the beginning of words is a counter rather than a time of Squid.
+        if fmt.syntax is not Syntax.DELIMITED or fmt.name == "squid":
+            continue
+        if _fits(fmt, source, lines, _NO_LIMIT):
+            return fmt.name
+    return None
+
+
 # Messages ------------------------------------------------------------------------------------
 
+_RETURNS: Final = (
+    "its lines end in carriage returns alone, which makes them one line: convert the file"
+    " (tr '\\r' '\\n')"
+)
 _ADVICE: Final = (
     "Name the format, or describe the lines with `regex:` and named groups (docs/log-formats.md)"
 )
@@ -233,17 +260,28 @@ def _why_unknown(source: LogSource, head: bytes) -> str:
     """What detection saw and tried."""
     refused = streams.refusal(head)
     if refused:
-        return refused
+        return f"{refused}. {_ADVICE}"
+    if _ends_lines_in_returns(head):
+        return _RETURNS
+    if old := _fits_but_for_time(source, head):
+        return (
+            f"the lines look like `{old}`, but their times lie before 1990: the clock of the server"
+            " was not set, and no line can be given to its day. Remove the file from the source,"
+            " or correct its times"
+        )
     first = _without_comments(_sample(head)).split(b"\n")[0].rstrip()
     what = f"no known format fits: lines look like `{shape(first)}` (letters are a, digits 9)"
     tried = ", ".join(FORMATS)
     if 4 * head.count(0) > len(head):
-        return f"{what}; the file holds NUL bytes: it is binary, or UTF-16 without a mark"
+        return (
+            f"{what}; the file holds NUL bytes: it is binary, or UTF-16 without a mark. {_ADVICE}"
+        )
     if first.startswith(b"{"):
         return (
             f"{what}; JSON lines need a time, an address and a target under names that are known "
-            f"({', '.join(_MAPPED[:-1])}) or given by `columns`"
+            f"({', '.join(_MAPPED[:-1])}) or given by `columns`. {_ADVICE}"
         )
     if not source.columns and (first.count(b"\t") > 2 or first.count(b",") > 2):
-        return f"{what}; tried {tried}; a table needs `columns` that say what its columns mean"
-    return f"{what}; tried {tried}"
+        what += f"; tried {tried}; a table needs `columns` that say what its columns mean"
+        return f"{what}. {_ADVICE}"
+    return f"{what}; tried {tried}. {_ADVICE}"

@@ -36,6 +36,9 @@ _ZSTD_INPUT: Final = 2048
 """Bytes given to zstd at once: its output cannot be limited, and 4 bytes can become 128 KiB, so
 this keeps one step under 64 MiB. Honest logs lose nothing measurable."""
 
+_CHECKSUM: Final = 8
+"""Bytes at the end of an archive that say what it should hold: CRC and length of gzip."""
+
 _EXPANSION_SLACK: Final = 64 << 20
 """Decompressed bytes that are never a bomb: a small file of equal lines expands enormously."""
 
@@ -322,7 +325,10 @@ class LogStream:
                 continue
             piece = b""
             if unpacker.needs_input:
-                piece, data = data[:step], data[step:]
+                # The checksum by itself: where only that is wrong, nothing else is lost.
+                whole = len(data) - _CHECKSUM
+                here = min(step, whole) if whole > 0 else len(data)
+                piece, data = data[:here], data[here:]
             given += len(piece)
             text = _decompress(unpacker, piece, kind, first_of_later=members > 0 and not inside)
             inside = True

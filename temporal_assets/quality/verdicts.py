@@ -68,8 +68,8 @@ def read(state: Path, manifest: Manifest) -> tuple[Judgement, ...]:
     """What was found in this very content; nothing when it has not been judged."""
     try:
         fields = json.loads(_path(state, manifest.asset, manifest.day).read_text("utf-8"))
-    except FileNotFoundError:
-        return ()
+    except (FileNotFoundError, ValueError):
+        return ()  # one that cannot be read is no verdict
     if fields["digest"] != manifest.digest:
         return ()
     return tuple(

@@ -15,7 +15,8 @@ from filelock import FileLock
 
 from temporal_assets import contracts
 from temporal_assets.engines.duckdb import create_view
-from temporal_assets.storage.store import Store
+from temporal_assets.engines.sql import literal
+from temporal_assets.storage.store import DamagedPartition, Store
 
 CATALOGUE: Final = "catalogue.duckdb"
 
@@ -24,15 +25,26 @@ def fill(connection: duckdb.DuckDBPyConnection, store: Store) -> list[str]:
     """Create a view for every asset; one without partitions is an empty view. Returns names."""
     names = sorted(table.name for table in contracts.TABLES)
     for name in names:
-        files = [path for day in store.days(name) for path in store.files(name, day)]
-        if files:
-            create_view(connection, name, files)
+        try:
+            manifests = [store.require(name, day) for day in store.days(name)]
+            for manifest in manifests:
+                store.verify_sizes(manifest)
+        except DamagedPartition as error:
+            # The other tables can be asked, and who asks this one learns what to do.
+            _without_files(connection, name, f"CAST(error({literal(str(error))}) AS BOOLEAN)")
             continue
-        columns = ", ".join(
-            f"CAST(NULL AS {c.sql_type}) AS {c.name}" for c in contracts.table(name).columns
-        )
-        connection.execute(f'CREATE VIEW "{name}" AS SELECT {columns} WHERE false')
+        if files := [path for manifest in manifests for path in store.paths(manifest)]:
+            create_view(connection, name, files)
+        else:
+            _without_files(connection, name, "false")
     return names
+
+
+def _without_files(connection: duckdb.DuckDBPyConnection, name: str, condition: str) -> None:
+    columns = ", ".join(
+        f"CAST(NULL AS {c.sql_type}) AS {c.name}" for c in contracts.table(name).columns
+    )
+    connection.execute(f'CREATE VIEW "{name}" AS SELECT {columns} WHERE {condition}')
 
 
 def refresh(store: Store) -> Path:

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import re
 import shutil
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +19,14 @@ from typing import Any, Final
 from temporal_assets.logs.paths import NoSuchLogError, expand
 from temporal_assets.settings import LogSource, Settings
 from temporal_assets.storage.durable import replace_text
+from temporal_assets.storage.integrity import DamagedFile, fault_of, set_aside
 from temporal_assets.storage.manifest import Input, digest_of
+
+_ANOTHER_CLOCK: Final = 24 * 3600
+"""Seconds after which a file that could not be read is tried again."""
+
+_SEGMENT: Final = re.compile(r"[0-9-]{1,32}\.parquet")
+"""A record names files of its own folder and no other, whoever wrote it."""
 
 READER_VERSION: Final = 1
 """Raised when reading or cleaning changes its results, so that files are read again."""
@@ -52,6 +61,8 @@ class DayShare:
     """Earliest and latest time of the rows, in microseconds since 1970-01-01T00:00:00Z."""
     losses: tuple[dict[str, Any], ...]
     """Lines not kept: kind, reason, lines, samples."""
+    digests: tuple[str, ...] = ()
+    """Of the segments, in their order; none in records of older versions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,17 +107,24 @@ class LandedFile:
 
     @classmethod
     def from_json(cls, text: str) -> LandedFile:
-        """The file of such a text."""
-        fields = json.loads(text)
-        fields["sightings"] = tuple(Sighting(**item) for item in fields["sightings"])
-        fields["supersedes"] = tuple(fields["supersedes"])
-        fields["days"] = {
-            dt.date.fromisoformat(day): DayShare(
-                **share | {"segments": tuple(share["segments"]), "losses": tuple(share["losses"])}
-            )
-            for day, share in fields["days"].items()
-        }
-        return cls(**fields)
+        """The file of such a text. Raises `ValueError`."""
+        try:
+            fields = json.loads(text)
+            fields["sightings"] = tuple(Sighting(**item) for item in fields["sightings"])
+            fields["supersedes"] = tuple(fields["supersedes"])
+            fields["days"] = {
+                dt.date.fromisoformat(day): _share(share) for day, share in fields["days"].items()
+            }
+            return cls(**fields)
+        except (TypeError, KeyError, AttributeError, IndexError, RecursionError) as error:
+            raise ValueError(f"no record of a log file: {error}") from None
+
+
+def _share(fields: dict[str, Any]) -> DayShare:
+    lists = {name: tuple(fields.get(name, ())) for name in ("segments", "losses", "digests")}
+    if not all(_SEGMENT.fullmatch(name) for name in lists["segments"]):
+        raise ValueError("it names files that no reading has written")
+    return DayShare(**fields | lists)
 
 
 def file_id(digest: str, options: str) -> str:
@@ -141,8 +159,19 @@ class Inventory:
     def load(cls, settings: Settings) -> Inventory:
         """What has been landed in this state folder."""
         folder = settings.state / "landing"
-        paths = sorted((folder / "files").glob("*.json"))
-        return cls(folder, [LandedFile.from_json(path.read_text("utf-8")) for path in paths])
+        return cls(folder, [_record_of(path) for path in _records(folder)])
+
+    @staticmethod
+    def set_damaged_aside(settings: Settings) -> list[Path]:
+        """Set aside records that cannot be read, and return them: their logs count as not read."""
+        found = []
+        for path in _records(settings.state / "landing"):
+            try:
+                _record_of(path)
+            except DamagedFile:
+                set_aside(path)
+                found.append(path)
+        return found
 
     @cached_property
     def active(self) -> list[LandedFile]:
@@ -188,6 +217,36 @@ class Inventory:
         """Paths of the Parquet files that hold a day of a log file."""
         return [str(self.segment_folder(file) / s) for s in file.days[day].segments]
 
+    def verify(self, file: LandedFile, day: dt.date) -> None:
+        """Raise `DamagedFile` unless the lines of a day are those that were read.
+
+        What is damaged is set aside, so that the next refresh reads the log again.
+        """
+        share = file.days[day]
+        digests = share.digests or (None,) * len(share.segments)
+        for path, digest in zip(map(Path, self.segments(file, day)), digests, strict=True):
+            fault = None if digest is None else fault_of(path, None, digest)
+            if fault is None and path.exists():
+                continue
+            set_aside(path)
+            raise DamagedFile(
+                f"{path} {fault or 'is missing'}; the lines are read again from {file.name} if it "
+                "is still there: run the same command again"
+            )
+
+    def torn(self, kept: Callable[[dt.date], bool]) -> list[LandedFile]:
+        """Readings that count and miss lines of a day that is kept."""
+        return [
+            file
+            for file in self.active
+            if any(
+                not Path(path).exists()
+                for day in file.days
+                if kept(day)
+                for path in self.segments(file, day)
+            )
+        ]
+
     def bytes_of(self, day: dt.date) -> int:
         """Bytes that the lines of a day take up."""
         paths = [Path(path) for file in self._with(day) for path in self.segments(file, day)]
@@ -219,9 +278,18 @@ class Inventory:
             is_known = reading and (
                 newer is None or any((s, newer.options) in wanted for s in newer.sightings)
             )
+            if reading and reading.error and self._is_worth_another_try(reading):
+                is_known = None
             if not is_known and (not settled or item.sighting.mtime_ns <= limit):
                 found.append(item)
         return found
+
+    def _is_worth_another_try(self, failed: LandedFile) -> bool:
+        """Whether the clock is another than when a file could not be read.
+
+        What was wrong may have been the clock: all lines seemed to lie in the future.
+        """
+        return abs(time.time() - self.saved_at(failed)) > _ANOTHER_CLOCK
 
     def listed(self, settings: Settings) -> list[Pending]:
         """The files of the sources, known or not; the first source of a file decides."""
@@ -290,6 +358,20 @@ class Inventory:
 
     def _record(self, file: LandedFile) -> Path:
         return self.folder / "files" / f"{file.id}.json"
+
+
+def _records(folder: Path) -> list[Path]:
+    return sorted((folder / "files").glob("*.json"))
+
+
+def _record_of(path: Path) -> LandedFile:
+    try:
+        return LandedFile.from_json(path.read_text("utf-8"))
+    except ValueError:
+        raise DamagedFile(
+            f"{path} is no record of a log file any more: `temporal-assets materialize` reads the "
+            "log again"
+        ) from None
 
 
 def _paths(source: LogSource) -> list[Path]:

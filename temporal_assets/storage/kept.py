@@ -16,6 +16,7 @@ from pathlib import Path
 from filelock import FileLock
 
 from temporal_assets.storage.durable import replace_text
+from temporal_assets.storage.integrity import DamagedFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,16 @@ class Kept:
             fields = json.loads(_file(state).read_text("utf-8"))
         except FileNotFoundError:
             return cls()
-        return cls(**{name: day and dt.date.fromisoformat(day) for name, day in fields.items()})
+        except ValueError:
+            fields = None
+        try:
+            return cls(**{name: day and dt.date.fromisoformat(day) for name, day in fields.items()})
+        except (AttributeError, TypeError, ValueError):
+            raise DamagedFile(
+                f"{_file(state)} cannot be read: restore it from a backup. It says before which day"
+                " `temporal-assets clean` removed everything; without it those days seem to be"
+                " missing"
+            ) from None
 
     def has_requests(self, day: dt.date) -> bool:
         """Whether the lines of a day are still there, if there ever were any."""

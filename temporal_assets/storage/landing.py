@@ -36,9 +36,10 @@ from temporal_assets.logs.formats import Format, Syntax
 from temporal_assets.logs.memo import Memo
 from temporal_assets.logs.patterns import PatternError
 from temporal_assets.logs.pseudonyms import KeyRing
-from temporal_assets.logs.records import Block, Records
+from temporal_assets.logs.records import Block, Records, Reject
 from temporal_assets.logs.tally import UNKNOWN_DAY, Tally
 from temporal_assets.settings import Settings
+from temporal_assets.storage.integrity import digest_of_file
 from temporal_assets.storage.inventory import (
     DayShare,
     Inventory,
@@ -47,9 +48,11 @@ from temporal_assets.storage.inventory import (
     Sighting,
     file_id,
 )
+from temporal_assets.storage.kept import Kept
 from temporal_assets.storage.manifest import digest_of
 from temporal_assets.storage.scratch import scratch_folder
 from temporal_assets.storage.segments import DaySegments, SegmentWriter
+from temporal_assets.storage.store import Store
 from temporal_assets.storage.transient import is_transient
 
 _SMALL_FILE: Final = 4 << 20
@@ -95,6 +98,13 @@ class LandingReport:
     """What is wrong with sources of the settings that lead to no file."""
     lost_keys: tuple[Path, ...] = ()
     """Keys of pseudonyms that had to be made anew although days had been read with them."""
+    torn: tuple[str, ...] = ()
+    """What was found damaged in the landing zone, and what became of it."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What was found wrong with the state folder, and what to do."""
+        return (*self.torn, *(_KEY_LOST.format(key) for key in self.lost_keys))
 
     @property
     def days(self) -> tuple[dt.date, ...]:
@@ -121,12 +131,14 @@ def refresh(
     folder = settings.state / "landing"
     folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder / "landing.lock"), scratch_folder(settings.state / "tmp") as scratch:
+        torn = [_RECORD_LOST.format(path) for path in Inventory.set_damaged_aside(settings)]
         inventory = Inventory.load(settings)
+        days_before = _days_read(inventory, settings)
+        torn += _mend(inventory, settings)
         _remove_superseded(inventory, settings)
         reader = _Reader(settings, inventory, scratch, progress or (lambda *_: None), patient)
         known = {file.id for file in inventory.files}
         before = {file.id for file in inventory.active}
-        days_before = inventory.days()
         files = {file.id: file for file in reader.land(inventory.pending(settings))}
         after = {file.id for file in inventory.active}
         return LandingReport(
@@ -139,7 +151,37 @@ def refresh(
             failed=tuple(inventory.failed),
             missing=tuple(inventory.missing_sources(settings)),
             lost_keys=_lost_keys(reader.keys, days_before),
+            torn=tuple(torn),
         )
+
+
+_KEY_LOST: Final = (
+    "{} was gone, though days had been read with it: a new key was made, under which visitors of"
+    " those days count anew in the lines just read. Restore it from a backup, remove the `landing`"
+    " folder beside it and ingest again"
+)
+_RECORD_LOST: Final = "{} could not be read and was set aside; its log is read again if it is there"
+
+
+def _days_read(inventory: Inventory, settings: Settings) -> list[dt.date]:
+    """Days that lines were read of, whether the landing zone still has them or only the tables."""
+    return sorted({*inventory.days(), *Store.open(settings).days("requests")})
+
+
+def _mend(inventory: Inventory, settings: Settings) -> list[str]:
+    """Forget readings that have lost lines, where the log is there to be read again."""
+    messages = []
+    listed = {item.path.absolute() for item in inventory.listed(settings)}
+    for file in inventory.torn(Kept.load(settings.state).has_requests):
+        if any(Path(sighting.path) in listed for sighting in file.sightings):
+            inventory.remove(file)
+            messages.append(f"lines of {file.name} were damaged or missing: it is read again")
+        else:
+            messages.append(
+                f"lines of {file.name} are damaged or missing, and the log is not there any more:"
+                f" put it back, or restore {inventory.segment_folder(file)} from a backup"
+            )
+    return messages
 
 
 def _lost_keys(keys: KeyRing, days_before: Sequence[dt.date]) -> tuple[Path, ...]:
@@ -235,6 +277,7 @@ class _Reader:
             likely = detect.likely_format(stream.head) if content.tally.total("rejected") else None
             if not content.days:
                 _explain_nothing(stream, fmt, content, likely)
+            self._refuse_future(content)
             file = LandedFile(
                 id=file_id(stream.digest, item.options),
                 serial=0,
@@ -285,6 +328,18 @@ class _Reader:
             return cleaner.clean(records), records.referrer is not None
 
         return _ordered(pool, clean, tasks(), self.workers) if pool else map(clean, tasks())
+
+    def _refuse_future(self, content: _Content) -> None:
+        """A clock that was set back must not make the latest days rejects for good."""
+        rows = content.tally.rows()
+        ahead = sum(row["lines"] for row in rows if row["reason"] == Reject.FUTURE.label)
+        if ahead > self.settings.reading.max_reject_share * content.lines:
+            clock = f"{self.now:%Y-%m-%d %H:%M} UTC"
+            raise UnreadableError(
+                f"{ahead:,} of {content.lines:,} lines lie in the future: this machine's clock says"
+                f" {clock}. Where that is wrong, set it; else the time zone or the unit of the"
+                " times is (--timezone). The file is tried again when the clock has moved by a day"
+            )
 
     def _folder(self, item: Pending) -> Path:
         folder = self.scratch / digest_of([item.sighting.path, item.options])
@@ -381,6 +436,7 @@ class _Content:
                 first=rows.first,
                 last=rows.last,
                 losses=tuple(losses.get(day, ())),
+                digests=tuple(digest_of_file(self.folder / name) for name in rows.files),
             )
 
 

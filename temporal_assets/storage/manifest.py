@@ -9,8 +9,16 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import json
+import re
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Final
+
+_DATA_FILE: Final = re.compile(r"part-[0-9a-f]{16}\.parquet")
+"""A manifest names files of its own folder and no other, whoever wrote it."""
+
+
+class ManifestError(ValueError):
+    """A text is no manifest; the message goes on from the name of its file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +74,26 @@ class Manifest:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Manifest:
-        """The manifest of such a text."""
-        fields = json.loads(text)
-        fields["day"] = dt.date.fromisoformat(fields["day"])
-        fields["files"] = tuple(DataFile(**file) for file in fields["files"])
-        fields["inputs"] = tuple(Input(**item) for item in fields["inputs"])
-        return cls(**fields)
+        """The manifest of such a text. Raises `ManifestError`."""
+        try:
+            fields = json.loads(text)
+            fields["day"] = dt.date.fromisoformat(fields["day"])
+            fields["files"] = tuple(DataFile(**file) for file in fields["files"])
+            fields["inputs"] = tuple(Input(**item) for item in fields["inputs"])
+            manifest = cls(**fields)
+        except (ValueError, TypeError, KeyError, RecursionError):
+            raise ManifestError("is no manifest any more") from None
+        if not all(_is_well_formed(file) for file in manifest.files):
+            raise ManifestError("names files that no publish has written")
+        return manifest
+
+
+def _is_well_formed(file: DataFile) -> bool:
+    return (
+        isinstance(file.name, str)
+        and _DATA_FILE.fullmatch(file.name) is not None
+        and all(isinstance(n, int) and n >= 0 for n in (file.rows, file.bytes))
+    )
 
 
 def digest_of(value: Any) -> str:

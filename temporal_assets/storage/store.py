@@ -20,32 +20,30 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
-from blake3 import blake3
 from filelock import FileLock
 
 from temporal_assets import contracts
 from temporal_assets.settings import Settings
 from temporal_assets.storage.durable import replace_text, sync
-from temporal_assets.storage.manifest import DataFile, Input, Manifest
+from temporal_assets.storage.integrity import DamagedFile, digest_of_file, fault_of, set_aside
+from temporal_assets.storage.manifest import DataFile, Input, Manifest, ManifestError
 from temporal_assets.storage.scratch import scratch_folder
 
 _MANIFEST = "manifest.json"
 _PREFIX = "day="
 
-_DIGITS: Final = 16
-"""Of a digest in names and manifests: 64 bits tell the few generations of a day apart."""
-
-_CHUNK: Final = 1 << 20
-"""Bytes read at once where a whole file is read."""
-
 
 class MissingPartition(LookupError):
     """A partition that was asked for does not exist; the message names it and says what to do."""
+
+
+class DamagedPartition(DamagedFile):
+    """What is published for a day cannot be read; the message says how to make it again."""
 
 
 class ShortWindow(MissingPartition):
@@ -84,7 +82,9 @@ class Store:
 
     def days(self, asset: str) -> list[dt.date]:
         """Days that are published, ascending."""
-        return [day for day in self.folders(asset) if self.manifest(asset, day) is not None]
+        return [
+            day for day in self.folders(asset) if self.fs.exists(self._join(asset, day, _MANIFEST))
+        ]
 
     def folders(self, asset: str) -> list[dt.date]:
         """Days that take up space, ascending: published ones, and remains of removed ones."""
@@ -98,11 +98,51 @@ class Store:
         return sum(int(self.fs.size(path) or 0) for path in self._ls(self._join(asset, day)))
 
     def manifest(self, asset: str, day: dt.date) -> Manifest | None:
-        """What is published for a day, or None."""
+        """What is published for a day, or None. Raises `DamagedPartition`."""
+        path = self._join(asset, day, _MANIFEST)
         try:
-            return Manifest.from_json(self.fs.cat_file(self._join(asset, day, _MANIFEST)))
+            manifest = Manifest.from_json(self.fs.cat_file(path))
         except FileNotFoundError:
             return None
+        except ManifestError as error:
+            raise _damaged(path, str(error), asset, day) from None
+        if (manifest.asset, manifest.day) != (asset, day):
+            what = f"speaks of {manifest.asset} of {manifest.day}"
+            raise _damaged(path, what, asset, day)
+        return manifest
+
+    def intact(self, asset: str, day: dt.date) -> Manifest | None:
+        """What is published for a day, if its files are there and of their size; nothing is read.
+
+        For those who decide what is to be made again: what is damaged counts as not there.
+        """
+        try:
+            manifest = self.manifest(asset, day)
+        except DamagedPartition:
+            return None
+        if manifest is None or any(self._misses(manifest, file) for file in manifest.files):
+            return None
+        return manifest
+
+    def verify(self, manifest: Manifest, *, building: bool = False) -> None:
+        """Raise `DamagedPartition` unless the files hold the bytes that were published.
+
+        With `building`, a damaged file is set aside, so that the next run makes the day again.
+        Behind other file systems than local ones only the size is compared: object stores keep
+        digests of their own.
+        """
+        for file in manifest.files:
+            path = self._join(manifest.asset, manifest.day, file.name)
+            fault = (
+                fault_of(Path(path), file.bytes, file.digest)
+                if self.is_local
+                else self._misses(manifest, file)
+            )
+            if fault is None:
+                continue
+            if building and self.is_local:
+                set_aside(Path(path))
+            raise _damaged(path, fault, manifest.asset, manifest.day)
 
     def files(self, asset: str, day: dt.date) -> list[str]:
         """Paths of the Parquet files of a partition, for an engine to read."""
@@ -123,6 +163,13 @@ class Store:
             )
         return manifest
 
+    def verify_sizes(self, manifest: Manifest) -> None:
+        """Raise `DamagedPartition` unless the files are there and of their size."""
+        for file in manifest.files:
+            if fault := self._misses(manifest, file):
+                path = self._join(manifest.asset, manifest.day, file.name)
+                raise _damaged(path, fault, manifest.asset, manifest.day)
+
     def damaged(self, *, contents: bool = False) -> list[str]:
         """Published files that are missing or not of the size their manifest says.
 
@@ -132,20 +179,30 @@ class Store:
             path
             for asset in self.assets()
             for day in self.days(asset)
-            for file in self.require(asset, day).files
-            if not self._is_whole(path := self._join(asset, day, file.name), file, contents)
+            for path in self._damaged_of(asset, day, contents)
         ]
 
-    def _is_whole(self, path: str, file: DataFile, contents: bool) -> bool:
-        if not self.fs.exists(path) or self.fs.size(path) != file.bytes:
-            return False
-        if not contents:
-            return True
-        digest = blake3()
-        with self.fs.open(path, "rb") as stream:
-            while chunk := stream.read(_CHUNK):
-                digest.update(chunk)
-        return digest.hexdigest()[:_DIGITS] == file.digest
+    def _damaged_of(self, asset: str, day: dt.date, contents: bool) -> Iterator[str]:
+        try:
+            manifest = self.require(asset, day)
+        except DamagedPartition:
+            yield self._join(asset, day, _MANIFEST)
+            return
+        for file in manifest.files:
+            path = self._join(asset, day, file.name)
+            if self._misses(manifest, file) or (
+                contents and self.is_local and fault_of(Path(path), file.bytes, file.digest)
+            ):
+                yield path
+
+    def _misses(self, manifest: Manifest, file: DataFile) -> str | None:
+        """What is wrong with a file, as far as its name and size tell."""
+        path = self._join(manifest.asset, manifest.day, file.name)
+        try:
+            size = int(self.fs.size(path) or 0)
+        except FileNotFoundError:
+            return "is missing"
+        return None if size == file.bytes else f"has {size:,} bytes instead of {file.bytes:,}"
 
     def window(self, asset: str, day: dt.date, days: int, min_days: int) -> Window:
         """The `days` days that end with `day`; too few present is an error, never silence."""
@@ -167,13 +224,16 @@ class Store:
         days: dt.date | Sequence[dt.date],
         columns: Sequence[str] | None = None,
     ) -> pa.Table:
-        """One or more partitions as an Arrow table, in the order of `days`."""
+        """One or more partitions as an Arrow table, in the order of `days`, verified."""
         chosen = [days] if isinstance(days, dt.date) else list(days)
         schema = contracts.table(asset).arrow_schema
+        manifests = [self.require(asset, day) for day in chosen]
+        for manifest in manifests:
+            self.verify(manifest)
         tables = [
             pq.read_table(path, columns=columns, filesystem=self.fs, partitioning=None)
-            for day in chosen
-            for path in (self._strip(url) for url in self.files(asset, day))
+            for manifest in manifests
+            for path in (self._strip(url) for url in self.paths(manifest))
         ]
         if not tables:
             empty = schema.empty_table()
@@ -213,7 +273,7 @@ class Store:
             extra=extra or {},
         )
         with self._publish_lock(asset):
-            before = self.manifest(asset, day)
+            before = self._replaced(asset, day)
             self.fs.makedirs(self._join(asset, day), exist_ok=True)
             for path, part in parts:
                 self._move(path, self._join(asset, day, part.name))
@@ -222,6 +282,12 @@ class Store:
             self._replace_text(self._join(asset, day, _MANIFEST), manifest.to_json(), scratch)
             self._drop_old(asset, day, keep=[manifest, before])
         return manifest
+
+    def _replaced(self, asset: str, day: dt.date) -> Manifest | None:
+        try:
+            return self.manifest(asset, day)
+        except DamagedPartition:
+            return None  # replacing it is the remedy
 
     def remove(self, asset: str, day: dt.date) -> None:
         """Remove a partition: its pointer first, so that no reader meets half of it."""
@@ -287,7 +353,14 @@ def _protocols(fs: Any) -> tuple[str, ...]:
     return (fs.protocol,) if isinstance(fs.protocol, str) else tuple(fs.protocol)
 
 
+def _damaged(path: str, fault: str, asset: str, day: dt.date) -> DamagedPartition:
+    return DamagedPartition(
+        f"{path} {fault}, so {asset} of {day} cannot be used: make it again "
+        f"(temporal-assets materialize {asset} --day {day})"
+    )
+
+
 def _describe(path: Path) -> DataFile:
-    digest = blake3(max_threads=1).update_mmap(path).hexdigest()[:_DIGITS]
+    digest = digest_of_file(path)
     rows = pq.read_metadata(path).num_rows
     return DataFile(f"part-{digest}.parquet", rows, path.stat().st_size, digest)

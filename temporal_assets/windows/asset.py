@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -67,6 +67,15 @@ class Sources:
     tables: Mapping[str, Manifest]
     earlier: Mapping[str, Manifest]
     learned: tuple[Manifest, ...]
+
+    @property
+    def manifests(self) -> Iterator[Manifest]:
+        """Of all of it."""
+        for window in self.windows.values():
+            yield from window.manifests
+        yield from self.tables.values()
+        yield from self.earlier.values()
+        yield from self.learned
 
     @property
     def inputs(self) -> tuple[Input, ...]:
@@ -187,7 +196,7 @@ def is_fresh(
     """
     told = {} if known is None else known
     if asset.name not in told:
-        manifest = store.manifest(asset.name, day)
+        manifest = store.intact(asset.name, day)
         told[asset.name] = (
             manifest is not None
             and manifest.schema_version == asset.table.version
@@ -221,7 +230,10 @@ def _require_sources(store: Store, settings: Settings, asset: WindowAsset, day: 
                 f"{table.name} of {day} is missing or older than what it is made from: make it "
                 f"first (temporal-assets materialize {table.name} --day {day})"
             )
-    return _sources(store, settings, asset, day, settings.window.min_days)
+    sources = _sources(store, settings, asset, day, settings.window.min_days)
+    for manifest in sources.manifests:
+        store.verify(manifest, building=True)
+    return sources
 
 
 def _sources(
@@ -230,7 +242,7 @@ def _sources(
     """What there is; tables that are missing are left out."""
     days = settings.window.days
     least = min(min_days, days)
-    tables = {table.name: store.manifest(table.name, day) for table in asset.tables}
+    tables = {table.name: store.intact(table.name, day) for table in asset.tables}
     return Sources(
         {name: store.window(name, day, days, least) for name in asset.windows},
         {name: manifest for name, manifest in tables.items() if manifest is not None},
@@ -243,7 +255,7 @@ def _sources(
             manifest
             for one in asset.learned
             for past in learned_days(settings, day).values()
-            if (manifest := store.manifest(one.name, past)) is not None
+            if (manifest := store.intact(one.name, past)) is not None
             and manifest.schema_version == one.table.version
         ),
     )
@@ -255,7 +267,7 @@ def _latest_before(
     """The latest partition within the window, but for the day, that can be compared with it."""
     digest = asset.settings_digest(settings)
     for back in range(1, settings.window.days):
-        manifest = store.manifest(asset.name, day - dt.timedelta(days=back))
+        manifest = store.intact(asset.name, day - dt.timedelta(days=back))
         if (
             manifest is not None
             and manifest.schema_version == asset.table.version

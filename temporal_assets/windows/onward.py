@@ -42,7 +42,7 @@ def find_earlier(job: Job, daily: str) -> Earlier | None:
     `daily` is the asset whose days the window is made of.
     """
     for moved in range(1, job.settings.window.days // _LARGEST_STEP + 1):
-        manifest = job.store.manifest(job.asset.name, job.day - dt.timedelta(days=moved))
+        manifest = job.store.intact(job.asset.name, job.day - dt.timedelta(days=moved))
         earlier = manifest and _prove(job, daily, manifest)
         if earlier:
             return earlier
@@ -62,9 +62,11 @@ def _prove(job: Job, daily: str, manifest: Manifest) -> Earlier | None:
     if shared_then != shared_now:
         return None
     left = [day for day in then if day < job.first]
-    leaving = [one for day in left if (one := job.store.manifest(daily, day)) is not None]
+    leaving = [one for day in left if (one := job.store.intact(daily, day)) is not None]
     if [one.digest for one in leaving] != [then[day] for day in left]:
         return None  # what was counted then is no longer there to be subtracted
+    for one in (manifest, *leaving):
+        job.store.verify(one, building=True)
     entering = [one for one in job.window(daily).manifests if one.day > manifest.day]
     return Earlier(
         job.store.paths(manifest),

@@ -180,3 +180,19 @@ def test_the_likely_format_for_messages(head: bytes, name: str | None) -> None:
 def test_other_logs_are_not_taken_for_access_logs(head: bytes) -> None:
     with pytest.raises(UnknownFormatError):
         detected(head * 5)
+
+
+def test_lines_of_a_clock_that_was_not_set_are_explained() -> None:
+    line = b'192.0.2.1 - - [01/Jan/1970:00:00:09 +0000] "GET / HTTP/1.1" 200 5 "-" "Mozilla/5.0"\n'
+    with pytest.raises(
+        UnknownFormatError, match="look like `combined`, but their times lie before"
+    ):
+        resolve(LogSource(path="x"), line * 3)
+
+
+def test_lines_that_end_in_carriage_returns_alone_are_refused_and_not_read_as_one() -> None:
+    line = b'192.0.2.1 - - [01/Mar/2026:00:00:09 +0000] "GET / HTTP/1.1" 200 5 "-" "Mozilla/5.0"\r'
+    for name in ("auto", "combined"):
+        with pytest.raises(UnknownFormatError, match="end in carriage returns alone"):
+            resolve(LogSource(path="x", format=name), line * 3)
+    assert resolve(LogSource(path="x"), line).name == "combined"

@@ -73,6 +73,8 @@ def log_file_assets(
             # Files that were read before this one are known to the next attempt.
             why = f"{type(error).__name__}: {error}"
             raise retry(context, installation, "log_files", why) from error
+        for warning in report.warnings:
+            context.log.warning(warning)
         inventory = Inventory.load(installation.settings)
         _announce_days(context, installation, inventory, report)
         return dg.MaterializeResult(
@@ -125,6 +127,7 @@ def _metadata(report: LandingReport, inventory: Inventory) -> dict[str, Any]:
         "files_known": report.unchanged,
         "files_unreadable": len(inventory.failed),
         "days": len(days),
+        **({"warnings": "\n".join(report.warnings)} if report.warnings else {}),
         **span,
         "log_lines": sum(file.lines for file in inventory.active),
         "bytes": sum(file.size for file in inventory.active),

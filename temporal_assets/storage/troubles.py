@@ -1,0 +1,118 @@
+"""What faults of the machine are called: one sentence that says what to do.
+
+A full disk, a folder that cannot be written, too little memory. The system, DuckDB, Arrow and
+SQLite each have words of their own for them, and Dagster passes on only words; so they are known
+by those. Not here: whether a fault passes by itself (`transient`), and faults of data, which have
+messages of their own.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from collections.abc import Iterator
+from typing import Final
+
+_WHOLE: Final = "What is published is whole"
+
+_FULL_DISK: Final = (
+    f"the disk of the state folder is full. {_WHOLE}; free some space (or move the folder and name "
+    "it with --state), and run the same command again"
+)
+_TOO_LARGE: Final = (
+    "a file would become larger than this user or this disk allows (`ulimit -f`, a quota). "
+    f"{_WHOLE}; raise the limit, and run the same command again"
+)
+_READ_ONLY: Final = (
+    f"{{where}} cannot be written: its disk is mounted read-only. {_WHOLE}; make it writable, and "
+    "run the same command again"
+)
+_DENIED: Final = (
+    "{where}: permission denied. Run the command as the user to whom the state folder belongs, or "
+    "give the folder to this one (chown -R, chmod u+rwX)"
+)
+_NO_MEMORY: Final = (
+    f"there is not enough memory. {_WHOLE}; raise `engine.memory_limit`, or lower "
+    "`engine.threads`, `reading.workers` and `reading.block_mib` in settings.toml, and run the "
+    "same command again"
+)
+
+_QUOTED: Final = re.compile(r"['\"](/[^'\"]+)['\"]")
+"""A path in the words of Python and DuckDB."""
+
+_WORDS: Final = (
+    ("no space left", _FULL_DISK),
+    ("disk is full", _FULL_DISK),
+    ("disk quota exceeded", _FULL_DISK),
+    ("file too large", _TOO_LARGE),
+    ("read-only file system", _READ_ONLY),
+    ("readonly database", _READ_ONLY),
+    ("permission denied", _DENIED),
+    ("operation not permitted", _DENIED),
+    ("unable to open database file", _DENIED),
+    ("out of memory", _NO_MEMORY),
+    ("cannot allocate memory", _NO_MEMORY),
+    ("unable to allocate", _NO_MEMORY),
+    ("could not allocate", _NO_MEMORY),
+    ("failed to allocate", _NO_MEMORY),
+    ("can't start new thread", _NO_MEMORY),
+    ("arrowmemoryerror", _NO_MEMORY),
+)
+"""In small letters, the more telling first."""
+
+
+def said(error: BaseException) -> str | None:
+    """A sentence for a fault of the machine that is, or is behind, an error; None for others."""
+    return next(filter(None, map(_said_of, _chain(error))), None)
+
+
+def said_of(text: str) -> str | None:
+    """The same for an error of which only the words are left."""
+    lower = text.lower()
+    sentence = next((sentence for words, sentence in _WORDS if words in lower), None)
+    if sentence is None:
+        return None
+    quoted = _QUOTED.search(text)
+    return sentence.format(where=quoted[1] if quoted else "the state folder")
+
+
+def _said_of(error: BaseException) -> str | None:
+    if isinstance(error, MemoryError):
+        return _NO_MEMORY
+    if isinstance(error, OSError):
+        if error.errno not in _NUMBERS:
+            return said_of(str(error)) if error.errno is None else None
+        where = os.fsdecode(error.filename) if error.filename else "the state folder"
+        return _NUMBERS[error.errno].format(where=where)
+    return said_of(f"{type(error).__name__}: {error}") if _is_of_a_machine(error) else None
+
+
+_NUMBERS: Final = {
+    errno.ENOSPC: _FULL_DISK,
+    errno.EDQUOT: _FULL_DISK,
+    errno.EFBIG: _TOO_LARGE,
+    errno.EROFS: _READ_ONLY,
+    errno.EACCES: _DENIED,
+    errno.EPERM: _DENIED,
+    errno.ENOMEM: _NO_MEMORY,
+}
+
+_MACHINES: Final = ("duckdb", "_duckdb", "pyarrow", "sqlite3", "sqlalchemy", "builtins", "dagster")
+"""Where words of the system come from; messages of our own quote data, which may hold any words."""
+
+
+def _is_of_a_machine(error: BaseException) -> bool:
+    kind = type(error)
+    if kind.__module__ == "builtins":
+        return kind is RuntimeError  # of threads
+    return kind.__module__.split(".")[0] in _MACHINES
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    one: BaseException | None = error
+    while one is not None and id(one) not in seen:
+        seen.add(id(one))
+        yield one
+        one = one.__cause__ or one.__context__

@@ -1,0 +1,1 @@
+"""The fault suite: `python -m tests.faults` (docs/faults.md). Slow, so not part of `pytest`."""
