@@ -131,7 +131,7 @@ def _ask(port: int, query: str, variables: dict[str, Any]) -> Any:
         json.dumps({"query": query, "variables": variables}).encode(),
         {"Content-Type": "application/json"},
     )
-    with urllib.request.urlopen(request, timeout=60) as answer:
+    with urllib.request.urlopen(request, timeout=60) as answer:  # noqa: S310
         return json.load(answer).get("data")
 
 
