@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import datetime as dt
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from temporal_assets import same_python
 from temporal_assets.cli import console
 
 if TYPE_CHECKING:
@@ -35,8 +35,11 @@ def precompiling() -> Iterator[None]:
         return
     console.say("Compiling numerical loops meanwhile, once for this installation")
     quiet = subprocess.DEVNULL
-    child = subprocess.Popen(
-        [sys.executable, "-m", "temporal_assets.cli.precompile"], stdout=quiet, stderr=quiet
+    child = subprocess.Popen(  # noqa: S603 - a module of ours
+        same_python.command("temporal_assets.cli.precompile"),
+        stdout=quiet,
+        stderr=quiet,
+        env=same_python.environment(),
     )
     try:
         yield

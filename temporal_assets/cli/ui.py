@@ -9,10 +9,12 @@ from __future__ import annotations
 import os
 import socket
 import sys
+from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 
+from temporal_assets import same_python
 from temporal_assets.cli import console
 from temporal_assets.cli.exits import CommandError, command
 from temporal_assets.cli.options import State, existing_settings
@@ -36,7 +38,7 @@ def run(
 
     settings = existing_settings(state)
     _refuse_taken(port)
-    environment = os.environ | {
+    environment = same_python.environment() | {
         STATE_VARIABLE: str(settings.state),
         # An operator's own home is where the runs are, then.
         "DAGSTER_HOME": os.environ.get("DAGSTER_HOME") or str(prepare_home(settings)),
@@ -44,13 +46,16 @@ def run(
     console.say(f"http://{_HOST}:{port} (state folder {settings.state}; Ctrl-C ends it)")
     sys.stderr.flush()
     # In place of this process: signals go to Dagster without a middleman.
-    os.execve(sys.executable, _arguments(port, read_only), environment)  # noqa: S606 - no shell
+    os.execve(  # noqa: S606 - no shell
+        sys.executable, _arguments(settings.state, port, read_only), environment
+    )
 
 
-def _arguments(port: int, read_only: bool) -> list[str]:
-    server = ["dagster_webserver", "--read-only"] if read_only else ["dagster", "dev"]
-    place = ["-m", _MODULE, "-h", _HOST, "-p", str(port)]
-    return [sys.executable, "-m", *server, *place]
+def _arguments(state: Path, port: int, read_only: bool) -> list[str]:
+    server, *rest = ["dagster_webserver", "--read-only"] if read_only else ["dagster", "dev"]
+    # The working folder, where Dagster would look for modules first, may be another checkout.
+    place = ["-m", _MODULE, "-d", str(state), "-h", _HOST, "-p", str(port)]
+    return [*same_python.command(server), *rest, *place]
 
 
 def _refuse_taken(port: int) -> None:

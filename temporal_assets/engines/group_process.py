@@ -25,6 +25,7 @@ from typing import BinaryIO, Final, cast
 
 import pyarrow as pa
 
+from temporal_assets import same_python
 from temporal_assets.engines.base import GroupKernel, GroupLimits
 
 LEARNED: Final = "learned"
@@ -134,13 +135,11 @@ class GroupProcess:
             self._running = None
 
     def _start(self) -> _Running:
-        # The package may be found through the path of this process alone.
-        paths = os.pathsep.join(path for path in sys.path if path)
-        process = subprocess.Popen(
-            [sys.executable, "-m", "temporal_assets.engines.group_process"],
+        process = subprocess.Popen(  # noqa: S603 - this module
+            same_python.command("temporal_assets.engines.group_process"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env=os.environ | {"PYTHONPATH": paths},
+            env=same_python.environment(),
         )
         running = _Running(
             process, cast("BinaryIO", process.stdin), cast("BinaryIO", process.stdout)
