@@ -275,9 +275,9 @@ class _Reader:
             content.close()
             beginnings = set(stream.prefix_digests.values())
             likely = detect.likely_format(stream.head) if content.tally.total("rejected") else None
+            self._refuse_future(content)
             if not content.days:
                 _explain_nothing(stream, fmt, content, likely)
-            self._refuse_future(content)
             file = LandedFile(
                 id=file_id(stream.digest, item.options),
                 serial=0,

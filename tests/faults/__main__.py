@@ -16,6 +16,7 @@ import random
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -77,6 +78,8 @@ def _try(world: World, seed: int, kind: str, number: int) -> dict[str, object]:
         row["skipped"] = str(why)
     except Lost as why:
         row["lost"] = str(why)
+    except Exception:  # of the suite itself, most likely; the other trials go on
+        row["lost"] = traceback.format_exc()[-1500:]
     clean(folder)
     return row | {"seconds": time.monotonic() - begun}
 

@@ -394,3 +394,24 @@ def test_a_key_of_a_new_period_is_not_a_lost_one(state: Path, folder: Path) -> N
     refresh(settings)
     logs.write(folder / "b.log", logs.day_of_lines(DAY + dt.timedelta(days=1)))
     assert refresh(settings).lost_keys == ()
+
+
+def test_a_clock_that_was_set_back_loses_no_day(
+    state: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Most lines then lie in the future: nothing is noted of them, and they are read later."""
+    logs.write(folder / "access.log", logs.day_of_lines(DAY))
+    settings = _settings(state, folder)
+
+    class Early(dt.datetime):
+        @classmethod
+        def now(cls, tz: dt.tzinfo | None = None) -> Early:
+            return cls(2020, 1, 1, tzinfo=tz)
+
+    monkeypatch.setattr("temporal_assets.storage.landing.dt.datetime", Early)
+    (error,) = _errors(refresh(settings))
+    assert "6 of 6 lines lie in the future: this machine's clock says 2020-01-01" in error
+    monkeypatch.undo()
+    _let_grace_pass(state)  # that is, the record was written under another clock
+    report = refresh(settings)
+    assert (_errors(report), _rows(settings)) == ([], 6)

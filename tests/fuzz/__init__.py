@@ -1,0 +1,1 @@
+"""Fuzzing of every parser: `python -m tests.fuzz` (docs/security.md). Not part of `pytest`."""

@@ -1,0 +1,191 @@
+"""Threats of docs/security.md that a look at the code, or at one small run, can rule out."""
+
+from __future__ import annotations
+
+import ast
+import datetime as dt
+import os
+import re
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+import temporal_assets
+from temporal_assets.build import build_defs
+from temporal_assets.cli.query import _cell
+from temporal_assets.daily import build_requests
+from temporal_assets.defs.metadata import grid
+from temporal_assets.engines.duckdb import DuckDBEngine
+from temporal_assets.logs.redact import SAMPLE_CHARACTERS, redact
+from temporal_assets.logs.urls import canonical_url
+from temporal_assets.reports.text import markdown
+from temporal_assets.settings import Settings, load_settings
+from temporal_assets.storage.inventory import Inventory
+from temporal_assets.storage.landing import refresh
+from temporal_assets.storage.store import Store
+from tests import logs
+
+PACKAGE = Path(temporal_assets.__file__).parent
+DAY = dt.date(2026, 3, 1)
+
+_UNPICKLES = {"pickle", "cPickle", "dill", "joblib", "marshal", "shelve", "cloudpickle"}
+_PIPES = {"engines/group_process.py"}
+"""Talks to processes of its own, through pipes that nobody else has."""
+
+
+def _sources() -> Iterator[tuple[str, ast.Module]]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        yield str(path.relative_to(PACKAGE)), ast.parse(path.read_text("utf-8"))
+
+
+def _imports(tree: ast.Module) -> set[str]:
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module.split(".")[0])
+    return found
+
+
+def _calls(tree: ast.Module) -> Iterator[tuple[str, ast.Call]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            yield ast.unparse(node.func), node
+
+
+def test_no_file_is_unpickled() -> None:
+    assert {name for name, tree in _sources() if _imports(tree) & _UNPICKLES} == _PIPES
+
+
+def test_no_text_becomes_code_and_no_command_goes_through_a_shell() -> None:
+    wrong = [
+        f"{name}:{call.lineno} {function}"
+        for name, tree in _sources()
+        for function, call in _calls(tree)
+        if function in ("eval", "exec", "os.system", "os.popen", "yaml.load", "yaml.unsafe_load")
+        or any(word.arg == "shell" for word in call.keywords)
+        or any(
+            word.arg == "allow_pickle" and ast.unparse(word.value) != "False"
+            for word in call.keywords
+        )
+    ]
+    assert wrong == []
+
+
+WEBHOOK = "https://hooks.example/services/T00/B00/verysecret"
+
+
+def test_secrets_show_in_no_settings_dump_and_no_definition(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEMPORAL_ASSETS_ALERTS__WEBHOOK", WEBHOOK)
+    settings = load_settings(tmp_path)
+    assert settings.alerts.webhook == SecretStr(WEBHOOK)
+    shown = f"{settings!r} {settings} {settings.model_dump_json()} {settings.model_dump()}"
+    assert "verysecret" not in shown
+    for asset in build_defs(settings).resolve_all_asset_specs():
+        assert "verysecret" not in f"{asset.metadata} {asset.description} {asset.tags}"
+
+
+@pytest.fixture
+def private(tmp_path: Path) -> Iterator[Settings]:
+    """A small state folder made as `UMask=0077` of the unit makes it."""
+    logs.write_days(tmp_path / "logs", DAY, 1)
+    before = os.umask(0o077)
+    try:
+        state = tmp_path / "state"
+        state.mkdir()
+        (state / "settings.toml").write_text(
+            f'[[sources]]\npath = "{tmp_path / "logs"}"\nhost = "example.com"\n'
+        )
+        settings = load_settings(state)
+        refresh(settings)
+        build_requests(
+            Store.open(settings), DuckDBEngine(settings), settings, DAY, Inventory.load(settings)
+        )
+        yield settings
+    finally:
+        os.umask(before)
+
+
+def test_nothing_is_opened_to_others_than_the_umask_allows(private: Settings) -> None:
+    made = [path for path in private.state.rglob("*") if path.is_file()]
+    assert any(path.suffix == ".parquet" for path in made)
+    assert any(path.name == "manifest.json" for path in made)
+    open_to_others = [
+        str(path)
+        for path in private.state.rglob("*")
+        if stat.S_IMODE(path.stat().st_mode) & (stat.S_IRWXG | stat.S_IRWXO)
+    ]
+    assert open_to_others == []
+
+
+def test_keys_are_in_no_other_file(private: Settings) -> None:
+    key = (private.state / "secrets" / "clients.key").read_bytes().split()[0]
+    for path in private.state.rglob("*"):
+        if path.is_file() and path.parent.name != "secrets":
+            content = path.read_bytes()
+            assert key not in content, path
+            assert bytes.fromhex(key.decode()) not in content, path
+
+
+@pytest.mark.parametrize("value", ["=1+1", "+1", "-1", "@SUM(1)", "\t=1", "\r=1"])
+def test_no_cell_of_csv_is_a_formula(value: str) -> None:
+    assert _cell(value) == f"'{value}"
+    assert _cell("1=1") == "1=1"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<script>alert(1)</script>",
+        "<img src=x onerror=alert(1)>",
+        "[a](javascript:alert(1))",
+        "\x1b]8;;http://evil.example\x07x\x1b]8;;\x07",
+        "a | b\n| c",
+    ],
+)
+def test_tables_in_the_ui_show_text_as_text(text: str) -> None:
+    """Dagster shows records as text; what could end a cell or drive a terminal is escaped."""
+    value = grid([{"url": text}], {"url": "string"})
+    (record,) = value.records
+    assert str(record.data["url"]).isprintable()
+    assert re.search(r"(?<!\\)[<>\[\]|]", markdown(text)) is None
+
+
+HOSTILE = (
+    "a" * 60_000,
+    "((((" * 10_000,
+    "a=" * 20_000,
+    "1." * 20_000,
+    "::" * 20_000,
+    "%25" * 15_000,
+    "\\" * 40_000,
+    "a@" * 20_000,
+    '"' + "\\x" * 15_000,
+    "/.." * 15_000,
+    ";jsessionid=" * 4_000,
+)
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=[text[:6] for text in HOSTILE])
+def test_expressions_over_what_strangers_write_do_not_backtrack(text: str) -> None:
+    """One that is quadratic in such a text would take minutes, an exponential one for ever."""
+    sample = redact(text.encode(), [text[:20].encode()])
+    assert len(sample) <= SAMPLE_CHARACTERS
+    url = canonical_url(f"https://a.example/{text}?{text}")
+    assert url is None or url.isascii()
+
+
+def test_pinned_packages_are_exact() -> None:
+    """What `pip-audit -r requirements.lock` is asked about is what is installed."""
+    lock = PACKAGE.parent / "requirements.lock"
+    if not lock.exists():
+        pytest.skip("an installed wheel has no lock file beside it")
+    names = [line for line in lock.read_text().splitlines() if re.match(r"[A-Za-z0-9]", line)]
+    assert len(names) > 50
+    assert [line for line in names if not re.match(r"[\w.\[\]-]+==[\w.!+]+", line)] == []
