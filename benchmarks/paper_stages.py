@@ -1,0 +1,158 @@
+"""One stage of `paper_scale`, in a process of its own, so that its peak memory is its own.
+
+    python -m benchmarks.paper_stages FOLDER STAGE FRACTION DAYS
+
+Prints what was done as one line of JSON. A stage that was interrupted goes on where it was: logs
+that were read and days that were published are there already. Here is what the stages do; not in
+which order, nor what becomes of the numbers (`paper_scale`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from isal import igzip
+
+from temporal_assets import daily
+from temporal_assets.cli.settings_file import set_values
+from temporal_assets.cli.sources import add_sources
+from temporal_assets.demo import DemoOptions, generate
+from temporal_assets.engines.duckdb import DuckDBEngine
+from temporal_assets.settings import Settings, load_settings
+from temporal_assets.storage.inventory import Inventory
+from temporal_assets.storage.landing import refresh
+from temporal_assets.storage.store import Store
+from temporal_assets.windows.asset import build, is_fresh
+from temporal_assets.windows.registry import WINDOW_ASSETS
+
+Facts = dict[str, Any]
+
+_PAPER_DAYS: Final = 60
+_COMPRESSED: Final = (".gz", ".zst", ".bz2")
+_GZIP_LEVEL: Final = 1
+_CHUNK: Final = 1 << 22
+
+
+def main() -> None:
+    """Do the stage and print its facts."""
+    folder, stage, fraction, days = Path(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4])
+    started = time.perf_counter()
+    facts = _work(stage)(folder, stage, float(fraction), days)
+    print(json.dumps({"seconds": time.perf_counter() - started, **facts}))
+
+
+def _work(stage: str) -> Callable[[Path, str, float, int], Facts]:
+    name = stage.removeprefix("later ")
+    if name == "generate":
+        return _generate
+    if name == "ingest":
+        return _ingest
+    return _daily if name in ("requests", *daily.DERIVED) else _window
+
+
+def _generate(folder: Path, _: str, fraction: float, days: int) -> Facts:
+    """A corpus of the days and one more, whose logs are kept aside until its turn comes."""
+    paper = DemoOptions.preset("paper")
+    span = days + 1
+    corpus = generate(
+        DemoOptions.preset(
+            "paper",
+            days=span,
+            sites=max(round(paper.sites * fraction), 20),
+            pages=round(paper.pages * fraction),
+            requests=round(paper.requests * fraction * span / _PAPER_DAYS),
+            clients=max(round(paper.clients * fraction), 10_000),
+        ),
+        folder / "corpus",
+    )
+    later = folder / "later"
+    for path in _logs(folder / "corpus", corpus.days[-1]):
+        target = later / path.relative_to(folder / "corpus")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        path.rename(target)
+    settings = add_sources(load_settings(folder / "state"), corpus.sources)
+    set_values(settings, {"window": {"min_days": min(settings.window.min_days, days)}})
+    first = _log_bytes(folder / "corpus")
+    return {"lines": corpus.lines, "pages": corpus.pages, "log_bytes": first[0], "gzip": first[1]}
+
+
+def _ingest(folder: Path, stage: str, *_: object) -> Facts:
+    if stage.startswith("later"):
+        for path in _logs(folder / "later"):
+            path.rename(folder / "corpus" / path.relative_to(folder / "later"))
+    settings = load_settings(folder / "state")
+    report = refresh(settings)
+    lines = sum(file.lines for file in report.landed)
+    return {"lines": lines, "files": len(report.landed), "failed": len(report.failed)}
+
+
+def _daily(folder: Path, stage: str, *_: object) -> Facts:
+    settings, store, engine = _opened(folder)
+    name = stage.removeprefix("later ")
+    inventory = Inventory.load(settings)
+    late = daily.stale(store, inventory, settings)[name]
+    published = []
+    for day in late:
+        if name == "requests":
+            made = daily.build_requests(store, engine, settings, day, inventory).requests
+        else:
+            made = daily.build_derived(store, engine, name, day)
+        published.append(made.manifest)
+    return {
+        "days": len(published),
+        "rows": sum(one.rows for one in published),
+        "bytes": sum(file.bytes for one in published for file in one.files),
+    }
+
+
+def _window(folder: Path, stage: str, *_: object) -> Facts:
+    settings, store, engine = _opened(folder)
+    day = _last_day(store)
+    (asset,) = (one for one in WINDOW_ASSETS if one.name == stage.removeprefix("later "))
+    if is_fresh(store, settings, asset, day):
+        raise SystemExit(f"{asset.name} of {day} is there already")
+    manifest = build(store, engine, settings, asset, day).manifest
+    return {"rows": manifest.rows, "bytes": sum(file.bytes for file in manifest.files)}
+
+
+def _opened(folder: Path) -> tuple[Settings, Store, DuckDBEngine]:
+    settings = load_settings(folder / "state")
+    return settings, Store.open(settings), DuckDBEngine(settings)
+
+
+def _last_day(store: Store) -> dt.date:
+    return store.days("page_views")[-1]
+
+
+def _logs(folder: Path, day: dt.date | None = None) -> Iterator[Path]:
+    """Log files of a day, or all, in a fixed order."""
+    pattern = f"access-{day}.log*" if day else "access-*"
+    yield from sorted((folder / "logs").rglob(pattern))
+
+
+def _log_bytes(folder: Path) -> tuple[int, int]:
+    """Bytes of the logs as they lie there, and with those that are not compressed in gzip."""
+    total = packed = 0
+    for path in _logs(folder):
+        size = path.stat().st_size
+        total += size
+        packed += size if path.suffix in _COMPRESSED else _gzip_bytes(path)
+    return total, packed
+
+
+def _gzip_bytes(path: Path) -> int:
+    size = 0
+    with path.open("rb") as log:
+        while chunk := log.read(_CHUNK):
+            size += len(igzip.compress(chunk, _GZIP_LEVEL))
+    return size
+
+
+if __name__ == "__main__":
+    main()
