@@ -17,9 +17,12 @@ from temporal_assets.contracts.table import ColumnSpec, Table, Type
 
 _KEY: Final = ("day", "url")
 
+SEEN_BITS: Final = 63
+"""Days of a window that `seen` tells: the bits of a signed integer but for its sign."""
+
 PAGE_TOTALS: Final = Table(
     name="page_totals",
-    version=1,
+    version=2,
     description=(
         "Every page of the window that ends with the day: its views and its birth. Days that are"
         " missing from the window are named in the manifest and in the metadata."
@@ -41,10 +44,17 @@ PAGE_TOTALS: Final = Table(
             "First day of the window with views.",
             sources=("page_views.day",),
         ),
+        ColumnSpec(
+            "seen",
+            Type.BIGINT,
+            "Days of the window with views, as bits: the lowest is its first day. Of windows of"
+            f" more than {SEEN_BITS} days, the first {SEEN_BITS}.",
+            sources=("page_views.day",),
+        ),
     ),
     key=_KEY,
     rules=(
-        not_null("page_totals", ("site", "url", "total", "birth")),
+        not_null("page_totals", ("site", "url", "total", "birth", "seen")),
         day_is_partition("page_totals"),
         unique("page_totals", _KEY),
         no_rows(
@@ -59,6 +69,17 @@ PAGE_TOTALS: Final = Table(
             "page_totals",
             "birth < $window_first OR birth > day",
             protects="A life counts from the birth; outside the window nothing is known of it.",
+            remedy=(
+                "Materialise the day again, for `window.days` may have changed. If it stays, the"
+                " transformation is at fault: report it with the rows shown here."
+            ),
+        ),
+        no_rows(
+            "seen_from_birth",
+            "page_totals",
+            f"date_diff('day', $window_first, birth) < {SEEN_BITS} AND (seen & -seen) <>"
+            " (CAST(1 AS BIGINT) << CAST(date_diff('day', $window_first, birth) AS INTEGER))",
+            protects="The next day's births are read off the days that pages were seen on.",
             remedy=(
                 "Materialise the day again, for `window.days` may have changed. If it stays, the"
                 " transformation is at fault: report it with the rows shown here."

@@ -2,40 +2,41 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Sequence
-from math import ceil
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from temporal_assets.contracts.page_totals import SEEN_BITS
 from temporal_assets.windows.asset import Job, WindowAsset
-from temporal_assets.windows.onward import find_earlier
-
-_EARLY: Final = 8
-"""An eighth of a window shows most pages that are read throughout it, and costs an eighth."""
+from temporal_assets.windows.onward import Earlier, find_earlier
 
 
 def _make(job: Job) -> Sequence[Path]:
-    days = job.window("page_views").files
     table = job.asset.table
-    earlier = find_earlier(job, "page_views")
+    earlier = _earlier(job)
     if earlier is None:
-        parameters = {"day": job.day}
-        return job.engine.query("page_totals", {"page_views": days}, parameters, table, job.out)
-    some = ceil(len(days) / _EARLY)
-    return job.engine.query(
-        "page_totals_onward",
-        {
-            "earlier": earlier.files,
-            "entering": earlier.entering,
-            "leaving": earlier.leaving,
-            "early": days[:some],
-            # A window of one day has no other: what was found early is not looked up there.
-            "late": days[some:] or days,
-        },
-        {"day": job.day, "first": job.first},
-        table,
-        job.out,
-    )
+        days = {"page_views": job.window("page_views").files}
+        parameters = whole_window(job.first, job.day)
+        return job.engine.query("page_totals", days, parameters, table, job.out)
+    changed = {
+        "earlier": earlier.files,
+        "entering": earlier.entering,
+        "leaving": earlier.leaving,
+    }
+    parameters = {"day": job.day, "first": job.first, "moved": earlier.moved}
+    return job.engine.query("page_totals_onward", changed, parameters, table, job.out)
+
+
+def whole_window(first: dt.date, last: dt.date) -> dict[str, Any]:
+    """Parameters of `sql/page_totals.sql` for the days from `first` to `last`."""
+    return {"day": last, "first": first, "bits": SEEN_BITS}
+
+
+def _earlier(job: Job) -> Earlier | None:
+    """What to go on from. Of longer windows, not every day that a page was seen on is known."""
+    fits = job.settings.window.days <= SEEN_BITS
+    return find_earlier(job, "page_views") if fits else None
 
 
 PAGE_TOTALS: Final = WindowAsset(

@@ -34,6 +34,7 @@ from temporal_assets.core.texts import Flags, texts
 from temporal_assets.engines.base import Engine
 from temporal_assets.settings import Settings
 from temporal_assets.storage.store import Store
+from temporal_assets.windows.page_totals import whole_window
 from temporal_assets.windows.page_traffic import CHANCE
 from temporal_assets.windows.pattern_nodes import learn
 from temporal_assets.windows.site_traffic import texts_of
@@ -156,7 +157,8 @@ def _traffic(
     labels = scratch / "page_labels.parquet"
     pq.write_table(contracts.PAGE_LABELS.arrow_schema.empty_table(), labels)
     views = {"page_views": _files(store, "page_views", days)}
-    totals = engine.query("page_totals", views, {"day": days[-1]}, contracts.PAGE_TOTALS, scratch)
+    window = whole_window(days[0], days[-1])
+    totals = engine.query("page_totals", views, window, contracts.PAGE_TOTALS, scratch)
     inputs = {
         "transits": _files(store, "transits", days),
         "page_totals": [str(path) for path in totals],
@@ -222,9 +224,8 @@ def _judge(
     """Count what is known of the URLs of later days."""
     views = {"page_views": _files(store, "page_views", days)}
     with store.scratch() as scratch:
-        (path,) = engine.query(
-            "page_totals", views, {"day": days[-1]}, contracts.PAGE_TOTALS, scratch
-        )
+        window = whole_window(days[0], days[-1])
+        (path,) = engine.query("page_totals", views, window, contracts.PAGE_TOTALS, scratch)
         rows = pq.read_table(path, filters=_among(sites))
     for name, part in _sites(rows):
         if name in sites:

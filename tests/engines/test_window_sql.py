@@ -108,6 +108,7 @@ def totals_of(days: list[Views | None], last: int) -> list[Row]:
             "url": url,
             "total": sum(views for _, views in found),
             "birth": FIRST + found[0][0] * ONE,
+            "seen": sum(1 << n - (last - LENGTH + 1) for n, _ in found),
         }
         for url, found in sorted(seen.items(), key=lambda item: item[0].encode())
     ]
@@ -234,6 +235,33 @@ def test_a_day_that_was_left_out_is_stepped_over(
     here.make(LENGTH - 1)
     here.make(LENGTH + 1)
     assert ways[2:] == [("page_totals", 2), ("page_histories", 2)]
+
+
+@pytest.mark.parametrize(("length", "moved", "seen"), [(63, 1, 1 << 62 | 0b11), (64, None, 0b11)])
+def test_windows_longer_than_the_bits_of_seen_are_made_anew(
+    engine: Engine,
+    tmp_path: Path,
+    ways: list[tuple[str, int | None]],
+    length: int,
+    moved: int | None,
+    seen: int,
+) -> None:
+    """The second window begins with day 1: bit n is day n + 1, and the 64th day has none."""
+    here = Windows(engine, tmp_path, days=length)
+    for n in (0, 1, 2, length - 1, length):
+        here.write(n, {URLS[0]: 1} if n != length - 1 else {URLS[1]: 1})
+    here.make(length - 1)
+    here.make(length)
+    assert dict(ways[-2:]).get("page_totals") == moved
+    page, _ = here.rows("page_totals", length)
+    assert page == {
+        "day": here.day(length),
+        "site": "a.example",
+        "url": URLS[0],
+        "total": 3,
+        "birth": here.day(1),
+        "seen": seen,
+    }
 
 
 @pytest.mark.parametrize("changed", [1, LENGTH - 1, 0])

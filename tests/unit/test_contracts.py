@@ -281,6 +281,23 @@ def test_births_lie_in_the_window(birth: str, offenders: int) -> None:
     assert measured(one, "page_totals", row) == offenders
 
 
+@pytest.mark.parametrize(
+    ("birth", "seen", "offenders"),
+    [
+        ("2026-01-01", 0b1, 0),
+        ("2026-01-03", 0b1100, 0),
+        ("2026-01-03", 0b1101, 1),
+        ("2026-01-03", 0b1000, 1),
+        ("2026-03-01", 1 << 59, 0),
+        ("2026-03-01", 0, 1),
+    ],
+)
+def test_pages_are_seen_from_their_birth_on(birth: str, seen: int, offenders: int) -> None:
+    (one,) = (one for one in contracts.PAGE_TOTALS.rules if one.name == "seen_from_birth")
+    row = f"SELECT DATE '2026-03-01' AS day, DATE '{birth}' AS birth, {seen} AS seen"
+    assert measured(one, "page_totals", row) == offenders
+
+
 def test_a_key_with_nulls_is_repeated_all_the_same() -> None:
     rows = "SELECT * FROM (VALUES (1, NULL), (1, NULL), (1, 'a'), (2, 'a')) v(a, b)"
     one = unique("t", ("a", "b"))
