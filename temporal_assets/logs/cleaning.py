@@ -42,9 +42,10 @@ from temporal_assets.logs.urls import (
     canonical_url,
     decode_escapes,
     is_static,
+    plain_pages,
     plain_targets,
-    plain_urls,
     site_of,
+    sure_pages,
 )
 from temporal_assets.settings import LogSource, Settings
 
@@ -162,12 +163,21 @@ class Cleaner:
         rows = _sieve(verdict, rows, keep, "status")
         target = encode(records.target, rows)
         if self.cleaning.static_resources == "drop":
-            keep = ~_flags_of(target, self.static, missing=False)
+            keep = ~self._static_of(target)
             rows, target = _sieve(verdict, rows, keep, "static"), target.where(keep)
         if records.agent is not None and self.cleaning.bots == "drop":
             keep = ~_flags(records.agent, rows, self.is_bot, missing=False)
             rows, target = _sieve(verdict, rows, keep, "bot_agent"), target.where(keep)
         return rows, target
+
+    def _static_of(self, target: Encoded) -> NDArray[np.bool_]:
+        """Whether each row asks for a resource; only what may be one is looked at as text."""
+        distinct = target.distinct
+        static = np.zeros(len(distinct.start) + 1, np.bool_)  # the last stands for no value
+        doubtful = np.flatnonzero(~sure_pages(distinct.data, distinct.start, distinct.stop))
+        texts = to_list(take(distinct, doubtful))
+        static[doubtful] = [self.static(text) for text in texts]
+        return static[target.codes]
 
     def _days(self, records: Records, rows: Offsets) -> NDArray[np.int32]:
         """Day of every line; lines without a time take that of the line before."""
@@ -227,7 +237,7 @@ class Cleaner:
         base = (keys >> 32).astype(np.int32)
         distinct = take(target.distinct, keys & 0xFFFFFFFF)
         has_base = np.array([value is not None for value in bases], np.bool_)[base]
-        plain = has_base & plain_targets(distinct.data, distinct.start, distinct.stop)
+        plain = has_base & plain_targets(distinct.data, distinct.start, distinct.stop, self.rules)
         prefixes = from_values([value or b"" for value in bases])
         careful: dict[int, bytes | None] = {}
         absolute: set[int] = set()
@@ -258,7 +268,7 @@ class Cleaner:
             return Strings(np.full(len(rows), -1, np.int32), pa.array([], pa.string()))
         encoded = encode(records.referrer, rows)
         raw = encoded.distinct
-        kind = plain_urls(raw.data, raw.start, raw.stop)
+        kind = plain_pages(raw.data, raw.start, raw.stop, self.rules)
         plain = kind > 0
         schemes = {"keep": (b"", b"http://", b"https://")}.get(
             self.cleaning.scheme, (b"", *(self.cleaning.scheme.encode() + b"://",) * 2)
@@ -313,10 +323,7 @@ def _flags(
     column: Column, rows: Offsets, test: Callable[[bytes], bool], missing: bool
 ) -> NDArray[np.bool_]:
     """A predicate of each row's value, evaluated once per distinct value."""
-    return _flags_of(encode(column, rows), test, missing)
-
-
-def _flags_of(encoded: Encoded, test: Callable[[bytes], bool], missing: bool) -> NDArray[np.bool_]:
+    encoded = encode(column, rows)
     distinct = [test(value) for value in to_list(encoded.distinct)]
     return np.array([*distinct, missing], np.bool_)[encoded.codes]
 

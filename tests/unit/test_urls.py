@@ -17,13 +17,15 @@ from temporal_assets.logs.urls import (
     NOT_PLAIN,
     PLAIN_HTTP,
     PLAIN_HTTPS,
+    STATIC_EXTENSIONS,
     UrlRules,
     canonical_url,
     decode_escapes,
     is_static,
+    plain_pages,
     plain_targets,
-    plain_urls,
     site_of,
+    sure_pages,
 )
 from temporal_assets.settings import Cleaning
 
@@ -322,7 +324,7 @@ def _plain_targets(values: list[bytes]) -> list[bool]:
 
 def _plain_urls(values: list[bytes]) -> list[int]:
     column = from_values(values)
-    kinds: list[int] = plain_urls(column.data, column.start, column.stop).tolist()
+    kinds: list[int] = plain_pages(column.data, column.start, column.stop, UrlRules()).tolist()
     return kinds
 
 
@@ -332,16 +334,46 @@ def test_common_targets_are_plain() -> None:
 
 
 def test_targets_that_are_not_plain() -> None:
-    values = [b"", b"a", b"*", b"/a?b", b"/%41", b"/a b", b"/a;b", b"/.", b"/..", b"/a/./b",
+    values = [b"", b"a", b"*", b"/%41", b"/a b", b"/a;b", b"/.", b"/..", b"/a/./b",
               b"/../a", b"/\xc3\xa9", b"/a#b", b"http://h/", b"/[", b"/a\\b", b"/\x00"]  # fmt: skip
     assert not any(_plain_targets(values))
+
+
+def test_targets_with_queries_that_are_plain() -> None:
+    assert all(_plain_targets([b"/a?b", b"/?a=1&b=2", b"/a?q=x%20y", b"/a?b=/c?d"]))
+
+
+def test_targets_with_queries_that_are_not_plain() -> None:
+    """Unsorted, empty, with fields that are dropped or escapes that are not normal."""
+    values = [b"/a?b&a", b"/a?", b"/a?&", b"/a?b&", b"/?utm_source=x", b"/?PHPSESSID=1",
+              b"/a?b=%41", b"/a?b='", b"/a?b#c", b"/./?b", b"/a;b?c", b"?a=1"]  # fmt: skip
+    assert not any(_plain_targets(values))
+
+
+def _sure_pages(values: list[bytes]) -> list[bool]:
+    column = from_values(values)
+    sure: list[bool] = sure_pages(column.data, column.start, column.stop).tolist()
+    return sure
+
+
+def test_pages_that_are_surely_pages() -> None:
+    values = [b"/", b"/a/b.html", b"/a.css/", b"/a.php?x=b.css", b"/map", b"/a.", b"/v1.2/news",
+              b"/a.png.html#x.png", b"/report.PDF", b"/rss;x=.rss"]  # fmt: skip
+    assert all(_sure_pages(values))
+
+
+def test_targets_that_may_be_resources() -> None:
+    values = [b"", b"a", b"http://h/a", b"/a.css", b"/a.JPEG?1", b"/robots.txt", b"/a.xml",
+              b"/.well-known/x", b"/a.%63ss", b"/a.webmanifest", b"/robots.txt\n"]  # fmt: skip
+    assert not any(_sure_pages(values))
 
 
 def test_missing_values_are_not_plain() -> None:
     data = np.frombuffer(b"https://h.example/", np.uint8)
     start, stop = np.array([-1], np.int64), np.array([-1], np.int64)
     assert plain_targets(data, start, stop).tolist() == [False]
-    assert plain_urls(data, start, stop).tolist() == [NOT_PLAIN]
+    assert sure_pages(data, start, stop).tolist() == [False]
+    assert plain_pages(data, start, stop, UrlRules()).tolist() == [NOT_PLAIN]
 
 
 def test_common_urls_are_plain() -> None:
@@ -382,6 +414,19 @@ def test_plain_targets_are_canonical(targets: list[bytes]) -> None:
             for origin in _ORIGINS:
                 url = origin + target.decode("ascii")
                 assert canonical_url(url) == url
+
+
+_FILES = st.lists(
+    st.sampled_from([*sorted(STATIC_EXTENSIONS), b"robots", b"sitemap", b"txt", b"xml", b"html"])
+    | st.sampled_from([b".", b"/", b"?", b";", b"#", b"%", b"63", b"\n", b"/.well-known", b"A"]),
+    max_size=8,
+).map(b"".join)
+
+
+@given(targets=st.lists(_FILES.map(lambda tail: b"/" + tail) | _FILES, min_size=1, max_size=20))
+def test_sure_pages_are_no_resources(targets: list[bytes]) -> None:
+    for target, sure in zip(targets, _sure_pages(targets), strict=True):
+        assert not (sure and is_static(target)), target
 
 
 _HOST = st.from_regex(rb"[a-z0-9.-]{0,12}", fullmatch=True) | _BYTES
