@@ -77,8 +77,8 @@ def traffic_of(
     names = sites_opened(engine, transits) if sites is None else sorted(sites)
     pq.write_table(pa.table({"site": pa.array(names, pa.string())}), chosen)
     inputs = {"transits": transits, "crawled_sites": [str(chosen)]}
-    (pages,) = engine.query("crawl_traffic", inputs, {"site": SITE}, CRAWL_TRAFFIC, out)
-    (between,) = engine.query("crawl_transits", inputs, {"site": SITE}, CRAWL_TRANSITS, out)
+    pages = engine.query("crawl_traffic", inputs, {"site": SITE}, CRAWL_TRAFFIC, out)
+    between = engine.query("crawl_transits", inputs, {"site": SITE}, CRAWL_TRANSITS, out)
     return Traffic(pq.read_table(pages, memory_map=False), pq.read_table(between, memory_map=False))
 
 

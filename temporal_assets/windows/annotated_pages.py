@@ -70,7 +70,7 @@ def look_up(job: Job, pages: Sequence[AnnotatedPage]) -> Found:
         "annotated": [str(listed)],
         **{name: job.files(name) for name in ("page_totals", "page_histories", "interest_curves")},
     }
-    (written,) = job.engine.query(
+    written = job.engine.query(
         "annotated_pages", inputs, {"section": SECTION}, ANNOTATED_PAGES, job.out
     )
     return _found(pq.read_table(written), job.settings.window.days)

@@ -99,7 +99,7 @@ def complete_pages(
         "section": SECTION,
         "most": _MOST,
     }
-    (written,) = engine.query("complete_pages", inputs, parameters, COMPLETE_PAGES, out)
+    written = engine.query("complete_pages", inputs, parameters, COMPLETE_PAGES, out)
     table = pq.read_table(written).sort_by([("born", "ascending"), ("url", "ascending")])
     return _pages(table, observed)
 

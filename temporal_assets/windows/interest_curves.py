@@ -94,7 +94,7 @@ def _make(job: Job) -> Sequence[Path]:
 def _weekdays(job: Job, observed: NDArray[np.bool_]) -> dict[str, NDArray[np.float64]]:
     """By site, its weekday factor on each day of the window."""
     inputs = {"page_histories": job.files("page_histories")}
-    (written,) = job.engine.query("site_days", inputs, {"days": len(observed)}, SITE_DAYS, job.out)
+    written = job.engine.query("site_days", inputs, {"days": len(observed)}, SITE_DAYS, job.out)
     table = pq.read_table(written)
     # Every site has a row for every day.
     total = table.column("views").to_numpy().reshape(-1, len(observed))

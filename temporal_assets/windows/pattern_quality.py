@@ -171,8 +171,8 @@ def _traffic(
         "chance": CHANCE,
         "least_clients": settings.privacy.min_clients,
     }
-    (path,) = engine.query("page_traffic", inputs, parameters, contracts.PAGE_TRAFFIC, scratch)
-    return pq.read_table(path, filters=_among(sites))
+    made = engine.query("page_traffic", inputs, parameters, contracts.PAGE_TRAFFIC, scratch)
+    return pq.read_table(made, filters=_among(sites))
 
 
 def _among(sites: Collection[str]) -> pc.Expression | None:
@@ -225,8 +225,8 @@ def _judge(
     views = {"page_views": _files(store, "page_views", days)}
     with store.scratch() as scratch:
         window = whole_window(days[0], days[-1])
-        (path,) = engine.query("page_totals", views, window, contracts.PAGE_TOTALS, scratch)
-        rows = pq.read_table(path, filters=_among(sites))
+        made = engine.query("page_totals", views, window, contracts.PAGE_TOTALS, scratch)
+        rows = pq.read_table(made, filters=_among(sites))
     for name, part in _sites(rows):
         if name in sites:
             visits = part.column("total").to_numpy().astype(np.float64)

@@ -129,8 +129,8 @@ def test_traffic_is_what_was_counted_by_hand(
         }
         parameters = {"day": LAST, "new_from": days[new_from], "least_clients": LEAST}
         parameters |= {"observed_days": 5, "chance": CHANCE}
-        (path,) = engine.query("page_traffic", inputs, parameters, contracts.PAGE_TRAFFIC, folder)
-        assert pq.read_table(path).to_pylist() == wanted
+        made = engine.query("page_traffic", inputs, parameters, contracts.PAGE_TRAFFIC, folder)
+        assert pq.read_table(made).to_pylist() == wanted
 
 
 def test_new_pages_are_those_of_the_later_half() -> None:
