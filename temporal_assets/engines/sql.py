@@ -41,10 +41,14 @@ class SqlFile:
     inputs: frozenset[str]
     parameters: frozenset[str]
 
-    def render(self, inputs: Iterable[str], parameters: Mapping[str, Any]) -> str:
-        """The query with literals for its parameters."""
+    def require(self, inputs: Iterable[str], parameters: Iterable[str]) -> None:
+        """Raise `SqlError` unless these are the inputs and parameters of the file."""
         _agree(self.name, "inputs", self.inputs, set(inputs))
         _agree(self.name, "parameters", self.parameters, set(parameters))
+
+    def render(self, inputs: Iterable[str], parameters: Mapping[str, Any]) -> str:
+        """The query with literals for its parameters."""
+        self.require(inputs, parameters)
         body = "\n".join(line for line in self.text.splitlines() if not line.startswith("--"))
         return _PARAMETER.sub(lambda m: literal(parameters[m.group(1)]), body)
 
@@ -70,6 +74,11 @@ def sql_path(name: str) -> Path | None:
 def sql_names() -> list[str]:
     """Names of all transformations, for tests that must cover each of them."""
     return sorted(path.stem for path in _folder().glob("*.sql"))
+
+
+def translated_path(name: str) -> Path:
+    """Where the file's text for Spark lies (`translation` writes it)."""
+    return _folder() / "spark" / f"{name}.sql"
 
 
 def literal(value: Any) -> str:

@@ -85,10 +85,9 @@ INDIRECT = {
 def test_what_is_imported_is_declared_and_the_other_way_round(
     repository: Path, project: dict[str, Any]
 ) -> None:
-    # The crawler is an extra; what else we import is there wherever we are.
-    lines = (
-        project["project"]["dependencies"] + project["project"]["optional-dependencies"]["scrapy"]
-    )
+    # The crawler and Spark are extras; what else we import is there wherever we are.
+    extras = project["project"]["optional-dependencies"]
+    lines = project["project"]["dependencies"] + extras["scrapy"] + extras["spark"]
     declared = {canonicalize_name(Requirement(line).name) for line in lines}
     imported = set()
     for path in (repository / "temporal_assets").rglob("*.py"):
@@ -120,7 +119,8 @@ def wheel(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> zipfile
 
 def test_all_sql_travels_in_the_wheel(repository: Path, wheel: zipfile.ZipFile) -> None:
     there = {name for name in wheel.namelist() if name.startswith("temporal_assets/_sql/")}
-    assert there == {f"temporal_assets/_sql/{path.name}" for path in (repository / "sql").iterdir()}
+    sql = repository / "sql"
+    assert there == {f"temporal_assets/_sql/{path.relative_to(sql)}" for path in sql.rglob("*.sql")}
     assert there
 
 

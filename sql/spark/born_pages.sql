@@ -1,0 +1,13 @@
+-- born_pages: made from sql/born_pages.sql by `python -m temporal_assets.engines.translation`; edit that
+-- inputs: page_histories
+-- parameters: born_from, born_until
+SELECT
+  url,
+  birth,
+  total,
+  views
+FROM {page_histories} AS page_histories
+WHERE
+  birth >= :born_from AND birth <= :born_until AND NOT is_born_before
+ORDER BY
+  url NULLS LAST

@@ -1,0 +1,15 @@
+-- mirror_numbers: made from sql/mirror_numbers.sql by `python -m temporal_assets.engines.translation`; edit that
+-- inputs: canonical_ends, mirror_pages
+-- parameters: none
+WITH pages AS (
+  SELECT
+    url,
+    ROW_NUMBER() OVER (ORDER BY site NULLS LAST, url NULLS LAST) - 1 AS page
+  FROM {mirror_pages} AS mirror_pages
+)
+SELECT
+  ends.written,
+  pages.page
+FROM {canonical_ends} AS ends
+INNER JOIN pages
+  ON pages.url = ends.url

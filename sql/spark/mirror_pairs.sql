@@ -1,0 +1,12 @@
+-- mirror_pairs: made from sql/mirror_pairs.sql by `python -m temporal_assets.engines.translation`; edit that
+-- inputs: mirror_edges, mirror_numbers
+-- parameters: none
+SELECT
+  sources.page AS source,
+  targets.page AS target,
+  edges.nofollow
+FROM {mirror_edges} AS edges
+INNER JOIN {mirror_numbers} AS sources
+  ON sources.written = edges.source
+INNER JOIN {mirror_numbers} AS targets
+  ON targets.written = edges.target

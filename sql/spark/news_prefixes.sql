@@ -1,0 +1,89 @@
+-- news_prefixes: made from sql/news_prefixes.sql by `python -m temporal_assets.engines.translation`; edit that
+-- inputs: scored_prefixes, section_paths, site_activity
+-- parameters: confidence, day, drops_quiet, min_clients, min_pages, quiet_days, quiet_share, recent_days, splits_mixed, threshold
+WITH enough AS (
+  SELECT
+    *
+  FROM {scored_prefixes} AS scored_prefixes
+  WHERE
+    pages >= :min_pages
+), good AS (
+  SELECT
+    *
+  FROM enough
+  WHERE
+    bound > :threshold
+    AND NOT EXISTS(
+      SELECT
+        1
+      FROM (
+        SELECT
+          section_paths.prefix AS absent_key
+        FROM {section_paths} AS section_paths
+        INNER JOIN enough
+          ON enough.prefix = section_paths.section
+        WHERE
+          :splits_mixed
+          AND ceiling <= :threshold
+          AND section_paths.prefix <> section_paths.section
+      ) AS absent
+      WHERE
+        absent.absent_key = prefix
+    )
+), quiet AS (
+  SELECT
+    host
+  FROM {site_activity} AS site_activity
+  WHERE
+    :drops_quiet
+    AND DATEDIFF(DAY, first_seen, :day) >= :quiet_days
+    AND CAST(recent_views AS DOUBLE) / :recent_days < :quiet_share * CAST(all_views AS DOUBLE) / (
+      DATEDIFF(DAY, first_seen, :day) + 1
+    )
+)
+SELECT
+  :day AS day,
+  site,
+  prefix,
+  is_program,
+  pages,
+  news_pages,
+  views,
+  score,
+  bound,
+  clients,
+  :threshold AS threshold,
+  :min_pages AS min_pages,
+  :confidence AS confidence
+FROM good
+WHERE
+  clients >= :min_clients
+  AND NOT EXISTS(
+    SELECT
+      1
+    FROM (
+      SELECT
+        host AS absent_key
+      FROM quiet
+    ) AS absent
+    WHERE
+      absent.absent_key = site
+  )
+  AND NOT EXISTS(
+    SELECT
+      1
+    FROM (
+      SELECT
+        section_paths.section AS absent_key
+      FROM {section_paths} AS section_paths
+      INNER JOIN good
+        ON good.prefix = section_paths.prefix
+      WHERE
+        section_paths.prefix <> section_paths.section
+    ) AS absent
+    WHERE
+      absent.absent_key = prefix
+  )
+ORDER BY
+  site NULLS LAST,
+  prefix NULLS LAST

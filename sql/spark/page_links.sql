@@ -1,0 +1,24 @@
+-- page_links: made from sql/page_links.sql by `python -m temporal_assets.engines.translation`; edit that
+-- inputs: seeds, transits, wanted
+-- parameters: none
+SELECT DISTINCT
+  referrer,
+  target
+FROM {transits} AS transits
+WHERE
+  NOT referrer IS NULL
+  AND (
+    target IN (
+      SELECT
+        url
+      FROM {wanted} AS wanted
+    )
+    OR referrer IN (
+      SELECT
+        url
+      FROM {seeds} AS seeds
+    )
+  )
+ORDER BY
+  referrer NULLS LAST,
+  target NULLS LAST

@@ -1,0 +1,54 @@
+-- prefix_trees: made from sql/prefix_trees.sql by `python -m temporal_assets.engines.translation`; edit that
+-- inputs: section_clients, section_paths, section_sums
+-- parameters: day
+SELECT
+  :day AS day,
+  site,
+  sums.prefix AS prefix,
+  parent,
+  depth,
+  is_program,
+  own_pages,
+  pages,
+  temporal_pages,
+  news_pages,
+  curve_pages,
+  aged_pages,
+  views,
+  temporal_views,
+  recent_views,
+  view_squares,
+  GREATEST(most_clients, COALESCE(clients, 0)) AS clients
+FROM (
+  SELECT
+    site,
+    prefix,
+    parent,
+    depth,
+    is_program,
+    SUM(CASE WHEN section_paths.section = prefix THEN pages ELSE 0 END) AS own_pages,
+    SUM(pages) AS pages,
+    SUM(temporal_pages) AS temporal_pages,
+    SUM(news_pages) AS news_pages,
+    SUM(curve_pages) AS curve_pages,
+    SUM(aged_pages) AS aged_pages,
+    SUM(views) AS views,
+    SUM(temporal_views) AS temporal_views,
+    SUM(recent_views) AS recent_views,
+    SUM(view_squares) AS view_squares,
+    MAX(clients) AS most_clients
+  FROM {section_paths} AS section_paths
+  INNER JOIN {section_sums} AS section_sums
+    ON section_sums.section = section_paths.section
+  GROUP BY
+    site,
+    prefix,
+    parent,
+    depth,
+    is_program
+) AS sums
+LEFT JOIN {section_clients} AS section_clients
+  ON section_clients.prefix = sums.prefix
+ORDER BY
+  site NULLS LAST,
+  sums.prefix NULLS LAST

@@ -1,0 +1,94 @@
+-- section_scores: made from sql/section_scores.sql by `python -m temporal_assets.engines.translation`; edit that
+-- inputs: scored_sections, section_paths
+-- parameters: day, min_clients, min_pages, observed_days, quiet_share, recent_days, top_k
+WITH beneath AS (
+  SELECT
+    section_paths.prefix AS prefix,
+    MAX(bound) AS best
+  FROM {section_paths} AS section_paths
+  INNER JOIN {scored_sections} AS scored_sections
+    ON scored_sections.prefix = section_paths.section
+  WHERE
+    section_paths.prefix <> section_paths.section AND pages >= :min_pages
+  GROUP BY
+    section_paths.prefix
+), splits AS (
+  SELECT
+    scored_sections.prefix AS prefix,
+    COALESCE(best > score, FALSE) AS is_split
+  FROM {scored_sections} AS scored_sections
+  LEFT JOIN beneath
+    ON beneath.prefix = scored_sections.prefix
+), wholes AS (
+  SELECT
+    section_paths.section AS section,
+    MIN(CASE WHEN is_split <> (
+      splits.prefix = section
+    ) THEN 1 ELSE 0 END) = 1 AS is_whole
+  FROM {section_paths} AS section_paths
+  INNER JOIN splits
+    ON splits.prefix = section_paths.prefix
+  GROUP BY
+    section_paths.section
+)
+SELECT
+  :day AS day,
+  site,
+  prefix,
+  is_program,
+  depth,
+  pages,
+  temporal_pages,
+  views,
+  temporal_views,
+  score_1,
+  score_2,
+  score,
+  bound,
+  clients,
+  is_whole,
+  is_quiet,
+  CASE WHEN is_ranked THEN place END AS rank,
+  is_ranked AND place <= :top_k AS is_selected
+FROM (
+  SELECT
+    *,
+    ROW_NUMBER() OVER (
+      PARTITION BY is_ranked
+      ORDER BY bound DESC, temporal_pages DESC, prefix NULLS LAST
+    ) AS place
+  FROM (
+    SELECT
+      site,
+      prefix,
+      is_program,
+      depth,
+      pages,
+      temporal_pages,
+      views,
+      temporal_views,
+      page_score AS score_1,
+      view_score AS score_2,
+      score,
+      bound,
+      clients,
+      is_whole,
+      is_quiet,
+      is_whole
+      AND pages >= :min_pages
+      AND temporal_pages > 0
+      AND clients >= :min_clients
+      AND NOT is_quiet AS is_ranked
+    FROM (
+      SELECT
+        *,
+        CAST(recent_views AS DOUBLE) / :recent_days < :quiet_share * CAST(views AS DOUBLE) / :observed_days AS is_quiet
+      FROM {scored_sections} AS scored_sections
+    ) AS scored
+    INNER JOIN wholes
+      ON wholes.section = scored.prefix
+  )
+)
+ORDER BY
+  site NULLS LAST,
+  prefix NULLS LAST

@@ -1,0 +1,33 @@
+-- section_sums: made from sql/section_sums.sql by `python -m temporal_assets.engines.translation`; edit that
+-- inputs: page_histories, page_sections
+-- parameters: day, days, recent
+SELECT
+  page_sections.site AS site,
+  section,
+  COUNT(*) AS pages,
+  SUM(CASE WHEN is_temporal THEN 1 ELSE 0 END) AS temporal_pages,
+  SUM(CASE WHEN is_news THEN 1 ELSE 0 END) AS news_pages,
+  SUM(CASE WHEN NOT phi_n IS NULL THEN 1 ELSE 0 END) AS curve_pages,
+  SUM(CASE WHEN is_news OR DATEDIFF(DAY, birth, :day) + 1 > m * p THEN 1 ELSE 0 END) AS aged_pages,
+  SUM(total) AS views,
+  SUM(CASE WHEN is_temporal THEN total ELSE 0 END) AS temporal_views,
+  SUM(
+    AGGREGATE(
+      SLICE(views, :days - :recent + 1, GREATEST(:days - (
+        :days - :recent + 1
+      ) + 1, 0)),
+      CAST(NULL AS BIGINT),
+      (s, v) -> COALESCE(s, 0) + v
+    )
+  ) AS recent_views,
+  SUM(total * total) AS view_squares,
+  MAX(ARRAY_MAX(views)) AS clients
+FROM {page_sections} AS page_sections
+INNER JOIN {page_histories} AS page_histories
+  ON page_histories.url = page_sections.url
+GROUP BY
+  page_sections.site,
+  section
+ORDER BY
+  page_sections.site NULLS LAST,
+  section NULLS LAST

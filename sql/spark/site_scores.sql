@@ -1,0 +1,41 @@
+-- site_scores: made from sql/site_scores.sql by `python -m temporal_assets.engines.translation`; edit that
+-- inputs: scored_sites
+-- parameters: day, min_clients, min_pages, top_k
+SELECT
+  :day AS day,
+  site,
+  hosts,
+  pages,
+  temporal_pages,
+  views,
+  temporal_views,
+  young_pages,
+  young_temporal_pages,
+  young_temporal_views,
+  CASE WHEN pages > 0 THEN page_score END AS score_1,
+  CASE WHEN pages > 0 THEN view_score END AS score_2,
+  CASE WHEN pages > 0 THEN score END AS score,
+  CASE WHEN pages > 0 THEN bound END AS bound,
+  clients,
+  first_seen,
+  last_seen,
+  is_quiet,
+  CASE WHEN is_ranked THEN place END AS rank,
+  is_ranked AND place <= :top_k AS is_selected
+FROM (
+  SELECT
+    *,
+    ROW_NUMBER() OVER (PARTITION BY is_ranked ORDER BY bound DESC, temporal_pages DESC, site NULLS LAST) AS place
+  FROM (
+    SELECT
+      *,
+      pages >= :min_pages
+      AND temporal_pages + young_temporal_pages > 0
+      AND clients >= :min_clients
+      AND NOT is_quiet AS is_ranked
+    FROM {scored_sites} AS scored_sites
+  )
+)
+ORDER BY
+  is_ranked DESC,
+  place NULLS LAST

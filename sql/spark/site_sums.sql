@@ -1,0 +1,44 @@
+-- site_sums: made from sql/site_sums.sql by `python -m temporal_assets.engines.translation`; edit that
+-- inputs: prefix_trees, site_activity, young_sums
+-- parameters: day, quiet_days, quiet_share, recent_days
+SELECT
+  site,
+  COUNT(*) AS hosts,
+  SUM(COALESCE(pages, 0)) AS pages,
+  SUM(COALESCE(temporal_pages, 0)) AS temporal_pages,
+  SUM(COALESCE(views, 0)) AS views,
+  SUM(COALESCE(temporal_views, 0)) AS temporal_views,
+  SUM(COALESCE(view_squares, 0)) AS view_squares,
+  SUM(COALESCE(young_pages, 0)) AS young_pages,
+  SUM(COALESCE(young_temporal_pages, 0)) AS young_temporal_pages,
+  SUM(COALESCE(young_temporal_views, 0)) AS young_temporal_views,
+  MAX(GREATEST(site_activity.clients, COALESCE(roots.clients, 0))) AS clients,
+  MIN(first_seen) AS first_seen,
+  MAX(last_seen) AS last_seen,
+  DATEDIFF(DAY, MIN(first_seen), :day) >= :quiet_days
+  AND CAST(SUM(recent_views) AS DOUBLE) / :recent_days < :quiet_share * CAST(SUM(all_views) AS DOUBLE) / (
+    DATEDIFF(DAY, MIN(first_seen), :day) + 1
+  ) AS is_quiet
+FROM {site_activity} AS site_activity
+LEFT JOIN (
+  SELECT
+    site AS host,
+    SUM(pages) AS pages,
+    SUM(temporal_pages) AS temporal_pages,
+    SUM(views) AS views,
+    SUM(temporal_views) AS temporal_views,
+    SUM(view_squares) AS view_squares,
+    MAX(clients) AS clients
+  FROM {prefix_trees} AS prefix_trees
+  WHERE
+    depth = 0
+  GROUP BY
+    site
+) AS roots
+  ON roots.host = site_activity.host
+LEFT JOIN {young_sums} AS young_sums
+  ON young_sums.host = site_activity.host
+GROUP BY
+  site
+ORDER BY
+  site NULLS LAST

@@ -1,0 +1,40 @@
+-- timely_pages: made from sql/timely_pages.sql by `python -m temporal_assets.engines.translation`; edit that
+-- inputs: interest_curves, known_histories, page_histories, page_labels
+-- parameters: born_from, born_until, section
+WITH sections AS (
+  SELECT
+    REGEXP_EXTRACT(url, :section) AS section,
+    AVG(CAST(total AS DOUBLE)) AS views
+  FROM {known_histories} AS known_histories
+  WHERE
+    NOT is_born_before
+  GROUP BY
+    1
+), known AS (
+  SELECT
+    AVG(CAST(total AS DOUBLE)) AS views
+  FROM {known_histories} AS known_histories
+)
+SELECT
+  lives.url,
+  lives.birth,
+  lives.total,
+  curves.b,
+  curves.mu,
+  curves.sigma,
+  labels.is_temporal,
+  COALESCE(sections.views, known.views, 0) AS expected
+FROM {page_histories} AS lives
+INNER JOIN {interest_curves} AS curves
+  ON curves.url = lives.url
+INNER JOIN {page_labels} AS labels
+  ON labels.url = lives.url
+CROSS JOIN known
+LEFT JOIN sections
+  ON sections.section = REGEXP_EXTRACT(lives.url, :section)
+WHERE
+  lives.birth >= :born_from
+  AND lives.birth <= :born_until
+  AND NOT lives.is_born_before
+ORDER BY
+  lives.url NULLS LAST

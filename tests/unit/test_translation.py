@@ -1,0 +1,85 @@
+"""The translations of `sql/` in the repository, and each rewrite beyond SQLGlot's own."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from temporal_assets.engines.sql import SqlError, SqlFile, sql_names, translated_path
+
+sqlglot = pytest.importorskip("sqlglot", reason="SQLGlot, of the dev extra, translates")
+
+from temporal_assets.engines.sql import sql_file  # noqa: E402
+from temporal_assets.engines.translation import translate  # noqa: E402
+
+
+def test_every_translation_is_that_of_its_file_as_it_is_now() -> None:
+    there = {path.stem: path.read_text("utf-8") for path in translated_path("x").parent.iterdir()}
+    assert there == {name: translate(sql_file(name)) for name in sql_names()}, (
+        "run `python -m temporal_assets.engines.translation`"
+    )
+
+
+def spark(text: str, *inputs: str) -> str:
+    """One line of what becomes of a query."""
+    made = translate(SqlFile("x", text, frozenset(inputs or ("t",)), frozenset()))
+    lines = (line for line in made.splitlines() if not line.startswith("--"))
+    joined = re.sub(r"\s+", " ", " ".join(lines)).strip()
+    return joined.replace("( ", "(").replace(" )", ")")
+
+
+@pytest.mark.parametrize(
+    ("duckdb", "wanted"),
+    [
+        ("list_extract(a, 2)", "GET(a, 2 - 1)"),
+        ("list_extract(a, list_position(b, c))", "GET(a, ARRAY_POSITION(b, c) - 1)"),
+        ("list_slice(a, 2, b + 1)", "SLICE(a, 2, GREATEST((b + 1) - 2 + 1, 0))"),
+        (
+            "list_sum(a)",
+            "AGGREGATE(a, CAST(NULL AS BIGINT), (s, v) -> COALESCE(s, 0) + v)",
+        ),
+        ("range(b)", "SLICE(SEQUENCE(0, b), 1, b - 0)"),
+        ("range(b - c, b)", "SLICE(SEQUENCE(b - c, b), 1, b - (b - c))"),
+        ("list_sort(list(a))", "ARRAY_SORT(COLLECT_LIST(a))"),
+    ],
+)
+def test_functions_of_lists(duckdb: str, wanted: str) -> None:
+    made = spark(f"SELECT {duckdb} AS x FROM t")  # noqa: S608
+    assert made == f"SELECT {wanted} AS x FROM {{t}} AS t"  # noqa: S608
+
+
+def test_absent_keys_are_joined_and_not_broadcast() -> None:
+    text = "SELECT a FROM t WHERE a NOT IN (SELECT a FROM u WHERE a NOT IN (SELECT a FROM v))"
+    made = spark(text, "t", "u", "v")
+    assert "IN (" not in made
+    assert made.count("NOT EXISTS(") == 2
+    assert "FROM {u} AS u WHERE NOT EXISTS" in made
+    assert made.endswith("absent WHERE absent.absent_key = a)")
+
+
+def test_lists_side_by_side_are_one_generator() -> None:
+    made = spark("SELECT k, unnest(a) AS x, unnest(b) AS y FROM t")
+    assert made == (
+        "SELECT k, together.x, together.y FROM {t} AS t "
+        "LATERAL VIEW INLINE(ARRAYS_ZIP(a, b)) together AS x, y"
+    )
+
+
+def test_parameters_stay_values() -> None:
+    file = SqlFile("x", "SELECT a FROM t WHERE a > $least", frozenset({"t"}), frozenset({"least"}))
+    assert ":least" in translate(file)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("SELECT list(a ORDER BY b) FROM t", "order of an aggregated list"),
+        ("SELECT list_zip_wonderfully(a) FROM t", "list_zip_wonderfully"),
+        ("WITH t AS (SELECT 1 AS a) SELECT a FROM t", "both an input and a part"),
+        ("SELECT '{t}' AS a FROM t", "braces"),
+    ],
+)
+def test_what_cannot_be_translated_is_refused(text: str, says: str) -> None:
+    with pytest.raises(SqlError, match=says):
+        spark(text)
