@@ -584,7 +584,9 @@ class Alerts(_Section):
 class Engine(_Section):
     """What runs the transformations, and what it may use."""
 
-    name: Literal["duckdb"] = "duckdb"
+    name: Literal["duckdb", "spark"] = "duckdb"
+    """`spark`: on the cluster of `[spark]` (docs/spark.md)."""
+
     memory_limit: str = "1500MB"
     """DuckDB may exceed its limit by about a seventh (measured); with the readers' blocks this
     keeps a run under 3 GB."""
@@ -596,6 +598,44 @@ class Engine(_Section):
     def _size(cls, value: str) -> str:
         if re.fullmatch(r"\d+(\.\d+)?\s*([KMGT]i?B|%)", value, re.IGNORECASE) is None:
             raise ValueError(f"{value!r} is no amount of memory; write `1500MB`, `4GiB` or `60%`")
+        return value
+
+
+class Spark(_Section):
+    """The cluster, where `engine.name` is `spark`."""
+
+    master: str = "local[*]"
+    """`local[*]`, `spark://host:7077`, `yarn`, `k8s://https://host:port`, or `sc://host:15002` for
+    a Spark Connect server, on which all below but `spark.sql.` options is its own business."""
+
+    packages: tuple[str, ...] = ()
+    """Maven coordinates of what the cluster needs besides Spark: the driver of an object store."""
+
+    python: str | None = None
+    """Python of the executors; the one that runs this when unset."""
+
+    driver_memory: str = "1g"
+    executor_memory: str = "1g"
+    """Of the Java process; Python workers take theirs beside it."""
+
+    config: dict[str, str] = Field(default_factory=dict)
+    """Any option of Spark, by its name. Stronger than all above."""
+
+    @field_validator("master")
+    @classmethod
+    def _known_kind(cls, value: str) -> str:
+        if re.match(r"local(\[.+\])?$|yarn$|(spark|sc|k8s)://.", value) is None:
+            raise ValueError(
+                f"{value!r} is no master; write `local[*]`, `spark://host:7077`, `yarn`, "
+                "`k8s://https://host:port` or `sc://host:15002`"
+            )
+        return value
+
+    @field_validator("driver_memory", "executor_memory")
+    @classmethod
+    def _java_size(cls, value: str) -> str:
+        if re.fullmatch(r"\d+[mgt]", value, re.IGNORECASE) is None:
+            raise ValueError(f"{value!r} is no amount of memory for Java; write `900m` or `4g`")
         return value
 
 
@@ -676,6 +716,7 @@ class Settings(BaseSettings):
     evaluation: Evaluation = Evaluation()
     simulation: Simulation = Simulation()
     engine: Engine = Engine()
+    spark: Spark = Spark()
     retention: Retention = Retention()
     alerts: Alerts = Alerts()
     orchestration: Orchestration = Orchestration()
@@ -720,7 +761,7 @@ def _in_words(error: ValidationError) -> str:
     """Every wrong field with what is wrong; values are repeated unless they may be secret."""
     return "; ".join(
         f"{'.'.join(map(str, one['loc']))}: {one['msg'].removeprefix('Value error, ')}"
-        + ("" if one["loc"][0] == "alerts" else f" (found {one['input']!r})")
+        + ("" if one["loc"][0] in ("alerts", "spark") else f" (found {one['input']!r})")
         for one in error.errors()
     )
 

@@ -25,7 +25,7 @@ import tomlkit
 from temporal_assets import contracts
 from temporal_assets.crawl import mirror
 from temporal_assets.engines.base import Engine, Inputs
-from temporal_assets.engines.duckdb import DuckDBEngine
+from temporal_assets.engines.chosen import engine_of
 from temporal_assets.settings import SETTINGS_FILE, Settings, SettingsError, load_settings
 from temporal_assets.storage.manifest import digest_of
 from temporal_assets.storage.store import MissingPartition, Store
@@ -104,7 +104,7 @@ def what_if(
     trial = _sandbox(settings, nested, changes)
     anew = registry.stale(store, trial, chosen)
     _link_tables(store, Store.open(trial), chosen, anew)
-    own, engine = Store.open(trial), DuckDBEngine(trial)
+    own, engine = Store.open(trial), engine_of(trial)
     wanted = [asset for asset in registry.WINDOW_ASSETS if asset.name in anew]
     for done, asset in enumerate(wanted, 1):
         build(own, engine, trial, asset, chosen)

@@ -16,7 +16,15 @@ from hypothesis import settings
 # are the same every time, so that a failure is the change's fault.
 settings.register_profile("here", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
+settings.register_profile("spark", deadline=None, derandomize=True, max_examples=5)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Every example on Spark takes a second."""
+    if config.getoption("markexpr") == "spark":
+        settings.load_profile("spark")
+
 
 SHARED_DATA_VARIABLE = "TEMPORAL_ASSETS_SHARED_DATA"
 

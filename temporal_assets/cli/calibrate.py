@@ -127,7 +127,7 @@ def _annotations(settings: Settings) -> Annotations:
 def _calibrated(
     settings: Settings, said: Annotations, day: dt.date | None
 ) -> tuple[list[Choice], Found, dt.date]:
-    from temporal_assets.engines.duckdb import DuckDBEngine
+    from temporal_assets.engines.chosen import engine_of
     from temporal_assets.storage.store import Store
     from temporal_assets.windows.annotated_pages import look_up
     from temporal_assets.windows.asset import job_of
@@ -140,7 +140,7 @@ def _calibrated(
         raise CommandError(f"no window has been made yet: {build}")
     chosen = day or days[-1]
     with store.scratch() as scratch:
-        job = job_of(store, DuckDBEngine(settings), settings, CALIBRATION, chosen, scratch)
+        job = job_of(store, engine_of(settings), settings, CALIBRATION, chosen, scratch)
         found = look_up(job, said.pages)
         return choose(job, found), found, chosen
 

@@ -118,11 +118,11 @@ def make_earlier(
 def _judged(
     settings: Settings, store: Store, day: dt.date, listed: SiteList | None
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    from temporal_assets.engines.duckdb import DuckDBEngine
+    from temporal_assets.engines.chosen import engine_of
     from temporal_assets.windows import hub_evaluation, seed_evaluation
     from temporal_assets.windows.asset import job_of
 
-    engine = DuckDBEngine(settings)
+    engine = engine_of(settings)
     found = []
     for part, asset in (
         (seed_evaluation, seed_evaluation.SEED_EVALUATION),

@@ -110,6 +110,7 @@ def _expected() -> tuple[type[Exception], ...]:
     from filelock import Timeout
 
     from temporal_assets.daily import NoLogs, TooManyRejects
+    from temporal_assets.engines.base import EngineError
     from temporal_assets.logs.pseudonyms import KeyFileError
     from temporal_assets.settings import SettingsError
     from temporal_assets.storage.integrity import DamagedFile
@@ -118,6 +119,7 @@ def _expected() -> tuple[type[Exception], ...]:
 
     return (
         DamagedFile,
+        EngineError,
         KeyFileError,
         MissingPartition,
         NoLogs,

@@ -101,7 +101,7 @@ def _find(store: Store, settings: Settings, page: str, day: dt.date) -> tuple[_R
 
     A `CommandError` says why there is neither.
     """
-    from temporal_assets.engines.duckdb import DuckDBEngine
+    from temporal_assets.engines.chosen import engine_of
     from temporal_assets.engines.sql import literal
 
     inputs = {name: store.files(name, day) for name in _TABLES}
@@ -111,7 +111,7 @@ def _find(store: Store, settings: Settings, page: str, day: dt.date) -> tuple[_R
         " INNER JOIN interest_curves USING (day, site, url)"
         f" INNER JOIN (SELECT * EXCLUDE (phi_n) FROM page_labels) USING (day, site, url) {where}"
     )
-    engine = DuckDBEngine(settings)
+    engine = engine_of(settings)
     found = engine.rows(query, inputs, limit=1)
     early: list[_Row] = []
     if store.manifest("early_labels", day) is not None:

@@ -89,11 +89,11 @@ def run(
 
 def _labelled(settings: Settings, site: str | None, day: dt.date | None) -> _Labelled:
     from temporal_assets.core.labels import Agreement
-    from temporal_assets.engines.duckdb import DuckDBEngine
+    from temporal_assets.engines.chosen import engine_of
     from temporal_assets.reports import distribution
     from temporal_assets.storage.store import Store
 
-    store, engine = Store.open(settings), DuckDBEngine(settings)
+    store, engine = Store.open(settings), engine_of(settings)
     days = store.days("page_labels")
     if not days:
         build = invocation("materialize", settings.state)

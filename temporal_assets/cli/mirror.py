@@ -116,11 +116,11 @@ def make(
 def _of_tables(files: list[Path], settings: Settings, scratch: Path) -> Mirror:
     """Large tables of links become a mirror within the memory of the engine."""
     from temporal_assets.crawl.link_tables import mirror_of_tables
-    from temporal_assets.engines.duckdb import DuckDBEngine
+    from temporal_assets.engines.chosen import engine_of
     from temporal_assets.logs.urls import UrlRules
 
     rules = UrlRules.from_settings(settings.cleaning)
-    return mirror_of_tables(DuckDBEngine(settings), files, rules, scratch)
+    return mirror_of_tables(engine_of(settings), files, rules, scratch)
 
 
 def _read(files: list[Path], builder: MirrorBuilder) -> None:
@@ -140,14 +140,14 @@ def _read(files: list[Path], builder: MirrorBuilder) -> None:
 def _add_transits(settings: Settings, builder: MirrorBuilder) -> None:
     from temporal_assets.crawl.mirror import NoMirror
     from temporal_assets.crawl.traffic import add_transits, traffic_of
-    from temporal_assets.engines.duckdb import DuckDBEngine
+    from temporal_assets.engines.chosen import engine_of
     from temporal_assets.storage.store import Store
 
     store = Store.open(settings)
     files = [path for day in store.days("transits") for path in store.files("transits", day)]
     try:
         with store.scratch() as scratch:
-            add_transits(traffic_of(DuckDBEngine(settings), files, scratch), builder)
+            add_transits(traffic_of(engine_of(settings), files, scratch), builder)
     except NoMirror:
         build = invocation("ingest", settings.state)
         raise CommandError(f"no transits have been made yet: {build}") from None

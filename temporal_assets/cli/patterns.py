@@ -84,7 +84,7 @@ def run(
     Patterns are numbered; --node looks into one. With --match, URLs are put under the patterns,
     seen before or not. --quality says how well they hold.
     """
-    from temporal_assets.engines.duckdb import DuckDBEngine
+    from temporal_assets.engines.chosen import engine_of
     from temporal_assets.storage.store import Store
 
     if node is not None and match:
@@ -94,7 +94,7 @@ def run(
     if site is None and (node is not None or match or graph or tree):
         raise CommandError("name the site whose patterns are meant", USAGE)
     settings = existing_settings(state)
-    store, engine = Store.open(settings), DuckDBEngine(settings)
+    store, engine = Store.open(settings), engine_of(settings)
     if quality:
         from temporal_assets.cli.pattern_quality import show_quality
 

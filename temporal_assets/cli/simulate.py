@@ -154,11 +154,11 @@ def _traffic(
     clicks: Path | None,
 ) -> tuple[Any, Any]:
     from temporal_assets.crawl.traffic import clicks_of, traffic_of
-    from temporal_assets.engines.duckdb import DuckDBEngine
+    from temporal_assets.engines.chosen import engine_of
     from temporal_assets.logs.urls import UrlRules
     from temporal_assets.storage.store import Store
 
-    store, engine = Store.open(settings), DuckDBEngine(settings)
+    store, engine = Store.open(settings), engine_of(settings)
 
     def of(days: list[dt.date]) -> Any:
         files = [path for day in days for path in store.files("transits", day)]

@@ -86,10 +86,10 @@ def _host(site: str) -> str:
 
 
 def _sections(store: Store, settings: Settings, site: str, day: dt.date) -> list[dict[str, Any]]:
-    from temporal_assets.engines.duckdb import DuckDBEngine
+    from temporal_assets.engines.chosen import engine_of
     from temporal_assets.engines.sql import literal
 
-    engine = DuckDBEngine(settings)
+    engine = engine_of(settings)
     inputs = {name: store.files(name, day) for name in ("prefix_trees", "news_prefixes")}
     query = _SECTIONS.format(site=literal(site), suffix=literal(f".{site}"))
     rows = engine.rows(query, inputs, limit=_MOST)

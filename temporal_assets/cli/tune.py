@@ -50,7 +50,7 @@ def run(
     Lists are learned from pages born up to a day and judged by those born after it. The latest
     window is the one that is reported, and is refused.
     """
-    from temporal_assets.engines.duckdb import DuckDBEngine
+    from temporal_assets.engines.chosen import engine_of
     from temporal_assets.storage.store import Store
     from temporal_assets.windows.tuning import NothingToTune, tune
 
@@ -61,7 +61,7 @@ def run(
     if until >= chosen:
         raise CommandError(f"--learn-until must be before {chosen}, the end of the window", USAGE)
     try:
-        tuned = tune(store, DuckDBEngine(settings), settings, chosen, until)
+        tuned = tune(store, engine_of(settings), settings, chosen, until)
     except NothingToTune as error:
         raise CommandError(str(error)) from None
     if as_json:

@@ -10,7 +10,7 @@ from dagster_duckdb import DuckDBResource
 
 from temporal_assets.defs.events import Event
 from temporal_assets.engines.base import Engine
-from temporal_assets.engines.duckdb import DuckDBEngine
+from temporal_assets.engines.chosen import engine_of
 from temporal_assets.settings import Settings
 from temporal_assets.storage.catalogue import CATALOGUE
 from temporal_assets.storage.store import Store
@@ -39,7 +39,7 @@ class Installation:
     @classmethod
     def of(cls, settings: Settings, report: Callable[[Event], None] = _silent) -> Installation:
         """The installation the settings describe."""
-        return cls(settings, Store.open(settings), DuckDBEngine(settings), report)
+        return cls(settings, Store.open(settings), engine_of(settings), report)
 
 
 def catalogue_resource(settings: Settings) -> DuckDBResource:

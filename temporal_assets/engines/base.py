@@ -26,6 +26,10 @@ LostGroup = Callable[[pa.Table, str, str], pa.RecordBatch]
 `timed_out` or `out_of_memory`) and a reason."""
 
 
+class EngineError(RuntimeError):
+    """The engine cannot work; the message is one sentence that says why and what to do."""
+
+
 @dataclass(frozen=True, slots=True)
 class GroupLimits:
     """What the groups may cost."""
@@ -88,4 +92,8 @@ class Engine(Protocol):
 
     def rows(self, query: str, inputs: Inputs, limit: int = 1000) -> list[dict[str, Any]]:
         """The first rows of a small result, for checks, samples and plots."""
+        ...
+
+    def close(self) -> None:
+        """Free what the engine holds; a later call opens it anew."""
         ...

@@ -17,12 +17,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from temporal_assets import __version__, contracts
 from temporal_assets.core.labels import Agreement
+from temporal_assets.engines.chosen import engine_version
 from temporal_assets.reports import site_changes
 from temporal_assets.reports.document import (
     Report,
@@ -191,7 +191,7 @@ def _facts(job: Job, reader: Reader) -> Iterator[tuple[str, str]]:
     yield "List in use", "none is known" if settings.baseline.path is None else "compared"
     yield "Names shown", f"of what at least {settings.privacy.min_clients} clients opened"
     yield "Settings digest", digest_of(_settings(settings))
-    yield "Made by", f"temporal_assets {__version__}, {settings.engine.name} {duckdb.__version__}"
+    yield "Made by", f"temporal_assets {__version__}, {engine_version(settings)}"
 
 
 def _missing(job: Job) -> str:
@@ -251,7 +251,7 @@ def _write_latest(job: Job, report: Report) -> None:
 
 def _settings(settings: Settings) -> dict[str, Any]:
     """All that decides what comes out; not where things lie, nor what it may cost."""
-    elsewhere = {"state", "storage", "sources", "engine", "orchestration", "reading"}
+    elsewhere = {"state", "storage", "sources", "engine", "spark", "orchestration", "reading"}
     return settings.model_dump(mode="json", exclude=elsewhere)
 
 

@@ -1,7 +1,14 @@
-"""The engines under test. A new engine is added here and passes the same suite."""
+"""The engines under test. A new engine is added here and passes the same suite.
+
+Spark takes a second for what DuckDB does in a hundredth: its part is asked for by name,
+`pytest -m spark -n 0 tests/engines`, and hypothesis tries few examples there (tests/conftest.py).
+"""
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,12 +18,33 @@ from temporal_assets.engines.base import Engine
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.settings import load_settings
 
+SPARK = {
+    "master": "local[2]",
+    # Two tasks are enough for rows to be in different ones.
+    "config": {"spark.sql.shuffle.partitions": "2", "spark.ui.enabled": "false"},
+}
 
-@pytest.fixture(scope="session", params=["duckdb"])
-def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Engine:
+
+@pytest.fixture(scope="session", params=["duckdb", pytest.param("spark", marks=pytest.mark.spark)])
+def engine(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Engine]:
     """Every engine in turn."""
-    assert request.param == "duckdb"
-    return DuckDBEngine(load_settings(tmp_path_factory.mktemp("engine")))
+    state = tmp_path_factory.mktemp("engine")
+    if request.param == "duckdb":
+        yield DuckDBEngine(load_settings(state))
+        return
+    pytest.importorskip("pyspark")
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        pytest.skip("no Java")
+    from temporal_assets.engines.spark import SparkEngine
+
+    with pytest.MonkeyPatch.context() as patch:
+        # Kernels of tests are found by workers where tests find each other.
+        patch.setenv("PYTHONPATH", os.pathsep.join(path for path in sys.path if path))
+        spark = SparkEngine(load_settings(state, engine={"name": "spark"}, spark=SPARK))
+        yield spark
+        spark.close()
 
 
 @pytest.fixture

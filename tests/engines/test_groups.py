@@ -71,19 +71,19 @@ def test_a_group_is_whole_however_large(
 ) -> None:
     sizes = {"b": 1, "ü": 40_000, "a": 16_384, "c": 3}  # batches have 16,384 rows
     inputs = sites(tmp_path / "in.parquet", sizes)
-    (path,) = engine.apply_groups(total, inputs, "site", RESULT, out, limits, lost)
+    made = engine.apply_groups(total, inputs, "site", RESULT, out, limits, lost)
     starts = np.cumsum([0, *sizes.values()])
-    assert pq.read_table(path).to_pylist() == [
+    assert pq.read_table(made).to_pylist() == [
         {"site": site, "total": sum(range(start, start + size)), "status": "fine"}
         for start, (site, size) in zip(starts.tolist(), sizes.items(), strict=False)
     ]
-    assert [one.name for one in out.iterdir()] == [path.name]
+    assert sorted(out.iterdir()) == sorted(made)
 
 
 def test_no_groups_give_an_empty_table(engine: Engine, out: Path, tmp_path: Path) -> None:
     inputs = sites(tmp_path / "in.parquet", {})
-    (path,) = engine.apply_groups(total, inputs, "site", RESULT, out, APART, lost)
-    assert pq.read_table(path).to_pylist() == []
+    made = engine.apply_groups(total, inputs, "site", RESULT, out, APART, lost)
+    assert pq.read_table(made).to_pylist() == []
 
 
 def test_rows_of_a_group_must_lie_together(engine: Engine, out: Path, tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_rows_of_a_group_must_lie_together(engine: Engine, out: Path, tmp_path: 
     ("how", "status"),
     [
         ("error", "failed: ValueError at test_groups.py:"),
-        ("slow", "timed_out: it takes longer than 3 seconds"),
+        ("slow", "timed_out: it takes longer than "),
         ("greedy", "out_of_memory: "),
         ("crash", "failed: the process ended with status -"),
     ],
@@ -106,10 +106,12 @@ def test_a_group_that_goes_wrong_harms_no_other(
     engine: Engine, out: Path, tmp_path: Path, how: str, status: str
 ) -> None:
     inputs = sites(tmp_path / "in.parquet", {"a": 2, how: 3, "b": 1, "c": 1})
-    limits = GroupLimits(processes=1, seconds=3, memory_mib=300, isolated_rows=0)
+    # A Python worker starts slower than a process of ours: it imports pandas first.
+    seconds = 3 if engine.name == "duckdb" else 15
+    limits = GroupLimits(processes=1, seconds=seconds, memory_mib=300, isolated_rows=0)
     kernel = partial(total, bad=how)
-    (path,) = engine.apply_groups(kernel, inputs, "site", RESULT, out, limits, lost)
-    found = pq.read_table(path).to_pylist()
+    made = engine.apply_groups(kernel, inputs, "site", RESULT, out, limits, lost)
+    found = pq.read_table(made).to_pylist()
     assert [(one["site"], one["total"]) for one in found] == [
         ("a", 1),
         (how, -3),

@@ -1,0 +1,25 @@
+"""Which engine the settings choose. Spark is imported only where it is chosen."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+
+from temporal_assets.engines.base import Engine
+from temporal_assets.settings import Settings
+
+
+def engine_of(settings: Settings) -> Engine:
+    """The engine of an installation. Making it starts nothing."""
+    if settings.engine.name == "spark":
+        from temporal_assets.engines.spark import SparkEngine
+
+        return SparkEngine(settings)
+    from temporal_assets.engines.duckdb import DuckDBEngine
+
+    return DuckDBEngine(settings)
+
+
+def engine_version(settings: Settings) -> str:
+    """Name and version of what makes the artifacts, for reports."""
+    name = settings.engine.name
+    return f"{name} {version('pyspark' if name == 'spark' else name)}"

@@ -1,0 +1,68 @@
+"""What runs inside Spark's Python workers: kernels over the Arrow batches of a partition.
+
+Here: functions that need nothing of Spark. Not here: how rows come into partitions (`spark`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pyarrow as pa
+
+from temporal_assets.engines.base import GroupKernel, GroupLimits, Kernel, LostGroup
+from temporal_assets.engines.groups import group_files, in_groups
+
+
+def batches_through(
+    kernel: Kernel, batches: Iterator[pa.RecordBatch], batch_rows: int, schema: pa.Schema
+) -> Iterator[pa.RecordBatch]:
+    """A kernel's results over a partition, which goes to it `batch_rows` at a time."""
+    for batch in _of_size(batches, batch_rows):
+        yield _plain(kernel(batch), schema)
+
+
+def groups_through(
+    kernel: GroupKernel,
+    batches: Iterator[pa.RecordBatch],
+    by: str,
+    rows: int,
+    limits: GroupLimits,
+    lost: LostGroup,
+    schema: pa.Schema,
+) -> Iterator[pa.RecordBatch]:
+    """A kernel's results over the groups of a partition, in their order.
+
+    A task is one of many on its machine: its groups run one after another, in one process beside
+    this one, whose end by a limit is not the task's.
+    """
+    alone = replace(limits, processes=min(limits.processes, 1))
+    with TemporaryDirectory() as folder:
+        files = group_files(batches, by, Path(folder))
+        for result in in_groups(kernel, files, rows, alone, lost):
+            yield _plain(result, schema)
+
+
+def _of_size(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
+    waiting, count = list[pa.RecordBatch](), 0
+    for batch in batches:
+        waiting.append(batch)
+        count += len(batch)
+        if count >= rows:
+            table = pa.Table.from_batches(waiting).combine_chunks()
+            count %= rows
+            whole = len(table) - count
+            yield from (table.slice(at, rows).to_batches()[0] for at in range(0, whole, rows))
+            waiting = table.slice(whole).to_batches()
+    if count:
+        yield pa.Table.from_batches(waiting).combine_chunks().to_batches()[0]
+
+
+def _plain(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """Under the names and types that Spark was promised."""
+    return pa.RecordBatch.from_arrays(
+        [column.cast(field.type) for column, field in zip(batch.columns, schema, strict=True)],
+        schema=pa.schema([field.with_nullable(True) for field in schema]),
+    )

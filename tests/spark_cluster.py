@@ -1,0 +1,86 @@
+"""A standalone Spark cluster of separate processes on this machine: a master and its workers.
+
+Here: starting, killing and ending them. Not here: what runs on it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+_START_SECONDS = 90
+_CLASSES = "org.apache.spark.deploy"
+
+
+class Cluster:
+    """Ends with the block it is used in, each process by its own id."""
+
+    def __init__(self, root: Path, workers: int = 2) -> None:
+        pyspark = pytest.importorskip("pyspark")
+        self._class = Path(pyspark.__file__).parent / "bin" / "spark-class"
+        self._root = root
+        port = _free_port()
+        self.url = f"spark://127.0.0.1:{port}"
+        self._master = self._start("master", f"{_CLASSES}.master.Master", "--port", str(port))
+        self.workers = [self.add_worker(n) for n in range(workers)]
+        self._wait("master", "Registering worker", workers)
+
+    def __enter__(self) -> Cluster:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in (*self.workers, self._master):
+            end(process)
+
+    def add_worker(self, number: int) -> subprocess.Popen[bytes]:
+        """Another machine, so to speak."""
+        work = self._root / f"work-{number}"
+        limits = ("--cores", "1", "--memory", "1g", "--work-dir", str(work))
+        return self._start(
+            f"worker-{number}", f"{_CLASSES}.worker.Worker", *limits, self.url, "--webui-port", "0"
+        )
+
+    def _start(self, name: str, *arguments: str) -> subprocess.Popen[bytes]:
+        environment = os.environ | {
+            "SPARK_LOCAL_IP": "127.0.0.1",
+            "SPARK_DAEMON_MEMORY": "256m",
+            "SPARK_MASTER_WEBUI_PORT": "0",
+            "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+        }
+        with (self._root / f"{name}.log").open("wb") as log:
+            return subprocess.Popen(
+                [str(self._class), *arguments, "--host", "127.0.0.1"],
+                stdout=log,
+                stderr=log,
+                env=environment,
+                start_new_session=True,
+            )
+
+    def _wait(self, name: str, words: str, times: int) -> None:
+        until = time.monotonic() + _START_SECONDS
+        log = self._root / f"{name}.log"
+        while log.read_text("utf-8", "replace").count(words) < times:
+            if time.monotonic() > until:
+                raise TimeoutError(log.read_text("utf-8", "replace"))
+            time.sleep(0.2)
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process we started with all that it started, as the death of a machine does."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])

@@ -1,0 +1,128 @@
+"""What a person is told where Spark cannot work; no Spark is needed for that."""
+
+from __future__ import annotations
+
+import socket
+import sys
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from temporal_assets.engines import spark_session
+from temporal_assets.engines.base import EngineError
+from temporal_assets.engines.chosen import engine_of
+from temporal_assets.engines.spark_session import explained, open_session
+from temporal_assets.settings import Settings, SettingsError, load_settings
+
+
+def settings(state: Path, **spark: Any) -> Settings:
+    return load_settings(state, engine={"name": "spark"}, spark=spark)
+
+
+def refusal(wanted: Settings) -> str:
+    with pytest.raises(EngineError) as caught:
+        open_session(wanted)
+    said = str(caught.value)
+    assert "\n" not in said
+    return said
+
+
+@pytest.fixture
+def spark_4(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spark_session, "version", lambda _: "4.3.0")
+
+
+def java(folder: Path, says: str) -> Path:
+    """A JAVA_HOME that says its version as Java does."""
+    program = folder / "bin" / "java"
+    program.parent.mkdir(parents=True)
+    program.write_text(f"#!/bin/sh\necho '{says}' >&2\n")
+    program.chmod(0o755)
+    return folder
+
+
+def test_choosing_spark_starts_nothing(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    assert engine_of(settings(state)).name == "spark"
+    assert engine_of(load_settings(state)).name == "duckdb"
+
+
+def test_without_pyspark(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(name: str) -> str:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(spark_session, "version", absent)
+    assert "pip install 'temporal-assets[spark]'" in refusal(settings(state))
+
+
+def test_with_another_spark(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spark_session, "version", lambda _: "3.5.4")
+    assert "pyspark 3.5.4 is installed, 4.x is needed" in refusal(settings(state))
+
+
+@pytest.mark.usefixtures("spark_4")
+def test_without_java(state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert "Java 17 or later, and none is on the PATH" in refusal(settings(state))
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "nowhere"))
+    assert f"JAVA_HOME ({tmp_path}/nowhere) has none" in refusal(settings(state))
+
+
+@pytest.mark.usefixtures("spark_4")
+@pytest.mark.parametrize(
+    ("says", "major"),
+    [('openjdk version "11.0.2" 2019-01-15', 11), ('java version "1.8.0_292"', 8)],
+)
+def test_with_an_old_java(
+    state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, says: str, major: int
+) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(java(tmp_path / "jdk", says)))
+    assert f"is Java {major}: install one" in refusal(settings(state))
+
+
+@pytest.mark.usefixtures("spark_4")
+@pytest.mark.parametrize("scheme", ["spark", "sc"])
+def test_a_cluster_that_is_not_there(
+    state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scheme: str
+) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(java(tmp_path / "jdk", 'openjdk version "17.0.1"')))
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # bound, and nobody listens
+        place = f"{scheme}://127.0.0.1:{taken.getsockname()[1]}"
+        assert f"no Spark cluster answers at {place}" in refusal(settings(state, master=place))
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        ("o.a.h.fs.s3a.auth.NoAuthWithAWSException: No AWS Credentials", "credentials"),
+        ("UnsupportedFileSystemException: No FileSystem for scheme s3a", "spark.packages"),
+        ("ExecutorLostFailure (exit code 137)", "raise spark.executor_memory"),
+        ("[PYTHON_VERSION_MISMATCH] Python in worker has 3.9", "spark.python"),
+        ("ModuleNotFoundError: No module named 'temporal_assets'", "executors' Python lacks"),
+    ],
+)
+def test_errors_of_spark_have_words(error: str, says: str) -> None:
+    said = explained(RuntimeError(f"Job aborted.\n{error}\n\tat java.lang.Thread"))
+    assert says in str(said)
+
+
+def test_other_errors_are_not_explained_away() -> None:
+    assert explained(RuntimeError("[DIVIDE_BY_ZERO]")) is None
+
+
+@pytest.mark.parametrize(
+    ("spark", "says"),
+    [
+        ({"master": "127.0.0.1:7077"}, "is no master"),
+        ({"executor_memory": "lots"}, "no amount of memory"),
+        ({"config": {"spark.hadoop.fs.s3a.secret.key": ["hush"]}}, "spark.config"),
+    ],
+)
+def test_wrong_settings(state: Path, spark: dict[str, Any], says: str) -> None:
+    with pytest.raises(SettingsError, match=says) as caught:
+        settings(state, **spark)
+    assert "hush" not in str(caught.value)
