@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 import pyarrow as pa
 
 from temporal_assets.engines.base import GroupKernel, GroupLimits, Kernel, LostGroup
-from temporal_assets.engines.groups import group_files, in_groups
+from temporal_assets.engines.groups import in_groups, parcels
 
 
 def batches_through(
@@ -40,8 +40,8 @@ def groups_through(
     """
     alone = replace(limits, processes=min(limits.processes, 1))
     with TemporaryDirectory() as folder:
-        files = group_files(batches, by, Path(folder))
-        for result in in_groups(kernel, files, rows, alone, lost):
+        filled = parcels(batches, by, Path(folder))
+        for result in in_groups(kernel, filled, rows, alone, lost):
             yield _plain(result, schema)
 
 
