@@ -1,12 +1,19 @@
 -- page_totals: made from sql/page_totals.sql by `python -m temporal_assets.engines.translation`; edit that
 -- inputs: page_views
--- parameters: day
+-- parameters: bits, day, first
 SELECT
   :day AS day,
   site,
   url,
   SUM(views) AS total,
-  MIN(page_views.day) AS birth
+  MIN(page_views.day) AS birth,
+  BIT_OR(
+    CASE
+      WHEN DATEDIFF(DAY, :first, page_views.day) < :bits
+      THEN SHIFTLEFT(CAST(1 AS BIGINT), CAST(DATEDIFF(DAY, :first, page_views.day) AS INT))
+      ELSE 0
+    END
+  ) AS seen
 FROM {page_views} AS page_views
 GROUP BY
   site,
