@@ -7,33 +7,32 @@
 -- grain: url
 -- Pages have numbers in the order of sites and URLs, so that those of a site are a range: whether
 -- two pages are of one site is then no join, which could pair all pages of a site with each other.
-WITH pages AS (
-    SELECT
-        site,
-        url,
-        total,
-        birth,
-        row_number() OVER (ORDER BY site, url) - 1 AS page,
-        rank() OVER (ORDER BY site) - 1 AS first,
-        count(*) OVER (PARTITION BY site) AS size
+WITH numbered AS (
+    SELECT site, url, total, birth, row_number() OVER (ORDER BY site, url) - 1 AS page
     FROM page_totals
 ),
-ends AS (
-    SELECT url, page
-    FROM pages
-    UNION ALL
-    SELECT url, -row_number() OVER (ORDER BY url) AS page
-    FROM (SELECT DISTINCT referrer AS url FROM transits WHERE referrer IS NOT NULL) AS referrers
-    WHERE url NOT IN (SELECT url FROM page_totals)
+sites AS (
+    SELECT site, min(page) AS first, max(page) AS last
+    FROM numbered
+    GROUP BY site
 ),
 triples AS (
-    SELECT DISTINCT sources.page AS referrer, targets.page AS target, transits.client
+    SELECT DISTINCT
+        sources.page AS referrer,
+        -- Referrers that are no pages are told apart, and no more is asked of them.
+        CASE WHEN sources.page IS NULL THEN transits.referrer END AS stranger,
+        targets.page AS target,
+        transits.client
     FROM transits
-    INNER JOIN pages AS targets ON targets.url = transits.target
-    LEFT JOIN ends AS sources ON sources.url = transits.referrer
+    INNER JOIN numbered AS targets ON targets.url = transits.target
+    LEFT JOIN numbered AS sources ON sources.url = transits.referrer
 ),
 edges AS (
-    SELECT referrer, target, count(*) AS transits
+    SELECT
+        referrer,
+        target,
+        count(*) AS transits,
+        count(CASE WHEN referrer IS NOT NULL OR stranger IS NOT NULL THEN 1 END) AS referred
     FROM triples
     GROUP BY referrer, target
 ),
@@ -53,54 +52,51 @@ few AS (
     WHERE audience.clients < $least_clients
     GROUP BY openers.page
 ),
+pages AS (
+    SELECT numbered.page, sites.first, sites.last
+    FROM numbered
+    INNER JOIN sites ON sites.site = numbered.site
+),
 arrivals AS (
     SELECT
-        target AS page,
-        sum(transits) AS visits,
-        sum(CASE WHEN referrer IS NULL THEN 0 ELSE transits END) AS referred
+        edges.target AS page,
+        sum(edges.transits) AS visits,
+        sum(edges.referred) AS referred,
+        list_sort(list(struct_pack(
+            page := CAST(edges.referrer - pages.first AS INTEGER),
+            transits := edges.transits
+        )) FILTER (WHERE edges.referrer BETWEEN pages.first AND pages.last)) AS links
     FROM edges
-    GROUP BY target
+    INNER JOIN pages ON pages.page = edges.target
+    GROUP BY edges.target
 ),
 departures AS (
     SELECT referrer AS page, sum(transits) AS referrals
     FROM edges
-    WHERE referrer >= 0
+    WHERE referrer IS NOT NULL
     GROUP BY referrer
-),
-links AS (
-    SELECT
-        edges.target AS page,
-        list_sort(list(struct_pack(
-            page := CAST(edges.referrer - pages.first AS INTEGER),
-            transits := edges.transits
-        ))) AS links
-    FROM edges
-    INNER JOIN pages ON pages.page = edges.target
-    WHERE edges.referrer >= pages.first AND edges.referrer < pages.first + pages.size
-    GROUP BY edges.target
 )
 SELECT
     $day AS day,
-    pages.site,
-    pages.url,
+    numbered.site,
+    numbered.url,
     coalesce(arrivals.visits, 0) AS visits,
     coalesce(arrivals.referred, 0) AS referred,
     coalesce(departures.referrals, 0) AS referrals,
     coalesce(audience.clients, 0) AS clients,
     coalesce(few.clients, []) AS few_clients,
-    coalesce(links.links, []) AS links,
-    pages.total AS views,
+    coalesce(arrivals.links, []) AS links,
+    numbered.total AS views,
     -- A page that was opened at a steady rate would have all its views in the days since its birth by
     -- this chance: pages of the long tail that were there before do, new ones do not.
-    pages.birth >= $new_from AND power(
-        CAST(date_diff('day', pages.birth, $day) + 1 AS DOUBLE) / $observed_days, pages.total
+    numbered.birth >= $new_from AND power(
+        CAST(date_diff('day', numbered.birth, $day) + 1 AS DOUBLE) / $observed_days, numbered.total
     ) < $chance AS is_new,
     CASE WHEN labels.phi_n IS NOT NULL THEN labels.is_temporal END AS is_temporal
-FROM pages
-LEFT JOIN arrivals ON arrivals.page = pages.page
-LEFT JOIN departures ON departures.page = pages.page
-LEFT JOIN audience ON audience.page = pages.page
-LEFT JOIN few ON few.page = pages.page
-LEFT JOIN links ON links.page = pages.page
-LEFT JOIN page_labels AS labels ON labels.url = pages.url
-ORDER BY pages.page
+FROM numbered
+LEFT JOIN arrivals ON arrivals.page = numbered.page
+LEFT JOIN departures ON departures.page = numbered.page
+LEFT JOIN audience ON audience.page = numbered.page
+LEFT JOIN few ON few.page = numbered.page
+LEFT JOIN page_labels AS labels ON labels.url = numbered.url
+ORDER BY numbered.page

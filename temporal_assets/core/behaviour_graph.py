@@ -105,14 +105,14 @@ def count_transits(
         (count[inside][known].astype(np.float64), (source[known], goal[known])),
         shape=(patterns, patterns),
     )
-    return sparse.csr_array(matrix)
+    return matrix.tocsr()
 
 
 def merge_transits(transits: sparse.csr_array, group: Int32s, groups: int) -> sparse.csr_array:
     """F_trans after patterns were merged: pattern i became part of `group[i]`."""
     rows = np.repeat(group, np.diff(transits.indptr))
     merged = (transits.data, (rows, group[transits.indices]))
-    return sparse.csr_array(sparse.coo_array(merged, shape=(groups, groups)))
+    return sparse.coo_array(merged, shape=(groups, groups)).tocsr()
 
 
 def rank_patterns(
@@ -121,11 +121,11 @@ def rank_patterns(
     """All ranks of BB 4.1 and 4.2."""
     volume = np.maximum(graph.volume, 1)
     authority, hub = _share(graph.visits), _share(graph.referrals)
-    has_transits = bool(graph.transits.sum() > 0)
+    has_transits = bool(graph.transits.data.sum() > 0)
     convergence = Convergence(0, 0.0, True)
     if has_transits:
         authority, hub, convergence = _iterate(graph, authority, hub, tolerance, rounds)
-    touched = _sums(graph.transits, 0) + _sums(graph.transits, 1) > 0
+    touched = _touched(graph.transits)
     fetch = 0.5 * (authority + hub)
     visits, referrals = graph.visits, graph.referrals
     return PatternRanks(
@@ -211,9 +211,13 @@ def _inverse(counts: Floats) -> Floats:
     return inverse
 
 
-def _sums(matrix: sparse.csr_array, axis: int) -> Floats:
-    sums: Floats = np.asarray(matrix.sum(axis=axis)).ravel()
-    return sums
+def _touched(transits: sparse.csr_array) -> Flags:
+    """Patterns with a transit from or to them."""
+    count = transits.shape[0]
+    source = np.repeat(np.arange(count), np.diff(transits.indptr))
+    ends = np.concatenate((source, transits.indices))
+    found: Flags = np.bincount(ends, np.tile(transits.data, 2), count) > 0
+    return found
 
 
 def _components(transits: sparse.csr_array, touched: Flags) -> int:

@@ -58,6 +58,14 @@ SHAPED: Final = -2
 ROOT: Final = -3
 
 _BITS: Final = 9
+_DATE_AT: Final = DATE.bit_length() - 1
+_DAY_AT: Final = DAY.bit_length() - 1
+_DIGITS_AT: Final = DIGITS.bit_length() - 1
+_MONTH_NAME_AT: Final = MONTH_NAME.bit_length() - 1
+_NONEMPTY_AT: Final = NONEMPTY.bit_length() - 1
+_YEAR_AT: Final = YEAR.bit_length() - 1
+"""Where a bit is counted."""
+
 _CLASS_COUNT: Final = len(CLASSES)
 _NO_KEY: Final = -1
 
@@ -228,6 +236,9 @@ class _Builder:
         self.keys = keys
         self.support = support
         self.public = public
+        # As Python's own numbers: they are asked for one by one.
+        self.kind: list[int] = keys.keys.kind.tolist()
+        self.index: list[int] = keys.keys.index.tolist()
         urls = keys.codes.shape[1]
         most = int(np.diff(keys.first).max(initial=0))
         self.order = np.arange(urls, dtype=np.int32)
@@ -267,22 +278,23 @@ class _Builder:
         node = len(self.nodes)
         urls = task.stop - task.start
         measures = self._measure(task)
-        context = self._date_context(task.open_keys, measures)
+        open_keys = task.open_keys.tolist()
+        context = self._date_context(open_keys, measures)
         known = dict(task.known)
         still_open = []
-        for i, key in enumerate(task.open_keys.tolist()):
+        for i, key in enumerate(open_keys):
             if self._fold(node, i, key, measures, context[i], urls, known):
                 still_open.append(i)
         key, bit, branches = _NO_KEY, 0, list[tuple[int, int]]()
         if urls >= self.support:
             key, bit, branches = self._divide(task, measures, context, still_open)
         self.nodes.append((task.parent, task.branch, key, bit, task.start, task.stop))
-        open_keys = task.open_keys[still_open]
+        left = task.open_keys[still_open]
         children = []
         start = task.start
         for branch, count in branches:
             children.append(
-                _Task(node, branch, start, start + count, open_keys, task.divided | {key}, known)
+                _Task(node, branch, start, start + count, left, task.divided | {key}, known)
             )
             start += count
         return children
@@ -300,15 +312,14 @@ class _Builder:
         )
         return _Measures(*(column.tolist() for column in found))
 
-    def _date_context(self, open_keys: Int32s, measures: _Measures) -> list[int]:
+    def _date_context(self, open_keys: list[int], measures: _Measures) -> list[int]:
         """0, or MONTH_CLASS or DAY_CLASS for segments that follow a year (and a month)."""
-        kinds = self.keys.keys.kind[open_keys].tolist()
-        index = self.keys.keys.index[open_keys].tolist()
+        kinds = [self.kind[key] for key in open_keys]
+        index = [self.index[key] for key in open_keys]
         years = {
             index[i]
             for i in range(len(kinds))
-            if kinds[i] == PATH
-            and measures.bit_urls[i][_place(YEAR)] > _DATED * measures.present[i]
+            if kinds[i] == PATH and measures.bit_urls[i][_YEAR_AT] > _DATED * measures.present[i]
         }
         context = [0] * len(kinds)
         for i, kind in enumerate(kinds):
@@ -329,7 +340,7 @@ class _Builder:
         known: dict[int, tuple[int, int]],
     ) -> bool:
         """Note what all URLs of the node share under a key; whether the key stays open."""
-        kind = int(self.keys.keys.kind[key])
+        kind = self.kind[key]
         present = measures.present[i]
         if present == 0:
             # That a query key does not occur here is no property of the page unless URLs were
@@ -355,7 +366,7 @@ class _Builder:
 
     def _fixes(self, key: int, constant: int, common: int, context: int, urls: int) -> bool:
         """Whether a constant value belongs to the pattern."""
-        kind = int(self.keys.keys.kind[key])
+        kind = self.kind[key]
         if not self.public.is_value_public[self.keys.first[key] + constant - 1]:
             return False
         if kind not in (PATH, QUERY):
@@ -402,14 +413,14 @@ class _Builder:
 
     def _divides(self, task: _Task, measures: _Measures, i: int) -> bool:
         """Whether a key may divide: paths always, query keys that are not exceptions."""
-        kind = self.keys.keys.kind[task.open_keys[i]]
+        kind = self.kind[task.open_keys[i]]
         return bool(kind != QUERY or measures.present[i] >= self.support)
 
     def _is_one_branch(self, measures: _Measures, i: int, bit: int, urls: int) -> bool:
         """Whether it is plain that a key would not divide: no ∅, nothing salient, nothing dated."""
         of_bits = measures.bit_urls[i]
         return bool(
-            measures.present[i] == urls == of_bits[_place(NONEMPTY)]
+            measures.present[i] == urls == of_bits[_NONEMPTY_AT]
             and measures.most[i] < self.support
             and (bit == 0 or of_bits[_place(bit)] == urls)
         )
@@ -417,14 +428,14 @@ class _Builder:
     def _date_bit(self, measures: _Measures, i: int, context: int) -> int:
         """The kind of date that most numbers (or dashed dates, or month names) of a key are."""
         urls = measures.bit_urls[i]
-        numbers = _DOMINANT * urls[_place(DIGITS)]
-        found = [(urls[_place(DATE)], DATE)]
-        if urls[_place(YEAR)] >= numbers:
-            found.append((urls[_place(YEAR)], YEAR))
-        if context and urls[_place(DAY)] >= numbers:
-            found.append((urls[_place(DAY)], DAY))
+        numbers = _DOMINANT * urls[_DIGITS_AT]
+        found = [(urls[_DATE_AT], DATE)]
+        if urls[_YEAR_AT] >= numbers:
+            found.append((urls[_YEAR_AT], YEAR))
+        if context and urls[_DAY_AT] >= numbers:
+            found.append((urls[_DAY_AT], DAY))
         if context == MONTH_CLASS:
-            found.append((urls[_place(MONTH_NAME)], MONTH_NAME))
+            found.append((urls[_MONTH_NAME_AT], MONTH_NAME))
         most, bit = max(found)
         return bit if most >= self.support else 0
 
@@ -440,7 +451,7 @@ class _Builder:
         codes = self.touched[:found].copy()
         counts = self.counts[codes].astype(np.int64)
         self.counts[codes] = 0
-        is_path = self.keys.keys.kind[key] == PATH
+        is_path = self.kind[key] == PATH
         public = self.public.is_value_public
         branch = _assign(
             codes, counts, keys.first[key], keys.shape, public, bit, dates, is_path, self.support
@@ -463,7 +474,7 @@ class _Builder:
 
 def _class_name(class_urls: list[int], bit_urls: list[int], present: int, context: int) -> int:
     """What a wildcard is called: by what nearly all its values look like."""
-    days = bit_urls[_place(DAY)] + bit_urls[_place(MONTH_NAME)]
+    days = bit_urls[_DAY_AT] + bit_urls[_MONTH_NAME_AT]
     if context and days >= _DOMINANT * present:
         return context
     most = max(class_urls)

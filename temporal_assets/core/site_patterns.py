@@ -66,8 +66,11 @@ class SitePatterns:
     patterns: PatternTree
     """The one of the three whose leaves are the patterns."""
     graph: BehaviourGraph
-    ranks: PatternRanks
-    """One row a pattern, as in the graph."""
+
+    @property
+    def ranks(self) -> PatternRanks:
+        """One row a pattern, as in the graph; computed when asked for."""
+        return rank_patterns(self.graph)
 
     @property
     def trees(self) -> dict[Cut, PatternTree]:
@@ -82,7 +85,7 @@ def learn_patterns(
     visit_weight: float = 1.0,
     cut: Cut = "transit",
 ) -> SitePatterns:
-    """Trees, cuts, graph and ranks of one site. See `visit_cut` and `transit_cut`."""
+    """Trees, cuts and graph of one site. See `visit_cut` and `transit_cut`."""
     syntax = pattern_tree(traffic.urls, options, traffic.audience)
     by_visits = visit_cut(
         syntax.hierarchy, syntax.sizes, syntax.totals(traffic.visits), visit_weight
@@ -103,8 +106,7 @@ def learn_patterns(
         patterns.totals(traffic.referrals)[leaves],
         between,
     )
-    ranks = rank_patterns(graph)
-    return SitePatterns(syntax, visit, transit, by_visits, by_transits, patterns, graph, ranks)
+    return SitePatterns(syntax, visit, transit, by_visits, by_transits, patterns, graph)
 
 
 def _between(tree: PatternTree, traffic: SiteTraffic) -> sparse.csr_array:

@@ -78,15 +78,15 @@ class _State:
     def __init__(self, tree: Hierarchy, transits: sparse.csr_array) -> None:
         self.tree = tree
         self.is_leaf = tree.is_leaf.copy()
-        self.has_transits = bool(transits.sum() > 0)
+        self.has_transits = bool(transits.data.sum() > 0)
         leaves = np.flatnonzero(self.is_leaf)
         if transits.shape != (len(leaves), len(leaves)):
             raise ValueError("transits must be between the leaves of the tree")
         # Preorder makes the leaves under a node a range.
         self.first = np.searchsorted(leaves, np.arange(len(tree) + 1)).astype(np.int64)
         self.now = leaves.astype(np.int32)  # the node each leaf is part of
-        self.outward = _parts(sparse.csr_array(transits))
-        self.inward = _parts(sparse.csr_array(transits.T))
+        self.outward = _parts(transits)
+        self.inward = _parts(transits.T.tocsr())
         self.at_depth = np.bincount(tree.depth)
         self.sum = np.zeros(len(tree))
         self.open_children = np.zeros(len(tree), np.int64)

@@ -51,13 +51,13 @@ def site_ranks(rows: pa.Table, new_days: int) -> pa.RecordBatch:
 def _graph(patterns: pa.Table) -> BehaviourGraph:
     nodes = patterns.column("pattern").to_numpy()
     ends, transits, counts = links(patterns, "links")
-    at = (np.repeat(np.arange(len(nodes)), counts), np.searchsorted(nodes, ends))
-    matrix = sparse.coo_array((transits.astype(np.float64), at), shape=(len(nodes), len(nodes)))
+    first = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
+    rows = (transits.astype(np.float64), np.searchsorted(nodes, ends), first)
     return BehaviourGraph(
         patterns.column("volume").to_numpy(),
         floats(patterns, "visits"),
         floats(patterns, "referrals"),
-        sparse.csr_array(matrix),
+        sparse.csr_array(rows, shape=(len(nodes), len(nodes))),
     )
 
 
