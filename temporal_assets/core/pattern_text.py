@@ -19,6 +19,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
+import numpy as np
+
 from temporal_assets.core.pattern_tree import OTHER, SHAPED, PatternTree
 from temporal_assets.core.url_keys import ABSENT
 from temporal_assets.core.url_split import (
@@ -64,6 +66,10 @@ class Constraint:
 
 
 _ANYTHING: Final = Constraint(OTHER)
+_MISSING: Final = Constraint(ABSENT)
+
+_SPECIAL: Final = str.maketrans({sign: "\\" + sign for sign in ".^$*+?{}[]|()\\"})
+"""What has a meaning in every dialect; `re.escape` would spoil every hyphen."""
 
 
 def constraints(tree: PatternTree, node: int) -> dict[int, Constraint]:
@@ -118,31 +124,52 @@ def _add_branch(tree: PatternTree, node: int, found: dict[int, Constraint]) -> N
 
 
 def _escape(text: str) -> str:
-    """Only what has a meaning in every dialect; `re.escape` would spoil every hyphen."""
-    return re.sub(r"([\\.^$*+?{}\[\]|()])", r"\\\1", text)
+    return text.translate(_SPECIAL)
 
 
 def pattern_texts(tree: PatternTree) -> list[PatternText]:
     """All nodes of a tree; several times as fast as one by one."""
-    places = _places(tree)
+    site = _SiteWords(tree)
     found: list[dict[int, Constraint]] = []
     for node, parent in enumerate(tree.hierarchy.parent.tolist()):
         own = dict(found[parent]) if parent >= 0 else {}
         _narrow(tree, node, own)
         found.append(own)
-    return [PatternText(tree, node, one, places) for node, one in enumerate(found)]
+    return [PatternText(tree, node, one, site) for node, one in enumerate(found)]
 
 
-def _places(tree: PatternTree) -> dict[tuple[int, int], int]:
-    """The key of each kind and index, but for query keys."""
-    keys = tree.keys.keys
-    return {
-        (kind, index): key
-        for key, (kind, index) in enumerate(
-            zip(keys.kind.tolist(), keys.index.tolist(), strict=True)
-        )
-        if kind != QUERY
-    }
+class _SiteWords:
+    """What all patterns of a site are written with."""
+
+    def __init__(self, tree: PatternTree) -> None:
+        keys = tree.keys.keys
+        self._values = tree.keys
+        self._known: dict[tuple[int, int], str] = {}
+        self.labels = [keys.label(key) for key in range(len(keys))]
+        kinds, indices = keys.kind.tolist(), keys.index.tolist()
+        self.places = {
+            (kind, index): key
+            for key, (kind, index) in enumerate(zip(kinds, indices, strict=True))
+            if kind != QUERY
+        }
+        """The key of each kind and index, but for query keys."""
+        self.fields = {
+            key: (keys.name[key].decode("utf-8", "replace"), indices[key])
+            for key, kind in enumerate(kinds)
+            if kind == QUERY
+        }
+        """Name and repetition of query keys."""
+        hosts = [key for (kind, _), key in self.places.items() if kind == HOST]
+        self.varying_hosts = [key for key in hosts if np.diff(tree.keys.first[key : key + 2]) != 1]
+        self.hosts = hosts
+
+    def text(self, key: int, code: int) -> str:
+        """A value; the same few are written in many patterns."""
+        known = self._known.get((key, code))
+        if known is None:
+            known = self._values.value(key, code).decode("utf-8", "replace")
+            self._known[key, code] = known
+        return known
 
 
 class PatternText:
@@ -153,17 +180,16 @@ class PatternText:
         tree: PatternTree,
         node: int,
         found: dict[int, Constraint] | None = None,
-        places: dict[tuple[int, int], int] | None = None,
+        site: _SiteWords | None = None,
     ) -> None:
-        self._keys = tree.keys
         # Given where all nodes of a tree are written.
         self._found = constraints(tree, node) if found is None else found
-        self._places = _places(tree) if places is None else places
+        self._site = _SiteWords(tree) if site is None else site
 
     def key_values(self) -> dict[str, str | None]:
         """Key -> value, wildcard (`{digits}`), or None for ∅. Free keys are left out."""
         return {
-            self._keys.keys.label(key): None if c.value == ABSENT else self._shown(key, c)
+            self._site.labels[key]: None if c.value == ABSENT else self._shown(key, c)
             for key, c in sorted(self._found.items())
         }
 
@@ -177,39 +203,30 @@ class PatternText:
         Unless `exclusive`, a wildcard also takes values that have a pattern of their own: the
         expression is shorter, and patterns must be tried deepest first.
         """
-        writer = _Expression(self._keys_of(), exclusive, self._text)
+        writer = _Expression(self._at, exclusive, self._site.text)
         path = writer.path()
         return f"^{writer.origin()}{path}{writer.query(self._query_keys())}$"
 
-    def _text(self, key: int, code: int) -> str:
-        return self._keys.value(key, code).decode("utf-8", "replace")
-
     def _shown(self, key: int, constraint: Constraint) -> str:
         if constraint.value > 0:
-            return self._text(key, constraint.value)
+            return self._site.text(key, constraint.value)
         return "{" + CLASSES[constraint.name] + "}"
 
-    def _keys_of(self) -> dict[tuple[int, int], tuple[int, Constraint | None]]:
-        return {place: (key, self._found.get(key)) for place, key in self._places.items()}
-
     def _query_keys(self) -> list[tuple[int, str, int, Constraint]]:
-        keys = self._keys.keys
         return [
-            (key, keys.name[key].decode("utf-8", "replace"), int(keys.index[key]), constraint)
-            for key, constraint in sorted(self._found.items())
-            if keys.kind[key] == QUERY
+            (key, *field, self._found[key])
+            for key, field in self._site.fields.items()
+            if key in self._found
         ]
 
     def _at(self, kind: int, index: int = 0) -> tuple[int, Constraint | None]:
         """Key and constraint; a key that the site never had is absent."""
-        key = self._places.get((kind, index))
-        return (-1, Constraint(ABSENT)) if key is None else (key, self._found.get(key))
+        key = self._site.places.get((kind, index))
+        return (-1, _MISSING) if key is None else (key, self._found.get(key))
 
     def _host_template(self) -> str:
-        hosts = [key for (kind, _), key in self._places.items() if kind == HOST]
-        if all(self._keys.first[key + 1] - self._keys.first[key] == 1 for key in hosts) and all(
-            key in self._found for key in hosts
-        ):
+        site = self._site
+        if not site.varying_hosts and all(key in self._found for key in site.hosts):
             return ""
         labels = []
         for index in range(MAX_LABELS):
@@ -250,20 +267,17 @@ class _Expression:
 
     def __init__(
         self,
-        places: dict[tuple[int, int], tuple[int, Constraint | None]],
+        at: Callable[..., tuple[int, Constraint | None]],
         exclusive: bool,
         text: Callable[[int, int], str],
     ) -> None:
-        self._places = places
+        self._at = at
         self._exclusive = exclusive
         self._value = text
 
-    def _at(self, kind: int, index: int = 0) -> tuple[int, Constraint | None]:
-        return self._places.get((kind, index), (-1, Constraint(ABSENT)))
-
     def origin(self) -> str:
         """Scheme, host and port."""
-        if (HOST, 0) not in self._places:
+        if self._at(HOST)[0] < 0:
             return ""
         key, scheme = self._at(SCHEME)
         written = "[^:/?]+" if scheme is None or scheme.value == OTHER else ""
@@ -379,7 +393,7 @@ class _Expression:
         bits = constraint.bits
         if stem:
             bits |= NONEMPTY
-        elif not ends and bits & DOTLESS and not bits & NONEMPTY:
+        elif not ends and tightest(bits) & DOTLESS and not bits & NONEMPTY:
             # `.html` is no extension of an empty segment, but a value with a dot.
             return self._excluding(key, constraint, ends) + rf"(?!\.)[^{excluded}.]*"
         return self._excluding(key, constraint, ends) + required_expression(bits, excluded)

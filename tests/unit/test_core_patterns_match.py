@@ -77,6 +77,12 @@ def cut_at(tree: PatternTree, choice: int) -> PatternTree:
 )
 @example(["https://h.example/a.html", "https://h.example/a/b"], ["https://h.example/a"], 2, 0)
 @example([f"https://h.example/a{rest}" for rest in ("", "/a/a/a/", "/a/a/a/.html")], [], 2, 0)
+@example(
+    [f"https://h.example/{rest}" for rest in ("", "a", "a/a", "a/b", "2024-01-31", "2024-01-31/a")],
+    [],
+    2,
+    0,
+)
 def test_matcher_and_expressions_agree(
     training: list[str], unseen: list[str], support: int, choice: int
 ) -> None:
