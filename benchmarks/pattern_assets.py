@@ -7,7 +7,9 @@
 Both run through the assets, without Dagster and checks: SQL over Parquet, processes for groups of
 sites, published partitions. Every size runs in a process of its own, bound to its cores; peak
 memory is that of this process and its children together, looked at twenty times a second. Making
-the logs is not timed; compilation, once on a machine, is done before.
+the logs is not timed; compilation, once on a machine, is done before. Beside the elapsed time
+stands the processor's, of all processes together: on a busy machine only that says what the program
+costs.
 
 The named alternative is os-urlpattern (https://pypi.org/project/os-urlpattern/), the only other
 public program that makes patterns of URLs, where the command `pattern-make` is found or named by
@@ -79,9 +81,12 @@ def main() -> None:
         name = f"{step:,} sites" if many else "one site"
         found.append(_apart(["--sites" if many else "--urls", str(step)]))
         _show(name, found[-1])
-    growth = found[-1]["seconds"] / found[0]["seconds"]
-    pages = found[-1]["urls"] / found[0]["urls"]
-    print(f"{pages:.1f} times the URLs take {growth:.1f} times as long")
+    growth, work, pages = (
+        found[-1][name] / found[0][name] for name in ("seconds", "processor", "urls")
+    )
+    print(
+        f"{pages:.1f} times the URLs take {growth:.1f} times as long and {work:.1f} times the work"
+    )
     command = given.pattern_make or shutil.which("pattern-make")
     if many:
         return
@@ -103,6 +108,7 @@ def measure(urls: int, sites: int, cores: int) -> dict[str, Any]:
         store, engine = Store.open(settings), DuckDBEngine(settings)
         count = write(store, sizes_of(sites) if sites else [urls])
         made = {}
+        before = _processor_seconds()
         with Memory() as memory:
             for asset in _ASSETS:
                 started = time.perf_counter()
@@ -116,11 +122,18 @@ def measure(urls: int, sites: int, cores: int) -> dict[str, Any]:
             "urls": count,
             "assets": made,
             "seconds": sum(made.values()),
+            "processor": _processor_seconds() - before,
             "peak_mb": memory.peak_mb,
             "child_mb": children,
             "patterns": sum(patterns["is_pattern"].to_pylist()),
             "lost": lost,
         }
+
+
+def _processor_seconds() -> float:
+    """Of this process and of those that it started and that ended."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 def sizes_of(sites: int) -> list[int]:
@@ -273,7 +286,8 @@ def _apart(arguments: list[str]) -> dict[str, Any]:
 def _show(name: str, found: dict[str, Any]) -> None:
     assets = ", ".join(f"{asset} {seconds:.1f}" for asset, seconds in found["assets"].items())
     print(
-        f"{name:<14}{found['urls']:>10,} URLs {found['seconds']:7.1f} s ({assets})"
+        f"{name:<14}{found['urls']:>10,} URLs {found['seconds']:7.1f} s ({assets}),"
+        f" {found['processor']:.1f} s of the processor,"
         f" {found['peak_mb']:6,.0f} MB, largest child {found['child_mb']:,.0f} MB,"
         f" {found['patterns']:,} patterns, {found['lost']} sites lost"
     )
