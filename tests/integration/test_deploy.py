@@ -60,3 +60,22 @@ def test_the_proxy_asks_who_it_is_and_where_the_question_came_from(repository: P
         "auth_basic_user_file /etc/nginx/temporal-assets.htpasswd;",
     ):
         assert line in text
+
+
+def test_the_configuration_of_a_cluster_is_one_of_dagster(repository: Path) -> None:
+    from dagster._config import validate_config
+    from dagster._core.instance.config import dagster_instance_config_schema
+
+    text = (repository / "deploy" / "dagster-cluster.yaml").read_text("utf-8")
+    config = yaml.safe_load(text)
+    # Dagster reads this key apart, with whatever class it names.
+    launcher = config.pop("run_launcher")
+    assert (launcher["module"], launcher["class"]) == ("dagster_docker", "DockerRunLauncher")
+    assert set(launcher["config"]["env_vars"]) >= set(re.findall(r"env: (\w+)", text))
+    checked = validate_config(dagster_instance_config_schema(), config)
+    assert checked.success, [error.message for error in checked.errors or []]
+    assert validate_config(dagster_instance_config_schema(), {**config, "surprise": 1}).errors
+    # Nobody's password lies in a file.
+    assert config["storage"]["postgres"]["postgres_db"]["password"] == {
+        "env": "DAGSTER_POSTGRES_PASSWORD"
+    }
