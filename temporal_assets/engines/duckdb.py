@@ -110,7 +110,7 @@ class DuckDBEngine:
                 self._database.execute("SET disabled_optimizers = 'statistics_propagation'")
             session = self._database.cursor()
         with session:
-            session.execute("SET TimeZone = 'UTC'")
+            _settle(session)
             for name, paths in inputs.items():
                 create_view(session, name, paths, temporary=True)
             yield session
@@ -170,8 +170,15 @@ def connect(settings: Settings) -> Iterator[duckdb.DuckDBPyConnection]:
             "autoinstall_known_extensions": "false",
         }
         with duckdb.connect(":memory:", config=config) as connection:
-            connection.execute("SET TimeZone = 'UTC'")
+            _settle(connection)
             yield connection
+
+
+def _settle(session: duckdb.DuckDBPyConnection) -> None:
+    """What every session must be told anew."""
+    session.execute("SET TimeZone = 'UTC'")
+    # The bar would be written between the lines of a result.
+    session.execute("SET enable_progress_bar = false")
 
 
 def _spill_folder(state: Path) -> AbstractContextManager[Path | str]:

@@ -157,7 +157,8 @@ class World:
         self.logs = root / "logs"
         self.calm_state = root / "calm"
         root.mkdir(parents=True, exist_ok=True)
-        root.chmod(0o755)
+        for folder in (root, root.parent):
+            folder.chmod(0o755)  # for users that rights are taken from
         write_logs(self.logs)
         self.settle(self.calm_state, self.logs)
         # Compiled loops are loaded once, here, and not in every child.

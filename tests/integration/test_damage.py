@@ -227,3 +227,10 @@ def test_a_record_of_removed_days_that_is_damaged_is_named(here: Here) -> None:
     (here.state / "kept.json").write_text("{")
     with pytest.raises(DamagedFile, match=r"kept\.json cannot be read"):
         refresh(here.settings)
+
+
+def test_nothing_is_written_between_the_lines_of_a_result(here: Here) -> None:
+    """DuckDB draws a bar on standard output when a statement takes long, also into a pipe."""
+    query = "SELECT CAST(current_setting('enable_progress_bar') AS VARCHAR) AS bar"
+    assert notebook.Artifacts(here.state).query(query).to_pylist() == [{"bar": "false"}]
+    assert here.engine.rows(query, {}) == [{"bar": "false"}]
