@@ -32,6 +32,7 @@ from temporal_assets.cli import (
     tree,
     tune,
     ui,
+    upgrade,
     what_if,
 )
 
@@ -69,6 +70,7 @@ for name, body in (
     ("simulate", simulate.run),
     ("ui", ui.run),
     ("clean", clean.run),
+    ("upgrade", upgrade.run),
     ("doctor", doctor.run),
 ):
     app.command(name)(body)

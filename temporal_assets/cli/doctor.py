@@ -100,6 +100,7 @@ def _findings(state: Path | None, contents: bool, alert: bool) -> Iterator[Findi
     yield _guarded("disk", lambda: _disk(settings.state))
     yield _guarded("engine", lambda: _engine(settings))
     yield _guarded("published files", lambda: _published(settings, contents))
+    yield _guarded("schema versions", lambda: _schemas(settings))
     yield _guarded("dagster home", lambda: _dagster_home(settings))
     yield _guarded("alerts", lambda: _alerts(settings, alert))
 
@@ -218,6 +219,19 @@ def _published(settings: Settings, contents: bool) -> tuple[str, str]:
     if contents:
         return OK, "all there, every byte as it was published"
     return OK, "all there, of the size that was published (--contents reads them)"
+
+
+def _schemas(settings: Settings) -> tuple[str, str]:
+    from temporal_assets.storage.store import Store
+
+    outdated = Store.open(settings).outdated()
+    if not outdated:
+        return OK, "all of this release"
+    names = ", ".join(dict.fromkeys(manifest.asset for manifest in outdated))
+    return WARNING, (
+        f"{counted(len(outdated), 'partition')} of {names} in another schema:"
+        " temporal-assets upgrade says what to do"
+    )
 
 
 def _dagster_home(settings: Settings) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from temporal_assets.cli import console
+from temporal_assets.cli import console, upgrade
 from temporal_assets.cli.checks import check_report, show_checks
 from temporal_assets.cli.console import counted
 from temporal_assets.cli.days import gaps, ranges
@@ -31,6 +31,7 @@ def run(state: State = None, as_json: Json = False) -> None:
     from temporal_assets.operate import last_checks, switched_on
     from temporal_assets.storage.inventory import Inventory
     from temporal_assets.storage.store import Store
+    from temporal_assets.upgrade import plan
     from temporal_assets.windows.registry import due
 
     settings = existing_settings(state)
@@ -47,12 +48,14 @@ def run(state: State = None, as_json: Json = False) -> None:
     checks = last_checks(settings)
     latest = assets["page_views"]["last"]
     recency = _recency(settings, latest, switched_on(settings))
+    outdated = plan(store, inventory, settings)
     if as_json:
         report = {
             "state": str(settings.state),
             "log_files": logs,
             "assets": assets,
             "recency": recency,
+            "outdated": [upgrade.report(one) for one in outdated],
             "checks": [check_report(check) for check in checks],
         }
         console.write_json(report)
@@ -62,6 +65,7 @@ def run(state: State = None, as_json: Json = False) -> None:
     _show_logs(logs, build)
     _show_recency(recency)
     _show_assets(assets, build)
+    upgrade.show(outdated, settings.state)
     show_checks(checks)
 
 

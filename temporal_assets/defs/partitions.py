@@ -29,8 +29,9 @@ def first_day(settings: Settings) -> dt.date:
     if settings.orchestration.first_day:
         return settings.orchestration.first_day
     landed = Inventory.load(settings).days()
-    # A published day stays a partition although its lines have moved to a later one.
-    published = Store.open(settings).days("requests")
+    # A published day stays a partition although its lines have moved to a later one, and although
+    # it was published in another schema.
+    published = Store.open(settings).folders("requests")
     return min([*landed[:1], *published[:1]], default=settings.reading.earliest)
 
 

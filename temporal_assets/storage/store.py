@@ -98,7 +98,25 @@ class Store:
         return sum(int(self.fs.size(path) or 0) for path in self._ls(self._join(asset, day)))
 
     def manifest(self, asset: str, day: dt.date) -> Manifest | None:
-        """What is published for a day, or None. Raises `DamagedPartition`."""
+        """What is published for a day, or None. Raises `DamagedPartition`.
+
+        A partition of another schema version is not there: its columns are not those of the
+        contract. `outdated` has it.
+        """
+        found = self.stored(asset, day)
+        return found if found and _is_current(found) else None
+
+    def outdated(self) -> list[Manifest]:
+        """Partitions of another schema version than their contract's, in its order."""
+        return [
+            found
+            for table in contracts.TABLES
+            for day in self.folders(table.name)
+            if (found := self._readable(table.name, day)) and not _is_current(found)
+        ]
+
+    def stored(self, asset: str, day: dt.date) -> Manifest | None:
+        """As `manifest`, whatever its schema version."""
         path = self._join(asset, day, _MANIFEST)
         try:
             manifest = Manifest.from_json(self.fs.cat_file(path))
@@ -155,11 +173,16 @@ class Store:
 
     def require(self, asset: str, day: dt.date) -> Manifest:
         """What is published for a day; `MissingPartition` if nothing is."""
-        manifest = self.manifest(asset, day)
+        manifest = self.stored(asset, day)
         if manifest is None:
             raise MissingPartition(
                 f"{asset} has no partition for {day}: materialise it first "
                 f"(temporal-assets materialize {asset} --day {day})"
+            )
+        if not _is_current(manifest):
+            raise MissingPartition(
+                f"{asset} of {day} was written in schema {manifest.schema_version} and this release"
+                f" reads {contracts.table(asset).version}: temporal-assets upgrade says what to do"
             )
         return manifest
 
@@ -273,7 +296,7 @@ class Store:
             extra=extra or {},
         )
         with self._publish_lock(asset):
-            before = self._replaced(asset, day)
+            before = self._readable(asset, day)
             self.fs.makedirs(self._join(asset, day), exist_ok=True)
             for path, part in parts:
                 self._move(path, self._join(asset, day, part.name))
@@ -283,11 +306,12 @@ class Store:
             self._drop_old(asset, day, keep=[manifest, before])
         return manifest
 
-    def _replaced(self, asset: str, day: dt.date) -> Manifest | None:
+    def _readable(self, asset: str, day: dt.date) -> Manifest | None:
+        """As `stored`; a damaged one counts as none, because replacing it is the remedy."""
         try:
-            return self.manifest(asset, day)
+            return self.stored(asset, day)
         except DamagedPartition:
-            return None  # replacing it is the remedy
+            return None
 
     def remove(self, asset: str, day: dt.date) -> None:
         """Remove a partition: its pointer first, so that no reader meets half of it."""
@@ -347,6 +371,13 @@ class Store:
 
     def _strip(self, url: str) -> str:
         return str(self.fs._strip_protocol(url))
+
+
+def _is_current(manifest: Manifest) -> bool:
+    try:
+        return manifest.schema_version == contracts.table(manifest.asset).version
+    except KeyError:
+        return True  # an asset of another release: no contract of ours disagrees
 
 
 def _protocols(fs: Any) -> tuple[str, ...]:

@@ -28,11 +28,21 @@ _LOOK_SECONDS: Final = 0.2
 _MAX_MESSAGE: Final = 64 << 20
 """Bytes of one answer; a screenshot has some."""
 
-_VISIBLE: Final = """
-[...document.querySelectorAll(%s)].filter(e => {
+_FIND: Final = """
+(() => {
+  const wanted = %s;
+  const label = e => (e.innerText || '').trim().replaceAll('\u2026', '...');
+  const shown = [...document.querySelectorAll('*')].filter(e => {
+    const r = e.getBoundingClientRect();
+    return r.width && r.height && label(e) === wanted && !e.closest('[disabled]');
+  });
+  // The innermost one: what surrounds it reads the same, and may be much larger.
+  const e = shown.filter(one => !shown.some(other => other !== one && one.contains(other))).pop();
+  if (!e) return null;
+  e.scrollIntoView({block: 'center'});
   const r = e.getBoundingClientRect();
-  return r.width && r.height && (e.innerText || e.value || '').trim() === %s;
-})"""
+  return [r.x + r.width / 2, r.y + r.height / 2];
+})()"""
 
 
 class NotShown(AssertionError):
@@ -86,26 +96,25 @@ class Page:
 
         return str(self.wait(found, f"no {texts}", seconds))
 
-    def click(self, text: str, selector: str = "button, a, [role=menuitem], label") -> None:
-        """Press what is labelled `text`, as a person would: with the mouse, where it is."""
-        visible = _VISIBLE % (json.dumps(selector), json.dumps(text))
-        where = f"""(() => {{
-          const e = {visible}.filter(e => !e.disabled)[0];
-          if (!e) return null;
-          e.scrollIntoView({{block: 'center'}});
-          const r = e.getBoundingClientRect();
-          return [r.x + r.width / 2, r.y + r.height / 2];
-        }})()"""
-        x, y = self.wait(lambda: self.run(where), f"nothing to press with the text {text!r}")
+    def click(self, *texts: str) -> None:
+        """Press what is labelled with one of `texts`, with the mouse, where it is."""
+
+        def place() -> Any:
+            found = (self.run(_FIND % json.dumps(text)) for text in texts)
+            return next((one for one in found if one), None)
+
+        x, y = self.wait(place, f"nothing to press that says one of {texts}")
         for kind in ("mousePressed", "mouseReleased"):
             self._call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
     def type(self, selector: str, text: str) -> None:
-        """Replace what stands in a field."""
+        """Replace what stands in a field, and leave it with Enter."""
         focus = f"(() => {{ const e = document.querySelector({json.dumps(selector)});"
         focus += " if (!e) return false; e.focus(); e.select(); return true; })()"
         self.wait(lambda: self.run(focus), f"no field {selector}")
         self._call("Input.insertText", text=text)
+        for kind in ("keyDown", "keyUp"):
+            self._call("Input.dispatchKeyEvent", type=kind, key="Enter", windowsVirtualKeyCode=13)
 
     def photograph(self, path: Path) -> None:
         shot = self._call("Page.captureScreenshot", format="png")
