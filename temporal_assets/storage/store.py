@@ -82,9 +82,7 @@ class Store:
 
     def days(self, asset: str) -> list[dt.date]:
         """Days that are published, ascending."""
-        return [
-            day for day in self.folders(asset) if self.fs.exists(self._join(asset, day, _MANIFEST))
-        ]
+        return [day for day in self.folders(asset) if self._is_there(asset, day)]
 
     def folders(self, asset: str) -> list[dt.date]:
         """Days that take up space, ascending: published ones, and remains of removed ones."""
@@ -305,6 +303,12 @@ class Store:
             self._replace_text(self._join(asset, day, _MANIFEST), manifest.to_json(), scratch)
             self._drop_old(asset, day, keep=[manifest, before])
         return manifest
+
+    def _is_there(self, asset: str, day: dt.date) -> bool:
+        try:
+            return self.manifest(asset, day) is not None
+        except DamagedPartition:
+            return True  # to be met where it is read, not to be overlooked
 
     def _readable(self, asset: str, day: dt.date) -> Manifest | None:
         """As `stored`; a damaged one counts as none, because replacing it is the remedy."""
