@@ -23,7 +23,7 @@ from temporal_assets.storage.store import Store
 from temporal_assets.windows.asset import build, is_fresh
 from temporal_assets.windows.registry import WINDOW_ASSETS, accept
 
-DAYS = 10
+DAYS = 8
 BEFORE = ("page_totals", "page_histories")
 """Made for the day before the last, too: the last day's go on from them."""
 
