@@ -128,7 +128,7 @@ class Reading(_Section):
 
     future_hours: float = Field(24.0, ge=0)
     """Lines dated later than now plus this are rejected: clocks drift and zones are misread by
-    hours, not by days. A file with more of them than `max_reject_share` is not read at all."""
+    hours, not by days. A file with more than one of them in a thousand is not read."""
 
     sample_lines: int = Field(3, ge=0, le=100)
     """Samples kept per day, file and reason."""

@@ -110,7 +110,7 @@ class DuckDBEngine:
                 self._database.execute("SET disabled_optimizers = 'statistics_propagation'")
             session = self._database.cursor()
         with session:
-            _settle(session)
+            settle(session)
             for name, paths in inputs.items():
                 create_view(session, name, paths, temporary=True)
             yield session
@@ -170,11 +170,11 @@ def connect(settings: Settings) -> Iterator[duckdb.DuckDBPyConnection]:
             "autoinstall_known_extensions": "false",
         }
         with duckdb.connect(":memory:", config=config) as connection:
-            _settle(connection)
+            settle(connection)
             yield connection
 
 
-def _settle(session: duckdb.DuckDBPyConnection) -> None:
+def settle(session: duckdb.DuckDBPyConnection) -> None:
     """What every session must be told anew."""
     session.execute("SET TimeZone = 'UTC'")
     # The bar would be written between the lines of a result.

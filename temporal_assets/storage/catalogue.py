@@ -14,7 +14,7 @@ import duckdb
 from filelock import FileLock
 
 from temporal_assets import contracts
-from temporal_assets.engines.duckdb import create_view
+from temporal_assets.engines.duckdb import create_view, settle
 from temporal_assets.engines.sql import literal
 from temporal_assets.storage.store import DamagedPartition, Store
 
@@ -56,6 +56,7 @@ def refresh(store: Store) -> Path:
         building.unlink(missing_ok=True)
         try:
             with duckdb.connect(str(building)) as connection:
+                settle(connection)
                 fill(connection, store)
             building.replace(target)
         finally:

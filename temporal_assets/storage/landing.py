@@ -58,6 +58,9 @@ from temporal_assets.storage.transient import is_transient
 _SMALL_FILE: Final = 4 << 20
 """Files below this many bytes are read whole by one thread each; larger ones block by block."""
 
+_AHEAD_SHARE: Final = 0.001
+"""Lines of the future that are garbage; more come of a clock that is wrong, here or there."""
+
 _GRACE_SECONDS: Final = 900
 """Superseded readings stay this long: a run that began before may still be reading them."""
 
@@ -333,7 +336,7 @@ class _Reader:
         """A clock that was set back must not make the latest days rejects for good."""
         rows = content.tally.rows()
         ahead = sum(row["lines"] for row in rows if row["reason"] == Reject.FUTURE.label)
-        if ahead > self.settings.reading.max_reject_share * content.lines:
+        if ahead > max(1, content.lines * _AHEAD_SHARE):
             clock = f"{self.now:%Y-%m-%d %H:%M} UTC"
             raise UnreadableError(
                 f"{ahead:,} of {content.lines:,} lines lie in the future: this machine's clock says"
