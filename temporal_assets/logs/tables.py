@@ -31,7 +31,11 @@ def names_of(text: bytes, separator: bytes) -> Names:
     """Column names in the first line that is not empty."""
     for line in io.BytesIO(text):
         if line.strip():
-            row = next(csv.reader([line.decode("utf-8", "replace")], delimiter=separator.decode()))
+            text_line = line.decode("utf-8", "replace")
+            try:
+                row = next(csv.reader([text_line], delimiter=separator.decode()))
+            except csv.Error:
+                return ()  # a carriage return within the line, or a cell without end: no names
             return tuple(name.strip() for name in row)
     return ()
 

@@ -196,3 +196,10 @@ def test_lines_that_end_in_carriage_returns_alone_are_refused_and_not_read_as_on
         with pytest.raises(UnknownFormatError, match="end in carriage returns alone"):
             resolve(LogSource(path="x", format=name), line * 3)
     assert resolve(LogSource(path="x"), line).name == "combined"
+
+
+@pytest.mark.parametrize("line", [b"a\rb,c\n", b'"a,' + b"b" * 200_000 + b"\n"])
+def test_a_line_that_is_no_csv_is_no_fault_of_ours(line: bytes) -> None:
+    """Found by fuzzing: one such file kept all others from being read."""
+    with pytest.raises(UnknownFormatError):
+        resolve(LogSource(path="x"), line)
