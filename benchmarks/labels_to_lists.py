@@ -246,6 +246,7 @@ def write(store: Store, pages: pa.Table, transits: int) -> None:
     names = pa.array([f"site{n}.example" for n in range(_SITES)])
     total = np.zeros(len(urls), np.int64)
     birth = np.full(len(urls), -1)
+    days_seen = np.zeros(len(urls), np.int64)
     share = np.cumsum(dice.lognormal(0, 1.8, len(pages)))  # a few pages have most of the readers
     for n in range(_DAYS):
         day = _FIRST + dt.timedelta(days=n)
@@ -263,13 +264,17 @@ def write(store: Store, pages: pa.Table, transits: int) -> None:
         page, views = np.unique(target, return_counts=True)
         total[page] += views
         birth[page] = np.where(birth[page] < 0, n, birth[page])
+        days_seen[page] |= 1 << n
         columns = {"site": names.take(pa.array(site[page])), "url": urls.take(pa.array(page))}
         publish(store, "page_views", day, columns | {"views": pa.array(views)})
     born = pa.array(np.datetime64(_FIRST) + np.maximum(birth, 0))
     seen = pa.array(np.flatnonzero(birth >= 0))
     every = {"site": names.take(pa.array(site)), "url": urls, "birth": born}
     every["total"] = pa.array(np.maximum(total, 1))
-    publish(store, "page_totals", _DAY, {name: column.take(seen) for name, column in every.items()})
+    totals = every | {"seen": pa.array(days_seen)}
+    publish(
+        store, "page_totals", _DAY, {name: column.take(seen) for name, column in totals.items()}
+    )
     _write_labels(
         store, pages, {name: column.slice(0, len(pages)) for name, column in every.items()}
     )

@@ -175,6 +175,7 @@ def write(store: Store, sizes: list[int]) -> int:
         "url": names,
         "total": pa.array(np.bincount(target, minlength=len(urls))),
         "birth": pa.array(begin + first),
+        "seen": pa.array(np.left_shift(1, first)),
     }
     _publish(store, "page_totals", _DAY, pa.table(totals))
     _publish(store, "page_labels", _DAY, contracts.PAGE_LABELS.arrow_schema.empty_table())

@@ -179,6 +179,7 @@ def checked(found: Any, name: str) -> Document:
     missing = sorted(set(Document.__annotations__) - set(found))
     if missing:
         raise PolicyError(f"{name} is not whole, it lacks {', '.join(missing)}: copy it again")
+    _check_url_rules(found["urls"], name)
     try:
         for pattern in found["patterns"]:
             # Policies of this version that were written before the field do without it.
@@ -186,6 +187,21 @@ def checked(found: Any, name: str) -> Document:
     except (AttributeError, TypeError):
         raise PolicyError(f"{name} is damaged: its `patterns` are no list of them") from None
     return cast("Document", found)
+
+
+def _check_url_rules(rules: Any, name: str) -> None:
+    """Refuse rules by which no URL could be made canonical."""
+    lists = [field for field in UrlRulesEntry.__annotations__ if field != "scheme"]
+    if (
+        not isinstance(rules, Mapping)
+        or rules.get("scheme") not in ("https", "http", "keep")
+        or not all(_is_texts(rules.get(field)) for field in lists)
+    ):
+        raise PolicyError(f"{name} is damaged: its `urls` are no rules for URLs: copy it again")
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
 
 
 def as_text(document: Document) -> str:

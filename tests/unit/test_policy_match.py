@@ -301,6 +301,17 @@ def test_damage_is_named(tmp_path: Path) -> None:
         Policy.load(tmp_path)
 
 
+@pytest.mark.parametrize(
+    "rules", [[], {"scheme": "gopher"}, {"kept_keys": None}, {"static_extensions": ["png", 1]}]
+)
+def test_rules_for_urls_that_are_none_are_named(tmp_path: Path, rules: Any) -> None:
+    doc: Any = document()
+    doc["urls"] = doc["urls"] | rules if isinstance(rules, dict) else rules
+    (tmp_path / "policy.json").write_text(as_text(doc), "utf-8")
+    with pytest.raises(PolicyError, match="damaged: its `urls`"):
+        Policy.load(tmp_path)
+
+
 def test_matching_needs_none_of_the_pipeline(repository: Path) -> None:
     import subprocess
 
