@@ -20,6 +20,13 @@ _KEY: Final = ("day", "url")
 SEEN_BITS: Final = 63
 """Days of a window that `seen` tells: the bits of a signed integer but for its sign."""
 
+_BORN: Final = (
+    # A birth outside the window has a check of its own and must not end this one.
+    "(CAST(1 AS BIGINT) << CAST(greatest(0, least("
+    f"{SEEN_BITS - 1}, date_diff('day', $window_first, birth))) AS INTEGER))"
+)
+"""The bit of the day of birth."""
+
 PAGE_TOTALS: Final = Table(
     name="page_totals",
     version=2,
@@ -77,8 +84,8 @@ PAGE_TOTALS: Final = Table(
         no_rows(
             "seen_from_birth",
             "page_totals",
-            f"date_diff('day', $window_first, birth) < {SEEN_BITS} AND (seen & -seen) <>"
-            " (CAST(1 AS BIGINT) << CAST(date_diff('day', $window_first, birth) AS INTEGER))",
+            f"date_diff('day', $window_first, birth) < {SEEN_BITS}"
+            f" AND ((seen & {_BORN}) = 0 OR (seen & ({_BORN} - 1)) <> 0)",
             protects="The next day's births are read off the days that pages were seen on.",
             remedy=(
                 "Materialise the day again, for `window.days` may have changed. If it stays, the"

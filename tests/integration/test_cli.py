@@ -566,6 +566,7 @@ def test_the_doctor_finds_a_healthy_state_healthy(built: tuple[Path, Any]) -> No
             "keys",
             "engine",
             "published files",
+            "schema versions",
             "dagster home",
             "alerts",
         ],

@@ -194,7 +194,7 @@ def test_the_report_on_changes(demo: Demo) -> None:
     assert (absent.exit_code, "has no window of 2020-01-01" in absent.stderr) == (1, True)
 
 
-def test_metadata_counts_and_names_nothing(demo: Demo) -> None:
+def test_metadata_counts_and_names_only_what_many_know(demo: Demo) -> None:
     installation = Installation.of(demo.settings)
     said = {name: details(installation, name, demo.day, plots=True) for name in NAMES}
     assert said["prefix_trees"] == {}
@@ -202,7 +202,12 @@ def test_metadata_counts_and_names_nothing(demo: Demo) -> None:
     assert said["site_scores"]["quiet_sites"] == 1
     assert 0 < said["site_scores"]["precision_in_sample"] < 1
     assert said["news_prefixes"]["prefixes"] == len(demo.rows("news_prefixes"))
+    samples = {name: said[name].pop("sample", None) for name in NAMES}
     assert ".example" not in str(said)
+    for sample in filter(None, samples.values()):
+        named = [row.data for row in sample.records]
+        assert named
+        assert all(row.get("clients", 5) >= 5 for row in named)
     left = details(installation, "site_changes", demo.closes + 3 * ONE, plots=False)
     assert (left["left"], left["gone_quiet"], left["entered"]) == (1, 1, 0)
 

@@ -16,13 +16,14 @@ ALLOWED = {
     "__init__": {"notebook"},
     "__main__": {"cli"},
     "settings": set(),
+    "same_python": set(),
     "core": set(),
     "contracts": set(),
     "logs": BASE | {"core", "contracts"},
     "demo": BASE | {"core", "logs"},
     "reports": PURE,
     # Engines spill into scratch folders of the state, and the catalogue is made by an engine.
-    "engines": PURE | {"storage"},
+    "engines": PURE | {"storage", "same_python"},
     "storage": PURE | {"engines"},
     "quality": MIDDLE,
     "policy": MIDDLE,
@@ -36,6 +37,7 @@ ALLOWED = {
     "definitions": {"build"},
     "operate": MIDDLE | {"daily", "windows", "build", "defs"},
     "what_if": MIDDLE | {"windows", "daily", "crawl"},
+    "upgrade": MIDDLE | {"daily", "windows"},
     "retention": MIDDLE | {"daily", "windows", "policy"},
     "cli": MIDDLE
     | {
@@ -49,6 +51,8 @@ ALLOWED = {
         "retention",
         "what_if",
         "alerts",
+        "same_python",
+        "upgrade",
     },
 }
 
