@@ -32,6 +32,10 @@ READER_VERSION: Final = 1
 """Raised when reading or cleaning changes its results, so that files are read again."""
 
 
+_DIGEST: Final = "record_digest"
+"""Key of the digest of all other fields of a record."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sighting:
     """A file as it was seen on disk; unchanged size and time mean unchanged content."""
@@ -100,16 +104,19 @@ class LandedFile:
         return name.encode("utf-8", "backslashreplace").decode()
 
     def to_json(self) -> str:
-        """The text of the record."""
+        """The text of the record, with a digest: a flipped bit may make another day of a day."""
         fields = asdict(self)
         fields["days"] = {day.isoformat(): share for day, share in fields["days"].items()}
-        return json.dumps(fields, indent=1, sort_keys=True)
+        return json.dumps(fields | {_DIGEST: digest_of(fields)}, indent=1, sort_keys=True)
 
     @classmethod
     def from_json(cls, text: str) -> LandedFile:
         """The file of such a text. Raises `ValueError`."""
         try:
             fields = json.loads(text)
+            # Records of older versions have none.
+            if fields.pop(_DIGEST, None) not in (None, digest_of(fields)):
+                raise ValueError("it is not what was written")
             fields["sightings"] = tuple(Sighting(**item) for item in fields["sightings"])
             fields["supersedes"] = tuple(fields["supersedes"])
             fields["days"] = {

@@ -153,6 +153,21 @@ def test_records_that_are_none_are_set_aside(here: Here, text: str) -> None:
     assert here.published() == before
 
 
+def test_a_record_with_another_day_in_it_is_set_aside(here: Here) -> None:
+    before = here.published()
+    record = next(
+        path
+        for path in sorted((here.state / "landing" / "files").glob("*.json"))
+        if f'"{FIRST}"' in path.read_text()
+    )
+    record.write_text(
+        record.read_text().replace(f'"{FIRST}"', f'"{FIRST - dt.timedelta(days=10)}"')
+    )
+    (message,) = here.run().torn
+    assert str(record) in message
+    assert here.published() == before
+
+
 def _lie(here: Here, old: str, new: str) -> Path:
     path = here.part("page_views", FIRST).parent / "manifest.json"
     text = path.read_text()
