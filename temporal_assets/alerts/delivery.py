@@ -28,7 +28,7 @@ from temporal_assets.reports.text import shown
 from temporal_assets.settings import Alerts, Settings
 
 PASSWORD_VARIABLE: Final = "TEMPORAL_ASSETS_SMTP_PASSWORD"  # noqa: S105 - a name, no password
-PASSWORD_FILE: Final = "smtp-password"  # noqa: S105
+PASSWORD_FILE: Final = "smtp-password"  # noqa: S105 - the same
 """In the folder `secrets` of the state folder."""
 
 _SECONDS: Final = 10.0

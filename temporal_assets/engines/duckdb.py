@@ -124,7 +124,7 @@ def _write_results(
     spill(results, table.arrow_schema, spilled, ROW_GROUP_ROWS)
     create_view(session, _SPILLED, [spilled], temporary=True)
     with _single_thread(session):
-        written = _write(session, f"SELECT * FROM {_SPILLED}", table, out)  # noqa: S608
+        written = _write(session, f"SELECT * FROM {_SPILLED}", table, out)  # noqa: S608 - ours
     spilled.unlink()
     return written
 
