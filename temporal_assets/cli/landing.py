@@ -27,6 +27,7 @@ _SAMPLES_SHOWN: Final = 3
 
 def land(settings: Settings) -> LandingReport:
     """Read every new or changed log file of the sources."""
+    from temporal_assets.engines.chosen import engine_of
     from temporal_assets.storage.inventory import Inventory
     from temporal_assets.storage.landing import refresh
 
@@ -39,7 +40,11 @@ def land(settings: Settings) -> LandingReport:
             read[path] = done
             bar.at(sum(read.copy().values()), total)
 
-        return refresh(settings, advance)
+        engine = engine_of(settings)
+        try:
+            return refresh(settings, advance, spread=engine.spread)
+        finally:
+            engine.close()
 
 
 def file_report(file: LandedFile) -> dict[str, Any]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import pyarrow as pa
 
@@ -24,6 +24,24 @@ module, or a `functools.partial` of one."""
 LostGroup = Callable[[pa.Table, str, str], pa.RecordBatch]
 """What stands for a group whose kernel did not end well, given its rows, a status (`failed`,
 `timed_out` or `out_of_memory`) and a reason."""
+
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class Spread(Protocol):
+    """Runs a function for each of some items, one a task, wherever there is room for it."""
+
+    def __call__(
+        self, function: Callable[[Item], Result], items: Sequence[Item]
+    ) -> Iterator[Result]:
+        """Results in the order of the items, once all are there; small, and as many.
+
+        Function, items and results travel between processes. What the function raises for one
+        item is raised here, and ends it for all.
+        """
+        ...
 
 
 class EngineError(RuntimeError):
@@ -49,6 +67,11 @@ class Engine(Protocol):
     """Runs transformations over Parquet files."""
 
     name: str
+
+    @property
+    def spread(self) -> Spread | None:
+        """For work on files; None where there is no machine but this one, and no gain."""
+        ...
 
     def query(
         self, sql: str, inputs: Inputs, parameters: Mapping[str, Any], table: Table, out: Path

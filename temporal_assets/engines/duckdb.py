@@ -15,7 +15,14 @@ import fsspec
 import pyarrow as pa
 
 from temporal_assets.contracts import Table
-from temporal_assets.engines.base import GroupKernel, GroupLimits, Inputs, Kernel, LostGroup
+from temporal_assets.engines.base import (
+    GroupKernel,
+    GroupLimits,
+    Inputs,
+    Kernel,
+    LostGroup,
+    Spread,
+)
 from temporal_assets.engines.batches import in_order, spill
 from temporal_assets.engines.groups import in_groups, parcels
 from temporal_assets.engines.sql import literal, sql_file
@@ -41,6 +48,7 @@ class DuckDBEngine:
     """
 
     name = "duckdb"
+    spread: Spread | None = None
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings

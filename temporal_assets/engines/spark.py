@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import datetime as dt
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -22,11 +22,19 @@ from uuid import uuid4
 import pyarrow as pa
 
 from temporal_assets.contracts import Table
-from temporal_assets.engines.base import GroupKernel, GroupLimits, Inputs, Kernel, LostGroup
+from temporal_assets.engines.base import (
+    GroupKernel,
+    GroupLimits,
+    Inputs,
+    Item,
+    Kernel,
+    LostGroup,
+    Result,
+)
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.engines.spark_files import POSITION, ddl, read, read_in_order, write
 from temporal_assets.engines.spark_session import explained, open_session
-from temporal_assets.engines.spark_tasks import batches_through, groups_through
+from temporal_assets.engines.spark_tasks import batches_through, groups_through, outcomes, result_of
 from temporal_assets.engines.sql import SqlError, sql_file, translated_path
 from temporal_assets.settings import Settings
 
@@ -107,6 +115,21 @@ class SparkEngine:
                 .drop(POSITION, _GROUP_START)
             )
             return write(_mapped(ranges, run, table), table, out)
+
+    def spread(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
+        """See `Spread`: a task for each item, so that large ones hold up no small ones."""
+        if not items:
+            return
+
+        def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            return outcomes(function, items, batches)
+
+        with self._job(f"work on {len(items):,} files") as session:
+            # Places are all that travels as rows, which Connect has as well; items go with `run`.
+            places = session.range(0, len(items), 1, len(items))
+            found = places.mapInArrow(run, "place BIGINT, outcome BINARY").collect()  # small
+        for _, outcome in sorted(tuple(row) for row in found):
+            yield result_of(outcome)
 
     def rows(self, query: str, inputs: Inputs, limit: int = 1000) -> list[dict[str, Any]]:
         """See `Engine.rows`."""

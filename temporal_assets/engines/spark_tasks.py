@@ -5,14 +5,16 @@ Here: functions that need nothing of Spark. Not here: how rows come into partiti
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import pickle
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pyarrow as pa
 
-from temporal_assets.engines.base import GroupKernel, GroupLimits, Kernel, LostGroup
+from temporal_assets.engines.base import GroupKernel, GroupLimits, Item, Kernel, LostGroup, Result
 from temporal_assets.engines.groups import in_groups, parcels
 
 
@@ -43,6 +45,34 @@ def groups_through(
         filled = parcels(batches, by, Path(folder))
         for result in in_groups(kernel, filled, rows, alone, lost):
             yield _plain(result, schema)
+
+
+def outcomes(
+    function: Callable[[Item], Result], items: Sequence[Item], batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """What a function makes of the items whose places are in the batches, or its error."""
+    for batch in batches:
+        places = batch.column(0)
+        made = [_outcome(function, items[place]) for place in places.to_pylist()]
+        yield pa.RecordBatch.from_arrays(
+            [places, pa.array(made, pa.binary())], names=["place", "outcome"]
+        )
+
+
+def result_of(outcome: bytes) -> Any:
+    """What the function returned; raises what it raised."""
+    is_error, found = pickle.loads(outcome)  # noqa: S301 - from workers that run what we send
+    if is_error:
+        raise found
+    return found
+
+
+def _outcome(function: Callable[[Item], Result], item: Item) -> bytes:
+    """Errors are results: Spark would try the task again, and say it in words of its own."""
+    try:
+        return pickle.dumps((False, function(item)))
+    except Exception as error:
+        return pickle.dumps((True, error))
 
 
 def _of_size(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:

@@ -11,7 +11,7 @@ import re
 import shutil
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -167,6 +167,13 @@ class Inventory:
         """What has been landed in this state folder."""
         folder = settings.state / "landing"
         return cls(folder, [_record_of(path) for path in _records(folder)])
+
+    def without_days(self) -> Inventory:
+        """The same files without what they hold of each day: little enough to be sent about."""
+        return Inventory(
+            self.folder,
+            [replace(file, days={}, sightings=file.sightings[:1]) for file in self.files],
+        )
 
     @staticmethod
     def set_damaged_aside(settings: Settings) -> list[Path]:

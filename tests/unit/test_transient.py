@@ -9,7 +9,7 @@ import filelock
 import pytest
 
 from temporal_assets.daily import TooManyRejects
-from temporal_assets.storage.landing import UnreadableError
+from temporal_assets.storage.reading import UnreadableError
 from temporal_assets.storage.transient import is_transient
 
 

@@ -66,7 +66,12 @@ def log_file_assets(
 
         patient = can_retry(context, installation)
         try:
-            report = refresh(installation.settings, progress, patient=patient)
+            report = refresh(
+                installation.settings,
+                progress,
+                patient=patient,
+                spread=installation.engine.spread,
+            )
         except Exception as error:
             if not patient or not is_transient(error):
                 raise

@@ -1,0 +1,383 @@
+"""Reading one log file: from its bytes to segments of days and a record of what it held.
+
+Here: what is done with a file on its own, on whatever machine: nothing of it is visible yet. Not
+here: which files are read, and making them visible (`landing`); what a line means (`logs`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from os import cpu_count
+from pathlib import Path
+from typing import Any, Final, TypeVar
+from uuid import uuid4
+
+from temporal_assets.logs import detect, formats, parquet, streams
+from temporal_assets.logs.agents import BotAgents
+from temporal_assets.logs.cleaning import Cleaned, Cleaner
+from temporal_assets.logs.columns import ColumnsError
+from temporal_assets.logs.formats import Format, Syntax
+from temporal_assets.logs.memo import Memo
+from temporal_assets.logs.patterns import PatternError
+from temporal_assets.logs.pseudonyms import KeyRing
+from temporal_assets.logs.records import Block, Records, Reject
+from temporal_assets.logs.tally import UNKNOWN_DAY, Tally
+from temporal_assets.settings import Settings
+from temporal_assets.storage.integrity import digest_of_file
+from temporal_assets.storage.inventory import DayShare, Inventory, LandedFile, Pending, file_id
+from temporal_assets.storage.manifest import digest_of
+from temporal_assets.storage.segments import DaySegments, SegmentWriter
+from temporal_assets.storage.transient import is_transient
+
+_AHEAD_SHARE: Final = 0.001
+"""Lines of the future that are garbage; more come of a clock that is wrong, here or there."""
+
+_EPOCH: Final = dt.date(1970, 1, 1)
+
+Progress = Callable[[Path, int, int], None]
+"""Called with a file, the bytes of it read so far and its size."""
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class UnreadableError(Exception):
+    """A log file cannot be read; the message says why and what to do."""
+
+
+_UNREADABLE: Final = (
+    UnreadableError,
+    detect.UnknownFormatError,
+    PatternError,
+    ColumnsError,
+    parquet.DamagedParquetError,
+)
+"""Faults of one file, which must not keep others from being read. A full disk is not among them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A file that has been read but is not visible yet."""
+
+    file: LandedFile
+    """With the readings that were known, only its identity counts."""
+    segments: Path | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadApart:
+    """What a file is read with on another machine, which sees the same folders."""
+
+    settings: Settings
+    known: Inventory
+    scratch: Path
+    now: dt.datetime
+    patient: bool
+
+    @classmethod
+    def of(cls, reader: LogReader) -> ReadApart:
+        """What `reader` reads with."""
+        known = reader.settings
+        # By name, so that no password of anything else ever leaves this machine.
+        settings = Settings.model_construct(
+            state=known.state.absolute(),
+            reading=known.reading,
+            cleaning=known.cleaning,
+            privacy=known.privacy,
+            orchestration=known.orchestration,
+        )
+        files = reader.inventory.without_days()
+        return cls(settings, files, reader.scratch.absolute(), reader.now, reader.patient)
+
+    def __call__(self, item: Pending) -> tuple[Draft | None, list[int]]:
+        """The draft of a file, and the periods whose keys were made for it."""
+        # A task that is tried again, or twice at once, finds no files of the other.
+        folder = self.scratch / uuid4().hex
+        folder.mkdir()
+        # All that waits for a disk that does not answer is one core of many.
+        reader = LogReader(self.settings, self.known, folder, self.now, patient=self.patient)
+        return reader.read(replace(item, path=item.path.absolute())), reader.keys.made
+
+
+class LogReader:
+    """Reads files; threads may share it, and what they learn of agents and URLs."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        inventory: Inventory,
+        scratch: Path,
+        now: dt.datetime,
+        progress: Progress = lambda *_: None,
+        *,
+        patient: bool = False,
+    ) -> None:
+        self.settings = settings
+        self.inventory = inventory
+        self.scratch = scratch
+        self.now = now
+        self.progress = progress
+        self.patient = patient
+        self.keys = KeyRing(settings.state / "secrets", settings.privacy.rotation_days)
+        self.workers = settings.reading.workers or cpu_count() or 1
+        self._is_bot = Memo(_agents().is_bot)
+        self._cleaners: dict[str, Cleaner] = {}
+
+    def read(self, item: Pending, pool: Executor | None = None) -> Draft | None:
+        """A file's content, or why it cannot be read. None if it vanished meanwhile."""
+        try:
+            head = streams.head_digest(item.path, self.settings.reading)
+            same_head = [
+                file for file in self.inventory.files if file.head == head and not file.error
+            ]
+            return self._known(item, same_head) or self._parse(item, head, same_head, pool)
+        except FileNotFoundError:
+            return None
+        except PermissionError as error:
+            return self._failed(item, f"{error.strerror}: make the file readable for this user")
+        except _UNREADABLE as error:
+            # What is noted is not tried again until the file changes.
+            if self.patient and is_transient(error):
+                raise
+            return self._failed(item, str(error))
+
+    def _known(self, item: Pending, same_head: list[LandedFile]) -> Draft | None:
+        """The reading of this content, if there is one: rotation renames and packs files."""
+        candidates = [file for file in same_head if file.options == item.options]
+        if not candidates:
+            return None
+        with streams.open_stream(item.path, self.settings.reading) as stream:
+            for _ in _blocks(stream):
+                pass
+            known = next((file for file in candidates if file.digest == stream.digest), None)
+        return Draft(known, None) if known else None
+
+    def _parse(
+        self, item: Pending, head: str, same_head: list[LandedFile], pool: Executor | None
+    ) -> Draft:
+        checkpoints = [file.size for file in same_head]
+        with streams.open_stream(item.path, self.settings.reading, checkpoints) as stream:
+            fmt = detect.resolve(item.source, stream.head)
+            content = _Content(self._folder(item), self.settings.reading.sample_lines)
+            cleaner = self._cleaner(item)
+            for cleaned, has_referrers in self._cleaned(item, stream, fmt, cleaner, pool):
+                content.add(cleaned, has_referrers)
+                if pool:
+                    self.progress(item.path, stream.compressed_bytes, item.sighting.size)
+            content.close()
+            beginnings = set(stream.prefix_digests.values())
+            likely = detect.likely_format(stream.head) if content.tally.total("rejected") else None
+            self._refuse_future(content)
+            if not content.days:
+                _explain_nothing(stream, fmt, content, likely)
+            file = LandedFile(
+                id=file_id(stream.digest, item.options),
+                serial=0,
+                digest=stream.digest,
+                options=item.options,
+                size=stream.size,
+                head=head,
+                lines=content.lines,
+                format=fmt.name,
+                likely_format=likely if likely != fmt.name else None,
+                has_referrers=content.has_referrers,
+                sightings=(item.sighting,),
+                supersedes=tuple(
+                    file.digest
+                    for file in same_head
+                    if file.digest in beginnings and file.digest != stream.digest
+                ),
+                days=content.days,
+                problem=stream.problem if fmt.syntax is not Syntax.PARQUET else None,
+            )
+        return Draft(file, content.folder)
+
+    def _cleaned(
+        self,
+        item: Pending,
+        stream: streams.LogStream,
+        fmt: Format,
+        cleaner: Cleaner,
+        pool: Executor | None,
+    ) -> Iterator[tuple[Cleaned, bool]]:
+        """Cleaned blocks in the order of the file."""
+        reading = self.settings.reading
+
+        def tasks() -> Iterator[Callable[[], Records]]:
+            if fmt.syntax is Syntax.PARQUET:
+                for _ in _blocks(stream):  # only the digest is wanted
+                    pass
+                for records in parquet.read(item.path, item.source):
+                    yield partial(_same, records)
+                return
+            state: formats.State = None
+            for block in _blocks(stream):
+                yield partial(formats.parse, block, fmt, item.source, reading, state)
+                state = formats.advance(block, fmt, state, item.source)
+
+        def clean(task: Callable[[], Records]) -> tuple[Cleaned, bool]:
+            records = task()
+            return cleaner.clean(records), records.referrer is not None
+
+        return ordered(pool, clean, tasks(), self.workers) if pool else map(clean, tasks())
+
+    def _refuse_future(self, content: _Content) -> None:
+        """A clock that was set back must not make the latest days rejects for good."""
+        rows = content.tally.rows()
+        ahead = sum(row["lines"] for row in rows if row["reason"] == Reject.FUTURE.label)
+        if ahead > max(1, content.lines * _AHEAD_SHARE):
+            clock = f"{self.now:%Y-%m-%d %H:%M} UTC"
+            raise UnreadableError(
+                f"{ahead:,} of {content.lines:,} lines lie in the future: this machine's clock says"
+                f" {clock}. Where that is wrong, set it; else the time zone or the unit of the"
+                " times is (--timezone). The file is tried again when the clock has moved by a day"
+            )
+
+    def _folder(self, item: Pending) -> Path:
+        folder = self.scratch / digest_of([item.sighting.path, item.options])
+        folder.mkdir()
+        return folder
+
+    def _failed(self, item: Pending, error: str) -> Draft:
+        sighting = item.sighting
+        seen = digest_of([sighting.path, sighting.size, sighting.mtime_ns])
+        file = LandedFile(
+            id=f"failed-{seen}-{item.options[:8]}",
+            serial=0,
+            digest=seen,
+            options=item.options,
+            size=0,
+            head="",
+            lines=0,
+            format=item.source.format,
+            likely_format=None,
+            has_referrers=False,
+            sightings=(sighting,),
+            error=f"{item.path}: {error.removeprefix(f'{item.path}: ')}".encode(
+                "utf-8", "backslashreplace"
+            ).decode(),
+        )
+        return Draft(file, None)
+
+    def _cleaner(self, item: Pending) -> Cleaner:
+        if item.options not in self._cleaners:
+            made = Cleaner(item.source, self.settings, self.keys, self._is_bot, self.now)
+            # Of two threads that come at once, both go on with the first one's.
+            self._cleaners.setdefault(item.options, made)
+        return self._cleaners[item.options]
+
+
+class _Content:
+    """What has been read of a file so far."""
+
+    def __init__(self, folder: Path, samples: int) -> None:
+        self.folder = folder
+        self.tally = Tally(samples)
+        self.has_referrers = False
+        self.days: dict[dt.date, DayShare] = {}
+        self._writer = SegmentWriter(folder, folder.name)
+        self._last_day = UNKNOWN_DAY
+        self._first_day = UNKNOWN_DAY
+
+    @property
+    def lines(self) -> int:
+        return sum(self.tally.read.values())
+
+    def add(self, cleaned: Cleaned, has_referrers: bool) -> None:
+        """Take the block that follows."""
+        self.has_referrers |= has_referrers
+        self._writer.add(cleaned)
+        self.tally.merge(cleaned.tally, self._last_day)
+        if self._first_day == UNKNOWN_DAY:
+            self._first_day = cleaned.first_known_day
+        if cleaned.last_day != UNKNOWN_DAY:
+            self._last_day = cleaned.last_day
+
+    def close(self) -> None:
+        """Write what is left and describe the days; without any day there is nothing to keep."""
+        self._writer.close()
+        if self._first_day == UNKNOWN_DAY:
+            return
+        self.tally.assign_unknown(self._first_day)
+        losses: dict[int, list[dict[str, Any]]] = {}
+        for row in self.tally.rows():
+            losses.setdefault(row.pop("day"), []).append(row)
+        nothing = DaySegments(first=0, last=0)
+        for day, lines in sorted(self.tally.read.items()):
+            rows = self._writer.days.get(day, nothing)
+            self.days[_EPOCH + dt.timedelta(days=day)] = DayShare(
+                lines=lines,
+                rows=rows.rows,
+                segments=tuple(rows.files),
+                first=rows.first,
+                last=rows.last,
+                losses=tuple(losses.get(day, ())),
+                digests=tuple(digest_of_file(self.folder / name) for name in rows.files),
+            )
+
+
+def _same(records: Records) -> Records:
+    return records
+
+
+def _blocks(stream: streams.LogStream) -> Iterator[Block]:
+    """The stream's blocks; what goes wrong while reading is a fault of the file."""
+    blocks = iter(stream)
+    while True:
+        try:
+            block = next(blocks, None)
+        except OSError as error:
+            raise UnreadableError(f"reading failed after line {stream.lines}: {error}") from error
+        if block is None:
+            return
+        yield block
+
+
+def _explain_nothing(
+    stream: streams.LogStream,
+    fmt: Format,
+    content: _Content,
+    likely: str | None,
+) -> None:
+    """Raise unless the file is simply empty."""
+    if stream.problem and fmt.syntax is not Syntax.PARQUET and not content.lines:
+        raise UnreadableError(stream.problem)
+    if not content.lines:
+        return
+    reasons = {
+        row["reason"]: (row["lines"], row["samples"])
+        for row in content.tally.rows()
+        if row["kind"] == "rejected"
+    }
+    reason, (_, samples) = max(reasons.items(), key=lambda entry: entry[1][0])
+    example = f", for example line {samples[0][0]}: {samples[0][1]!r}" if samples else ""
+    hint = f"; it looks like `{likely}`" if likely and likely != fmt.name else ""
+    raise UnreadableError(
+        f"none of {content.lines:,} lines can be read as `{fmt.name}`{hint} "
+        f"({reason}{example}). State the format of the source"
+    )
+
+
+@cache
+def _agents() -> BotAgents:
+    """Compiled once in a process: it takes longer than a small file."""
+    return BotAgents()
+
+
+def ordered(
+    pool: Executor, function: Callable[[Item], Result], items: Iterable[Item], workers: int
+) -> Iterator[Result]:
+    """Like `pool.map`, but takes items only as results are used: memory stays bounded."""
+    waiting: deque[Future[Result]] = deque()
+    for item in items:
+        waiting.append(pool.submit(function, item))
+        # One more than there are workers, so that none waits while the next item is prepared.
+        if len(waiting) > workers:
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()

@@ -1,0 +1,173 @@
+"""Log files read on other machines: the same bytes in the landing zone, and the same sentences.
+
+The other machines are this process, to which everything travels as it would to them; on Spark the
+same comparison runs with `pytest -m spark -n 0`.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import gzip
+import os
+import pickle
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from temporal_assets.engines.base import EngineError, Item, Result, Spread
+from temporal_assets.settings import Settings, load_settings
+from temporal_assets.storage import landing
+from temporal_assets.storage.landing import LandingReport, refresh
+from tests import logs
+from tests.engines.conftest import SPARK
+
+DAY = dt.date(2026, 3, 2)
+
+
+def elsewhere(function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
+    """Nothing is shared with this process but files."""
+    for item in items:
+        there, its_item = travelled((function, item))
+        yield travelled(there(its_item))
+
+
+def travelled(what: Any) -> Any:
+    return pickle.loads(pickle.dumps(what))  # noqa: S301 - our own
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Logs of all kinds: small, large, packed, grown, with bad lines, and no logs at all."""
+    made = tmp_path / "logs"
+    made.mkdir()
+    days = [DAY + dt.timedelta(days=n) for n in range(2)]
+    first, second = (logs.day_of_lines(day, clients=20) for day in days)
+    logs.write(made / "a.log", first)
+    logs.write(made / "a-grown.log", first + second)
+    logs.write(made / "b.log", [*logs.day_of_lines(days[1], clients=7), "no line of a log"])
+    with gzip.open(made / "c.log.gz", "wb") as packed:
+        packed.write("\n".join(logs.day_of_lines(days[0], clients=3)).encode())
+    (made / "d.log").write_bytes(os.urandom(3000))
+    (made / "e.log").write_bytes(b"")
+    return made
+
+
+def settings_of(state: Path, folder: Path) -> Settings:
+    return load_settings(state, sources=[{"path": str(folder), "host": "example.com"}])
+
+
+def landed(state: Path, keys: Path | None, folder: Path, spread: Spread | None) -> LandingReport:
+    """A first reading, and one after logs were renamed and have grown."""
+    if keys is not None:
+        shutil.copytree(keys, state / "secrets")
+        (state / "secrets").chmod(0o700)
+    settings = settings_of(state, folder)
+    refresh(settings, spread=spread)
+    (folder / "b.log").rename(folder / "b.log.1")
+    with (folder / "a.log").open("a") as file:
+        file.write("\n".join(logs.day_of_lines(DAY + dt.timedelta(days=5))) + "\n")
+    report = refresh(settings, spread=spread)
+    (folder / "b.log.1").rename(folder / "b.log")
+    return report
+
+
+def compare(tmp_path: Path, folder: Path, spread: Spread) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    kept = shutil.copytree(folder, tmp_path / "kept", copy_function=shutil.copy2)
+    wanted = landed(here, None, folder, None)
+    shutil.rmtree(folder)
+    shutil.copytree(kept, folder, copy_function=shutil.copy2)
+    report = landed(there, here / "secrets", folder, spread)
+    assert [file.id for file in report.landed] == [file.id for file in wanted.landed]
+    assert [file.error for file in report.failed] == [file.error for file in wanted.failed]
+    assert report.unchanged == wanted.unchanged
+    ours, theirs = contents(here), contents(there)
+    assert sorted(theirs) == sorted(ours)
+    assert len([name for name in ours if name.endswith(".parquet")]) >= 6
+    for name, content in ours.items():
+        assert theirs[name] == content, name
+
+
+def contents(state: Path) -> dict[str, bytes]:
+    """Segments as they are; records without the time at which a grown log was written."""
+    found = {}
+    for path in sorted((state / "landing").rglob("*.*")):
+        if path.suffix == ".parquet":
+            found[str(path.relative_to(state))] = path.read_bytes()
+        elif path.suffix == ".json":
+            lines = path.read_text("utf-8").splitlines()
+            same = [one for one in lines if "mtime_ns" not in one and "record_digest" not in one]
+            # The name of a file that cannot be read is that of its time, too.
+            name = "failed" if path.stem.startswith("failed-") else str(path.relative_to(state))
+            found[name] = "\n".join(one for one in same if name != "failed" or "digest" not in one)
+            found[name] = found[name].replace(path.stem, "").encode()
+    return found
+
+
+def test_files_read_elsewhere_are_the_same_bytes(tmp_path: Path, folder: Path) -> None:
+    compare(tmp_path, folder, elsewhere)
+
+
+def test_large_files_and_many_lots_are_the_same_bytes(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(landing, "_SMALL_FILE", 1000)  # most files are large ones
+    monkeypatch.setattr(landing, "_FILES_AT_ONCE", 2)
+    compare(tmp_path, folder, elsewhere)
+
+
+def test_logs_that_only_this_machine_sees_are_an_error(tmp_path: Path, folder: Path) -> None:
+    def blind(function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
+        hidden = folder.rename(tmp_path / "hidden")
+        found = list(elsewhere(function, items))
+        hidden.rename(folder)
+        yield from found
+
+    with pytest.raises(EngineError, match=r"log is there, and the executors do not see it: log"):
+        refresh(settings_of(tmp_path / "state", folder), spread=blind)
+
+
+def test_a_key_that_was_lost_is_told_wherever_the_new_one_was_made(
+    tmp_path: Path, folder: Path
+) -> None:
+    settings = settings_of(tmp_path / "state", folder)
+    refresh(settings, spread=elsewhere)
+    shutil.rmtree(tmp_path / "state" / "secrets")
+    logs.write(folder / "f.log", logs.day_of_lines(DAY, clients=5))
+    report = refresh(settings, spread=elsewhere)
+    assert report.lost_keys == (tmp_path / "state" / "secrets" / "clients.key",)
+
+
+def test_secrets_of_alerts_and_clusters_stay_here(tmp_path: Path, folder: Path) -> None:
+    def listening(function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
+        assert b"not-for-executors" not in pickle.dumps((function, items))
+        return elsewhere(function, items)
+
+    settings = load_settings(
+        tmp_path / "state",
+        sources=[{"path": str(folder), "host": "example.com"}],
+        alerts={"webhook": "https://example.com/not-for-executors"},
+        spark={"config": {"spark.hadoop.fs.s3a.secret.key": "not-for-executors"}},
+    )
+    assert refresh(settings, spread=listening).landed
+
+
+@pytest.mark.spark
+def test_files_read_on_spark_are_the_same_bytes(tmp_path: Path, folder: Path) -> None:
+    pytest.importorskip("pyspark")
+    from temporal_assets.engines.spark import SparkEngine
+
+    engine = SparkEngine(load_settings(tmp_path / "own", engine={"name": "spark"}, spark=SPARK))
+    try:
+        compare(tmp_path, folder, engine.spread)
+        with pytest.raises(ZeroDivisionError):
+            list(engine.spread(_one_by, [1, 0]))
+    finally:
+        engine.close()
+
+
+def _one_by(number: int) -> float:
+    return 1 / number
