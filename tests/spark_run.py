@@ -7,8 +7,12 @@ In a process of its own, so that a test can kill it:
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
 import sys
+import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,25 +20,46 @@ from temporal_assets.daily import DERIVED, build_derived, build_requests
 from temporal_assets.demo.corpus import generate
 from temporal_assets.demo.options import DemoOptions
 from temporal_assets.engines.chosen import engine_of
+from temporal_assets.logs.pseudonyms import KeyRing
 from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage.inventory import Inventory
 from temporal_assets.storage.landing import refresh
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.asset import build, is_fresh
 from temporal_assets.windows.registry import WINDOW_ASSETS, accept
+from tests.spark_cluster import BRIEF_JAVA
 
-DAYS = 8
 BEFORE = ("page_totals", "page_histories")
 """Made for the day before the last, too: the last day's go on from them."""
 
 
-def landed(root: Path) -> Path:
-    """A state folder with the lines of a small corpus, read and not yet made into anything."""
-    options = DemoOptions(days=DAYS, sites=3, pages=300, requests=12_000, clients=400)
-    made = generate(options, root / "demo")
-    state = root / "landed"
+@dataclass(frozen=True)
+class Corpus:
+    """How much there is to make."""
+
+    days: int
+    requests: int
+    window: int
+    """Days of the window, all of which must be there."""
+
+    @property
+    def options(self) -> DemoOptions:
+        return DemoOptions(
+            days=self.days, sites=3, pages=300, requests=self.requests, clients=400, workers=1
+        )
+
+
+WHOLE = Corpus(days=8, requests=12_000, window=7)
+SMALL = Corpus(days=4, requests=5_000, window=3)
+"""The least with which no table but those of the past is empty."""
+
+
+def installation(root: Path, corpus: Corpus) -> Path:
+    """A state folder that knows its logs and has a key of pseudonyms, and has read nothing."""
+    made = generate(corpus.options, root / "demo")
+    state = root / "prepared"
     state.mkdir()
-    lines = [f"[window]\ndays = {DAYS}\nmin_days = 7\n"]
+    lines = [f"[window]\ndays = {corpus.window}\nmin_days = {corpus.window}\n"]
     for source in made.sources:
         told = source.model_dump(mode="json", exclude_defaults=True)
         columns = told.pop("columns", {})
@@ -44,35 +69,58 @@ def landed(root: Path) -> Path:
             lines.append("[sources.columns]")
             lines += [f"{_quoted(name)} = {_quoted(value)}" for name, value in columns.items()]
     (state / "settings.toml").write_text("\n".join(lines), "utf-8")
-    refresh(load_settings(state))
+    KeyRing(state / "secrets", load_settings(state).privacy.rotation_days).key(0)
     return state
 
 
 def copy_of(state: Path, name: str) -> Path:
-    """Another installation with the same lines and the same key of the pseudonyms."""
+    """Another installation with the same logs and the same key of the pseudonyms."""
     return Path(shutil.copytree(state, state.parent / name))
 
 
 def make(settings: Settings) -> None:
-    """Every asset that is not up to date: daily ones for each day, windows for the last."""
+    """Read the logs, then make every asset that is not up to date.
+
+    Daily ones for each day, windows for the last.
+    """
     store, engine = Store.open(settings), engine_of(settings)
+    started_at = time.monotonic()
+
+    def published(what: str) -> None:
+        print(f"[{time.monotonic() - started_at:6.1f} s] published {what}", flush=True)
+
+    report = refresh(settings, spread=engine.spread)
+    assert not report.failed, report.failed
+    published(f"{len(report.landed)} log files")
     inventory = Inventory.load(settings)
     days = inventory.days()
     for day in days:
         if store.manifest("requests", day) is None:
             build_requests(store, engine, settings, day, inventory)
+            published(f"requests {day}")
         for daily in DERIVED:
             if store.manifest(daily, day) is None:
                 build_derived(store, engine, daily, day)
-                print("published", daily, day, flush=True)
+                published(f"{daily} {day}")
     for day in days[-2:]:
         for window in WINDOW_ASSETS:
             wanted = day == days[-1] or window.name in BEFORE
             if wanted and not is_fresh(store, settings, window, day):
                 made = build(store, engine, settings, window, day)
                 accept(store, settings, made.manifest)
-                print("published", window.name, day, flush=True)
+                published(f"{window.name} {day}")
     engine.close()
+
+
+def started(state: Path, master: str = "") -> subprocess.Popen[bytes]:
+    """`make` in a process of its own: on a cluster, or on DuckDB where none is named."""
+    paths = os.pathsep.join(path for path in sys.path if path)
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.spark_run", str(state), *([master] if master else [])],
+        stdout=subprocess.PIPE,
+        env=os.environ | {"PYTHONPATH": paths},
+        start_new_session=True,
+    )
 
 
 def on_spark(state: Path, master: str) -> Settings:
@@ -82,6 +130,8 @@ def on_spark(state: Path, master: str) -> Settings:
         "spark.ui.enabled": "false",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.extraJavaOptions": BRIEF_JAVA,
+        "spark.executor.extraJavaOptions": BRIEF_JAVA,
     }
     spark: dict[str, Any] = {"master": master, "executor_memory": "900m", "config": config}
     return load_settings(state, engine={"name": "spark"}, spark=spark)

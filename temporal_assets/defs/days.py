@@ -16,6 +16,7 @@ from typing import Any, Final
 import dagster as dg
 
 from temporal_assets.defs import lifelines
+from temporal_assets.defs.engine_log import engine_log
 from temporal_assets.defs.events import Event
 from temporal_assets.defs.partitions import days_of, in_words
 from temporal_assets.defs.resources import Installation
@@ -104,9 +105,10 @@ def make_days(
     lifelines.hold(installation.settings.state, context.run.run_id)
     days = days_of(context.partition_keys)
     done = _earlier.pop((context.run.run_id, assets[0]), _Attempts())
-    for day in days:
-        if day not in done.made and day not in done.failed:
-            _make_day(context, installation, assets, make, day, done)
+    with engine_log(context):
+        for day in days:
+            if day not in done.made and day not in done.failed:
+                _make_day(context, installation, assets, make, day, done)
     catalogue.refresh(installation.store)
     if done.waiting:
         (day, why), more = next(iter(done.waiting.items())), len(done.waiting) - 1

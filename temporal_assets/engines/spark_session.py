@@ -20,13 +20,16 @@ import socket
 import subprocess
 import sys
 import threading
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 import temporal_assets
 from temporal_assets.engines.base import EngineError
+from temporal_assets.engines.spark_tasks import can_see
 from temporal_assets.settings import Settings, Spark
 
 log = logging.getLogger(__name__)
@@ -38,6 +41,14 @@ SPARK_MAJOR: Final = 4
 
 _ANSWER_SECONDS: Final = 5.0
 """A cluster that accepts no connection in this time is not there. Spark would try for minutes."""
+
+_ROOM_SECONDS: Final = 60.0
+"""Other work may have the cluster; whoever waits longer than this wants to know for what."""
+
+_NO_ROOM: Final = (
+    "no executor has taken a first task yet: the cluster is busy, or no worker has as much memory "
+    "as spark.executor_memory asks for; see the master's page"
+)
 
 _DEFAULTS: Final = {
     # Days are UTC, whatever the machines think.
@@ -70,21 +81,27 @@ def open_session(settings: Settings) -> Any:
     """A session as the settings want it. Raises `EngineError` with one sentence."""
     spark = settings.spark
     _require_pyspark()
-    is_remote = spark.master.startswith("sc://")
-    if not is_remote:
+    if not is_remote(settings):
         _require_java()
     _require_answer(spark.master)
     try:
-        session = _connected(spark) if is_remote else _started(spark)
+        session = _connected(spark) if is_remote(settings) else _started(spark)
     except Exception as error:
         raise explained(error) or EngineError(
             f"Spark at {spark.master} did not start a session: {_first_line(error)}"
         ) from error
     for name, value in {**_DEFAULTS, **_session_options(spark)}.items():
         session.conf.set(name, value)
-    if not is_remote:
-        log.info("Spark %s at %s, UI %s", session.version, spark.master, _ui(session))
+    where = "" if is_remote(settings) else f", UI {_ui(session)}"
+    log.info("Spark %s at %s%s", session.version, spark.master, where)
+    if not spark.master.startswith("local"):
+        _require_shared(session, settings.state)
     return session
+
+
+def is_remote(settings: Settings) -> bool:
+    """Whether a Spark Connect server has the driver, and not this process."""
+    return settings.spark.master.startswith("sc://")
 
 
 def explained(error: BaseException) -> EngineError | None:
@@ -182,6 +199,32 @@ def _require_answer(master: str) -> None:
     raise EngineError(
         f"no Spark cluster answers at {master} ({problem}): start it, or correct spark.master"
     )
+
+
+def _require_shared(session: Any, state: Path) -> None:
+    """Ask an executor for a file of this moment, before hours of work go to another folder."""
+    probe = state.absolute() / "tmp" / f"seen-by-executors-{uuid4().hex}"
+    probe.parent.mkdir(parents=True, exist_ok=True)
+    probe.touch()
+    waiting = threading.Timer(_ROOM_SECONDS, log.warning, [_NO_ROOM])
+    waiting.daemon = True
+    waiting.start()
+    try:
+        looked = session.range(1).mapInArrow(partial(can_see, str(probe)), "can_see BOOLEAN")
+        ((can,),) = looked.collect()
+    except Exception as error:
+        raise explained(error) or EngineError(
+            f"no executor of {session.conf.get('spark.app.name')} did a first small task: "
+            f"{_first_line(error)}"
+        ) from error
+    finally:
+        waiting.cancel()
+        probe.unlink(missing_ok=True)
+    if not can:
+        raise EngineError(
+            f"the executors do not see the state folder {state.absolute()}: it must lie on a file "
+            "system that this machine and all executors share (docs/spark.md)"
+        )
 
 
 def _connected(spark: Spark) -> Any:

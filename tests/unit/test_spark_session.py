@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import socket
 import sys
+import time
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from temporal_assets.engines import spark_session
 from temporal_assets.engines.base import EngineError
 from temporal_assets.engines.chosen import engine_of
 from temporal_assets.engines.spark_session import explained, open_session
+from temporal_assets.engines.spark_tasks import can_see
 from temporal_assets.settings import Settings, SettingsError, load_settings
 
 
@@ -126,3 +129,63 @@ def test_wrong_settings(state: Path, spark: dict[str, Any], says: str) -> None:
     with pytest.raises(SettingsError, match=says) as caught:
         settings(state, **spark)
     assert "hush" not in str(caught.value)
+
+
+class FewExecutors:
+    """A session whose executors answer, or fail, as they are told to."""
+
+    def __init__(self, answer: bool | Exception) -> None:
+        self.answer = answer
+        self.conf = {"spark.app.name": "temporal-assets"}
+
+    def range(self, _: int) -> FewExecutors:
+        return self
+
+    def mapInArrow(self, task: Any, columns: str) -> FewExecutors:  # noqa: N802 - Spark's name
+        assert columns == "can_see BOOLEAN"
+        assert Path(task.args[0]).exists()
+        return self
+
+    def collect(self) -> list[tuple[bool]]:
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return [(self.answer,)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (False, r"the executors do not see the state folder /.*temporal_state: it must lie on"),
+        (RuntimeError("No module named 'numba'; ModuleNotFoundError"), "did a first small task"),
+        (RuntimeError("ModuleNotFoundError: No module named 'numba'"), "executors' Python lacks"),
+    ],
+)
+def test_executors_that_cannot_work(state: Path, answer: bool | Exception, says: str) -> None:
+    with pytest.raises(EngineError, match=says):
+        spark_session._require_shared(FewExecutors(answer), state)
+    assert list((state / "tmp").iterdir()) == []
+
+
+def test_executors_that_see_the_state(state: Path) -> None:
+    spark_session._require_shared(FewExecutors(True), state)
+
+
+def test_a_cluster_without_room_is_told_of(
+    state: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Busy(FewExecutors):
+        def collect(self) -> list[tuple[bool]]:
+            while not caplog.records:
+                time.sleep(0.001)
+            return super().collect()
+
+    monkeypatch.setattr(spark_session, "_ROOM_SECONDS", 0.0)
+    spark_session._require_shared(Busy(True), state)
+    assert "no executor has taken a first task yet" in caplog.text
+
+
+def test_what_an_executor_sees(tmp_path: Path) -> None:
+    here = pa.RecordBatch.from_pydict({"id": [0]})
+    (seen,) = can_see(str(tmp_path), iter([here]))
+    (unseen,) = can_see(str(tmp_path / "nowhere"), iter([here]))
+    assert (seen.to_pydict(), unseen.to_pydict()) == ({"can_see": [True]}, {"can_see": [False]})

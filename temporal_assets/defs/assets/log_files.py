@@ -10,6 +10,7 @@ import dagster as dg
 
 from temporal_assets import daily
 from temporal_assets.defs import lifelines
+from temporal_assets.defs.engine_log import engine_log
 from temporal_assets.defs.events import Event
 from temporal_assets.defs.metadata import MAX_ROWS, grid
 from temporal_assets.defs.resources import Installation
@@ -66,12 +67,13 @@ def log_file_assets(
 
         patient = can_retry(context, installation)
         try:
-            report = refresh(
-                installation.settings,
-                progress,
-                patient=patient,
-                spread=installation.engine.spread,
-            )
+            with engine_log(context):
+                report = refresh(
+                    installation.settings,
+                    progress,
+                    patient=patient,
+                    spread=installation.engine.spread,
+                )
         except Exception as error:
             if not patient or not is_transient(error):
                 raise

@@ -1,0 +1,78 @@
+"""Whether two installations hold the same: what DuckDB has made, and what Spark has.
+
+Here: the comparison. Not here: making anything (`spark_run`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from temporal_assets import contracts
+from temporal_assets.storage.store import Store
+
+RELATIVE = 1e-9
+"""Sums of doubles depend on their order in the last digits; everything else is equal."""
+
+
+def compare_landing(wanted: Path, found: Path) -> int:
+    """Segments and records of two state folders, byte by byte; returns how many files."""
+    ours, theirs = (files_of(state / "landing") for state in (wanted, found))
+    assert ours, wanted
+    assert sorted(theirs) == sorted(ours)
+    for name, path in ours.items():
+        assert theirs[name].read_bytes() == path.read_bytes(), name
+    return len(ours)
+
+
+def files_of(folder: Path) -> dict[str, Path]:
+    """By their place in the folder, but for locks."""
+    paths = [path for path in folder.rglob("*") if path.is_file() and path.suffix != ".lock"]
+    return {str(path.relative_to(folder)): path for path in paths}
+
+
+def compare(wanted: Store, found: Store, *, partly: bool = False) -> int:
+    """Every partition of one store with that of the other; returns how many there are."""
+    compared = 0
+    for table in contracts.TABLES:
+        days = wanted.days(table.name)
+        assert days, table.name
+        if not partly:
+            assert found.days(table.name) == days, table.name
+        for day in set(days) & set(found.days(table.name)):
+            compare_tables(table.name, day, wanted, found)
+            compared += 1
+    return compared
+
+
+def compare_tables(name: str, day: dt.date, wanted: Store, found: Store) -> None:
+    ours, theirs = wanted.read(name, day), found.read(name, day)
+    where = f"{name} of {day}"
+    assert theirs.schema.names == ours.schema.names, where
+    assert theirs.schema.types == ours.schema.types, where
+    assert [field.nullable for field in theirs.schema] == [field.nullable for field in ours.schema]
+    assert len(theirs) == len(ours), where
+    for column in ours.schema.names:
+        for one, other in zip(values(ours, column), values(theirs, column), strict=True):
+            assert same(one, other), f"{where}, {column}: {one!r} and {other!r}"
+
+
+def values(table: pa.Table, column: str) -> list[Any]:
+    found = table.column(column).to_pylist()
+    return [neutral(one) if isinstance(one, str) else one for one in found]
+
+
+def neutral(text: str) -> str:
+    """Without what says which engine it was."""
+    return re.sub(r"(duckdb|spark) \d+\.\d+\.\d+", "(engine)", text)
+
+
+def same(one: Any, other: Any) -> bool:
+    if isinstance(one, float) and isinstance(other, float):
+        return math.isclose(one, other, rel_tol=RELATIVE) or (math.isnan(one) and math.isnan(other))
+    return bool(one == other)
