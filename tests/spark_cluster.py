@@ -5,6 +5,7 @@ Here: starting, killing and ending them. Not here: what runs on it.
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -13,6 +14,8 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
 
 import pytest
 
@@ -30,9 +33,11 @@ class Cluster:
         pyspark = pytest.importorskip("pyspark")
         self._class = Path(pyspark.__file__).parent / "bin" / "spark-class"
         self._root = root
-        port = _free_port()
+        port = free_port()
         self.url = f"spark://127.0.0.1:{port}"
-        self._master = self._start("master", f"{_CLASSES}.master.Master", "--port", str(port))
+        self._page = free_port()
+        options = ("--port", str(port), "--webui-port", str(self._page))
+        self._master = self._start("master", f"{_CLASSES}.master.Master", *options)
         self.workers = [self.add_worker(n) for n in range(workers)]
         self._wait("master", "Registering worker", workers)
 
@@ -51,12 +56,26 @@ class Cluster:
             f"worker-{number}", f"{_CLASSES}.worker.Worker", *limits, self.url, "--webui-port", "0"
         )
 
+    def hold(self) -> None:
+        """Keep the workers, and what they run, as they are."""
+        for worker in self.workers:
+            os.killpg(worker.pid, signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        """After `hold`."""
+        for worker in self.workers:
+            os.killpg(worker.pid, signal.SIGCONT)
+
+    def applications(self) -> list[dict[str, Any]]:
+        """What the master knows to be under way."""
+        with urlopen(f"http://127.0.0.1:{self._page}/json/", timeout=30) as answer:
+            return list(json.load(answer)["activeapps"])
+
     def _start(self, name: str, *arguments: str) -> subprocess.Popen[bytes]:
         environment = os.environ | {
             "SPARK_LOCAL_IP": "127.0.0.1",
             "SPARK_DAEMON_MEMORY": "256m",
             "SPARK_DAEMON_JAVA_OPTS": BRIEF_JAVA,
-            "SPARK_MASTER_WEBUI_PORT": "0",
             "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
         }
         with (self._root / f"{name}.log").open("wb") as log:
@@ -84,7 +103,7 @@ def end(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         return int(found.getsockname()[1])

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from threading import Lock, Thread
+from threading import Lock
 from typing import Any, Final
 from uuid import uuid4
 
@@ -33,16 +33,13 @@ from temporal_assets.engines.base import (
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.engines.spark_files import POSITION, ddl, read, read_in_order, write
 from temporal_assets.engines.spark_progress import told
-from temporal_assets.engines.spark_session import explained, is_remote, open_session
+from temporal_assets.engines.spark_session import abandon, explained, is_remote, open_session
 from temporal_assets.engines.spark_tasks import batches_through, groups_through, outcomes, result_of
 from temporal_assets.engines.sql import SqlError, sql_file, translated_path
 from temporal_assets.settings import Settings
 
 _MOST_ROWS: Final = 1_000_000
 """Rows of a partition that goes to a kernel: some hundred megabytes of URLs at most."""
-
-_END_SECONDS: Final = 20.0
-"""For a cancelled session to end in; a run that does not go away is worse than one left behind."""
 
 _GROUP_START: Final = "group_start"
 """Column with the position of the first row of a row's group."""
@@ -167,25 +164,10 @@ class SparkEngine:
             raise
         except BaseException:
             # The run was cancelled: executors would go on for nobody.
-            self._abandon(session, tag)
+            self._opened = None
+            abandon(session, tag)
             raise
         session.removeTag(tag)
-
-    def _abandon(self, session: Any, tag: str) -> None:
-        """End jobs and session while a call of this thread still waits for its answer.
-
-        Only another thread has another line to Java; on ours the next answer would be the one
-        that was waited for.
-        """
-
-        def end() -> None:
-            session.interruptTag(tag)
-            session.stop()
-
-        self._opened = None
-        thread = Thread(target=end, name="end of a Spark session", daemon=True)
-        thread.start()
-        thread.join(_END_SECONDS)
 
 
 def _mapped(

@@ -42,6 +42,9 @@ SPARK_MAJOR: Final = 4
 _ANSWER_SECONDS: Final = 5.0
 """A cluster that accepts no connection in this time is not there. Spark would try for minutes."""
 
+_END_SECONDS: Final = 20.0
+"""For a cancelled session to end in; a run that does not go away is worse than one left behind."""
+
 _ROOM_SECONDS: Final = 60.0
 """Other work may have the cluster; whoever waits longer than this wants to know for what."""
 
@@ -94,9 +97,30 @@ def open_session(settings: Settings) -> Any:
         session.conf.set(name, value)
     where = "" if is_remote(settings) else f", UI {_ui(session)}"
     log.info("Spark %s at %s%s", session.version, spark.master, where)
-    if not spark.master.startswith("local"):
-        _require_shared(session, settings.state)
+    try:
+        if not spark.master.startswith("local"):
+            _require_shared(session, settings.state)
+    except BaseException:
+        abandon(session)
+        raise
     return session
+
+
+def abandon(session: Any, tag: str | None = None) -> None:
+    """End a session, and its jobs of a tag first, while a call of this thread may wait for Java.
+
+    Only another thread has another line to Java; on ours the next answer would be the one that
+    was waited for.
+    """
+
+    def end() -> None:
+        if tag is not None:
+            session.interruptTag(tag)
+        session.stop()
+
+    thread = threading.Thread(target=end, name="end of a Spark session", daemon=True)
+    thread.start()
+    thread.join(_END_SECONDS)
 
 
 def is_remote(settings: Settings) -> bool:
