@@ -162,7 +162,13 @@ def reached(store: Store, engine: DuckDBEngine, seeds: pa.Table, out: Path) -> L
 
 def with_pandas(store: Store) -> tuple[list[str], set[str]]:
     """The paper's hubs and prefixes (NP 5.1, 5.2) from the same files."""
-    labels = store.read("page_labels", _DAY, ["url", "is_news", "is_temporal"]).to_pandas()
+    labels = store.read("page_labels", _DAY, ["url", "is_news"]).to_pandas()
+    return hubs_of_pandas(store)["referrer"].tolist()[:100], _prefixes(labels)
+
+
+def hubs_of_pandas(store: Store) -> pd.DataFrame:
+    """The paper's order of hubs: temporal pages that known pages lead to (NP 5.1)."""
+    labels = store.read("page_labels", _DAY, ["url", "is_temporal"]).to_pandas()
     files = store.window("transits", _DAY, _DAYS, 1).files
     columns = ["referrer", "target", "client"]
     transits = pd.concat([pd.read_parquet(file, columns=columns) for file in files])
@@ -171,10 +177,9 @@ def with_pandas(store: Store) -> tuple[list[str], set[str]]:
     links = links[links["target"].isin(labels.loc[labels["is_temporal"], "url"])]
     counts = links.groupby("referrer").size()
     counts = counts[counts.index.isin(clients.index[clients >= 5])]
-    order = counts.reset_index(name="pages").sort_values(
-        ["pages", "referrer"], ascending=[False, True]
+    return counts.reset_index(name="pages").sort_values(
+        ["pages", "referrer"], ascending=[False, True], ignore_index=True
     )
-    return order["referrer"].tolist()[:100], _prefixes(labels)
 
 
 def _prefixes(labels: pd.DataFrame) -> set[str]:

@@ -2,13 +2,14 @@
 
     python -m benchmarks.suite --size small            prints the table
     python -m benchmarks.suite --size small --write    and docs/performance.{md,json}
-    python -m benchmarks.suite --line totals           one line
+    python -m benchmarks.suite --line totals           one line; with --write, only this is replaced
 
-Every way of a line is a process of its own and runs several times (`suite_lines` has the jobs).
-Shown are items a second from the median, the spread (largest less smallest, over the median), the
-ratio to ours, the same in processor time (on which other work on the machine tells less), and the
-peak memory of the process. What is not installed is said to be missing:
-`pip install .[bench]`, and `apt-get install goaccess`.
+Every way of a line is a process of its own and runs several times (`suite_lines` has the jobs),
+but not again after a minute. Shown are items a second from the median, the spread (largest less
+smallest, over the median), the ratio to ours, the same in processor time (on which other work on
+the machine tells less), and the peak memory of the process. What is not installed is said to be
+missing: `pip install .[bench]`, `apt-get install goaccess`, and on the PATH `pattern-make` of
+os-urlpattern and `import_logs.py` of Matomo.
 """
 
 from __future__ import annotations
@@ -26,15 +27,20 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.paper_scale import machine
-from benchmarks.suite_lines import LINES, SIZES
+from benchmarks.suite_job import SIZES
+from benchmarks.suite_lines import LINES
 
 _DOCS: Final = Path(__file__).parents[1] / "docs"
 _BEGIN: Final = "<!-- written by python -m benchmarks.suite -->\n"
 _END: Final = "<!-- end -->\n"
 _PACKAGES: Final = (
     "duckdb", "numba", "numpy", "pyarrow", "pandas", "polars", "scipy", "lmfit", "networkx",
-    "igraph", "scikit-network",
+    "igraph", "scikit-network", "url-matcher", "faker", "matplotlib",
 )  # fmt: skip
+
+
+Found = dict[str, dict[str, Any]]
+"""By line: the machine, how to repeat it, and a row for every way."""
 
 
 def main() -> None:
@@ -46,28 +52,27 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="keeps the inputs for the next time")
     parser.add_argument("--write", action="store_true", help="into docs/performance.{md,json}")
     arguments = parser.parse_args()
+    facts = {**machine(), "packages": versions()}
+    found: Found = {}
     with tempfile.TemporaryDirectory() as temporary:
         folder = (arguments.folder or Path(temporary)) / arguments.size
-        call("prepare", "", folder, arguments.size, 0)
-        rows = [
-            row
-            for name in arguments.line
-            for row in line(name, folder, arguments.size, arguments.repeats)
-        ]
-    facts = {**machine(), "size": arguments.size, "packages": versions()}
-    text = markdown(facts, rows)
-    print(text)
+        for name in arguments.line:
+            repeat = f"python -m benchmarks.suite --size {arguments.size} --line {name}"
+            rows = line(name, folder, arguments.size, arguments.repeats)
+            found[name] = {"repeat": repeat, "machine": facts, "ways": rows}
+    print(markdown(arguments.size, found))
     if arguments.write:
-        publish(text, {"machine": facts, "lines": rows})
+        publish(arguments.size, found)
 
 
 def line(name: str, folder: Path, size: str, repeats: int) -> list[dict[str, Any]]:
     """All ways of one line; ours is the first."""
+    call(name, "prepare", folder, size, 0)
     rows: list[dict[str, Any]] = []
     for way in LINES[name].ways:
-        row: dict[str, Any] = {"line": name, "way": way}
+        row: dict[str, Any] = {"way": way}
         rows.append(row)
-        if not is_there(LINES[name].module.get(way)):
+        if not is_there(LINES[name].needs.get(way)):
             row["missing"] = True
             continue
         print(f"{name}: {way}", file=sys.stderr, flush=True)
@@ -114,40 +119,58 @@ def versions() -> dict[str, str]:
     return found
 
 
-def markdown(facts: dict[str, Any], rows: list[dict[str, Any]]) -> str:
-    """The table, and what it was made on."""
-    packages = ", ".join(f"{name} {version}" for name, version in facts["packages"].items())
-    lines = [
-        f"Size `{facts['size']}`; {facts['cores']} cores ({facts['processor']}),"
-        f" {facts['memory_gib']} GiB; Python {facts['python']}, {packages}.",
+def markdown(size: str, found: Found) -> str:
+    """The table of a size, and what it was made on."""
+    lines = []
+    for name in LINES:
+        if name in found:
+            lines += [_row(name, row) for row in found[name]["ways"]]
+    machines = dict.fromkeys(_said(one["machine"]) for one in found.values())
+    head = [
+        f"Size `{size}`. {' Others on: '.join(machines)}",
         "",
         "| job | way | items a second | spread | ours is faster by | in processor time"
         " | peak memory |",
         "|---|---|---:|---:|---:|---:|---:|",
     ]
-    for row in rows:
-        of = LINES[row["line"]]
-        job = f"{of.title} (`{row['line']}`)" if row["way"] == "ours" else ""
-        if row.get("missing"):
-            lines.append(f"| {job} | {row['way']} | not installed | | | | |")
-            continue
-        ratios = ["", ""]
-        if row["way"] != "ours":
-            ratios = [f"{row[of]:,.1f}" if of in row else "" for of in ("ratio", "processor_ratio")]
-        lines.append(
-            f"| {job} | {row['way']} | {row['per_second']:,.0f} {of.items} | {row['spread']:.0%} |"
-            f" {' | '.join(ratios)} | {row['peak_mib']:,.0f} MiB |"
-        )
-    return "\n".join(lines) + "\n"
+    return "\n".join([*head, *lines]) + "\n"
 
 
-def publish(text: str, found: dict[str, Any]) -> None:
-    """Replace the table in docs/performance.md, and the numbers beside it."""
+def _said(facts: dict[str, Any]) -> str:
+    packages = ", ".join(f"{name} {version}" for name, version in facts["packages"].items())
+    return (
+        f"{facts['cores']} cores ({facts['processor']}), {facts['memory_gib']} GiB;"
+        f" Python {facts['python']}, {packages}."
+    )
+
+
+def _row(name: str, row: dict[str, Any]) -> str:
+    of = LINES[name]
+    job = f"{of.title} (`{name}`)" if row["way"] == "ours" else ""
+    if row.get("missing"):
+        return f"| {job} | {row['way']} | not installed | | | | |"
+    ratios = ["", ""]
+    if row["way"] != "ours":
+        ratios = [f"{row[of]:,.1f}" if of in row else "" for of in ("ratio", "processor_ratio")]
+    spread = f"{row['spread']:.0%}" if len(row["seconds"]) > 1 else "one run"
+    return (
+        f"| {job} | {row['way']} | {row['per_second']:,.0f} {of.items} | {spread} |"
+        f" {' | '.join(ratios)} | {row['peak_mib']:,.0f} MiB |"
+    )
+
+
+def publish(size: str, found: Found) -> None:
+    """Replace these lines in docs/performance.json, and the tables in docs/performance.md."""
+    numbers = _DOCS / "performance.json"
+    known: dict[str, Found] = json.loads(numbers.read_text("utf-8")) if numbers.exists() else {}
+    known[size] = known.get(size, {}) | found
+    known = {one: known[one] for one in SIZES if one in known}
+    numbers.write_text(json.dumps(known, indent=1) + "\n", "utf-8")
     page = _DOCS / "performance.md"
     before, _, rest = page.read_text("utf-8").partition(_BEGIN)
     after = rest.partition(_END)[2]
-    page.write_text(f"{before}{_BEGIN}\n{text}\n{_END}{after}", "utf-8")
-    (_DOCS / "performance.json").write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+    tables = "\n".join(markdown(one, lines) for one, lines in known.items())
+    page.write_text(f"{before}{_BEGIN}\n{tables}\n{_END}{after}", "utf-8")
 
 
 if __name__ == "__main__":

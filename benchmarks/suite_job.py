@@ -1,0 +1,71 @@
+"""What a line of the benchmark suite is: the same job done by us and by what a user would pick.
+
+Here: the shapes, the sizes and the timing of one way. Not here: the jobs (`suite_logs`,
+`suite_windows`, `suite_lists`, `suite_graphs`, `suite_urls`), which there are (`suite_lines`).
+
+A way is set up first (imports, compiled loops, input in memory where the job begins there), and
+only the job is timed.
+"""
+
+from __future__ import annotations
+
+import resource
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+Done = tuple[int, Any] | tuple[int, Any, float]
+"""Items that were worked on, an answer that all ways of the line share (or None), and the seconds
+where not all of the job counts."""
+Job = Callable[[], Done]
+Setup = Callable[[Path, str], Job]
+"""Of a way: the folder of the inputs and the size."""
+Input = Callable[[Path, str], None]
+"""Writes what jobs read into a folder."""
+
+SIZES: Final = ("small", "medium", "paper")
+Sized = dict[str, int]
+
+ENOUGH_SECONDS: Final = 60.0
+"""Of one way's repeats together: what takes longer is not repeated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One job; the first way is ours."""
+
+    title: str
+    items: str
+    ways: dict[str, Setup]
+    needs: dict[str, str]
+    """What a way needs: a module or, with `!`, a program."""
+    inputs: tuple[Input, ...] = ()
+
+
+def timed(job: Job, repeats: int) -> dict[str, Any]:
+    """Wall and processor seconds of every repeat, and the peak memory of the process."""
+    seconds: list[float] = []
+    processor: list[float] = []
+    items, answer = 0, None
+    while len(seconds) < repeats and sum(seconds) < ENOUGH_SECONDS:
+        worked, started = _processor_seconds(), time.perf_counter()
+        items, answer, *counted = job()
+        seconds.append(counted[0] if counted else time.perf_counter() - started)
+        if not counted:
+            processor.append(_processor_seconds() - worked)
+    used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return {
+        "seconds": seconds,
+        "processor_seconds": processor,
+        "items": items,
+        "answer": answer,
+        "peak_mib": max(one.ru_maxrss for one in used) / 1024,
+    }
+
+
+def _processor_seconds() -> float:
+    """Of this process and of those it has called and waited for."""
+    used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(one.ru_utime + one.ru_stime for one in used)

@@ -1,0 +1,339 @@
+"""Lines of the benchmark suite about pages and lists: curves, scores, prefixes, hubs, the report.
+
+Not here: labels (`suite_windows`), ranks of graphs (`suite_graphs`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from benchmarks.suite_job import Done, Job, Setup, Sized
+
+if TYPE_CHECKING:
+    from temporal_assets.reports.document import Report
+
+_CURVES: Final[Sized] = {"small": 20_000, "medium": 200_000, "paper": 975_151}
+_CURVES_OF_OTHERS: Final = 10
+"""They take a hundred milliseconds each; pages per second do not depend on how many there are."""
+_LABELLED: Final[Sized] = {"small": 100_000, "medium": 250_000, "paper": 975_151}
+_TRANSITS: Final[Sized] = {"small": 1_000_000, "medium": 5_000_000, "paper": 20_000_000}
+_SECTIONS: Final[Sized] = {"small": 10, "medium": 40, "paper": 40}
+_SITES: Final = 2_000
+_BEST: Final = 100
+
+
+# Curves --------------------------------------------------------------------------------------
+
+
+def curves_by_us(_: Path, size: str) -> Job:
+    """The fitter, with its search, its verdicts and its intervals."""
+    from temporal_assets.core import synthetic
+    from temporal_assets.core.curves import fit
+
+    views = synthetic.draw(_CURVES[size], 60, seed=1).views
+    fit(views[:10])
+    return lambda: (len(fit(views).objective), None)
+
+
+def curves_by_scipy(_: Path, size: str) -> Job:
+    """`scipy.optimize.curve_fit` from five starts."""
+    from benchmarks.curve_fit import scipy_speed
+
+    views = _some_views(size)
+
+    def job() -> Done:
+        scipy_speed(views)
+        return len(views), None
+
+    return job
+
+
+def curves_by_lmfit(_: Path, size: str) -> Job:
+    """One start: `LognormalModel`, as its documentation uses it."""
+    from lmfit.models import LognormalModel
+
+    views, model = _some_views(size), LognormalModel()
+
+    def job() -> Done:
+        for row in views:
+            alive = row[int(np.argmax(row > 0)) :]
+            x = np.arange(1.0, len(alive) + 1)
+            model.fit(alive, model.make_params(amplitude=row.sum(), center=0.5, sigma=1.0), x=x)
+        return len(views), None
+
+    return job
+
+
+def _some_views(size: str) -> Any:
+    from temporal_assets.core import synthetic
+
+    drawn = synthetic.draw(_CURVES[size], 60, seed=1).views
+    return drawn[(drawn > 0).sum(axis=1) > 5][:_CURVES_OF_OTHERS].astype(np.float64)
+
+
+# Scores and prefixes -------------------------------------------------------------------------
+
+
+def write_labels(folder: Path, size: str) -> None:
+    """Labels of pages of two thousand sites, with the papers' rules."""
+    from benchmarks import sites_and_prefixes as both
+
+    both.write(_scored_store(folder)[0], both.make_pages(_LABELLED[size], _SITES))
+
+
+def _scored_store(folder: Path) -> tuple[Any, Any]:
+    """The store, and the settings that make the lists those of the papers."""
+    from temporal_assets.settings import load_settings
+    from temporal_assets.storage.store import Store
+
+    rules: dict[str, Any] = {
+        "prefixes": {"rule": "paper"}, "privacy": {"min_clients": 1}, "sites": {"quiet": "keep"},
+    }  # fmt: skip
+    settings = load_settings(folder / "labelled", **rules)
+    return Store.open(settings), settings
+
+
+def scores_by_us(folder: Path, _: str) -> Job:
+    """`prefix_trees` and `site_scores`, as they are published: both scores, bound, rank, quiet."""
+    from benchmarks.sites_and_prefixes import build
+    from temporal_assets.engines.duckdb import DuckDBEngine
+    from temporal_assets.windows.prefix_trees import PREFIX_TREES
+    from temporal_assets.windows.site_scores import SITE_SCORES
+
+    store, settings = _scored_store(folder)
+    engine = DuckDBEngine(settings)
+
+    def job() -> Done:
+        for asset in (PREFIX_TREES, SITE_SCORES):
+            build(store, engine, settings, asset)
+        scores = store.read("site_scores", _labelled_day(store), ["score", "pages"])
+        known = scores.drop_null()
+        return sum(known["pages"].to_pylist()), sum(known["score"].to_pylist())
+
+    job()
+    return job
+
+
+def _labelled_day(store: Any) -> dt.date:
+    (day,) = store.days("page_labels")
+    found: dt.date = day
+    return found
+
+
+def _label_files(store: Any) -> tuple[str, str]:
+    (labels,) = store.files("page_labels", _labelled_day(store))
+    (histories,) = store.files("page_histories", _labelled_day(store))
+    return str(labels), str(histories)
+
+
+def scores_by_pandas(folder: Path, _: str) -> Job:
+    """Score1, Score2 and Score of each site (TW 4.3), from the same files."""
+    import pandas as pd
+
+    labels_file, histories_file = _label_files(_scored_store(folder)[0])
+
+    def job() -> Done:
+        labels = pd.read_parquet(labels_file, columns=["site", "url", "is_temporal"])
+        totals = pd.read_parquet(histories_file, columns=["url", "total"])
+        both = labels.merge(totals, on="url")
+        both["temporal_views"] = both["total"].where(both["is_temporal"], 0)
+        found = both.groupby("site").agg(
+            pages=("url", "size"), temporal=("is_temporal", "sum"),
+            views=("total", "sum"), temporal_views=("temporal_views", "sum"),
+        )  # fmt: skip
+        page_share = found["temporal"] / found["pages"]
+        found["score"] = (3 * page_share + 2 * found["temporal_views"] / found["views"]) / 5
+        found.sort_values(["score", "temporal"], ascending=False).to_parquet(
+            folder / "pandas.parquet", compression="zstd"
+        )
+        return len(labels), float(found["score"].sum())
+
+    return job
+
+
+def scores_by_polars(folder: Path, _: str) -> Job:
+    """The same."""
+    import polars as pl
+
+    labels_file, histories_file = _label_files(_scored_store(folder)[0])
+
+    def job() -> Done:
+        labels = pl.read_parquet(labels_file, columns=["site", "url", "is_temporal"])
+        both = labels.join(pl.read_parquet(histories_file, columns=["url", "total"]), on="url")
+        temporal = pl.col("is_temporal")
+        page_share = temporal.mean()
+        view_share = pl.col("total").filter(temporal).sum() / pl.col("total").sum()
+        found = both.group_by("site").agg(
+            temporal.sum().alias("temporal"), ((3 * page_share + 2 * view_share) / 5).alias("score")
+        )
+        ranked = found.sort("score", "temporal", descending=True)
+        ranked.write_parquet(folder / "polars.parquet")
+        return len(labels), float(ranked["score"].sum())
+
+    return job
+
+
+def prefixes_of(way: str) -> Setup:
+    """Site scores and news prefixes from columns in memory."""
+
+    def setup(_: Path, size: str) -> Job:
+        from benchmarks import sites_and_prefixes as both
+
+        pages = both.make_pages(_LABELLED[size], _SITES)
+        find = both.functions_of_core if way == "ours" else both.plain_python
+        both.functions_of_core(pages.slice(0, 1000))
+        return lambda: (len(pages), len(find(pages)[0]))
+
+    return setup
+
+
+# Hubs ----------------------------------------------------------------------------------------
+
+
+def write_links(folder: Path, size: str) -> None:
+    """Labels and transits of a web of sites with hubs."""
+    from benchmarks import labels_to_lists as lists
+    from benchmarks.sites_and_prefixes import make_pages
+
+    lists.write(_linked_store(folder)[0], make_pages(_LABELLED[size], _SITES), _TRANSITS[size])
+
+
+def _linked_store(folder: Path) -> tuple[Any, Any]:
+    from temporal_assets.settings import load_settings
+    from temporal_assets.storage.store import Store
+
+    rules: dict[str, Any] = {"hubs": {"quiet": "keep"}}
+    settings = load_settings(folder / "linked", **rules)
+    return Store.open(settings), settings
+
+
+def hubs_by_us(folder: Path, size: str) -> Job:
+    """`hub_seeds`, as it is published: the paper's order, greedy order, tiers, times to revisit."""
+    from benchmarks import labels_to_lists as lists
+    from temporal_assets.engines.duckdb import DuckDBEngine
+    from temporal_assets.windows.hub_seeds import HUB_SEEDS
+
+    store, settings = _linked_store(folder)
+    engine = DuckDBEngine(settings)
+
+    def job() -> Done:
+        lists.build(store, engine, settings, HUB_SEEDS)
+        (day,) = store.days("hub_seeds")
+        seeds = store.read("hub_seeds", day, ["paper_rank", "temporal_pages"])
+        best = seeds.sort_by("paper_rank")["temporal_pages"].to_pylist()[:_BEST]
+        return _TRANSITS[size], sum(best)
+
+    job()
+    return job
+
+
+def hubs_by_pandas(folder: Path, size: str) -> Job:
+    """Only the paper's order (NP 5.1)."""
+    from benchmarks.labels_to_lists import hubs_of_pandas
+
+    store = _linked_store(folder)[0]
+
+    def job() -> Done:
+        return _TRANSITS[size], int(hubs_of_pandas(store)["pages"][:_BEST].sum())
+
+    return job
+
+
+def hubs_by_polars(folder: Path, size: str) -> Job:
+    """The same."""
+    import polars as pl
+
+    store = _linked_store(folder)[0]
+    (day,) = store.days("page_labels")
+
+    def job() -> Done:
+        (labels_file,) = store.files("page_labels", day)
+        labels = pl.read_parquet(labels_file, columns=["url", "is_temporal"])
+        files = [path for one in store.days("transits") for path in store.files("transits", one)]
+        transits = pl.read_parquet(files, columns=["referrer", "target", "client"])
+        clients = transits.group_by("target").agg(pl.col("client").n_unique())
+        known = clients.filter(pl.col("client") >= 5).select(referrer="target")
+        temporal = labels.filter("is_temporal").select(target="url")
+        links = transits.select("referrer", "target").drop_nulls().unique()
+        counts = links.join(temporal, on="target", how="semi").group_by("referrer").len("pages")
+        order = counts.join(known, on="referrer", how="semi").sort(
+            "pages", "referrer", descending=[True, False]
+        )
+        return _TRANSITS[size], int(order["pages"][:_BEST].sum())
+
+    return job
+
+
+# The report ----------------------------------------------------------------------------------
+
+
+def report_by_us(_: Path, size: str) -> Job:
+    """`reports.report_page`: SVG that takes the page's colours, the numbers behind each chart."""
+    from temporal_assets.reports.report_page import page
+
+    report = _report(size)
+    page(report)
+    return lambda: (2 * _SECTIONS[size], len(page(report)) * 0)
+
+
+def report_by_matplotlib(_: Path, size: str) -> Job:
+    """The same tables by `DataFrame.to_html`, the same charts by matplotlib as SVG."""
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    import matplotlib.pyplot as plt
+    import pandas as pd
+
+    from temporal_assets.reports.document import Chart, Table
+
+    report = _report(size)
+
+    def job() -> Done:
+        parts = []
+        for section in report.sections:
+            for block in section.blocks:
+                if isinstance(block, Table):
+                    names = [column.name for column in block.columns]
+                    parts.append(pd.DataFrame(list(block.rows), columns=names).to_html())
+                elif isinstance(block, Chart):
+                    figure, axes = plt.subplots(figsize=(5.2, 2.9))
+                    for one in block.series:
+                        axes.plot(one.x, one.y, label=one.name)
+                    axes.set(title=block.title, xlabel=block.x.label, ylabel=block.y.label)
+                    axes.legend()
+                    drawn = io.StringIO()
+                    figure.savefig(drawn, format="svg")
+                    plt.close(figure)
+                    parts.append(drawn.getvalue())
+        return 2 * _SECTIONS[size], len("".join(parts)) * 0
+
+    return job
+
+
+def _report(size: str) -> Report:
+    """Sections with a table of a hundred rows and a chart of four lines of sixty points."""
+    from temporal_assets.reports.document import Axis, Chart, Column, Report, Section, Series, Table
+
+    dice = np.random.default_rng(1)
+    columns = (Column("site"), Column("pages", "count"), Column("score", "share"))
+    days = tuple(float(day) for day in range(60))
+    sections = []
+    for number in range(_SECTIONS[size]):
+        rows = tuple(
+            (f"site{n}.example", int(dice.integers(1, 9_999)), float(dice.random()))
+            for n in range(100)
+        )
+        series = tuple(
+            Series(f"line {n}", "line", n, days, tuple(dice.random(60).tolist())) for n in range(4)
+        )
+        chart = Chart(f"chart {number}", "lines", Axis("day"), Axis("share", "share"), series)
+        blocks = (Table(f"table {number}", columns, rows), chart)
+        sections.append(
+            Section(f"s{number}", "Part", "", "A section", "in_sample", ("It is so.",), blocks)
+        )
+    return Report(dt.date(2025, 5, 1), "Report", (("pages", "1"),), tuple(sections))

@@ -1,0 +1,252 @@
+"""Lines of the benchmark suite about logs: making them, reading them, and what was clicked.
+
+Not here: windows of many days (`suite_windows`).
+"""
+
+from __future__ import annotations
+
+import http.server
+import json
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from benchmarks.suite_job import Done, Job, Sized
+
+LOG_LINES: Final[Sized] = {"small": 100_000, "medium": 2_000_000, "paper": 10_000_000}
+_CORPUS: Final[Sized] = {"small": 300_000, "medium": 4_000_000, "paper": 10_000_000}
+_PLAIN_LINES: Final = 100_000
+_FAKER_LINES: Final = 5_000
+_MATOMO_LINES: Final = 100_000
+"""Writers and readers that go line by line: a speed that does not depend on how many there are."""
+
+
+def write_inputs(folder: Path, size: str) -> None:
+    """The log, and the requests of its first day."""
+    from benchmarks.ingest import write_log
+    from temporal_assets.daily import build_requests
+    from temporal_assets.engines.duckdb import DuckDBEngine
+    from temporal_assets.settings import load_settings
+    from temporal_assets.storage.inventory import Inventory
+    from temporal_assets.storage.landing import refresh
+    from temporal_assets.storage.store import Store
+
+    write_log(folder, LOG_LINES[size], folder / "access.log")
+    source = {"path": str(folder / "access.log"), "host": "example.com"}
+    settings = load_settings(folder / "read", sources=[source])
+    refresh(settings)
+    inventory = Inventory.load(settings)
+    day = inventory.days()[0]
+    build_requests(Store.open(settings), DuckDBEngine(settings), settings, day, inventory)
+
+
+# Making logs ---------------------------------------------------------------------------------
+
+
+def made_by_us(folder: Path, size: str) -> Job:
+    """The demo corpus: pages that live and die, readers with sessions, robots, noise, truth."""
+    from temporal_assets.demo import DemoOptions, generate
+
+    def options(requests: int, days: int) -> DemoOptions:
+        clients = max(requests // 14, 1_000)
+        return DemoOptions(
+            days=days, sites=40, pages=max(1_600, requests // 40), requests=requests,
+            clients=clients, daily_truth=False, mirror=False, workers=2,
+        )  # fmt: skip
+
+    def job() -> Done:
+        with tempfile.TemporaryDirectory(dir=folder) as out:
+            return generate(options(_CORPUS[size], 20), Path(out) / "corpus").lines, None
+
+    with tempfile.TemporaryDirectory(dir=folder) as out:
+        generate(options(5_000, 3), Path(out) / "corpus")  # compiled loops are loaded
+    return job
+
+
+def made_plainly(folder: Path, _: str) -> Job:
+    """A loop that draws a page, a reader and a time for every line."""
+    from benchmarks.demo_speed import write_plainly
+
+    def job() -> Done:
+        write_plainly(folder / "plain.log", _PLAIN_LINES)
+        return _PLAIN_LINES, None
+
+    return job
+
+
+def made_by_faker(folder: Path, _: str) -> Job:
+    """A line from Faker's providers, as the generators of fake access logs have it."""
+    from faker import Faker
+
+    fake = Faker()
+    Faker.seed(1)
+    dice = random.Random(1)
+
+    def job() -> Done:
+        with (folder / "faker.log").open("w", encoding="utf-8") as log:
+            for _ in range(_FAKER_LINES):
+                when = fake.date_time_this_month()
+                log.write(
+                    f"{fake.ipv4_public()} - - [{when:%d/%b/%Y:%H:%M:%S} +0000] "
+                    f'"GET /{fake.uri_path()}.html HTTP/1.1" {dice.choice((200, 200, 304, 404))} '
+                    f'{dice.randrange(5_000)} "{fake.uri()}" "{fake.user_agent()}"\n'
+                )
+        return _FAKER_LINES, None
+
+    return job
+
+
+# Reading logs --------------------------------------------------------------------------------
+
+
+def read_by_us(folder: Path, _: str) -> Job:
+    """Clean, canonical, pseudonymous, published requests, and distinct clients by page."""
+    from temporal_assets.daily import build_derived, build_requests
+    from temporal_assets.engines.duckdb import DuckDBEngine
+    from temporal_assets.settings import load_settings
+    from temporal_assets.storage.inventory import Inventory
+    from temporal_assets.storage.landing import refresh
+    from temporal_assets.storage.store import Store
+
+    def read(log: Path) -> int:
+        with tempfile.TemporaryDirectory(dir=folder) as state:
+            settings = load_settings(state, sources=[{"path": str(log), "host": "example.com"}])
+            lines = sum(file.lines for file in refresh(settings).landed)
+            store, engine = Store.open(settings), DuckDBEngine(settings)
+            inventory = Inventory.load(settings)
+            for day in inventory.days():
+                build_requests(store, engine, settings, day, inventory)
+                build_derived(store, engine, "page_views", day)
+            return lines
+
+    read(_head(folder, 5_000))  # compiled loops are loaded
+    return lambda: (read(folder / "access.log"), None)
+
+
+def read_by_sort(folder: Path, _: str) -> Job:
+    """Distinct addresses by target, as they stand: no cleaning, no days."""
+    log = folder / "access.log"
+    count = f"awk '{{print $7, $1}}' {log} | sort -u | awk '{{print $1}}' | uniq -c"
+    plain = {"LC_ALL": "C", "PATH": "/usr/bin:/bin"}
+
+    def job() -> Done:
+        out = folder / "counts.txt"
+        with out.open("wb") as counts:
+            subprocess.run(["sh", "-c", count], stdout=counts, check=True, env=plain)
+        return _lines_of(log), None
+
+    return job
+
+
+def read_by_goaccess(folder: Path, _: str) -> Job:
+    """Its JSON report."""
+
+    def job() -> Done:
+        log, report = str(folder / "access.log"), str(folder / "report.json")
+        options = ["--log-format=COMBINED", "--no-global-config", "--no-progress", "-o", report]
+        subprocess.run(["goaccess", log, *options], check=True, capture_output=True)
+        return _lines_of(folder / "access.log"), None
+
+    return job
+
+
+def read_by_matomo(folder: Path, _: str) -> Job:
+    """`import_logs.py --dry-run`: it parses and sorts out, and sends nothing."""
+    program = shutil.which("import_logs.py") or ""
+    log = _head(folder, _MATOMO_LINES)
+
+    def job() -> Done:
+        with _matomo() as url:
+            command = [sys.executable, program, f"--url={url}", "--token-auth=none", "--idsite=1"]
+            options = ["--dry-run", "--log-format-name=ncsa_extended", str(log)]
+            subprocess.run([*command, *options], check=True, capture_output=True)
+        return _lines_of(log), None
+
+    return job
+
+
+@contextmanager
+def _matomo() -> Iterator[str]:
+    """Stands for the server that the importer asks for the name of its site, and nothing else."""
+
+    class Answer(http.server.BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            body = json.dumps({"idsite": "1", "main_url": "https://example.com"}).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Nothing."""
+
+    with http.server.HTTPServer(("127.0.0.1", 0), Answer) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def _head(folder: Path, lines: int) -> Path:
+    """The first lines of the log as a file of its own."""
+    log = folder / f"first-{lines}.log"
+    if not log.exists():
+        with (folder / "access.log").open("rb") as whole, log.open("wb") as head:
+            head.writelines(line for _, line in zip(range(lines), whole, strict=False))
+    return log
+
+
+def _lines_of(log: Path) -> int:
+    with log.open("rb") as lines:
+        return sum(1 for _ in lines)
+
+
+# Distinct transits of a day ------------------------------------------------------------------
+
+
+def transits_by_us(folder: Path, _: str) -> Job:
+    """`sql/transits.sql`."""
+    from benchmarks.suite_windows import queried
+
+    return queried(folder, "transits", {"requests": [_requests(folder)]}, {})
+
+
+def transits_by_pandas(folder: Path, _: str) -> Job:
+    """Without doubles, sorted."""
+    import pandas as pd
+
+    columns = ["day", "referrer", "url", "client"]
+
+    def job() -> Done:
+        read = pd.read_parquet(_requests(folder))
+        kept = read.loc[read.referrer.isna() | (read.referrer != read.url), columns]
+        out = kept.drop_duplicates().sort_values(["client", "url", "referrer"])
+        out.to_parquet(folder / "pandas.parquet", compression="zstd")
+        return len(read), len(out)
+
+    return job
+
+
+def transits_by_polars(folder: Path, _: str) -> Job:
+    """The same."""
+    import polars as pl
+
+    def job() -> Done:
+        read = pl.read_parquet(_requests(folder))
+        kept = read.filter(pl.col("referrer").is_null() | (pl.col("referrer") != pl.col("url")))
+        out = kept.select("day", "referrer", "url", "client").unique()
+        out.sort("client", "url", "referrer").write_parquet(folder / "polars.parquet")
+        return len(read), len(out)
+
+    return job
+
+
+def _requests(folder: Path) -> str:
+    return str(next((folder / "read" / "tables" / "requests").glob("*/*.parquet")))

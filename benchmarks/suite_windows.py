@@ -1,0 +1,315 @@
+"""Lines of the benchmark suite about windows of sixty days: totals, histories, labels.
+
+Not here: curves (`suite_lists`), what lists are made of labels (`suite_lists`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import tempfile
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from benchmarks.suite_job import Done, Job, Sized
+
+_PAGES: Final[Sized] = {"small": 40_000, "medium": 400_000, "paper": 2_000_000}
+FIRST: Final = dt.date(2025, 3, 3)
+_DAYS: Final = 60
+_LAST: Final = FIRST + dt.timedelta(days=_DAYS)
+"""Of the window that is made; the window before it ends a day earlier."""
+_SECOND: Final = FIRST + dt.timedelta(days=1)
+_LEAST: Final = 60
+"""Views that make a page reliable: one a day."""
+_THRESHOLDS: Final = {"n": 3.0, "q": 0.7, "m": 3, "p": 1.91}
+
+
+def write_views(folder: Path, size: str) -> None:
+    """Sixty-one days of page views, and the totals and histories of both windows."""
+    from benchmarks.histories import write_page_views
+    from temporal_assets.settings import load_settings
+    from temporal_assets.storage.store import Store
+
+    write_page_views(Store.open(load_settings(folder / "state")), _PAGES[size], _DAYS + 1)
+    days = _days(folder)
+    for name, last, views in (("before", _LAST - dt.timedelta(days=1), days[:-1]),
+                              ("now", _LAST, days[1:])):  # fmt: skip
+        out = folder / name
+        out.mkdir()
+        _make(folder, "page_totals", {"page_views": views}, _totals(last), out)
+        inputs = {"page_totals": [str(out / "page_totals.parquet")], "page_views": views}
+        _make(folder, "page_histories", inputs, _histories(last), out)
+    _write_curves(folder)
+
+
+def _write_curves(folder: Path) -> None:
+    """What labels need of curves, for every history; and no calibration."""
+    from temporal_assets import contracts
+
+    pages = pq.read_table(folder / "now" / "page_histories.parquet", columns=["site", "url"])
+    phi = np.random.default_rng(1).random(len(pages))
+    low, high = np.maximum(phi - 0.05, 0), np.minimum(phi + 0.05, 1)
+    for name, values in (("phi_n", phi), ("phi_n_low", low), ("phi_n_high", high)):
+        pages = pages.append_column(name, pa.array(values))
+    pq.write_table(pages, folder / "now" / "interest_curves.parquet")
+    none = contracts.table("calibration").arrow_schema.empty_table()
+    pq.write_table(none, folder / "now" / "calibration.parquet")
+
+
+def _make(folder: Path, sql: str, inputs: dict[str, list[str]], parameters: Any, out: Path) -> None:
+    from temporal_assets import contracts
+    from temporal_assets.engines.duckdb import DuckDBEngine
+    from temporal_assets.settings import load_settings
+
+    engine = DuckDBEngine(load_settings(folder / "state"))
+    engine.query(sql, inputs, parameters, contracts.table(sql), out)
+    engine.close()
+
+
+def queried(folder: Path, sql: str, inputs: dict[str, list[str]], parameters: Any) -> Job:
+    """One of our SQL files over Parquet, into Parquet."""
+    from temporal_assets import contracts
+    from temporal_assets.engines.duckdb import DuckDBEngine
+    from temporal_assets.settings import load_settings
+
+    engine = DuckDBEngine(load_settings(folder / "state"))
+    rows = sum(pq.read_metadata(path).num_rows for files in inputs.values() for path in files)
+
+    def job() -> Done:
+        with tempfile.TemporaryDirectory(dir=folder) as out:
+            table = contracts.table(sql.removesuffix("_onward"))
+            (path,) = engine.query(sql, inputs, parameters, table, Path(out))
+            return rows, pq.read_metadata(path).num_rows
+
+    job()  # the database is open
+    return job
+
+
+def _days(folder: Path) -> list[str]:
+    return sorted(str(path) for path in (folder / "state/tables/page_views").glob("*/*.parquet"))
+
+
+def _of(folder: Path, window: str, table: str) -> list[str]:
+    return [str(folder / window / f"{table}.parquet")]
+
+
+def _totals(last: dt.date) -> dict[str, Any]:
+    from temporal_assets.windows.page_totals import whole_window
+
+    return whole_window(last - dt.timedelta(days=_DAYS - 1), last)
+
+
+def _histories(last: dt.date) -> dict[str, Any]:
+    first = last - dt.timedelta(days=_DAYS - 1)
+    return {"day": last, "first": first, "observed_from": first, "days": _DAYS, "least": _LEAST}
+
+
+def _window_rows(folder: Path) -> int:
+    return sum(pq.read_metadata(path).num_rows for path in _days(folder)[1:])
+
+
+# Totals and births ---------------------------------------------------------------------------
+
+
+def totals_by_us(folder: Path, _: str) -> Job:
+    """`sql/page_totals.sql`."""
+    return queried(folder, "page_totals", {"page_views": _days(folder)[1:]}, _totals(_LAST))
+
+
+def totals_onward(folder: Path, _: str) -> Job:
+    """`sql/page_totals_onward.sql`: from the window of the day before."""
+    days = _days(folder)
+    inputs = {
+        "earlier": _of(folder, "before", "page_totals"),
+        "entering": days[-1:],
+        "leaving": days[:1],
+    }
+    parameters = {"day": _LAST, "first": _SECOND, "moved": 1}
+    job = queried(folder, "page_totals_onward", inputs, parameters)
+    rows = _window_rows(folder)
+    return lambda: (rows, job()[1])  # the window's rows, which it need not read
+
+
+def totals_by_pandas(folder: Path, _: str) -> Job:
+    """Grouped by URL."""
+    import pandas as pd
+
+    def job() -> Done:
+        read = pd.concat([pd.read_parquet(path) for path in _days(folder)[1:]])
+        found = read.groupby(["site", "url"], sort=True)
+        out = found.agg(total=("views", "sum"), birth=("day", "min")).reset_index()
+        out.to_parquet(folder / "pandas.parquet", compression="zstd")
+        return len(read), len(out)
+
+    return job
+
+
+def totals_by_polars(folder: Path, _: str) -> Job:
+    """The same."""
+    import polars as pl
+
+    def job() -> Done:
+        read = pl.read_parquet(_days(folder)[1:])
+        out = read.group_by("site", "url").agg(
+            pl.col("views").sum().alias("total"), pl.col("day").min().alias("birth")
+        )
+        out.sort("site", "url").write_parquet(folder / "polars.parquet")
+        return len(read), len(out)
+
+    return job
+
+
+# Rolling histories ---------------------------------------------------------------------------
+
+
+def histories_onward(folder: Path, _: str) -> Job:
+    """Totals and histories of a window, from those of the day before."""
+    totals = totals_onward(folder, "")
+    days = _days(folder)
+    inputs = {
+        "earlier": _of(folder, "before", "page_histories"),
+        "entering": days[-1:],
+        "page_totals": _of(folder, "now", "page_totals"),
+        "page_views": days[1:],
+    }
+    histories = queried(folder, "page_histories_onward", inputs, _histories(_LAST) | {"moved": 1})
+    return _both(folder, totals, histories)
+
+
+def histories_anew(folder: Path, _: str) -> Job:
+    """The same from all days."""
+    totals = totals_by_us(folder, "")
+    inputs = {"page_totals": _of(folder, "now", "page_totals"), "page_views": _days(folder)[1:]}
+    return _both(folder, totals, queried(folder, "page_histories", inputs, _histories(_LAST)))
+
+
+def _both(folder: Path, totals: Job, histories: Job) -> Job:
+    rows = _window_rows(folder)
+
+    def job() -> Done:
+        totals()
+        return rows, histories()[1]
+
+    return job
+
+
+def histories_by_pandas(folder: Path, _: str) -> Job:
+    """Totals, and a table of reliable pages by days."""
+    import pandas as pd
+
+    def job() -> Done:
+        read = pd.concat([pd.read_parquet(path) for path in _days(folder)[1:]])
+        found = read.groupby(["site", "url"], sort=True)
+        totals = found.agg(total=("views", "sum"), birth=("day", "min")).reset_index()
+        totals.to_parquet(folder / "pandas.parquet", compression="zstd")
+        reliable = totals[totals["total"] >= _LEAST]
+        kept = read[read["url"].isin(reliable["url"])]
+        wide = kept.pivot(index="url", columns="day", values="views").fillna(0).astype(np.int64)
+        lists = reliable.set_index("url").join(
+            pd.Series(list(wide.to_numpy()), wide.index, name="views")
+        )
+        lists.sort_values(["site", "url"]).to_parquet(folder / "pandas.parquet", compression="zstd")
+        return len(read), len(lists)
+
+    return job
+
+
+def histories_by_polars(folder: Path, _: str) -> Job:
+    """The same."""
+    import polars as pl
+
+    def job() -> Done:
+        read = pl.read_parquet(_days(folder)[1:])
+        totals = (
+            read.group_by("site", "url")
+            .agg(pl.col("views").sum().alias("total"), pl.col("day").min().alias("birth"))
+            .sort("site", "url")
+        )
+        totals.write_parquet(folder / "polars.parquet")
+        reliable = totals.filter(pl.col("total") >= _LEAST)
+        kept = read.join(reliable.select("url"), on="url", how="semi")
+        wide = kept.pivot("day", index="url", values="views", sort_columns=True).fill_null(0)
+        views = wide.select("url", pl.concat_list(pl.exclude("url")).alias("views"))
+        out = reliable.join(views, on="url").sort("site", "url")
+        out.write_parquet(folder / "polars.parquet")
+        return len(read), len(out)
+
+    return job
+
+
+# Labels --------------------------------------------------------------------------------------
+
+
+def labels_by_us(folder: Path, _: str) -> Job:
+    """`sql/page_labels.sql`, with thresholds that sites and sections may have of their own."""
+    from temporal_assets.core.page_section import SECTION
+
+    names = ("calibration", "interest_curves", "page_histories")
+    inputs = {name: _of(folder, "now", name) for name in names}
+    parameters = {
+        "day": _LAST, "first": _SECOND, "observed": "1" * _DAYS, "calibrated": True,
+        "section": SECTION, **_THRESHOLDS,
+    }  # fmt: skip
+    pages = pq.read_metadata(inputs["page_histories"][0]).num_rows
+    job = queried(folder, "page_labels", inputs, parameters)
+    return lambda: (pages, job()[1])
+
+
+def labels_by_pandas(folder: Path, _: str) -> Job:
+    """Phi and concentration beside their thresholds (TW 4.2, NP 4.1)."""
+    import pandas as pd
+
+    def job() -> Done:
+        pages = pd.read_parquet(folder / "now" / "page_histories.parquet")
+        curves = pd.read_parquet(folder / "now" / "interest_curves.parquet")
+        both = pages.merge(curves[["url", "phi_n", "phi_n_low", "phi_n_high"]], on="url")
+        views = np.stack(both["views"].to_list())
+        born = (pd.to_datetime(both["birth"]) - pd.Timestamp(_SECOND)).dt.days.to_numpy()
+        age = np.arange(_DAYS) - born[:, None]
+        days = _DAYS - born
+        first_days = np.minimum(days, _THRESHOLDS["m"])
+        first = np.where((age >= 0) & (age < _THRESHOLDS["m"]), views, 0).sum(axis=1)
+        known = days > first_days
+        share = first / both["total"] / (first_days / days)
+        both["concentration"] = np.where(known, share, 1.0)
+        both["is_news"] = (both["concentration"] > _THRESHOLDS["p"]) & known
+        both["is_temporal"] = both["phi_n"] > _THRESHOLDS["q"]
+        both["is_sure"] = (both["phi_n_low"] > _THRESHOLDS["q"]) | (
+            both["phi_n_high"] <= _THRESHOLDS["q"]
+        )
+        out = both.drop(columns="views").sort_values(["site", "url"])
+        out.to_parquet(folder / "pandas.parquet", compression="zstd")
+        return len(pages), len(out)
+
+    return job
+
+
+def labels_by_polars(folder: Path, _: str) -> Job:
+    """The same."""
+    import polars as pl
+
+    n, m, p, q = _DAYS, int(_THRESHOLDS["m"]), _THRESHOLDS["p"], _THRESHOLDS["q"]
+
+    def job() -> Done:
+        pages = pl.read_parquet(folder / "now" / "page_histories.parquet")
+        curves = pl.read_parquet(folder / "now" / "interest_curves.parquet")
+        born = (pl.col("birth") - pl.lit(_SECOND)).dt.total_days()
+        both = pages.join(curves.drop("site"), on="url").with_columns(
+            days=n - born,
+            first_days=pl.min_horizontal(n - born, pl.lit(m)),
+            first=pl.col("views").list.slice(born, m).list.sum(),
+        )
+        share = pl.col("first") / pl.col("total") / (pl.col("first_days") / pl.col("days"))
+        known = pl.col("days") > pl.col("first_days")
+        out = both.with_columns(
+            concentration=pl.when(known).then(share).otherwise(1.0),
+            is_temporal=pl.col("phi_n") > q,
+            is_sure=(pl.col("phi_n_low") > q) | (pl.col("phi_n_high") <= q),
+        ).with_columns(is_news=known & (pl.col("concentration") > p))
+        out.drop("views").sort("site", "url").write_parquet(folder / "polars.parquet")
+        return len(pages), len(out)
+
+    return job
