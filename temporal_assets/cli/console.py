@@ -13,11 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 if TYPE_CHECKING:
+    # rich is imported where something is shown: a fifth of the time of `--help`, which shows none.
+    from rich.console import Console
     from rich.progress import Progress, TaskID
 
 _WIDE: Final = 200
@@ -48,17 +46,17 @@ def place(path: Path) -> str:
 
 def say(message: str) -> None:
     """A line for the person at the keyboard."""
-    _print(Text(plain_lines(message)))
+    _print("", "", message)
 
 
 def warn(message: str) -> None:
     """Something that is not as it should be, but does not stop the command."""
-    _print(Text("warning: ", style="yellow") + Text(plain_lines(message)))
+    _print("warning: ", "yellow", message)
 
 
 def fail(message: str) -> None:
     """Why the command cannot do what was asked."""
-    _print(Text("error: ", style="bold red") + Text(plain_lines(message)))
+    _print("error: ", "bold red", message)
 
 
 def write(text: str) -> None:
@@ -75,6 +73,9 @@ def write_json(value: Any) -> None:
 
 def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """A table of results; numbers are grouped in thousands and stand on the right."""
+    from rich.table import Table
+    from rich.text import Text
+
     body = [list(row) for row in rows]
     table = Table()
     for index, name in enumerate(columns):
@@ -105,7 +106,6 @@ class Bar:
 @contextmanager
 def progress_bar(what: str, total: float | None, *, in_bytes: bool = False) -> Iterator[Bar]:
     """A bar on standard error; nothing at all where that is no terminal."""
-    # A quarter of the time of `--help`, which shows no progress.
     from rich.progress import (
         BarColumn,
         DownloadColumn,
@@ -129,7 +129,10 @@ def progress_bar(what: str, total: float | None, *, in_bytes: bool = False) -> I
         yield Bar(progress, progress.add_task(what, total=total))
 
 
-def _print(text: Text) -> None:
+def _print(kind: str, style: str, message: str) -> None:
+    from rich.text import Text
+
+    text = Text(kind, style=style) + Text(plain_lines(message))
     _messages().print(text, soft_wrap=True)
 
 
@@ -142,6 +145,8 @@ def _messages() -> Console:
 
 
 def _console(stream: IO[str]) -> Console:
+    from rich.console import Console
+
     # Made anew each time: the streams are replaced in tests, and a terminal may be resized.
     return Console(
         file=stream, highlight=False, emoji=False, width=None if stream.isatty() else _WIDE

@@ -12,7 +12,6 @@ import stat
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -121,6 +120,8 @@ def _python() -> tuple[str, str]:
 
 
 def _packages() -> tuple[str, str]:
+    from importlib.metadata import PackageNotFoundError, version  # a tenth of `--help`
+
     found, missing = [], []
     for name in _PACKAGES:
         try:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cache
 from typing import Final
 
 from crawleruseragents import CRAWLER_USER_AGENTS_DATA
@@ -49,8 +50,7 @@ class BotAgents:
     """Tells programs from browsers by their user agent. Threads may share one."""
 
     def __init__(self) -> None:
-        patterns = [entry["pattern"] for entry in CRAWLER_USER_AGENTS_DATA]
-        self._robots = re.compile(combined(patterns).encode())
+        self._robots = _robots()
 
     def is_bot(self, agent: bytes) -> bool:
         """Whether this agent is a program's.
@@ -64,6 +64,13 @@ class BotAgents:
             agent = agent.replace(b"+", b" ").replace(b"%20", b" ")
         lower = agent.lower()
         return bool(_LIBRARIES.match(lower) or _WORDS.search(lower) or self._robots.search(agent))
+
+
+@cache
+def _robots() -> re.Pattern[bytes]:
+    """All patterns of the package. A process that waits for logs reads many, one after another."""
+    patterns = [entry["pattern"] for entry in CRAWLER_USER_AGENTS_DATA]
+    return re.compile(combined(patterns).encode())
 
 
 def combined(patterns: Iterable[str]) -> str:
