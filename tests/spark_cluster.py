@@ -1,4 +1,4 @@
-"""A standalone Spark cluster of separate processes on this machine: a master and its workers.
+"""Spark in processes of their own on this machine: a master and its workers, a Connect server.
 
 Here: starting, killing and ending them. Not here: what runs on it.
 """
@@ -39,7 +39,7 @@ class Cluster:
         options = ("--port", str(port), "--webui-port", str(self._page))
         self._master = self._start("master", f"{_CLASSES}.master.Master", *options)
         self.workers = [self.add_worker(n) for n in range(workers)]
-        self._wait("master", "Registering worker", workers)
+        _wait_for(root / "master.log", "Registering worker", workers)
 
     def __enter__(self) -> Cluster:
         return self
@@ -72,28 +72,62 @@ class Cluster:
             return list(json.load(answer)["activeapps"])
 
     def _start(self, name: str, *arguments: str) -> subprocess.Popen[bytes]:
-        environment = os.environ | {
-            "SPARK_LOCAL_IP": "127.0.0.1",
-            "SPARK_DAEMON_MEMORY": "256m",
-            "SPARK_DAEMON_JAVA_OPTS": BRIEF_JAVA,
-            "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
-        }
-        with (self._root / f"{name}.log").open("wb") as log:
-            return subprocess.Popen(
-                [str(self._class), *arguments, "--host", "127.0.0.1"],
-                stdout=log,
-                stderr=log,
-                env=environment,
-                start_new_session=True,
-            )
+        command = [str(self._class), *arguments, "--host", "127.0.0.1"]
+        return _run(command, self._root / f"{name}.log")
 
-    def _wait(self, name: str, words: str, times: int) -> None:
-        until = time.monotonic() + _START_SECONDS
-        log = self._root / f"{name}.log"
-        while log.read_text("utf-8", "replace").count(words) < times:
-            if time.monotonic() > until:
-                raise TimeoutError(log.read_text("utf-8", "replace"))
-            time.sleep(0.2)
+
+class ConnectServer:
+    """A Spark Connect server with its own executors; ends with the block it is used in."""
+
+    def __init__(self, root: Path) -> None:
+        pyspark = pytest.importorskip("pyspark")
+        port = free_port()
+        self.url = f"sc://127.0.0.1:{port}"
+        options = {
+            "spark.connect.grpc.binding.address": "127.0.0.1",
+            "spark.connect.grpc.binding.port": str(port),
+            "spark.driver.host": "127.0.0.1",
+            "spark.driver.extraJavaOptions": BRIEF_JAVA,
+            "spark.sql.shuffle.partitions": "2",
+            "spark.ui.enabled": "false",
+        }
+        command = [
+            str(Path(pyspark.__file__).parent / "bin" / "spark-submit"),
+            *("--class", "org.apache.spark.sql.connect.service.SparkConnectServer"),
+            *("--master", "local[2]"),
+            *(part for name, value in options.items() for part in ("--conf", f"{name}={value}")),
+        ]
+        self._log = root / "connect.log"
+        self._process = _run(command, self._log)
+        _wait_for(self._log, "Spark Connect server started")
+
+    def __enter__(self) -> ConnectServer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        end(self._process)
+
+
+def _run(command: list[str], output: Path) -> subprocess.Popen[bytes]:
+    environment = os.environ | {
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_DAEMON_MEMORY": "256m",
+        "SPARK_DAEMON_JAVA_OPTS": BRIEF_JAVA,
+        "PYSPARK_PYTHON": sys.executable,
+        "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+    }
+    with output.open("wb") as log:
+        return subprocess.Popen(
+            command, stdout=log, stderr=log, env=environment, start_new_session=True
+        )
+
+
+def _wait_for(output: Path, words: str, times: int = 1) -> None:
+    until = time.monotonic() + _START_SECONDS
+    while output.read_text("utf-8", "replace").count(words) < times:
+        if time.monotonic() > until:
+            raise TimeoutError(output.read_text("utf-8", "replace"))
+        time.sleep(0.2)
 
 
 def end(process: subprocess.Popen[bytes]) -> None:

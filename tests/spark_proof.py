@@ -1,6 +1,6 @@
 """The proof that a real cluster makes what DuckDB makes, small enough for every change:
 
-    python -m tests.spark_proof [FOLDER]
+    python -m tests.spark_proof [--whole]
 
 A master and two workers, each a process, read the logs of a very small corpus and make every asset;
 DuckDB does the same beside them; the artifacts are compared one by one. Not here: workers and
@@ -9,9 +9,8 @@ drivers that die (`tests/integration/test_spark.py`), which takes minutes more.
 
 from __future__ import annotations
 
-import sys
+import argparse
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from subprocess import Popen
 from tempfile import TemporaryDirectory
@@ -22,16 +21,16 @@ from temporal_assets.settings import load_settings
 from temporal_assets.storage.store import Store
 from tests.spark_cluster import Cluster, end
 from tests.spark_compare import compare, compare_landing
-from tests.spark_run import SMALL, copy_of, installation, on_spark, started
+from tests.spark_run import SMALL, WHOLE, Corpus, copy_of, installation, on_spark, started
 
 PAST = frozenset({"hub_evaluation", "seed_evaluation", "site_changes", "timely_simulation"})
 """Tables that judge lists of earlier weeks, of which there are none."""
 
 
-def prove(root: Path) -> None:
+def prove(root: Path, corpus: Corpus) -> None:
     """Raises `AssertionError` where the engines differ."""
     begun = time.monotonic()
-    prepared = installation(root, SMALL)
+    prepared = installation(root, corpus)
     ours, theirs = copy_of(prepared, "on-duckdb"), copy_of(prepared, "on-spark")
     with Cluster(root) as cluster:
         follow({"duckdb": started(ours), "spark": started(theirs, cluster.url)})
@@ -73,15 +72,13 @@ def rows(store: Store, table: str) -> int:
     return sum(one.rows for one in manifests if one is not None)
 
 
-def main(arguments: Sequence[str]) -> None:
-    if arguments:
-        folder = Path(arguments[0])
-        folder.mkdir(parents=True)
-        prove(folder)
-        return
-    with TemporaryDirectory(prefix="temporal-assets-spark-") as made:
-        prove(Path(made))
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--whole", action="store_true", help="a larger corpus, for minutes more")
+    corpus = WHOLE if parser.parse_args().whole else SMALL
+    with TemporaryDirectory(prefix="temporal-assets-spark-") as folder:
+        prove(Path(folder), corpus)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -1,7 +1,8 @@
-"""Every asset of a small corpus on DuckDB and on a real Spark cluster, artifact by artifact.
+"""A small corpus through every asset while parts of a Spark cluster die, and over Spark Connect.
 
-A master and two workers are processes of their own; workers and drivers are killed. All of it
-takes minutes: `pytest -m spark -n 0 tests/integration/test_spark.py`.
+Master, workers, server and driver are processes of their own. All of it takes minutes:
+`pytest -m spark -n 0 tests/integration/test_spark.py`. That an undisturbed cluster makes what
+DuckDB makes is shown by `python -m tests.spark_proof`.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ import pytest
 
 from temporal_assets.settings import load_settings
 from temporal_assets.storage.store import Store
-from tests.spark_cluster import Cluster, end
+from tests.spark_cluster import Cluster, ConnectServer, end
 from tests.spark_compare import compare, compare_landing
-from tests.spark_run import WHOLE, copy_of, installation, make, on_spark, started
+from tests.spark_run import SMALL, copy_of, installation, make, on_spark, started
 
 pytestmark = pytest.mark.spark
 
@@ -28,7 +29,7 @@ def lines(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("pyspark")
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         pytest.skip("no Java")
-    return installation(tmp_path_factory.mktemp("spark"), WHOLE)
+    return installation(tmp_path_factory.mktemp("spark"), SMALL)
 
 
 @pytest.fixture(scope="module")
@@ -45,11 +46,14 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
         yield found
 
 
-def test_every_asset_is_the_same_on_a_cluster(lines: Path, wanted: Store, cluster: Cluster) -> None:
-    state = copy_of(lines, "on-spark")
-    started(state, cluster.url).communicate()
+def test_every_asset_is_the_same_over_connect(lines: Path, wanted: Store, tmp_path: Path) -> None:
+    state = copy_of(lines, "on-connect")
+    with ConnectServer(tmp_path) as server:
+        run = started(state, server.url)
+        run.communicate()
+        assert run.returncode == 0
     assert compare_landing(wanted.state, state) > 0
-    compare(wanted, Store.open(on_spark(state, cluster.url)))
+    compare(wanted, Store.open(on_spark(state, server.url)))
 
 
 def test_a_worker_that_dies_changes_nothing(lines: Path, wanted: Store, cluster: Cluster) -> None:
@@ -58,6 +62,7 @@ def test_a_worker_that_dies_changes_nothing(lines: Path, wanted: Store, cluster:
     wait_for(run, "published page_totals")
     end(cluster.workers.pop())
     run.communicate()
+    assert run.returncode == 0
     compare(wanted, Store.open(on_spark(state, cluster.url)))
 
 
