@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.error import URLError
 from urllib.request import urlopen
 
 import pytest
@@ -126,10 +125,11 @@ def served(state: Path, home: Path) -> Iterator[int]:
 
 
 def running_jobs(ui: int) -> list[Any]:
-    """Of the driver whose UI is there; none where there is no driver."""
+    """Those of an asset, of the driver whose UI is there; none where there is no driver."""
     api = f"http://127.0.0.1:{ui}/api/v1/applications"
     found = asked(api) or []
-    return [job for one in found for job in asked(f"{api}/{one['id']}/jobs?status=running") or []]
+    jobs = [job for one in found for job in asked(f"{api}/{one['id']}/jobs?status=running") or []]
+    return [job for job in jobs if "temporal-assets-" in " ".join(job.get("jobTags", ()))]
 
 
 def log_of(client: Any, run: str) -> list[str]:
@@ -145,7 +145,7 @@ def asked(url: str) -> Any:
     try:
         with urlopen(url, timeout=10) as answer:  # noqa: S310 - our own servers
             return json.load(answer)
-    except (URLError, OSError):
+    except (OSError, ValueError):  # nobody is there, or is not ready yet
         return None
 
 
