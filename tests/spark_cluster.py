@@ -98,7 +98,7 @@ class ConnectServer:
             *(part for name, value in options.items() for part in ("--conf", f"{name}={value}")),
         ]
         self._log = root / "connect.log"
-        self._process = _run(command, self._log)
+        self._process = _run(command, self._log, memory="1g")
         _wait_for(self._log, "Spark Connect server started")
 
     def __enter__(self) -> ConnectServer:
@@ -108,10 +108,10 @@ class ConnectServer:
         end(self._process)
 
 
-def _run(command: list[str], output: Path) -> subprocess.Popen[bytes]:
+def _run(command: list[str], output: Path, memory: str = "256m") -> subprocess.Popen[bytes]:
     environment = os.environ | {
         "SPARK_LOCAL_IP": "127.0.0.1",
-        "SPARK_DAEMON_MEMORY": "256m",
+        "SPARK_DAEMON_MEMORY": memory,
         "SPARK_DAEMON_JAVA_OPTS": BRIEF_JAVA,
         "PYSPARK_PYTHON": sys.executable,
         "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
