@@ -46,6 +46,8 @@ QUESTION: Final = _byte(63)
 OPEN: Final = _byte(91)
 BACKSLASH: Final = _byte(92)
 CLOSE: Final = _byte(93)
+BRACE: Final = _byte(123)
+UNBRACE: Final = _byte(125)
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
