@@ -1,33 +1,18 @@
 -- page_traffic: made from sql/page_traffic.sql by `python -m temporal_assets.engines.translation`; edit that
--- inputs: page_labels, page_totals, transits
--- parameters: chance, day, least_clients, new_from, observed_days
-WITH numbered AS (
+-- inputs: page_numbers, page_referrals, page_transits
+-- parameters: chance, day, first_page, last_page, least_clients, new_from, observed_days
+WITH pages AS (
   SELECT
-    site,
-    url,
-    total,
-    birth,
-    ROW_NUMBER() OVER (ORDER BY site NULLS LAST, url NULLS LAST) - 1 AS page
-  FROM {page_totals} AS page_totals
-), sites AS (
-  SELECT
-    site,
-    MIN(page) AS first,
-    MAX(page) AS last
-  FROM numbered
-  GROUP BY
-    site
+    *
+  FROM {page_numbers} AS page_numbers
+  WHERE
+    page BETWEEN :first_page AND :last_page
 ), triples AS (
-  SELECT DISTINCT
-    sources.page AS referrer,
-    CASE WHEN sources.page IS NULL THEN transits.referrer END AS stranger,
-    targets.page AS target,
-    transits.client
-  FROM {transits} AS transits
-  INNER JOIN numbered AS targets
-    ON targets.url = transits.target
-  LEFT JOIN numbered AS sources
-    ON sources.url = transits.referrer
+  SELECT
+    *
+  FROM {page_transits} AS page_transits
+  WHERE
+    target BETWEEN :first_page AND :last_page
 ), edges AS (
   SELECT
     referrer,
@@ -61,14 +46,6 @@ WITH numbered AS (
     audience.clients < :least_clients
   GROUP BY
     openers.page
-), pages AS (
-  SELECT
-    numbered.page,
-    sites.first,
-    sites.last
-  FROM numbered
-  INNER JOIN sites
-    ON sites.site = numbered.site
 ), arrivals AS (
   SELECT
     edges.target AS page,
@@ -87,41 +64,34 @@ WITH numbered AS (
     edges.target
 ), departures AS (
   SELECT
-    referrer AS page,
-    SUM(transits) AS referrals
-  FROM edges
+    page,
+    referrals
+  FROM {page_referrals} AS page_referrals
   WHERE
-    NOT referrer IS NULL
-  GROUP BY
-    referrer
+    page BETWEEN :first_page AND :last_page
 )
 SELECT
   :day AS day,
-  numbered.site,
-  numbered.url,
+  pages.site,
+  pages.url,
   COALESCE(arrivals.visits, 0) AS visits,
   COALESCE(arrivals.referred, 0) AS referred,
   COALESCE(departures.referrals, 0) AS referrals,
   COALESCE(audience.clients, 0) AS clients,
   COALESCE(few.clients, ARRAY()) AS few_clients,
   COALESCE(arrivals.links, ARRAY()) AS links,
-  numbered.total AS views,
-  numbered.birth >= :new_from
-  AND POWER(
-    CAST(DATEDIFF(DAY, numbered.birth, :day) + 1 AS DOUBLE) / :observed_days,
-    numbered.total
-  ) < :chance AS is_new,
-  CASE WHEN NOT labels.phi_n IS NULL THEN labels.is_temporal END AS is_temporal
-FROM numbered
+  pages.total AS views,
+  pages.birth >= :new_from
+  AND POWER(CAST(DATEDIFF(DAY, pages.birth, :day) + 1 AS DOUBLE) / :observed_days, pages.total) < :chance AS is_new,
+  pages.is_temporal
+FROM pages
 LEFT JOIN arrivals
-  ON arrivals.page = numbered.page
+  ON arrivals.page = pages.page
 LEFT JOIN departures
-  ON departures.page = numbered.page
+  ON departures.page = pages.page
 LEFT JOIN audience
-  ON audience.page = numbered.page
+  ON audience.page = pages.page
 LEFT JOIN few
-  ON few.page = numbered.page
-LEFT JOIN {page_labels} AS labels
-  ON labels.url = numbered.url
+  ON few.page = pages.page
 ORDER BY
-  numbered.page NULLS LAST
+  pages.page NULLS LAST

@@ -51,7 +51,7 @@ from temporal_assets.windows.news_prefixes import NEWS_PREFIXES
 from temporal_assets.windows.page_histories import PAGE_HISTORIES
 from temporal_assets.windows.page_labels import PAGE_LABELS
 from temporal_assets.windows.page_totals import PAGE_TOTALS
-from temporal_assets.windows.page_traffic import PAGE_TRAFFIC
+from temporal_assets.windows.page_traffic import PAGE_TRAFFIC, TRAFFIC_SQL
 from temporal_assets.windows.pattern_ranks import PATTERN_RANKS
 from temporal_assets.windows.prefix_trees import PREFIX_TREES
 from temporal_assets.windows.report_rows import Reader, Row, mirrored_pages
@@ -280,7 +280,7 @@ EVALUATION_REPORT: Final = WindowAsset(
         CRAWL_SIMULATION,
         TIMELY_SIMULATION,
     ),
-    sql=("page_totals", "page_traffic", "complete_pages"),
+    sql=("page_totals", *TRAFFIC_SQL, "complete_pages"),
     # A new version may say it in other words.
     settings=lambda settings: [__version__, _settings(settings)],
 )

@@ -1,12 +1,20 @@
-"""`page_traffic`: what people did on every page of the window (BB 2)."""
+"""`page_traffic`: what people did on every page of the window (BB 2).
+
+URLs are long and there are many transits: each is compared once, when pages are numbered, and what
+is counted afterwards are numbers. Lists are made of some pages at a time, because an engine keeps
+all lists of a statement in memory.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from temporal_assets import contracts
+from temporal_assets.contracts import ColumnSpec, Table, Type
+from temporal_assets.engines.base import Engine, Inputs
 from temporal_assets.windows.asset import Job, WindowAsset
 from temporal_assets.windows.page_labels import PAGE_LABELS
 from temporal_assets.windows.page_totals import PAGE_TOTALS
@@ -14,6 +22,51 @@ from temporal_assets.windows.page_totals import PAGE_TOTALS
 CHANCE: Final = 0.1
 """A page is new if the silence before its first view has a smaller chance than this for a page
 that was there and is opened at a steady rate (docs/url-patterns.md says how well that works)."""
+
+PAGES_AT_ONCE: Final = 1_000_000
+"""Pages whose lists are made at a time: some 300 bytes each, a fifth of the default limit."""
+
+TRAFFIC_SQL: Final = ("page_numbers", "page_transits", "page_referrals", "page_traffic")
+
+_PAGE: Final = ColumnSpec("page", Type.BIGINT, "Its place among all pages, from 0.")
+
+_PAGE_NUMBERS: Final = Table(
+    name="page_numbers",
+    version=1,
+    description="The pages of the window with numbers; lives within one build.",
+    grain="page",
+    columns=(
+        _PAGE,
+        ColumnSpec("first", Type.BIGINT, "The first page of the same site."),
+        ColumnSpec("last", Type.BIGINT, "The last one."),
+        ColumnSpec("site", Type.VARCHAR, "Host of `url`."),
+        ColumnSpec("url", Type.VARCHAR, "The page."),
+        ColumnSpec("total", Type.BIGINT, "Views on all days of the window."),
+        ColumnSpec("birth", Type.DATE, "First day with views."),
+        ColumnSpec("is_temporal", Type.BOOLEAN, "The page's label.", nullable=True),
+    ),
+)
+
+_PAGE_TRANSITS: Final = Table(
+    name="page_transits",
+    version=1,
+    description="Transits of the window between numbered pages; lives within one build.",
+    grain="referrer, target, client",
+    columns=(
+        ColumnSpec("referrer", Type.BIGINT, "The page one came from.", nullable=True),
+        ColumnSpec("stranger", Type.VARCHAR, "A referrer that is no page.", nullable=True),
+        ColumnSpec("target", Type.BIGINT, "The page that was opened."),
+        ColumnSpec("client", Type.BIGINT, "Pseudonym of the visitor."),
+    ),
+)
+
+_PAGE_REFERRALS: Final = Table(
+    name="page_referrals",
+    version=1,
+    description="Where people went on from; lives within one build.",
+    grain="page",
+    columns=(_PAGE, ColumnSpec("referrals", Type.BIGINT, "F_out of BB 2.")),
+)
 
 
 def later_half(present: Sequence[dt.date]) -> Sequence[dt.date]:
@@ -23,6 +76,44 @@ def later_half(present: Sequence[dt.date]) -> Sequence[dt.date]:
     the window is long enough to meet the old ones.
     """
     return present[(len(present) + 1) // 2 :]
+
+
+def write_traffic(
+    engine: Engine,
+    inputs: Inputs,
+    parameters: Mapping[str, Any],
+    out: Path,
+    at_once: int = PAGES_AT_ONCE,
+) -> list[Path]:
+    """Files of `page_traffic` from `transits`, `page_totals` and `page_labels`.
+
+    `parameters` are those of sql/page_traffic.sql but for the pages, of which there are `at_once`
+    in a file.
+    """
+
+    def made(table: Table, *names: str) -> list[str]:
+        chosen = {name: sources[name] for name in names}
+        return [str(path) for path in engine.query(table.name, chosen, {}, table, out)]
+
+    sources = dict(inputs)
+    sources["page_numbers"] = made(_PAGE_NUMBERS, "page_totals", "page_labels")
+    sources["page_transits"] = made(_PAGE_TRANSITS, "transits", "page_numbers")
+    sources["page_referrals"] = made(_PAGE_REFERRALS, "page_transits")
+    numbered = {name: sources[name] for name in TRAFFIC_SQL[:-1]}
+    files: list[Path] = []
+    for first in range(0, max(_count(engine, sources["page_numbers"]), 1), at_once):
+        folder = out / f"pages-{first}"
+        folder.mkdir()
+        pages = {"first_page": first, "last_page": first + at_once - 1}
+        files += engine.query(
+            "page_traffic", numbered, {**parameters, **pages}, contracts.PAGE_TRAFFIC, folder
+        )
+    return files
+
+
+def _count(engine: Engine, numbers: Sequence[str]) -> int:
+    (row,) = engine.rows("SELECT count(*) AS pages FROM numbers", {"numbers": numbers})
+    return int(row["pages"])
 
 
 def _make(job: Job) -> Sequence[Path]:
@@ -41,7 +132,7 @@ def _make(job: Job) -> Sequence[Path]:
         "page_totals": job.files("page_totals"),
         "page_labels": job.files("page_labels"),
     }
-    return job.engine.query("page_traffic", inputs, parameters, job.asset.table, job.out)
+    return write_traffic(job.engine, inputs, parameters, job.out)
 
 
 PAGE_TRAFFIC: Final = WindowAsset(
@@ -49,6 +140,6 @@ PAGE_TRAFFIC: Final = WindowAsset(
     _make,
     windows=("transits",),
     tables=(PAGE_TOTALS, PAGE_LABELS),
-    sql=("page_traffic",),
+    sql=TRAFFIC_SQL,
     settings=lambda settings: [settings.window.days, settings.privacy.min_clients],
 )

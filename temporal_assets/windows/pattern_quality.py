@@ -35,7 +35,7 @@ from temporal_assets.engines.base import Engine
 from temporal_assets.settings import Settings
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.page_totals import whole_window
-from temporal_assets.windows.page_traffic import CHANCE
+from temporal_assets.windows.page_traffic import CHANCE, write_traffic
 from temporal_assets.windows.pattern_nodes import learn
 from temporal_assets.windows.site_traffic import texts_of
 from temporal_assets.windows.url_patterns import pattern_options
@@ -171,7 +171,7 @@ def _traffic(
         "chance": CHANCE,
         "least_clients": settings.privacy.min_clients,
     }
-    made = engine.query("page_traffic", inputs, parameters, contracts.PAGE_TRAFFIC, scratch)
+    made = write_traffic(engine, inputs, parameters, scratch)
     return pq.read_table(made, filters=_among(sites))
 
 

@@ -1,0 +1,17 @@
+-- page_transits: distinct (referrer, target, client) of the window, pages by their numbers: URLs are
+--   compared here and nowhere after
+-- inputs: transits, page_numbers
+-- parameters: none
+-- output: page_transits
+-- grain: referrer, target, client
+-- In the order of targets, so that what is made of some pages reads their part of the file.
+SELECT DISTINCT
+    sources.page AS referrer,
+    -- Referrers that are no pages are told apart, and no more is asked of them.
+    CASE WHEN sources.page IS NULL THEN transits.referrer END AS stranger,
+    targets.page AS target,
+    transits.client
+FROM transits
+INNER JOIN page_numbers AS targets ON targets.url = transits.target
+LEFT JOIN page_numbers AS sources ON sources.url = transits.referrer
+ORDER BY target

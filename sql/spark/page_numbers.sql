@@ -1,0 +1,33 @@
+-- page_numbers: made from sql/page_numbers.sql by `python -m temporal_assets.engines.translation`; edit that
+-- inputs: page_labels, page_totals
+-- parameters: none
+WITH sizes AS (
+  SELECT
+    site,
+    COUNT(*) AS pages
+  FROM {page_totals} AS page_totals
+  GROUP BY
+    site
+), sites AS (
+  SELECT
+    site,
+    SUM(pages) OVER (ORDER BY site NULLS LAST) - pages AS first,
+    SUM(pages) OVER (ORDER BY site NULLS LAST) - 1 AS last
+  FROM sizes
+)
+SELECT
+  sites.first + ROW_NUMBER() OVER (PARTITION BY totals.site ORDER BY totals.url NULLS LAST) - 1 AS page,
+  sites.first,
+  sites.last,
+  totals.site,
+  totals.url,
+  totals.total,
+  totals.birth,
+  CASE WHEN NOT labels.phi_n IS NULL THEN labels.is_temporal END AS is_temporal
+FROM {page_totals} AS totals
+INNER JOIN sites
+  ON sites.site = totals.site
+LEFT JOIN {page_labels} AS labels
+  ON labels.url = totals.url
+ORDER BY
+  page NULLS LAST

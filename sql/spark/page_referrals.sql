@@ -1,0 +1,13 @@
+-- page_referrals: made from sql/page_referrals.sql by `python -m temporal_assets.engines.translation`; edit that
+-- inputs: page_transits
+-- parameters: none
+SELECT
+  referrer AS page,
+  COUNT(*) AS referrals
+FROM {page_transits} AS page_transits
+WHERE
+  NOT referrer IS NULL
+GROUP BY
+  referrer
+ORDER BY
+  page NULLS LAST

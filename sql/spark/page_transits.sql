@@ -1,0 +1,15 @@
+-- page_transits: made from sql/page_transits.sql by `python -m temporal_assets.engines.translation`; edit that
+-- inputs: page_numbers, transits
+-- parameters: none
+SELECT DISTINCT
+  sources.page AS referrer,
+  CASE WHEN sources.page IS NULL THEN transits.referrer END AS stranger,
+  targets.page AS target,
+  transits.client
+FROM {transits} AS transits
+INNER JOIN {page_numbers} AS targets
+  ON targets.url = transits.target
+LEFT JOIN {page_numbers} AS sources
+  ON sources.url = transits.referrer
+ORDER BY
+  target NULLS LAST
