@@ -29,6 +29,8 @@ __all__ = ["Path", "Paths", "dotted", "parse"]
 _RAW_ESCAPE: Final = re.compile(rb"(?<!\\)((?:\\\\)*)\\x([0-9A-Fa-f]{2})")
 r"""nginx without `escape=json` writes `\xHH`, which is no JSON."""
 
+_BEYOND_ASCII: Final = 0x80
+
 _ALWAYS: Final = frozenset({Slot.TIME, Slot.TARGET, Slot.ADDRESS})
 
 _EMPTY: Final = (None, "", "-")
@@ -55,8 +57,8 @@ def parse(
     lines = find_lines(block)
     checked = Fields.empty(block.data, len(lines), set())
     check_lines(checked, lines, reading.max_line_bytes)
-    raw = block.data.tobytes()
-    found = scan(checked.data, lines, checked.reason, keys_of(paths), _is_utf8(raw))
+    raw = checked.data.data
+    found = scan(checked.data, lines, checked.reason, keys_of(paths), _is_utf8(checked.data))
     values = _Values(checked, found)
     for slot in paths:
         values.decode(slot, raw)
@@ -64,7 +66,7 @@ def parse(
     for i, start, stop in zip(
         unread.tolist(), lines.start[unread].tolist(), lines.stop[unread].tolist(), strict=True
     ):
-        record, encoding = _decode(raw[start:stop])
+        record, encoding = _decode(bytes(raw[start:stop]))
         if record is None:
             checked.reason[i] = Reject.NOT_THE_FORMAT
             continue
@@ -80,10 +82,12 @@ def parse(
     return replace(records, target=with_query(records.target, column(fields, Slot.QUERY)))
 
 
-def _is_utf8(raw: bytes) -> bool:
+def _is_utf8(data: Bytes) -> bool:
     """Whether all lines are: a line's end is never inside a character."""
+    if not data.size or data.max() < _BEYOND_ASCII:
+        return True
     try:
-        raw.decode()
+        str(data.data, "utf-8")
     except UnicodeDecodeError:
         return False
     return True
@@ -98,7 +102,7 @@ class _Values:
         self._more: list[bytes] = []
         self._size = len(checked.data)
 
-    def decode(self, slot: Slot, raw: bytes) -> None:
+    def decode(self, slot: Slot, raw: memoryview) -> None:
         """Put texts without their escapes, and numbers as Python writes them."""
         kind = self._found.kind[slot]
         rows = np.flatnonzero(kind == ESCAPED)
@@ -139,7 +143,7 @@ class _Values:
         return np.concatenate((self._fields.data, np.frombuffer(b"".join(self._more), np.uint8)))
 
 
-def _decode_all(raw: bytes, quote: bytes, starts: list[int], stops: list[int]) -> list[Any]:
+def _decode_all(raw: memoryview, quote: bytes, starts: list[int], stops: list[int]) -> list[Any]:
     """Values that are known to be JSON, at once."""
     parts = [raw[start:stop] for start, stop in zip(starts, stops, strict=True)]
     if not parts:

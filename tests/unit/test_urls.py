@@ -358,13 +358,15 @@ def _sure_pages(values: list[bytes]) -> list[bool]:
 
 def test_pages_that_are_surely_pages() -> None:
     values = [b"/", b"/a/b.html", b"/a.css/", b"/a.php?x=b.css", b"/map", b"/a.", b"/v1.2/news",
-              b"/a.png.html#x.png", b"/report.PDF", b"/rss;x=.rss"]  # fmt: skip
+              b"/a.png.html#x.png", b"/report.PDF", b"/rss;x=.rss",
+              b"/M%C3%BCnchen%2e%c3"]  # fmt: skip
     assert all(_sure_pages(values))
 
 
 def test_targets_that_may_be_resources() -> None:
     values = [b"", b"a", b"http://h/a", b"/a.css", b"/a.JPEG?1", b"/robots.txt", b"/a.xml",
-              b"/.well-known/x", b"/a.%63ss", b"/a.webmanifest", b"/robots.txt\n"]  # fmt: skip
+              b"/.well-known/x", b"/a.%63ss", b"/%2Ewell-known", b"/a%2ecs%73", b"/a%", b"/%0a",
+              b"/%zz", b"/a.webmanifest", b"/robots.txt\n"]  # fmt: skip
     assert not any(_sure_pages(values))
 
 
@@ -418,7 +420,8 @@ def test_plain_targets_are_canonical(targets: list[bytes]) -> None:
 
 _FILES = st.lists(
     st.sampled_from([*sorted(STATIC_EXTENSIONS), b"robots", b"sitemap", b"txt", b"xml", b"html"])
-    | st.sampled_from([b".", b"/", b"?", b";", b"#", b"%", b"63", b"\n", b"/.well-known", b"A"]),
+    | st.sampled_from([b".", b"/", b"?", b";", b"#", b"%", b"63", b"\n", b"/.well-known", b"A"])
+    | st.sampled_from([b"%2e", b"%2F", b"%2E", b"%63ss", b"%C3%bc", b"%3F", b"%0A", b"%6A%70g"]),
     max_size=8,
 ).map(b"".join)
 
