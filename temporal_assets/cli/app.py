@@ -1,84 +1,115 @@
-"""The commands by name, and what belongs to none of them. Not here: what a command does."""
+"""The commands by name, and what belongs to none of them. Not here: what a command does.
+
+A command's module is imported when the command is run or asked for its help: importing all of
+them, and looking at all their options, took half the time of `--help`.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import Annotated, Any, Final
 
 import typer
+from typer.core import TyperGroup
 
 from temporal_assets import __version__
-from temporal_assets.cli import (
-    calibrate,
-    changes,
-    clean,
-    console,
-    crawl,
-    demo,
-    doctor,
-    evaluate,
-    explain,
-    export,
-    ingest,
-    labels,
-    match,
-    materialize,
-    mirror,
-    patterns,
-    policy,
-    query,
-    report,
-    simulate,
-    status,
-    tree,
-    tune,
-    ui,
-    upgrade,
-    what_if,
-)
+
+SUMMARIES: Final = {
+    "demo": "Write a demo corpus, read it, build every day, and show what came out.",
+    "ingest": "Add log files to the sources in settings.toml and read them.",
+    "materialize": "Read new log files, then build assets day by day, and the windows of the"
+    " latest day.",
+    "status": "Show what is there per asset, what is missing or stale, and the last checks.",
+    "query": "Query the artifacts with SQL: every asset is a view of its own name.",
+    "labels": "Show how pages are labelled, how far both labels agree, and how their scores"
+    " spread.",
+    "explain": "Show a page's daily views, its interest curve, and why it has its labels.",
+    "patterns": "Show how the URLs of a site fall into patterns, and what each is worth.",
+    "evaluate": "Compare the list in use with sites, sections, prefixes and hubs learned from the"
+    " logs.",
+    "report": "Write the evaluation report: the tables and figures of the three papers on these"
+    " logs.",
+    "calibrate": "Find the thresholds of labels that agree best with pages annotated by people.",
+    "changes": "Show which sites entered the ranked list, left it, moved, appeared or went quiet.",
+    "tree": "Show the prefix tree of a site: pages, news and temporal pages of every folder and"
+    " program.",
+    "tune": "Try alpha:beta, K and rules of prefixes by F, on an earlier window than the reported"
+    " one.",
+    "what-if": "Make a window with other settings beside the published one, and show what differs.",
+    "policy": "Show what the crawl policy holds, or how it differs from an older one.",
+    "match": "Decide which URLs to fetch now, later or not at all.",
+    "export": "Write the crawl policy as configuration of a crawler (docs/crawlers).",
+    "crawl": "Crawl what the policy wants now, into WARC files; Ctrl-C or the budget ends it.",
+    "mirror": "Build the mirror of the state folder; one that is there is replaced.",
+    "simulate": "Crawl the mirror from every site's home page, in every order, and compare them.",
+    "ui": "Open the Dagster UI of a state folder; Ctrl-C ends it.",
+    "clean": "Remove days, policies and runs that are older than `retention` in settings.toml"
+    " allows.",
+    "upgrade": "Show what an earlier release wrote in another schema, and migrate what can be"
+    " migrated.",
+    "doctor": "Check Python, packages, settings, the state folder, keys, disk, engine, published"
+    " files.",
+}
+"""Every command, and the first sentence of its own help."""
+
+_SHOWN: Final[dict[str, Any]] = {
+    "add_completion": False,
+    # A traceback with local variables would show log lines, and addresses with them.
+    "pretty_exceptions_enable": False,
+    "rich_markup_mode": None,
+}
+
+
+class _Commands(Mapping[str, Any]):
+    """Commands by name, each made when it is asked for."""
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(SUMMARIES)
+
+    def __len__(self) -> int:
+        return len(SUMMARIES)
+
+    def __contains__(self, name: object) -> bool:
+        return name in SUMMARIES
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in SUMMARIES:
+            raise KeyError(name)
+        module = import_module(f"temporal_assets.cli.{name.replace('-', '_')}")
+        alone = typer.Typer(**_SHOWN)
+        alone.command(name)(module.run)
+        return typer.main.get_command(alone)
+
+
+class _Group(TyperGroup):
+    """Lists commands without making them."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        self.commands = _Commands()  # type: ignore[assignment]  # nothing is added later
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - as typer calls it
+        return list(SUMMARIES)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - likewise
+        with formatter.section("Commands"):
+            formatter.write_dl(list(SUMMARIES.items()))
+
 
 app = typer.Typer(
     name="temporal-assets",
+    cls=_Group,
     help="Learn from access logs what a crawler should watch.",
     epilog="Exit codes: 0 done, 1 failed, 2 called wrongly, 130 interrupted.",
     no_args_is_help=True,
-    add_completion=False,
-    # A traceback with local variables would show log lines, and addresses with them.
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
+    **_SHOWN,
 )
-for name, body in (
-    ("demo", demo.run),
-    ("ingest", ingest.run),
-    ("materialize", materialize.run),
-    ("status", status.run),
-    ("query", query.run),
-    ("labels", labels.run),
-    ("explain", explain.run),
-    ("patterns", patterns.run),
-    ("evaluate", evaluate.run),
-    ("report", report.run),
-    ("calibrate", calibrate.run),
-    ("changes", changes.run),
-    ("tree", tree.run),
-    ("tune", tune.run),
-    ("what-if", what_if.run),
-    ("policy", policy.run),
-    ("match", match.run),
-    ("export", export.run),
-    ("crawl", crawl.run),
-    ("mirror", mirror.run),
-    ("simulate", simulate.run),
-    ("ui", ui.run),
-    ("clean", clean.run),
-    ("upgrade", upgrade.run),
-    ("doctor", doctor.run),
-):
-    app.command(name)(body)
 
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        console.write(f"temporal-assets {__version__}")
+        typer.echo(f"temporal-assets {__version__}")
         raise typer.Exit
 
 

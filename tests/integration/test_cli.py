@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 
 from temporal_assets import __version__
 from temporal_assets.cli import doctor, ingest
-from temporal_assets.cli.app import app
+from temporal_assets.cli.app import SUMMARIES, app
 from tests.mail_server import WebServer, serving
 
 BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
@@ -516,6 +516,32 @@ def test_every_command_has_help(command: str) -> None:
     assert result.exit_code == 0
     assert "--state" in result.stdout
     assert ("--json" in result.stdout) == (command != "ui")
+
+
+def test_the_list_of_commands_says_what_each_says_of_itself() -> None:
+    listed = call("--help").stdout
+    for name, summary in SUMMARIES.items():
+        assert f"  {name} " in listed
+        shown = " ".join(call(name, "--help").stdout.split())
+        assert f" {summary}" in shown, name
+
+
+def test_the_list_of_commands_imports_none_of_them() -> None:
+    script = (
+        "import sys; from typer.testing import CliRunner; from temporal_assets.cli.app import app\n"
+        "assert CliRunner().invoke(app, ['--help']).exit_code == 0\n"
+        "print([name for name in ('temporal_assets.cli.demo', 'rich') if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"
+
+
+def test_a_mistyped_command_is_told_the_nearest() -> None:
+    result = call("ingset")
+    assert result.exit_code == 2
+    assert "ingest" in result.output
 
 
 def test_help_loads_nothing_heavy() -> None:
