@@ -16,21 +16,27 @@ from typing import Any
 
 import duckdb
 import numpy as np
+import orjson
+import pyarrow.parquet as pq
 import pytest
 
+from temporal_assets import contracts
 from temporal_assets.core import synthetic
 from temporal_assets.core.curves import Options, fit
 from temporal_assets.daily import build_derived, build_requests
 from temporal_assets.engines.base import Inputs
 from temporal_assets.engines.duckdb import DuckDBEngine
-from temporal_assets.logs import cleaning
-from temporal_assets.settings import Settings, load_settings
+from temporal_assets.logs import cleaning, structured
+from temporal_assets.logs.formats import FORMATS, parse
+from temporal_assets.logs.records import Block
+from temporal_assets.settings import LogSource, Reading, Settings, load_settings
 from temporal_assets.storage.inventory import Inventory
 from temporal_assets.storage.landing import refresh
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.asset import build
 from temporal_assets.windows.page_histories import PAGE_HISTORIES
 from temporal_assets.windows.page_totals import PAGE_TOTALS
+from temporal_assets.windows.page_traffic import write_traffic
 from tests.logs import line, write
 
 FIRST = dt.date(2026, 3, 2)
@@ -218,6 +224,61 @@ def test_the_next_histories_read_all_days_for_new_pages_only(corpus: Corpus) -> 
     totals = PAGES + WINDOW - 1
     assert work.files <= WINDOW + 6
     assert work.rows <= (WINDOW + 1) * PAGES + 5 * totals
+
+
+def test_traffic_compares_urls_once_and_reads_pages_by_parts(
+    corpus: Corpus, tmp_path: Path
+) -> None:
+    """Transits are joined once; a part of the pages reads its part of what was made of them."""
+    last = FIRST + (WINDOW - 1) * ONE
+    _window(corpus, last)
+    labels = tmp_path / "page_labels.parquet"
+    pq.write_table(contracts.PAGE_LABELS.arrow_schema.empty_table(), labels)
+    days = corpus.store.window("transits", last, WINDOW, 1)
+    inputs = {
+        "transits": days.files,
+        "page_totals": corpus.store.files("page_totals", last),
+        "page_labels": [str(labels)],
+    }
+    parameters = {"day": last, "new_from": last, "observed_days": WINDOW, "chance": 0.1}
+    parameters |= {"least_clients": 5}
+    pages, transits = PAGES + WINDOW - 1, WINDOW * REQUESTS
+
+    def rows(folder: str, at_once: int) -> list[int]:
+        out = _made(tmp_path / folder)
+        corpus.engine.during(lambda: write_traffic(corpus.engine, inputs, parameters, out, at_once))
+        return [one.rows for one in corpus.engine.queries]
+
+    numbers, joined, referrals, counted, traffic = rows("whole", 100)
+    # Visitors come from the front page, which nobody is seen to open.
+    assert (numbers, joined, referrals, counted) == (2 * pages, transits + 2 * pages, 0, pages)
+    # Each page once, and what is left of its transits where a client counts once in the window.
+    assert traffic == pages + pages * CLIENTS
+    parts = rows("parts", 8)[4:]
+    assert (len(parts), sum(parts)) == (3, traffic)
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
+
+
+def test_json_lines_are_decoded_only_where_they_must_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a thousand lines: one call for all escaped texts, two for the line that is no JSON."""
+    good = b'{"time":"2026-03-02T10:00:00Z","address":"192.0.2.1","url":"/a","agent":"x"}\n'
+    lines = good * 900 + good.replace(b'"x"', b'"x\\"y"') * 99 + good.replace(b'"x"', b'"\\x"')
+    asked: list[bytes] = []
+    loads = orjson.loads
+
+    def noting(text: bytes) -> Any:
+        asked.append(text)
+        return loads(text)
+
+    monkeypatch.setattr(structured.orjson, "loads", noting)
+    block = Block(np.frombuffer(lines, np.uint8), 1, last=True)
+    records = parse(block, FORMATS["jsonl"], LogSource(path="x"), Reading())
+    assert np.count_nonzero(records.reason) == 1
+    assert len(asked) == 3
 
 
 def test_curves_are_found_in_few_evaluations() -> None:
