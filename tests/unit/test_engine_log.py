@@ -1,0 +1,31 @@
+"""Lines of an engine in the log of a step."""
+
+from __future__ import annotations
+
+import logging
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from temporal_assets.defs.engine_log import engine_log
+
+ENGINE = logging.getLogger("temporal_assets.engines.spark_session")
+
+
+def fail(context: Any) -> None:
+    with engine_log(context):
+        ENGINE.info("UI at %s", "http://127.0.0.1:4040")
+        ENGINE.debug("too much")
+        logging.getLogger("temporal_assets.storage").warning("of something else")
+        raise ValueError("the step fails")
+
+
+def test_what_an_engine_says_is_in_the_log_of_its_step_and_of_no_other() -> None:
+    lines: list[tuple[int, str]] = []
+    context: Any = SimpleNamespace(log=SimpleNamespace(log=lambda *said: lines.append(said)))
+    ENGINE.info("before")
+    with pytest.raises(ValueError, match="the step fails"):
+        fail(context)
+    ENGINE.info("after")
+    assert lines == [(logging.INFO, "UI at http://127.0.0.1:4040")]
