@@ -69,20 +69,23 @@ class _Section(BaseModel):
 
 
 class LogSource(_Section):
-    """Where one kind of access log lies and how to read it."""
+    """Where one kind of access log lies and how to read it.
+
+    One `[[sources]]` table each; `temporal-assets ingest` writes them.
+    """
 
     path: str
     """File, folder or glob. Folders are read recursively; rotated names sort numerically."""
 
     format: str = "auto"
-    """A name from `temporal-assets ingest --help`, `auto` to detect it from the first lines,
-    or `regex:` followed by a pattern with named groups."""
+    """A name from docs/log-formats.md, `auto` to detect it from the first lines, or `regex:`
+    followed by a pattern with named groups."""
 
     host: str | None = None
     """Host of the site, for formats whose lines do not carry one (combined, common)."""
 
     scheme: Literal["http", "https"] = "https"
-    """Scheme of the site, for formats whose lines do not carry one. See `Cleaning.scheme`."""
+    """Scheme of the site, for formats whose lines do not carry one. See `cleaning.scheme`."""
 
     timezone: str = "UTC"
     """Zone of timestamps that carry no offset. W3C and CloudFront times are always UTC."""
@@ -134,21 +137,26 @@ class Reading(_Section):
     """Samples kept per day, file and reason."""
 
     block_mib: int = Field(16, ge=1, le=1024)
-    """Bytes handed to a worker at once. Larger blocks need more memory and save little."""
+    """MiB of a log handed to a thread at once. Larger blocks need more memory and save little."""
 
     workers: int | None = Field(None, ge=1)
     """Parsing threads; all cores when unset."""
 
 
 class Cleaning(_Section):
-    """What is kept of the log (design: cleaning), and how a URL becomes a page."""
+    """What is kept of the log, and how a URL becomes a page (docs/canonical-urls.md)."""
 
     methods: tuple[str, ...] = ("GET",)
+    """Requests with other methods show no page."""
+
     statuses: tuple[int, ...] = (200, 206, 304)
     """Pages that were really shown; 304 means shown from the browser's cache."""
 
     static_resources: Literal["drop", "keep"] = "drop"
+    """Images, scripts, style sheets, downloads."""
+
     bots: Literal["drop", "keep"] = "drop"
+    """Programs, by their agent and by their behaviour (the next two)."""
 
     bot_pages_per_minute: int = Field(60, ge=1)
     """A client that opens more pages than this within one minute does not read them."""
@@ -169,26 +177,28 @@ class Cleaning(_Section):
 
 
 class Privacy(_Section):
-    """How visitors are told apart without being known."""
+    """How visitors are told apart without being known (docs/privacy.md)."""
 
     client: Literal["address", "address+agent"] = "address"
     """What identifies a visitor. The papers count users by address; adding the agent tells apart
     people behind one address, and splits people with two browsers."""
 
     mask_ipv4_bits: int = Field(0, ge=0, le=24)
+    """Bits of an address removed before the pseudonym is made; 0 keeps visitors apart best.
+    GoAccess's levels are 8, 16 and 24."""
+
     mask_ipv6_bits: int = Field(0, ge=0, le=96)
-    """Bits of the address removed before the pseudonym is made (GoAccess's levels are 8/64,
-    16/80 and 24/96); 0 keeps visitors apart best."""
+    """The same for IPv6. GoAccess's levels are 64, 80 and 96."""
 
     rotation_days: int = Field(0, ge=0)
     """A new key every so many days; 0 keeps one key. A client counts anew after a rotation."""
 
     min_clients: int = Field(5, ge=1)
-    """URLs opened by fewer clients are never published (design: safety)."""
+    """URLs that fewer clients opened are never published in policies, reports and the UI."""
 
 
 class Window(_Section):
-    """The days that histories look back."""
+    """The days that window assets look back (docs/decisions.md)."""
 
     days: int = Field(60, ge=1)
     """TW 4.1 and NP 3 observe 60 days."""
@@ -202,7 +212,7 @@ class Window(_Section):
 
 
 class Curves(_Section):
-    """How interest curves are fitted."""
+    """How interest curves are fitted (docs/interest-curves.md)."""
 
     method: Literal["likelihood", "least_squares"] = "likelihood"
     """`least_squares` is the paper's (TW 4.1); `likelihood` labels better
@@ -218,7 +228,7 @@ class Curves(_Section):
 
 
 class Labels(_Section):
-    """When a page is temporal, and when it is news."""
+    """When a page is temporal (Φ(n) > q), and when it is news (concentration over m days > p)."""
 
     n: float = Field(3.0, ge=1, le=30)
     """Days after birth at which accumulated interest is looked at (TW 4.2)."""
@@ -243,7 +253,7 @@ Range = tuple[float, float, float]
 
 
 class Calibration(_Section):
-    """Choosing thresholds from annotated pages (TW 4.2, 5.2)."""
+    """Thresholds chosen from pages that people annotated, TW 4.2 and 5.2 (docs/calibration.md)."""
 
     annotated: Path | None = None
     """CSV of annotated pages (URL, label); relative to the state folder. Unset: none."""
@@ -252,19 +262,23 @@ class Calibration(_Section):
     """Numbers of days tried for `labels.n`, besides itself."""
 
     q: Range = (0.05, 0.95, 0.05)
-    """Shares tried for `labels.q`, besides itself."""
+    """First, last and step of the shares tried for `labels.q`, besides itself."""
 
     m: tuple[int, ...] = (1, 2, 3, 4, 5, 7, 10, 14)
     """Numbers of days tried for `labels.m`, besides itself."""
 
     p: Range = (1.0, 15.0, 0.2)
-    """Concentrations tried for `labels.p`, besides itself."""
+    """First, last and step of the concentrations tried for `labels.p`, besides itself."""
 
     hit_weight: float = Field(1.0, ge=0)
+    """A of performance = A · hit - B · miss - C · false alarm (TW 5.2). The defaults of the three
+    are the paper's objective, the number of pages labelled right."""
+
     miss_weight: float = Field(0.0, ge=0)
+    """B: what a temporal page costs that is not labelled so."""
+
     false_alarm_weight: float = Field(0.0, ge=0)
-    """A, B and C of performance = A * hit - B * miss - C * false alarm (TW 5.2). The defaults are
-    the paper's objective, the number of pages labelled right."""
+    """C: what a page costs that is labelled temporal and is not."""
 
     by: Literal["none", "site", "section"] = "none"
     """Thresholds of their own for sites, or for sections (top folders and programs): news is read
@@ -293,7 +307,7 @@ class Calibration(_Section):
 
 
 class Early(_Section):
-    """Labels of pages born in the last days."""
+    """Labels of pages born in the last days (docs/early-labels.md)."""
 
     complete_days: int = Field(28, ge=14)
     """Days a page must have been seen to be learned from: four weeks, after which labels by curve
@@ -317,8 +331,8 @@ class Patterns(_Section):
     """Weight of the visits in the visit cut; below 1 it merges more."""
 
     transit_threshold: float = Field(0.8, gt=0, le=1)
-    """Siblings with more similar in- and out-links than this are merged. BB do not give it; see
-    `core.transit_cut`."""
+    """Siblings with more similar in- and out-links than this are merged. BB do not give it
+    (docs/url-patterns.md)."""
 
     processes: int | None = Field(None, ge=0)
     """Sites are learned side by side in so many processes; all cores when unset. 0 learns them in
@@ -333,7 +347,7 @@ class Patterns(_Section):
 
 
 class Hubs(_Section):
-    """Which pages become seeds of a crawl, and how often they are visited."""
+    """Which pages become seeds of a crawl, and how often they are visited (docs/hubs.md)."""
 
     top_k: int = Field(1542, ge=1)
     """Seeds at most (NP 6.1: as many as the list in use had)."""
@@ -374,15 +388,17 @@ class Hubs(_Section):
 
 
 class Sites(_Section):
-    """How sites and sections are scored, ranked and watched (TW 4.3)."""
+    """How sites and sections are scored and ranked, TW 4.3 (docs/sites-and-prefixes.md)."""
 
     by: Literal["host", "domain"] = "host"
     """What a site is in `site_scores`: a host, or all hosts of a registrable domain (by the public
     suffix list, as installed). Sections and prefixes always belong to a host."""
 
     alpha: float = Field(3.0, ge=0)
+    """Weight of the share of pages that are temporal (TW 4.3: alpha to beta as 3 to 2)."""
+
     beta: float = Field(2.0, ge=0)
-    """Weights of the share of pages and of the share of views (TW 4.3: 3:2)."""
+    """Weight of the share of views that temporal pages have."""
 
     page_share_weight: float = Field(1.0, gt=0)
     """Additional weight of the share of pages. Hot events are reported by everybody, so that views
@@ -395,7 +411,7 @@ class Sites(_Section):
     """Reliable pages of a site that is ranked: with fewer, chance decides."""
 
     confidence: float = Field(0.95, ge=0.5, lt=1)
-    """Of the lower bound (Wilson's, one-sided)."""
+    """Confidence of the lower bound that ranks (Wilson's, one-sided)."""
 
     top_k: int = Field(100, ge=1)
     """Length of the list (TW 4.3)."""
@@ -421,7 +437,7 @@ class Sites(_Section):
 
 
 class Prefixes(_Section):
-    """When a folder or program is a news prefix (NP 5.2)."""
+    """When a folder or program is a news prefix, NP 5.2 (docs/sites-and-prefixes.md)."""
 
     label: Literal["news", "temporal"] = "news"
     """Which pages count: news by concentration, as in the paper, or temporal by the curve."""
@@ -447,7 +463,7 @@ class Prefixes(_Section):
 
 
 class Policy(_Section):
-    """What crawlers are told about URLs that are no hubs."""
+    """What crawlers are told about URLs that are no hubs (docs/policy.md)."""
 
     urgent_share: float = Field(0.5, ge=0, lt=1)
     """Patterns with a larger share of temporal pages are fetched now: most of their pages lose
@@ -464,14 +480,17 @@ class Policy(_Section):
 
 
 class Baseline(_Section):
-    """The list in use today, which ours are compared with (TW Table 1, NP Table 2)."""
+    """The list in use today, which ours are compared with (docs/evaluation.md).
+
+    TW Table 1 and NP Table 2 do so.
+    """
 
     path: Path | None = None
     """Hand-made list of sites or seeds; relative to the state folder. Unset: none."""
 
 
 class Evaluation(_Section):
-    """How lists are judged by pages born after they were made."""
+    """How lists are judged by pages born after they were made (docs/evaluation.md)."""
 
     horizons: tuple[int, ...] = (7, 30)
     """Days of births after the list was made."""
@@ -508,7 +527,7 @@ class Simulation(_Section):
 class Retention(_Section):
     """How long what was made is kept, in days before the latest; unset: for ever.
 
-    Nothing is removed but by `temporal-assets clean`.
+    Nothing is removed but by `temporal-assets clean` (docs/running-daily.md).
     """
 
     requests_days: int | None = Field(None, ge=1)
@@ -516,7 +535,8 @@ class Retention(_Section):
     than this adds nothing to its day."""
 
     daily_days: int | None = Field(None, ge=1)
-    """`page_views` and `transits`. At least what the latest window and its evaluation read."""
+    """`page_views` and `transits`. At least what the latest window and its evaluation read: 97 days
+    with the defaults."""
 
     windows_days: int | None = Field(None, ge=1)
     """Window assets and policies."""
@@ -540,15 +560,20 @@ class Alerts(_Section):
     """Mail addresses."""
 
     sender: str = "temporal-assets@localhost"
+    """Address that mail comes from."""
 
     smtp_host: str = "localhost"
+    """Mail server."""
+
     smtp_port: int | None = Field(None, ge=1, le=65535)
-    """Unset: 25, 587 or 465, for `none`, `starttls` or `tls`."""
+    """Port of the mail server. Unset: 25, 587 or 465, for `none`, `starttls` or `tls`."""
 
     smtp_security: Literal["none", "starttls", "tls"] | None = None
-    """Unset: `none` to this machine, `starttls` to any other."""
+    """How mail is encrypted on its way to the server. Unset: `none` to this machine, `starttls` to
+    any other."""
 
     smtp_user: str | None = None
+    """Log in to the mail server with this name. Unset: without a name."""
 
     warnings: bool = False
     """Also tell of checks that warn: drifts are expected now and then."""
@@ -588,10 +613,11 @@ class Engine(_Section):
     """`spark`: on the cluster of `[spark]` (docs/spark.md)."""
 
     memory_limit: str = "1500MB"
-    """DuckDB may exceed its limit by about a seventh (measured); with the readers' blocks this
-    keeps a run under 3 GB."""
+    """DuckDB spills to the state folder beyond it. It may exceed its limit by about a seventh
+    (measured); with the readers' blocks this keeps a run under 3 GB."""
 
     threads: int | None = Field(None, ge=1)
+    """Threads of one statement; all cores when unset."""
 
     @field_validator("memory_limit")
     @classmethod
@@ -602,7 +628,7 @@ class Engine(_Section):
 
 
 class Spark(_Section):
-    """The cluster, where `engine.name` is `spark`."""
+    """The cluster, where `engine.name` is `spark` (docs/spark.md)."""
 
     master: str = "local[*]"
     """`local[*]`, `spark://host:7077`, `yarn`, `k8s://https://host:port`, or `sc://host:15002` for
@@ -615,8 +641,10 @@ class Spark(_Section):
     """Python of the executors; the one that runs this when unset."""
 
     driver_memory: str = "1g"
+    """Of the Java process that plans."""
+
     executor_memory: str = "1g"
-    """Of the Java process; Python workers take theirs beside it."""
+    """Of each Java process that works; Python workers take theirs beside it."""
 
     config: dict[str, str] = Field(default_factory=dict)
     """Any option of Spark, by its name. Stronger than all above."""
@@ -640,7 +668,7 @@ class Spark(_Section):
 
 
 class Orchestration(_Section):
-    """Which days there are, and when they are made."""
+    """Which days there are, and when they are made (docs/running-daily.md)."""
 
     first_day: dt.date | None = None
     """First daily partition. Unset: the earliest day found in the logs."""
@@ -696,7 +724,7 @@ class Settings(BaseSettings):
 
     state: Path = DEFAULT_STATE
     storage: str | None = None
-    """fsspec URL of the artifacts; unset: `state/tables`."""
+    """fsspec URL of the artifacts; unset: `tables` in the state folder."""
 
     sources: tuple[LogSource, ...] = ()
     reading: Reading = Reading()

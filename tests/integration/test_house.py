@@ -16,6 +16,7 @@ ALLOWED = {
     "__init__": {"notebook"},
     "__main__": {"cli"},
     "settings": set(),
+    "settings_page": {"settings"},
     "same_python": set(),
     "core": set(),
     "contracts": set(),

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pydantic import BaseModel
 from typer.testing import CliRunner
 
+from temporal_assets import settings_page
 from temporal_assets.cli.app import SUMMARIES, app
 from temporal_assets.settings import LogSource, Settings
 
@@ -98,43 +98,37 @@ def test_the_command_line_page_has_every_option(repository: Path) -> None:
         assert missing == set(), command
 
 
-def defaults(model: type[BaseModel], prefix: str = "") -> dict[str, Any]:
-    """Dotted name -> default of every setting."""
-    found: dict[str, Any] = {}
-    for name, field in model.model_fields.items():
-        if isinstance(field.default, BaseModel):
-            found |= defaults(type(field.default), f"{prefix}{name}.")
-        else:
-            found[f"{prefix}{name}"] = field.get_default(call_default_factory=True)
-    return found
+def settings_of(model: type[BaseModel], prefix: str = "") -> set[str]:
+    """Dotted names of all settings."""
+    return {
+        name
+        for field, info in model.model_fields.items()
+        for name in (
+            settings_of(type(info.default), f"{prefix}{field}.")
+            if isinstance(info.default, BaseModel)
+            else [f"{prefix}{field}"]
+        )
+    }
 
 
-def as_written(value: Any) -> str:
-    if value is None:
-        return "unset"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, tuple):
-        return "[" + ", ".join(as_written(one) for one in value) + "]"
-    if isinstance(value, str):
-        return f'"{value}"'
-    return str(value)
-
-
-def test_the_settings_page_has_every_setting_with_its_default(repository: Path) -> None:
+def test_the_settings_page_is_written_from_the_code(repository: Path) -> None:
     page = (repository / "docs" / "settings.md").read_text("utf-8")
-    rows = dict(re.findall(r"^\| `([a-z0-9_.]+)` \| `([^`]*)` \|", page, re.MULTILINE))
-    wanted = {
-        name: as_written(value)
-        for name, value in defaults(Settings).items()
-        if name not in ("state", "sources")
-    }
-    wanted |= {
-        f"sources.{name}": as_written(value)
-        for name, value in defaults(LogSource).items()
-        if name not in ("path", "columns")
-    }
-    assert {name: rows.get(name) for name in wanted} == wanted
+    assert page == settings_page.page(), settings_page.COMMAND
+    rows = dict(re.findall(r"^\| `([a-z0-9_.]+)` \| (.+) \|$", page, re.MULTILINE))
+    wanted = settings_of(Settings) - {"state", "sources"}
+    assert set(rows) == wanted | {f"sources.{name}" for name in settings_of(LogSource)}
+    assert rows["labels.q"] == (
+        "`0.7` | number, > 0, < 1 | A page is temporal if more of its interest than this"
+        " accumulates in `n` days (TW 4.2)."
+    )
+    assert rows["curves.method"].startswith(
+        '`"likelihood"` | `"likelihood"` or `"least_squares"` | `least_squares` is the paper\'s'
+    )
+    assert rows["evaluation.horizons"].startswith("`[7, 30]` | list: whole number | Days")
+    assert rows["alerts.webhook"].startswith("`unset` | text, secret | URL")
+    assert "`canonical-urls.md`" not in page
+    for name in re.findall(r"\]\(([a-z-]+\.md)\)", page):
+        assert (repository / "docs" / name).is_file(), name
 
 
 def test_the_security_page_names_tests_that_exist(repository: Path) -> None:

@@ -1,0 +1,181 @@
+"""The settings as a page of documentation (docs/settings.md), written from the code.
+
+What a setting means is the text below its field in `settings.py`; Python keeps no such text, so
+that it is read from the source. Here: the page. Not here: any setting.
+"""
+
+from __future__ import annotations
+
+import ast
+import datetime as dt
+import inspect
+import re
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from pathlib import Path
+from types import ModuleType, NoneType, UnionType
+from typing import Any, Final, Literal, Union, get_args, get_origin
+
+from pydantic import BaseModel, SecretStr
+from pydantic.fields import FieldInfo
+
+from temporal_assets import settings as module
+from temporal_assets.settings import LogSource, Settings
+
+COMMAND: Final = "python -m temporal_assets.settings_page > docs/settings.md"
+
+_INTRODUCTION: Final = """\
+# Settings
+
+Every threshold and path, with its default. They are read from `settings.toml` in the state folder;
+an environment variable is stronger (`TEMPORAL_ASSETS_ENGINE__THREADS=2`: two underscores stand for
+the dot). A wrong value is an error that names the file and the field. This page is written from
+`temporal_assets/settings.py` by `python -m temporal_assets.settings_page`; a test keeps the two
+together.
+
+```toml
+[[sources]]
+path = "/var/log/nginx/access.log*"
+host = "www.example.com"
+
+[cleaning]
+bots = "keep"
+
+[engine]
+memory_limit = "4GB"
+```
+
+The state folder itself is named by `--state` or `TEMPORAL_ASSETS_STATE`. When a setting changes
+what is read or kept, log files are read again or days become stale; the next
+`temporal-assets materialize` brings everything up to date. `temporal-assets what-if NAME=VALUE`
+shows first what a threshold would change. TW, NP and BB are the papers ([notices.md](notices.md)).
+"""
+
+_WORDS: Final[Mapping[Any, str]] = {
+    bool: "`true` or `false`",
+    int: "whole number",
+    float: "number",
+    str: "text",
+    Path: "path",
+    SecretStr: "text, secret",
+    dt.date: "date",
+}
+
+_SIGNS: Final = (("ge", "≥"), ("gt", ">"), ("le", "≤"), ("lt", "<"))
+"""Attributes of pydantic's constraints."""
+
+_PAGE: Final = re.compile(r"\bdocs/([a-z-]+\.md)\b")
+"""How the code names a page of documentation."""
+
+
+def page() -> str:
+    """The whole page."""
+    return "\n".join([_INTRODUCTION, *_sections()])
+
+
+def meanings(models: ModuleType) -> dict[str, dict[str, str]]:
+    """Class -> field -> the text below it, of a module that holds models."""
+    tree = ast.parse(inspect.getsource(models))
+    classes = (node for node in tree.body if isinstance(node, ast.ClassDef))
+    return {one.name: dict(_texts(one.body)) for one in classes}
+
+
+def _texts(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
+    for field, below in pairwise(body):
+        if (
+            isinstance(field, ast.AnnAssign)
+            and isinstance(field.target, ast.Name)
+            and isinstance(below, ast.Expr)
+            and isinstance(below.value, ast.Constant)
+        ):
+            yield field.target.id, inspect.cleandoc(str(below.value.value))
+
+
+def _sections() -> Iterator[str]:
+    said = meanings(module)
+    own = {
+        name: field
+        for name, field in Settings.model_fields.items()
+        if name != "state" and not isinstance(field.default, BaseModel) and name != "sources"
+    }
+    yield _section("", Settings, own, said["Settings"])
+    yield _section("sources", LogSource, LogSource.model_fields, said["LogSource"])
+    for name, field in Settings.model_fields.items():
+        if isinstance(field.default, BaseModel):
+            model = type(field.default)
+            yield _section(name, model, model.model_fields, said[model.__name__])
+
+
+def _section(
+    name: str, model: type[BaseModel], fields: Mapping[str, FieldInfo], said: Mapping[str, str]
+) -> str:
+    title = f"[{name}]" if name else "At the top of the file"
+    title = f"[{title}]" if model is LogSource else title
+    introduction = [_linked(inspect.cleandoc(model.__doc__ or "")), ""] if name else []
+    rows = [
+        (
+            f"`{name}.{field}`" if name else f"`{field}`",
+            _default(info),
+            _values(info),
+            _cell(said[field]),
+        )
+        for field, info in fields.items()
+    ]
+    lines = [("setting", "default", "values", "meaning"), ("---",) * 4, *rows]
+    table = ["| " + " | ".join(line) + " |" for line in lines]
+    return "\n".join([f"## {title}", "", *introduction, *table, ""])
+
+
+def _default(info: FieldInfo) -> str:
+    if info.is_required():
+        return "required"
+    return f"`{_as_toml(info.get_default(call_default_factory=True))}`"
+
+
+def _as_toml(value: Any) -> str:
+    """A default as one writes it in `settings.toml`."""
+    if value is None:
+        return "unset"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        return "[" + ", ".join(map(_as_toml, value)) + "]"
+    return f'"{value}"' if isinstance(value, str) else str(value)
+
+
+def _values(info: FieldInfo) -> str:
+    limits = [
+        f"{sign} {getattr(one, name):g}"
+        for one in info.metadata
+        for name, sign in _SIGNS
+        if getattr(one, name, None) is not None
+    ]
+    return ", ".join([_kind(info.annotation), *limits])
+
+
+def _kind(annotation: Any) -> str:
+    """A type in words."""
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin in (Union, UnionType):
+        return " or ".join(_kind(one) for one in arguments if one is not NoneType)
+    if origin is Literal:
+        return " or ".join(f"`{_as_toml(one)}`" for one in arguments)
+    if origin is dict:
+        return "table of texts"
+    if origin is not tuple:
+        return _WORDS[annotation]
+    if arguments[-1] is Ellipsis:
+        return f"list: {_kind(arguments[0])}"
+    return f"{len(arguments)} times {_kind(arguments[0])}"
+
+
+def _cell(text: str) -> str:
+    return _linked(" ".join(text.split())).replace("|", "\\|")
+
+
+def _linked(text: str) -> str:
+    return _PAGE.sub(r"[\1](\1)", text)
+
+
+if __name__ == "__main__":
+    print(page(), end="")
