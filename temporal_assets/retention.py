@@ -24,9 +24,12 @@ from temporal_assets.storage.inventory import Inventory
 from temporal_assets.storage.kept import keep
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.asset import learned_days
+from temporal_assets.windows.evaluation_report import FOLDER as REPORTS
+from temporal_assets.windows.evaluation_report import day_of, page_of_day
 from temporal_assets.windows.registry import WINDOW_NAMES
 
 REQUESTS: Final = ("requests", "rejects")
+
 
 _ONE: Final = dt.timedelta(days=1)
 
@@ -36,7 +39,7 @@ class Old:
     """Days of one kind that may go."""
 
     name: str
-    """An asset, or `landing` (lines of log files) or `policy`."""
+    """An asset, or `landing` (lines of log files), `policy` or `report` (pages)."""
     days: tuple[dt.date, ...]
     bytes: int
 
@@ -69,6 +72,7 @@ def plan(store: Store, inventory: Inventory, settings: Settings) -> Plan:
         *(_old(store, name, daily) for name in DERIVED),
         *(_old(store, name, windows) for name in WINDOW_NAMES),
         _old_policies(settings.state, windows),
+        _old_pages(settings, windows),
     ]
     return Plan(requests, daily, windows, tuple(one for one in found if one.days))
 
@@ -83,6 +87,8 @@ def carry_out(plan: Plan, store: Store, inventory: Inventory, settings: Settings
             elif one.name == "policy":
                 for folder in _policies(settings.state, day):
                     shutil.rmtree(folder)
+            elif one.name == "report":
+                page_of_day(settings, day).unlink(missing_ok=True)
             else:
                 store.remove(one.name, day)
                 verdicts.forget(settings.state, one.name, day)
@@ -130,6 +136,13 @@ def _old_policies(state: Path, kept: dt.date | None) -> Old:
         for file in folder.iterdir()
     )
     return Old("policy", tuple(old), sum(sizes))
+
+
+def _old_pages(settings: Settings, kept: dt.date | None) -> Old:
+    """Pages of reports that have a day of their own; that of the latest has another name, too."""
+    folder = settings.state / REPORTS
+    old = sorted(day for path in folder.glob("*") if (day := day_of(path)) and kept and day < kept)
+    return Old("report", tuple(old), sum(page_of_day(settings, day).stat().st_size for day in old))
 
 
 def _policies(state: Path, day: dt.date | None = None) -> Sequence[Path]:

@@ -693,9 +693,14 @@ class Orchestration(_Section):
     """Where the pages of `docs/` are served: assets in the UI link to them. Unset: the UI names the
     file."""
 
-    @field_validator("docs")
+    reports: str | None = None
+    """Where `report/` of the state folder is served: reports and policies in the UI then link to
+    the report of their day, else they say how to open it (docs/report.md). Browsers follow no link
+    from a server to a file."""
+
+    @field_validator("docs", "reports")
     @classmethod
-    def _docs(cls, value: str | None) -> str | None:
+    def _served(cls, value: str | None) -> str | None:
         return _web_address(value) if value else None
 
     @field_validator("timezone")

@@ -61,7 +61,7 @@ def run(
     from temporal_assets.reports.document import as_json as written
     from temporal_assets.reports.report_page import page
     from temporal_assets.storage.store import Store
-    from temporal_assets.windows.evaluation_report import FOLDER, read_report
+    from temporal_assets.windows.evaluation_report import page_of_day, read_report
 
     settings = existing_settings(state)
     store = Store.open(settings)
@@ -72,7 +72,7 @@ def run(
         _write(as_json, written(report))
     if as_json is not None and out is None and not show:
         return
-    target = out or settings.state / FOLDER / f"evaluation-{chosen}.html"
+    target = out or page_of_day(settings, chosen)
     _write(target, page(report))
     if str(target) == "-":
         return

@@ -118,11 +118,18 @@ def grid(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> dg.Ta
     """Rows as a table; texts come from logs and are made harmless."""
     return dg.MetadataValue.table(
         [
-            dg.TableRecord({k: shown(v) if isinstance(v, str) else v for k, v in row.items()})
+            dg.TableRecord(
+                {k: shown(v) if isinstance(v, str) else rounded(v) for k, v in row.items()}
+            )
             for row in rows
         ],
         schema=dg.TableSchema([dg.TableColumn(name, type=t) for name, t in columns.items()]),
     )
+
+
+def rounded(value: Any) -> Any:
+    """A number as people read it, with four digits that count; anything else as it is."""
+    return float(f"{value:.4g}") if isinstance(value, float) else value
 
 
 def _referrers(has_referrers: bool) -> dict[str, Any]:

@@ -6,6 +6,7 @@ No URL is shown here, and sentences that may name a site stay in the report.
 from __future__ import annotations
 
 import datetime as dt
+import shlex
 from typing import Any, Final
 
 import dagster as dg
@@ -15,7 +16,8 @@ from temporal_assets.defs.resources import Installation
 from temporal_assets.reports.document import Chart, Report
 from temporal_assets.reports.plots import as_markdown
 from temporal_assets.reports.preview import as_png
-from temporal_assets.windows.evaluation_report import FOLDER, HTML, read_report
+from temporal_assets.settings import Settings
+from temporal_assets.windows.evaluation_report import page_of_day, read_report
 
 _TOLD: Final = (
     *("tw-table-1", "np-table-2", "out-of-time", "seeds", "labels", "calibration", "early-labels"),
@@ -35,11 +37,25 @@ def details(installation: Installation, day: dt.date, plots: bool) -> _Said:
         "sections_missing": missing,
         "says": _sentences(report),
     }
-    page = installation.settings.state / FOLDER / HTML
-    if page.is_file():
-        said["latest_page"] = dg.MetadataValue.path(page)
-        said["latest_page_bytes"] = page.stat().st_size
+    page = page_of_day(installation.settings, day)
+    if page.is_file():  # else made by an earlier release
+        said |= link(installation.settings, day)
+        said["page_bytes"] = page.stat().st_size
     return said | _previews(report) if plots else said
+
+
+def link(settings: Settings, day: dt.date) -> _Said:
+    """The report of a day, one click away where reports are served; else how to open it.
+
+    Browsers open no file from a page that came over the network, so a path is for reading only.
+    """
+    page = page_of_day(settings, day)
+    base = settings.orchestration.reports
+    if base:
+        return {"report": dg.MetadataValue.url(f"{base.rstrip('/')}/{page.name}")}
+    state = shlex.quote(str(settings.state))
+    command = f"temporal-assets report --open --day {day} --state {state}"
+    return {"report": dg.MetadataValue.path(page), "open_report_with": command}
 
 
 def _sentences(report: Report) -> dg.TableMetadataValue:

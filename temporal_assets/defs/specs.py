@@ -125,9 +125,15 @@ def _column(column: ColumnSpec) -> dg.TableColumn:
     return dg.TableColumn(
         column.name,
         type=column.sql_type,
-        description=column.description,
+        description=_described(column),
         constraints=dg.TableColumnConstraints(nullable=column.nullable),
     )
+
+
+def _described(column: ColumnSpec) -> str:
+    """With the columns it is made from: without Dagster+ the UI draws no lineage of columns."""
+    made_from = ", ".join(f"`{source}`" for source in column.sources)
+    return f"{column.description} From {made_from}." if made_from else column.description
 
 
 def _source(name: str) -> dg.TableColumnDep:

@@ -141,8 +141,9 @@ def _of_policy(installation: Installation, day: dt.date, plots: bool) -> _Said:
     manifest = installation.store.require("crawl_policy", day)
     folder = crawl_policy.files_of(installation.store, installation.settings, manifest)
     if folder is not None:
+        said["policy"] = dg.MetadataValue.path(folder / FILE)
         said["policy_bytes"] = (folder / FILE).stat().st_size
-    return said
+    return said | report_metadata.link(installation.settings, day)
 
 
 def _rows(installation: Installation, asset: str, day: dt.date, query: str) -> list[_Said]:

@@ -3,10 +3,11 @@
 Here: which sections there are, what each is given, and publishing them. Not here: what they say
 (`reports.sections`), how they look (`reports.report_page`), what is read (`report_rows`).
 
-The table is the truth; the page and the JSON of the latest window lie in the state folder, too:
+The table is the truth; pages, and the JSON of the latest window, lie in the state folder, too:
 
-    report/evaluation.html      to look at and pass on
-    report/evaluation.json      the same numbers for machines
+    report/evaluation-2025-05-01.html    of the day: to look at, to link to and to pass on
+    report/evaluation.html               the latest
+    report/evaluation.json               the same numbers for machines
 """
 
 from __future__ import annotations
@@ -65,6 +66,7 @@ FOLDER: Final = "report"
 """In the state folder."""
 HTML: Final = "evaluation.html"
 JSON: Final = "evaluation.json"
+OF_DAY: Final = "evaluation-{day}.html"
 
 DATA: Final = "data"
 """Id of the row that says what the data is."""
@@ -205,7 +207,7 @@ def _missing(job: Job) -> str:
 
 def _make(job: Job) -> Sequence[Path]:
     report = compose(job)
-    _write_latest(job, report)
+    _write_pages(job, report)
     path = job.out / "evaluation_report.parquet"
     schema = contracts.EVALUATION_REPORT.arrow_schema
     made = pa.Table.from_pylist(list(_rows(report)), schema)
@@ -239,13 +241,31 @@ def _row(section: Section) -> Row:
     }
 
 
-def _write_latest(job: Job, report: Report) -> None:
-    """Page and JSON, unless they are of a later day."""
-    if any(day > job.day for day in job.store.days("evaluation_report")):
-        return
+def page_of_day(settings: Settings, day: dt.date) -> Path:
+    """Where the page of a day is."""
+    return settings.state / FOLDER / OF_DAY.format(day=day)
+
+
+def day_of(path: Path) -> dt.date | None:
+    """Whose page a file is; None for files of anybody else."""
+    head, tail = OF_DAY.split("{day}")
+    if not (path.name.startswith(head) and path.name.endswith(tail)):
+        return None
+    try:
+        return dt.date.fromisoformat(path.name.removeprefix(head).removesuffix(tail))
+    except ValueError:
+        return None
+
+
+def _write_pages(job: Job, report: Report) -> None:
+    """The page of the day; the latest page and JSON as well, unless they are of a later day."""
     folder = job.settings.state / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
-    replace_text(folder / HTML, page(report), job.out)
+    html = page(report)
+    replace_text(page_of_day(job.settings, job.day), html, job.out)
+    if any(day > job.day for day in job.store.days("evaluation_report")):
+        return
+    replace_text(folder / HTML, html, job.out)
     replace_text(folder / JSON, as_json(report), job.out)
 
 

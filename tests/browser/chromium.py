@@ -25,6 +25,9 @@ NAMES: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-
 _LOOK_SECONDS: Final = 0.2
 """Between two looks at a page that is waited for."""
 
+_CONTROL: Final = 2
+"""The protocol's number of the key."""
+
 _MAX_MESSAGE: Final = 64 << 20
 """Bytes of one answer; a screenshot has some."""
 
@@ -108,13 +111,25 @@ class Page:
             self._call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
     def type(self, selector: str, text: str) -> None:
-        """Replace what stands in a field, and leave it with Enter."""
+        """Replace what stands in a field or an editor."""
         focus = f"(() => {{ const e = document.querySelector({json.dumps(selector)});"
-        focus += " if (!e) return false; e.focus(); e.select(); return true; })()"
+        focus += " if (!e) return false; e.focus(); return document.activeElement === e; })()"
         self.wait(lambda: self.run(focus), f"no field {selector}")
+        # Editors know the key, plain fields the command.
+        self.press("a", 65, modifiers=_CONTROL, commands=["selectAll"])
         self._call("Input.insertText", text=text)
-        for kind in ("keyDown", "keyUp"):
-            self._call("Input.dispatchKeyEvent", type=kind, key="Enter", windowsVirtualKeyCode=13)
+
+    def press(self, key: str, code: int, **how: Any) -> None:
+        """One key, by its name and its number."""
+        for kind in ("rawKeyDown", "keyUp"):
+            down = how if kind == "rawKeyDown" else {}
+            self._call(
+                "Input.dispatchKeyEvent", type=kind, key=key, windowsVirtualKeyCode=code, **down
+            )
+
+    def enter(self) -> None:
+        """The key that ends a field."""
+        self.press("Enter", 13)
 
     def photograph(self, path: Path) -> None:
         shot = self._call("Page.captureScreenshot", format="png")

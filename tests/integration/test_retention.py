@@ -19,6 +19,7 @@ from temporal_assets.storage.inventory import Inventory
 from temporal_assets.storage.landing import refresh
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.asset import build
+from temporal_assets.windows.evaluation_report import page_of_day
 from temporal_assets.windows.page_totals import PAGE_TOTALS
 from tests import logs
 
@@ -57,6 +58,10 @@ class Installation:
             policy = self.state / "policy" / f"{day}-0123456789ab"
             policy.mkdir(parents=True)
             (policy / "policy.json").write_text("{}")
+            page = page_of_day(self.settings, day)
+            page.parent.mkdir(exist_ok=True)
+            page.write_text("report")
+        (page.parent / "evaluation-of-mine.html").write_text("mine")
 
     @property
     def inventory(self) -> Inventory:
@@ -95,6 +100,8 @@ def test_every_kind_is_kept_for_its_own_time(made: Installation) -> None:
     # What crawlers are told to load stays, however old it is.
     policies = sorted(path.name[:10] for path in (made.state / "policy").glob("2026-*"))
     assert policies == [str(day) for day in (DAYS[0], *DAYS[-3:])]
+    pages = sorted(path.name for path in (made.state / "report").iterdir())
+    assert pages == [*(f"evaluation-{day}.html" for day in DAYS[-3:]), "evaluation-of-mine.html"]
     assert plan(made.store, made.inventory, made.settings).old == ()
 
 

@@ -52,8 +52,8 @@ def _make(installation: Installation, asset: WindowAsset, day: dt.date, plots: b
     for name, days in days_read(store, settings, asset, day).items():
         refuse_blocked(installation, name, days)
     result = build(store, installation.engine, settings, asset, day)
-    said = details(installation, asset.name, day, plots=plots)
-    return Made(result.manifest, metadata.of_window(result) | said)
+    said = metadata.of_window(result) | details(installation, asset.name, day, plots=plots)
+    return Made(result.manifest, {name: metadata.rounded(one) for name, one in said.items()})
 
 
 def _is_too_early(context: dg.AssetExecutionContext, installation: Installation) -> bool:
