@@ -60,9 +60,9 @@ def main() -> None:
             repeat = f"python -m benchmarks.suite --size {arguments.size} --line {name}"
             rows = line(name, folder, arguments.size, arguments.repeats)
             found[name] = {"repeat": repeat, "machine": facts, "ways": rows}
+            if arguments.write:  # at once: a long run may be interrupted
+                publish(arguments.size, {name: found[name]})
     print(markdown(arguments.size, found))
-    if arguments.write:
-        publish(arguments.size, found)
 
 
 def line(name: str, folder: Path, size: str, repeats: int) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 from typing import Final
 from urllib.parse import quote
 
@@ -162,9 +163,15 @@ def _section_urls(
 
 
 def _dates(options: DemoOptions, form: str, day: Int64s) -> Ragged:
-    first = options.first_day - dt.timedelta(_OLDEST)
-    days = [first + dt.timedelta(i) for i in range(_OLDEST + options.days + 1)]
-    return pack([day.strftime(form).encode() for day in days]).take(day + _OLDEST)
+    return _calendar(options.first_day, options.days, form).take(day + _OLDEST)
+
+
+@cache
+def _calendar(first_day: dt.date, days: int, form: str) -> Ragged:
+    """All days that a page can be born on, written; sections share a few forms."""
+    first = first_day - dt.timedelta(_OLDEST)
+    every = [first + dt.timedelta(i) for i in range(_OLDEST + days + 1)]
+    return pack([day.strftime(form).encode() for day in every])
 
 
 def _pick(words: tuple[str, ...], rng: np.random.Generator, count: int) -> Ragged:
