@@ -34,13 +34,22 @@ from temporal_assets.engines.chosen import engine_of
 from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.asset import build
+from temporal_assets.windows.calibration import CALIBRATION
+from temporal_assets.windows.interest_curves import INTEREST_CURVES
 from temporal_assets.windows.page_histories import PAGE_HISTORIES
 from temporal_assets.windows.page_labels import PAGE_LABELS
 from temporal_assets.windows.page_totals import PAGE_TOTALS
 from temporal_assets.windows.page_traffic import PAGE_TRAFFIC
 
 _FIRST = dt.date(2025, 3, 3)
-_WINDOWS = (PAGE_TOTALS, PAGE_HISTORIES, PAGE_LABELS, PAGE_TRAFFIC)
+_WINDOWS = (
+    PAGE_TOTALS,
+    PAGE_HISTORIES,
+    INTEREST_CURVES,
+    CALIBRATION,  # nothing without annotated pages; labels ask for it
+    PAGE_LABELS,
+    PAGE_TRAFFIC,
+)
 _ENGINES = ("duckdb", "spark")
 _SITES = 200
 _REQUESTS_A_PAGE = 25
@@ -48,6 +57,7 @@ _REQUESTS_A_CLIENT = 12
 _SHARE_OF_NEW_PAGES = 0.5
 """Of the requests; they go to pages that opened in the last days, the others to old ones."""
 
+_SAMPLED_SECONDS = 0.3
 _SHUFFLED = "internal.metrics.shuffle.write.bytesWritten"
 _SPILLED = "internal.metrics.diskBytesSpilled"
 
@@ -218,13 +228,14 @@ def measured(state: Path, name: str, arguments: argparse.Namespace) -> list[dict
     samples: list[tuple[float, int]] = []
     while run.poll() is None:
         samples.append((time.time(), memory_of(run.pid)))
-        time.sleep(0.3)
+        time.sleep(_SAMPLED_SECONDS)
     if run.returncode:
         raise SystemExit((state / "log").read_text("utf-8", "replace")[-3000:])
     said = [json.loads(line) for line in (state / "said").read_text().splitlines()]
     stages = list(stages_of(state / "spark-events")) if name == "spark" else []
     for one in said:
-        at_that_time = [size for at, size in samples if one["began"] <= at <= one["ended"]]
+        began, ended = one["began"] - _SAMPLED_SECONDS, one["ended"] + _SAMPLED_SECONDS
+        at_that_time = [size for at, size in samples if began <= at <= ended]
         one["memory"] = max(at_that_time, default=0)
         for metric in (_SHUFFLED, _SPILLED):
             one[metric] = sum(
