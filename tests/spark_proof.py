@@ -10,6 +10,8 @@ drivers that die (`tests/integration/test_spark.py`), which takes minutes more.
 from __future__ import annotations
 
 import argparse
+import signal
+import sys
 import time
 from pathlib import Path
 from subprocess import Popen
@@ -84,6 +86,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--whole", action="store_true", help="a larger corpus, for minutes more")
     corpus = WHOLE if parser.parse_args().whole else SMALL
+    # Whoever ends this ends the cluster with it.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended from outside"))
     with TemporaryDirectory(prefix="temporal-assets-spark-") as folder:
         prove(Path(folder), corpus)
 
