@@ -76,6 +76,8 @@ def main() -> None:
         runs.append(run.summary(arguments.days))
         _show(runs[-1])
     _show_growth(runs)
+    if len(runs) > 1:
+        _show_extrapolated(runs)
     if arguments.json:
         arguments.json.write_text(json.dumps({"machine": machine(), "runs": runs}, indent=2) + "\n")
 
@@ -176,6 +178,26 @@ def _show(run: Facts) -> None:
         print(f"state {disk / 1e6:,.0f} MB, {disk / packed:.2f} times the gzipped logs")
     print("Extrapolated to the papers' size, every second times the size:")
     print(", ".join(f"{name} {value:.0f}" for name, value in run["extrapolated"].items()))
+
+
+def _line(small: Facts, large: Facts, stages: Iterable[str], fact: str) -> tuple[float, list[str]]:
+    """Minutes at the papers' size by a line through two sizes, and the stages that ran at both."""
+    before, after = small["measured"], large["measured"]
+    both = [stage for stage in stages if stage in before and stage in after]
+    low, high = (sum(float(done[stage][fact]) for stage in both) for done in (before, after))
+    slope = (high - low) / (large["fraction"] - small["fraction"])
+    return (low + slope * (1 - small["fraction"])) / 60, both
+
+
+def _show_extrapolated(runs: list[Facts]) -> None:
+    """What starts a stage is paid once, what is done for a request as often as there are some."""
+    small, large = runs[0], runs[-1]
+    print(f"\nExtrapolated to the papers' size, a line through {small['fraction']:g} and", end=" ")
+    print(f"{large['fraction']:g}; not measured:")
+    for name, stages in (("backfill", BACKFILL), ("later day", LATER)):
+        wall, both = _line(small, large, stages, "seconds")
+        work, _ = _line(small, large, stages, "processor_seconds")
+        print(f"{name:12}{wall:>7.1f} min wall{work:>8.1f} min processor, {len(both)} stages")
 
 
 def _show_growth(runs: list[Facts]) -> None:
