@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import dagster as dg
 
+from temporal_assets import contracts
 from temporal_assets.defs import lifelines
 from temporal_assets.defs.engine_log import engine_log
 from temporal_assets.defs.events import Event
@@ -22,6 +23,7 @@ from temporal_assets.defs.partitions import days_of, in_words
 from temporal_assets.defs.resources import Installation
 from temporal_assets.defs.retries import can_retry, is_transient, retry
 from temporal_assets.quality import verdicts
+from temporal_assets.quality.inspect import Inspector
 from temporal_assets.reports.text import shown
 from temporal_assets.storage import catalogue
 from temporal_assets.storage.manifest import Manifest, digest_of
@@ -78,6 +80,7 @@ def refuse_blocked(installation: Installation, asset: str, days: Iterable[dt.dat
 
     Dagster stops what is downstream of a failed check within one run. This stops later runs too.
     """
+    _judge_unjudged(installation, asset, days := list(days))
     blocked = {day: broken for day in days if (broken := broken_of(installation, asset, day))}
     if not blocked:
         return
@@ -85,6 +88,28 @@ def refuse_blocked(installation: Installation, asset: str, days: Iterable[dt.dat
     names = ", ".join(f"{one.check} ({one.message})" for one in broken)
     others = f"; {more} more of its days neither" if more else ""
     raise BlockedDay(f"{asset} of {day} must not be built upon: {names}{others}")
+
+
+def _judge_unjudged(installation: Installation, asset: str, days: Sequence[dt.date]) -> None:
+    """Judge invariants of days whose run was killed between publishing and checking them."""
+    store, state = installation.store, installation.settings.state
+    table = contracts.table(asset)
+    invariants = [check for check in table.checks if verdicts.is_blocking(check)]
+    unjudged = {
+        day: manifest
+        for day in days
+        if (manifest := store.manifest(asset, day)) and not verdicts.read(state, manifest)
+    }
+    if not unjudged or not invariants:
+        return
+    inspector = Inspector(store, installation.engine, installation.settings)
+    found = inspector.inspect(table, list(unjudged), {check.name for check in invariants})
+    for day, findings in found.items():
+        judged = [
+            verdicts.judgement(asset, day, check, finding)
+            for check, finding in zip(invariants, findings, strict=True)
+        ]
+        verdicts.record(state, unjudged[day], judged)
 
 
 def broken_of(installation: Installation, asset: str, day: dt.date) -> list[verdicts.Judgement]:
