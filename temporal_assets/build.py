@@ -23,6 +23,7 @@ from temporal_assets.defs.assets.transits import transits_asset
 from temporal_assets.defs.assets.windows import window_asset
 from temporal_assets.defs.checks import contract_checks, log_file_checks
 from temporal_assets.defs.jobs import daily_job, ingest_job, nightly_job, windows_job
+from temporal_assets.defs.lost_runs import lost_runs_sensor
 from temporal_assets.defs.partitions import daily_partitions
 from temporal_assets.defs.resources import (
     CATALOGUE_RESOURCE,
@@ -68,7 +69,11 @@ def _definitions(settings: Settings, resources: Mapping[str, Any]) -> dg.Definit
         asset_checks=[log_file_checks(), *(contract_checks(table) for table in contracts.TABLES)],
         jobs=[ingest, daily, windows, nightly, what_if_job()],
         schedules=[nightly_schedule(settings, nightly)],
-        sensors=[log_files_sensor(ingest, daily, windows), alerts_sensor()],
+        sensors=[
+            log_files_sensor(ingest, daily, windows),
+            alerts_sensor(),
+            lost_runs_sensor(),
+        ],
         resources={
             INSTALLATION: Installation.of(settings),
             CATALOGUE_RESOURCE: catalogue_resource(settings),

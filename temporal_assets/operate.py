@@ -23,7 +23,7 @@ from filelock import FileLock
 from temporal_assets import contracts
 from temporal_assets.build import build_defs
 from temporal_assets.daily import DAILY_ASSETS, DERIVED
-from temporal_assets.defs import lifelines, tags
+from temporal_assets.defs import lifelines, lost_runs, tags
 from temporal_assets.defs.checks import log_file_judgement, logs_of
 from temporal_assets.defs.events import Event
 from temporal_assets.defs.old_runs import old_runs
@@ -50,6 +50,7 @@ __all__ = [
     "materialize",
     "prepare_home",
     "switched_on",
+    "tidy",
 ]
 
 _CONFIG: Final = "dagster.yaml"
@@ -146,7 +147,7 @@ def materialize(
     wanted = _wanted(assets)
     operation = _Operation(settings, on_event)
     with _instance(settings) as instance:
-        lifelines.fail_orphans(instance, settings.state)
+        lost_runs.settle(instance, Installation.of(settings))
         if "log_files" in wanted:
             operation.run(instance, "ingest", ["log_files"], ())
         chosen = [asset for asset in DAILY_ASSETS if asset in wanted]
@@ -158,6 +159,13 @@ def materialize(
                 operation.make_windows(instance, windows, run)
         operation.make_latest(instance, latest_windows if assets else WINDOW_NAMES)
     return operation.outcome()
+
+
+def tidy(settings: Settings) -> None:
+    """End runs whose process is gone, where there may be any; `materialize` does it by itself."""
+    if any((settings.state / "locks").glob("run-*.lock")):
+        with _instance(settings) as instance:
+            lost_runs.settle(instance, Installation.of(settings))
 
 
 def forgettable_runs(settings: Settings) -> list[str]:
@@ -185,7 +193,9 @@ def switched_on(settings: Settings) -> tuple[str, ...]:
         return ()
     with _instance(settings) as instance:
         states = instance.all_instigator_state()
-        return tuple(sorted({state.instigator_name for state in states if state.is_running}))
+        running = {state.instigator_name for state in states if state.is_running}
+        # That one is always on, and brings no data.
+        return tuple(sorted(running - {lost_runs.SENSOR}))
 
 
 def last_checks(settings: Settings) -> tuple[Judgement, ...]:

@@ -64,6 +64,7 @@ def run(
     A day that is built again is replaced whole; one that fails keeps what it was. Windows of other
     days than the latest are built when they and the days are named.
     """
+    from temporal_assets.operate import tidy
     from temporal_assets.storage.inventory import Inventory
 
     if sum((bool(day), bool(first or last), missing)) > 1:
@@ -87,6 +88,7 @@ def run(
     elif days or _is_due(settings, windows):
         outcome = build(settings, days, daily, windows)
     else:
+        tidy(settings)
         outcome = None
     if as_json:
         console.write_json(outcome_report(days, outcome))

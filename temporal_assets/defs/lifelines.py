@@ -9,12 +9,15 @@ system releases with the process, and a run whose lock can be taken is over.
 
 from __future__ import annotations
 
+import datetime as dt
 import time
 from pathlib import Path
 from typing import Final
 
 import dagster as dg
 from filelock import FileLock, Timeout
+
+from temporal_assets import contracts
 
 _UNDER_WAY: Final = [
     dg.DagsterRunStatus.STARTED,
@@ -23,8 +26,18 @@ _UNDER_WAY: Final = [
 
 _GONE: Final = "The process of this run is gone. What it published is whole; start it again."
 
+LOST: Final = "temporal_assets/lost"
+"""Tag of runs that were ended here."""
+
+_MOST_LOST: Final = 3
+"""Runs that may be lost within an hour before the same work is tried once an hour only."""
+
 _STARTING_SECONDS: Final = 5
 """A lock as young as this may have been made and not been taken yet."""
+
+_SETTLED_SECONDS: Final = 600
+"""A run takes its lock with its first step. One that has none so long after its start was killed
+in between."""
 
 _held: dict[str, FileLock] = {}
 """Locks of this process's runs by run id: a step must not release what the next one needs."""
@@ -49,19 +62,76 @@ def release(state: Path, run_id: str) -> None:
         _path(state, run_id).unlink(missing_ok=True)
 
 
-def fail_orphans(instance: dg.DagsterInstance, state: Path) -> list[str]:
-    """Mark runs as failed whose process is gone. Returns their ids."""
-    orphans = []
+def fail_orphans(instance: dg.DagsterInstance, state: Path) -> list[dg.DagsterRun]:
+    """Mark runs as failed whose process is gone.
+
+    Returns every run that has ended without success since the last look: those, the ones whose
+    end Dagster itself has noticed, and runs that failed or were cancelled.
+    """
+    ended = []
     for path in sorted((state / "locks").glob("run-*.lock")):
         run_id = path.stem.removeprefix("run-")
         if run_id in _held or not _is_released(path):
             continue
         run = instance.get_run_by_id(run_id)
-        if run is not None and run.status in _UNDER_WAY:
-            instance.report_run_failed(run, _GONE)
-            orphans.append(run_id)
+        if run is not None and run.status is not dg.DagsterRunStatus.SUCCESS:
+            ended.append(run)
         path.unlink(missing_ok=True)
-    return orphans
+    ended += _never_held(instance, state)
+    for run in ended:
+        if run.status in _UNDER_WAY:
+            instance.add_run_tags(run.run_id, {LOST: "true"})
+            instance.report_run_failed(run, _GONE)
+        elif _was_killed(instance, run):
+            instance.add_run_tags(run.run_id, {LOST: "true"})
+            instance.report_engine_event(_GONE, run)
+    return ended
+
+
+def is_lost(instance: dg.DagsterInstance, run: dg.DagsterRun) -> bool:
+    """Whether a run ended with its process, rather than by itself or by somebody's order."""
+    stored = instance.get_run_by_id(run.run_id)
+    return stored is not None and LOST in stored.tags
+
+
+def lost_lately(instance: dg.DagsterInstance, now: dt.datetime) -> str:
+    """A text that changes with every lost run; after three within an hour, once an hour.
+
+    What was lost with its process is tried again. What kills its process each time is not to do
+    so each minute.
+    """
+    lost = instance.get_run_records(dg.RunsFilter(tags={LOST: "true"}), limit=_MOST_LOST)
+    hour = now - dt.timedelta(hours=1)
+    if len(lost) == _MOST_LOST and all(one.create_timestamp > hour for one in lost):
+        return f"{now:%Y-%m-%dT%H}"
+    return lost[0].dagster_run.run_id if lost else "0"
+
+
+def _was_killed(instance: dg.DagsterInstance, run: dg.DagsterRun) -> bool:
+    """Dagster fails runs whose process its code server has seen to end. No step has failed then."""
+    if run.status is not dg.DagsterRunStatus.FAILURE:
+        return False
+    failures = instance.get_records_for_run(run.run_id, of_type=dg.DagsterEventType.STEP_FAILURE)
+    return not failures.records
+
+
+def _never_held(instance: dg.DagsterInstance, state: Path) -> list[dg.DagsterRun]:
+    """Runs of our assets that have begun and never took a lock."""
+    before = time.time() - _SETTLED_SECONDS
+    records = instance.get_run_records(dg.RunsFilter(statuses=_UNDER_WAY))
+    return [
+        record.dagster_run
+        for record in records
+        if (record.start_time or before) < before
+        and not _path(state, record.dagster_run.run_id).exists()
+        and _is_ours(record.dagster_run)
+    ]
+
+
+def _is_ours(run: dg.DagsterRun) -> bool:
+    """Whether a run makes what the contracts name: assets of others hold no lock."""
+    ours = {dg.AssetKey("log_files"), *(dg.AssetKey(table.name) for table in contracts.TABLES)}
+    return bool(run.asset_selection) and ours.issuperset(run.asset_selection or ())
 
 
 def _is_released(path: Path) -> bool:

@@ -18,7 +18,7 @@ from typing import Any, Final
 import dagster as dg
 
 from temporal_assets import daily
-from temporal_assets.defs import lifelines, tags
+from temporal_assets.defs import lifelines, lost_runs, tags
 from temporal_assets.defs.batches import Batch, Stale, batches
 from temporal_assets.defs.days import broken_of
 from temporal_assets.defs.jobs import Job
@@ -52,12 +52,10 @@ class _Memory:
 
     asked: str = ""
     """Identity of the files that a run was asked to read last."""
-    generation: int = 0
-    """Raised when runs were lost with their process, so that the same work is asked for again."""
 
     @classmethod
     def from_cursor(cls, cursor: str | None) -> _Memory:
-        return cls(**json.loads(cursor)) if cursor else cls()
+        return cls(json.loads(cursor)["asked"]) if cursor else cls()
 
 
 def log_files_sensor(ingest: Job, daily_job: Job, windows_job: Job) -> dg.SensorDefinition:
@@ -76,8 +74,7 @@ def log_files_sensor(ingest: Job, daily_job: Job, windows_job: Job) -> dg.Sensor
         context: dg.SensorEvaluationContext, installation: dg.ResourceParam[Installation]
     ) -> dg.SensorResult:
         memory = _Memory.from_cursor(context.cursor)
-        if lifelines.fail_orphans(context.instance, installation.settings.state):
-            memory = replace(memory, generation=memory.generation + 1)
+        lost_runs.settle(context.instance, installation)
         return _tick(context.instance, installation, memory, dt.datetime.now(dt.UTC))
 
     return new_log_files
@@ -91,23 +88,25 @@ def _tick(
     if any(run.job_name in _READING_JOBS for run in unfinished):
         return _nothing(memory, "Log files are being read.")
     inventory = Inventory.load(settings)
+    # Part of every key: what was lost with its process is asked for again.
+    lost = lifelines.lost_lately(instance, now)
     pending = inventory.pending(settings, settled=SETTLED)
     asked = _identity(pending)
     if pending and asked != memory.asked:
         memory = replace(memory, asked=asked)
         # Days are made after all their files have been read, not after each.
-        return _result(memory, [_ingest_request(pending, memory)])
+        return _result(memory, [_ingest_request(pending, lost)])
     requests: list[dg.RunRequest] = []
     if pending:
         # That run has failed. It is asked for again once an hour; days go on meanwhile.
-        requests.append(_ingest_request(pending, memory, f"{now:%Y-%m-%dT%H}"))
+        requests.append(_ingest_request(pending, lost, f"{now:%Y-%m-%dT%H}"))
     busy = {day for run in unfinished for day in tags.days_of_run(run.tags)}
     stale, outside = _stale(installation, inventory, now)
     requests += [
-        _daily_request(installation, inventory, batch, memory)
+        _daily_request(installation, inventory, batch, lost)
         for batch in batches(stale, settings.orchestration.days_per_run, leave_out=busy)
     ]
-    requests += _window_requests(installation, busy, memory, now)
+    requests += _window_requests(installation, busy, lost, now)
     if requests:
         return _result(memory, requests)
     if outside:
@@ -144,18 +143,16 @@ def _identity(pending: Iterable[Pending]) -> str:
     return digest_of(sorted((one.path, one.size, one.mtime_ns) for one in seen))
 
 
-def _ingest_request(
-    pending: Sequence[Pending], memory: _Memory, attempt: str = "first"
-) -> dg.RunRequest:
+def _ingest_request(pending: Sequence[Pending], lost: str, attempt: str = "first") -> dg.RunRequest:
     return dg.RunRequest(
-        run_key=f"ingest:{_identity(pending)}:{memory.generation}:{attempt}",
+        run_key=f"ingest:{_identity(pending)}:{lost}:{attempt}",
         job_name="ingest",
         tags={"log_files": str(len(pending))},
     )
 
 
 def _daily_request(
-    installation: Installation, inventory: Inventory, batch: Batch, memory: _Memory
+    installation: Installation, inventory: Inventory, batch: Batch, lost: str
 ) -> dg.RunRequest:
     """The key names the days and what they are made from: a failure is not repeated as it is."""
     sources: list[Any] = [daily.requests_digest(installation.settings)]
@@ -165,7 +162,7 @@ def _daily_request(
         sources.append(None if "requests" in batch.assets or made is None else made.digest)
     key = f"daily:{batch.days[0]}..{batch.days[-1]}:{digest_of([batch.assets, sources])}"
     return dg.RunRequest(
-        run_key=f"{key}:{memory.generation}",
+        run_key=f"{key}:{lost}",
         job_name="daily",
         tags=tags.of_range(batch.days),
         asset_selection=[dg.AssetKey(asset) for asset in batch.assets],
@@ -173,7 +170,7 @@ def _daily_request(
 
 
 def _window_requests(
-    installation: Installation, busy: Collection[dt.date], memory: _Memory, now: dt.datetime
+    installation: Installation, busy: Collection[dt.date], lost: str, now: dt.datetime
 ) -> list[dg.RunRequest]:
     """At most one: for the latest day that is over, asked for once per state of its window."""
     store, settings = installation.store, installation.settings
@@ -187,7 +184,7 @@ def _window_requests(
     state = digest_of([found.assets, [day and day.digest for day in days], str(settings.window)])
     return [
         dg.RunRequest(
-            run_key=f"windows:{found.day}:{state}:{memory.generation}",
+            run_key=f"windows:{found.day}:{state}:{lost}",
             job_name="windows",
             tags=tags.of_range([found.day]),
             asset_selection=[dg.AssetKey(asset) for asset in found.assets],

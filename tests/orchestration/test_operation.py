@@ -141,7 +141,8 @@ def test_a_run_is_alive_as_long_as_its_process(running: Project) -> None:
     assert lifelines.fail_orphans(running.instance, state) == []
     other.kill()
     other.communicate()
-    assert lifelines.fail_orphans(running.instance, state) == [run.run_id]
+    (lost,) = lifelines.fail_orphans(running.instance, state)
+    assert lost.run_id == run.run_id
     stored = running.instance.get_run_by_id(run.run_id)
     assert stored is not None
     assert stored.status is dg.DagsterRunStatus.FAILURE

@@ -1,0 +1,120 @@
+"""Runs whose process was killed: they end, what they published is shown, and it is judged."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+
+import dagster as dg
+import pytest
+
+from temporal_assets import daily
+from temporal_assets.defs import lifelines, lost_runs, tags
+from temporal_assets.defs.days import BlockedDay, refuse_blocked
+from temporal_assets.operate import switched_on
+from temporal_assets.quality import verdicts
+from tests import logs
+from tests.orchestration.conftest import Project
+from tests.orchestration.test_checks import publish_requests
+
+FIRST, SECOND = dt.date(2026, 3, 1), dt.date(2026, 3, 2)
+
+
+@pytest.fixture
+def killed(running: Project) -> tuple[Project, dg.DagsterRun]:
+    """A run over two days that published `requests` of the first, and then was killed."""
+    logs.write_days(running.logs, FIRST, 2)
+    running.run("ingest")
+    daily.build_requests(
+        running.store,
+        running.installation.engine,
+        running.settings,
+        FIRST,
+        running.inventory,
+    )
+    run = running.instance.create_run_for_job(
+        running.defs().resolve_job_def("daily"),
+        tags=tags.of_range([FIRST, SECOND]),
+        status=dg.DagsterRunStatus.STARTED,
+    )
+    _leave_lock(running, run)
+    return running, run
+
+
+def _leave_lock(project: Project, run: dg.DagsterRun) -> None:
+    lock = project.settings.state / "locks" / f"run-{run.run_id}.lock"
+    lock.parent.mkdir(exist_ok=True)
+    lock.touch()
+    os.utime(lock, (0, 0))
+
+
+def _shown(project: Project, asset: str) -> set[str]:
+    return project.instance.get_materialized_partitions(dg.AssetKey(asset))
+
+
+def _tick(project: Project) -> str | None:
+    context = dg.build_sensor_context(
+        instance=project.instance,
+        resources={"installation": project.installation},
+        definitions=project.defs(),
+    )
+    sensor = project.defs().resolve_sensor_def(lost_runs.SENSOR)
+    return sensor.evaluate_tick(context).skip_message
+
+
+def test_days_that_a_killed_run_published_are_shown(
+    killed: tuple[Project, dg.DagsterRun],
+) -> None:
+    project, run = killed
+    assert _shown(project, "requests") == set()
+    assert _tick(project) == f"Ended: {run.run_id}."
+    stored = project.instance.get_run_by_id(run.run_id)
+    assert stored is not None
+    assert stored.status is dg.DagsterRunStatus.FAILURE
+    assert _shown(project, "requests") == _shown(project, "rejects") == {FIRST.isoformat()}
+    assert _shown(project, "page_views") == set()
+    assert _tick(project) == "No run is lost."
+
+
+def test_a_run_that_dagster_saw_dying_is_lost_as_well(
+    killed: tuple[Project, dg.DagsterRun],
+) -> None:
+    """Its code server fails the run within a second, before anybody here looks."""
+    project, run = killed
+    project.instance.report_run_failed(run, "exit code -9")
+    before = lifelines.lost_lately(project.instance, dt.datetime.now(dt.UTC))
+    assert lost_runs.settle(project.instance, project.installation) == [run.run_id]
+    assert _shown(project, "requests") == {FIRST.isoformat()}
+    after = lifelines.lost_lately(project.instance, dt.datetime.now(dt.UTC))
+    assert (before, after) == ("0", run.run_id)
+
+
+def test_what_loses_its_process_each_time_is_tried_once_an_hour(running: Project) -> None:
+    job = running.defs().resolve_job_def("ingest")
+    now = dt.datetime.now(dt.UTC)
+    for _ in range(3):
+        run = running.instance.create_run_for_job(job, status=dg.DagsterRunStatus.STARTED)
+        _leave_lock(running, run)
+        lost_runs.settle(running.instance, running.installation)
+    assert lifelines.lost_lately(running.instance, now) == f"{now:%Y-%m-%dT%H}"
+    later = now + dt.timedelta(hours=2)
+    assert lifelines.lost_lately(running.instance, later) == run.run_id
+
+
+def test_the_sensor_is_on_and_brings_no_data(running: Project) -> None:
+    sensor = running.defs().resolve_sensor_def(lost_runs.SENSOR)
+    assert sensor.default_status is dg.DefaultSensorStatus.RUNNING
+    assert switched_on(running.settings) == ()
+
+
+def test_a_day_that_was_never_judged_is_judged_before_it_is_built_upon(
+    killed: tuple[Project, dg.DagsterRun],
+) -> None:
+    project, _ = killed
+    manifest = project.store.require("requests", FIRST)
+    assert verdicts.read(project.settings.state, manifest) == ()
+    refuse_blocked(project.installation, "requests", [FIRST])
+    assert verdicts.read(project.settings.state, manifest) != ()
+    publish_requests(project.store, manifest, site="elsewhere.org")
+    with pytest.raises(BlockedDay, match="site_is_host"):
+        refuse_blocked(project.installation, "requests", [FIRST])
