@@ -34,6 +34,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=2026)
     parser.add_argument("--kinds", default=",".join(ALL), help="some of the kinds")
     parser.add_argument("--only", help="one trial, as KIND:NUMBER")
+    parser.add_argument("--numbers", help="some trials of each kind, as FIRST-LAST")
     parser.add_argument("--results", type=Path, help="a file of JSON lines to add to")
     parser.add_argument("--folder", type=Path, help="where to work, on a local disk")
     options = parser.parse_args()
@@ -41,13 +42,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="faults-", dir=options.folder) as folder:
         world = World(Path(folder) / "world", options.seed)
         rows = []
-        for kind, number in _wanted(options):
-            rows.append(row := _try(world, options.seed, kind, number))
-            if row["lost"]:
-                print(f"{kind}:{number} LOST {row['lost']}", file=sys.stderr)
-            if options.results:
-                with options.results.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps(row) + "\n")
+        with world.closing:
+            for kind, number in _wanted(options):
+                rows.append(row := _try(world, options.seed, kind, number))
+                if row["lost"]:
+                    print(f"{kind}:{number} LOST {row['lost']}", file=sys.stderr, flush=True)
+                if options.results:
+                    with options.results.open("a", encoding="utf-8") as file:
+                        file.write(json.dumps(row) + "\n")
     if options.results:
         rows = [json.loads(line) for line in options.results.read_text("utf-8").splitlines()]
     print(table(rows))
@@ -61,6 +63,10 @@ def _wanted(options: argparse.Namespace) -> Iterator[tuple[str, int]]:
         yield kind, int(number)
         return
     chosen = options.kinds.split(",")
+    if options.numbers:
+        first, last = map(int, options.numbers.split("-"))
+        yield from ((kind, n) for n in range(first, last + 1) for kind in chosen)
+        return
     whole = sum(share for _, share in ALL.values())
     for kind in chosen:
         for number in range(max(1, round(ALL[kind][1] * options.trials / whole))):

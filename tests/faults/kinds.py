@@ -464,7 +464,7 @@ KINDS: Final[dict[str, tuple[Kind, int]]] = {
     "lie": (lie, 40),
     "poison": (poison, 12),
 }
-"""Name -> the kind and its share of 514 trials."""
+"""Name -> the kind and its share of the trials."""
 
 
 def clean(folder: Path) -> None:

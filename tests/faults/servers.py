@@ -1,182 +1,280 @@
-"""Faults of Dagster's own processes, in a whole installation: web server, daemon, run workers."""
+"""Faults of Dagster's processes: the command, run workers, the daemon and the web server.
+
+A step runs in the process of its run (the executor is `in_process`), so `kill -9` of a worker is
+`kill -9` of a step. One installation serves all trials of `webserver`, `daemon` and `worker`; each
+begins without tables and without anything that Dagster knows of them.
+"""
 
 from __future__ import annotations
 
-import json
 import os
 import random
+import shutil
 import signal
-import socket
-import subprocess
-import sys
 import time
-import urllib.request
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from tests.faults.kinds import Kind, Outcome
-from tests.faults.world import FIRST, LAST, Lost, World, published
+import dagster as dg
+from typer.testing import CliRunner
 
-_ASSETS: Final = ("requests", "page_views", "transits")
-_START_SECONDS: Final = 180
-_RUN_SECONDS: Final = 120
-_BACKFILL: Final = """
-mutation Go($params: LaunchBackfillParams!) {
-  launchPartitionBackfill(backfillParams: $params) { __typename
-    ... on LaunchBackfillSuccess { backfillId } ... on PythonError { message } } }
-"""
-_ROLES: Final = {
-    "webserver": ("dagster_webserver",),
-    "daemon": ("dagster._daemon", "dagster-daemon"),
-    "worker": ("execute_run", "execute_step"),
-}
+from temporal_assets.cli.app import app
+from temporal_assets.defs import tags
+from temporal_assets.operate import prepare_home
+from temporal_assets.quality import expectations
+from temporal_assets.settings import load_settings
+from temporal_assets.storage.landing import refresh
+from temporal_assets.storage.scratch import scratch_folder
+from tests.faults.installation import (
+    SETTLE_SECONDS,
+    SHOWN_SECONDS,
+    START_SECONDS,
+    UNREACHABLE,
+    Installation,
+)
+from tests.faults.kinds import Kind, Outcome
+from tests.faults.world import FIRST, LAST, Lost, World, in_child
+
+_ASSETS: Final = ("requests", "rejects", "page_views", "transits")
+_DAYS: Final = [str(FIRST.fromordinal(n)) for n in range(FIRST.toordinal(), LAST.toordinal() + 1)]
+_SAYS: Final = "The process of this run is gone"
+
+
+# The command -----------------------------------------------------------------------------------
 
 
 def command(world: World, dice: random.Random, folder: Path) -> Outcome:
     """`kill -9` of `temporal-assets materialize`, which runs Dagster in its process."""
-    state = folder / "state"
-    world.settle(state, world.logs)
-    process = subprocess.Popen(
-        _materialize(state), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(dice.uniform(3, 25))
-    struck = process.poll() is None
-    process.kill()
-    process.wait()
+    home, usual = world.once("command", lambda: _first_home(world))
+    state = world.begin(folder / "state", dice)
+    for asset in ("page_totals", "page_histories"):
+        shutil.rmtree(state / "tables" / asset, ignore_errors=True)
+    # Days that the folder comes with were made without Dagster.
+    came = {asset: _days_of(state, asset) for asset in _ASSETS}
+    if dice.random() < 0.8:
+        _lay_home(home, state)
+    ended = in_child(lambda: _materialize(state), kill_after=dice.uniform(0, 0.7) * usual)
+    if ended.status not in ("killed", "done") or (ended.value or [0])[0]:
+        raise Lost(f"it ended by itself: {ended}")
     world.is_sound(state)
-    _recovers(world, state)
-    return Outcome(struck, 1)
+    time.sleep(5)  # so long a lock may be one that is just being taken
+    _plain_run(world, state)
+    world.is_as_calm(state, _ASSETS)
+    shown = world.must(in_child(lambda: _shown(state)))
+    unknown = {
+        asset: days for asset, days in shown.items() if not set(_DAYS) <= {*days, *came[asset]}
+    }
+    if unknown:
+        raise Lost(f"days that Dagster does not know: {unknown}")
+    return Outcome(ended.status == "killed", 1)
 
 
-def _materialize(state: Path) -> list[str]:
-    return _cli(f"materialize {' '.join(_ASSETS)}", state)
+def _days_of(state: Path, asset: str) -> list[str]:
+    """Days that are published; their folders are named `day=...`."""
+    folders = (state / "tables" / asset).glob("day=*")
+    return [folder.name.removeprefix("day=") for folder in folders]
 
 
-def _cli(words: str, state: Path) -> list[str]:
-    return [sys.executable, "-m", "temporal_assets", *words.split(), "--state", str(state)]
+def _first_home(world: World) -> tuple[Path, float]:
+    """A home of Dagster to begin with, and the seconds that the command takes."""
+    state = world.trial() / "state"
+    world.settle(state, world.logs)
+    home = world.root / "home"
+    world.must(in_child(lambda: str(prepare_home(load_settings(state)))))
+    shutil.copytree(state / "dagster", home)
+    (home / "from").write_text(str(state))
+    begun = time.monotonic()
+    _plain_run(world, state)
+    return home, time.monotonic() - begun
 
 
-def _recovers(world: World, state: Path) -> None:
-    done = subprocess.run(_materialize(state), capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise Lost(f"a plain run failed: {done.stdout[-300:]} {done.stderr[-500:]}")
-    found, asked = published(state), {*_ASSETS, "rejects"}
-    wanted = {name: text for name, text in world.calm.items() if name.split("/")[0] in asked}
-    if {name: text for name, text in found.items() if name.split("/")[0] in asked} != wanted:
-        raise Lost("not as undisturbed")
+def _lay_home(home: Path, state: Path) -> None:
+    shutil.copytree(home, state / "dagster")
+    config = state / "dagster" / "dagster.yaml"
+    config.write_text(config.read_text().replace((home / "from").read_text(), str(state)))
 
 
-def _kill_role(role: str) -> Kind:
-    def trial(world: World, dice: random.Random, folder: Path) -> Outcome:
-        state = folder / "state"
-        world.settle(state, world.logs)
-        subprocess.run(  # the logs are read, so that there are days to fill
-            _cli(f"ingest {world.logs}", state),
-            check=True,
-            capture_output=True,
-        )
-        port = _free_port()
-        with (folder / "server.log").open("wb") as log:
-            server = subprocess.Popen(
-                [*_cli("ui", state), "--port", str(port)],
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
-        try:
-            _await(lambda: _ask(port, "{ version }", {}), _START_SECONDS, "the server")
-            _launch(port)
-            struck = _strike(role, server.pid, dice)
-            time.sleep(dice.uniform(0, 3))
-            world.is_sound(state)
-        finally:
-            with suppress(ProcessLookupError):
-                os.killpg(server.pid, signal.SIGTERM)
-            with suppress(subprocess.TimeoutExpired):
-                server.wait(20)
-            for process in _processes(server.pid):
-                with suppress(ProcessLookupError):
-                    os.kill(process, signal.SIGKILL)
-            server.wait()
-        world.is_sound(state)
-        _recovers(world, state)
-        return Outcome(struck, 1)
-
-    trial.__doc__ = f"`kill -9` of the {role} during a backfill started in the UI."
-    return trial
+def _materialize(state: Path) -> list[Any]:
+    named = [asset for asset in _ASSETS if asset != "rejects"]
+    result = CliRunner().invoke(app, ["materialize", *named, "--state", str(state)])
+    return [result.exit_code, result.output[-1000:]]
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+def _plain_run(world: World, state: Path) -> None:
+    """The command, which must end well; then everything is as undisturbed."""
+    code, said = world.must(in_child(lambda: _materialize(state)))
+    if code:
+        raise Lost(f"a plain run failed: {said}")
+    # A forked child ends without tidying up; the next process does it.
+    world.must(in_child(lambda: _sweep(state)))
+    if difference := world.differs(state, _ASSETS):
+        raise Lost(f"not as undisturbed: {difference}")
 
 
-def _await(question: Callable[[], Any], seconds: float, what: str) -> Any:
-    limit = time.monotonic() + seconds
-    while time.monotonic() < limit:
-        with suppress(OSError, ValueError):
-            if answer := question():
-                return answer
-        time.sleep(0.3)
-    raise Lost(f"{what} did not come within {seconds} s")
+def _sweep(state: Path) -> None:
+    with scratch_folder(state / "tmp"):
+        pass
 
 
-def _ask(port: int, query: str, variables: dict[str, Any]) -> Any:
-    request = urllib.request.Request(
-        f"http://127.0.0.1:{port}/graphql",
-        json.dumps({"query": query, "variables": variables}).encode(),
-        {"Content-Type": "application/json"},
+def _shown(state: Path) -> dict[str, list[str]]:
+    """The days of each asset that the UI would show as made."""
+    with dg.DagsterInstance.from_config(str(state / "dagster")) as instance:
+        return {
+            asset: sorted(instance.get_materialized_partitions(dg.AssetKey(asset)))
+            for asset in _ASSETS
+        }
+
+
+# Servers ---------------------------------------------------------------------------------------
+
+
+def webserver(world: World, dice: random.Random, folder: Path) -> Outcome:
+    """`kill -9` of the web server while it is asked for a run or a backfill, or later."""
+    site, usual = _site(world)
+    launch = _launcher(site, dice)
+    asked = os.fork()
+    if asked == 0:
+        with suppress(*UNREACHABLE, Lost):
+            launch()
+        os._exit(0)
+    time.sleep(dice.uniform(0, 2) if dice.random() < 0.7 else dice.uniform(0, usual))
+    site.kill("webserver", everything=dice.random() < 0.5)
+    os.waitpid(asked, 0)
+    site.up()
+    if site.is_idle() and not site.known("requests"):
+        launch()  # nothing came of it: the button is pressed again
+    outcome = _settles(world, site, dice, launch)
+    if outcome.runs > 1:
+        raise Lost("the run was lost with the web server")
+    return outcome
+
+
+def daemon(world: World, dice: random.Random, folder: Path) -> Outcome:
+    """`kill -9` of the daemon during a run or a backfill; systemd starts it again."""
+    site, usual = _site(world)
+    launch = _launcher(site, dice)
+    launch()
+    time.sleep(dice.uniform(0, usual))
+    struck = not site.is_idle()
+    # systemd kills what a unit has started before it starts it again; others do not.
+    site.kill("daemon", everything=dice.random() < 0.5)
+    time.sleep(dice.uniform(0, 3))
+    site.up()
+    return Outcome(struck, _settles(world, site, dice, launch).runs)
+
+
+def worker(world: World, dice: random.Random, folder: Path) -> Outcome:
+    """`kill -9` of the process of a run, in which its steps are."""
+    site, usual = _site(world)
+    before = set(site.failures())
+    launch = _launcher(site, dice)
+    launch()
+    workers = site.wait(site.workers, START_SECONDS, "a run")
+    time.sleep(dice.uniform(0, usual))
+    struck = not site.is_idle()
+    with suppress(ProcessLookupError):
+        os.kill(dice.choice(workers), signal.SIGKILL)
+    outcome = _settles(world, site, dice, launch)
+    _lost_runs_say_so(site, before)
+    return Outcome(struck, outcome.runs)
+
+
+def _lost_runs_say_so(site: Installation, before: set[str]) -> None:
+    def unclear() -> dict[str, str]:
+        failures = site.failures().items()
+        return {run: text for run, text in failures if run not in before and _SAYS not in text}
+
+    # The sensor looks twice a minute.
+    site.wait(lambda: not unclear(), SETTLE_SECONDS, f"words for a lost run ({unclear()})")
+
+
+def _launcher(site: Installation, dice: random.Random) -> Callable[[], str]:
+    """A backfill, or one run over all days."""
+    if dice.random() < 0.3:
+        return lambda: site.backfill(_ASSETS, _DAYS)
+    return lambda: site.run("daily", tags.of_range([FIRST, LAST]))
+
+
+def _site(world: World) -> tuple[Installation, float]:
+    """The installation, without any tables, and the seconds that a backfill takes in it."""
+    site, usual = world.once("site", lambda: _install(world))
+    site.up()
+    _forget(world, site.state)
+    return site, usual
+
+
+def _install(world: World) -> tuple[Installation, float]:
+    state = world.trial() / "state"
+    world.settle(state, world.logs)
+    world.must(in_child(lambda: _prepare(state)))
+    site = Installation(state)
+    world.closing.callback(site.close)
+    site.up()
+    site.run("daily", tags.of_range([FIRST, LAST]))
+    site.wait(site.workers, START_SECONDS, "the first run")
+    begun = time.monotonic()
+    site.wait(site.is_idle, SETTLE_SECONDS, "the first run")
+    return site, time.monotonic() - begun
+
+
+def _prepare(state: Path) -> None:
+    settings = load_settings(state)
+    refresh(settings)
+    prepare_home(settings)
+
+
+def _forget(world: World, state: Path) -> None:
+    for folder in ("tables", "verdicts"):
+        shutil.rmtree(state / folder, ignore_errors=True)
+    world.must(in_child(lambda: _wipe(state)))
+
+
+def _wipe(state: Path) -> None:
+    with dg.DagsterInstance.from_config(str(state / "dagster")) as instance:
+        instance.wipe_assets([dg.AssetKey(asset) for asset in _ASSETS])
+
+
+def _settles(
+    world: World, site: Installation, dice: random.Random, launch: Callable[[], str]
+) -> Outcome:
+    """The queue empties by itself; then the same again, where needed, makes everything.
+
+    Again is the button of the UI or the command, which does not wait for the queue.
+    """
+    world.is_sound(site.state)
+    by_command = dice.random() < 0.5
+    if not by_command or dice.random() < 0.5:
+        site.wait(site.is_idle, SETTLE_SECONDS, "the end of all runs")
+        world.is_sound(site.state)
+    runs = 1
+    if not _is_whole(world, site):
+        runs = 2
+        if by_command:
+            _plain_run(world, site.state)
+        else:
+            launch()
+    site.wait(site.is_idle, SETTLE_SECONDS, "the end of all runs")
+    # Days whose run could not say so any more are shown by the sensor.
+    site.wait(lambda: _is_whole(world, site), SHOWN_SECONDS, "everything, shown by the UI")
+    return Outcome(True, runs)
+
+
+def _is_whole(world: World, site: Installation) -> bool:
+    """Whether all is as undisturbed, and the UI shows it."""
+    wanted = [(_DAYS[0], _DAYS[-1])]
+    return world.differs(site.state, _ASSETS) is None and all(
+        site.known(asset) == wanted for asset in _ASSETS
     )
-    with urllib.request.urlopen(request, timeout=60) as answer:  # noqa: S310
-        return json.load(answer).get("data")
 
 
-def _launch(port: int) -> None:
-    days = [str(FIRST.fromordinal(n)) for n in range(FIRST.toordinal(), LAST.toordinal() + 1)]
-    params = {"assetSelection": [{"path": [one]} for one in _ASSETS], "partitionNames": days}
-    params["assetSelection"].append({"path": ["rejects"]})
-    answer = _ask(port, _BACKFILL, {"params": params})
-    if not answer or "backfillId" not in answer["launchPartitionBackfill"]:
-        raise Lost(f"no backfill: {answer}")
-
-
-def _strike(role: str, session: int, dice: random.Random) -> bool:
-    """Kill a process of the role, at a random moment of its life."""
-    limit = time.monotonic() + _RUN_SECONDS
-    while time.monotonic() < limit:
-        found = [pid for pid, words in _processes(session).items() if _plays(role, words)]
-        if found:
-            time.sleep(dice.uniform(0, 12 if role == "worker" else 25))
-            with suppress(ProcessLookupError):
-                os.kill(dice.choice(found), signal.SIGKILL)
-                return True
-            return False
-        time.sleep(0.1)
-    return False
-
-
-def _plays(role: str, words: str) -> bool:
-    return any(word in words for word in _ROLES[role])
-
-
-def _processes(session: int) -> dict[int, str]:
-    """Processes of the session and their command lines."""
-    found = {}
-    for folder in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError, ValueError):
-            fields = (folder / "stat").read_text().rpartition(")")[2].split()
-            if int(fields[3]) == session:
-                found[int(folder.name)] = (
-                    (folder / "cmdline").read_bytes().decode().replace("\0", " ")
-                )
-    return found
-
+_imported: Callable[..., Any] = expectations.judge
+"""Great Expectations is imported here once, and not in every child."""
 
 KINDS: Final[dict[str, tuple[Kind, int]]] = {
-    "command": (command, 8),
-    **{role: (_kill_role(role), 4) for role in _ROLES},
+    "command": (command, 25),
+    "webserver": (webserver, 25),
+    "daemon": (daemon, 25),
+    "worker": (worker, 25),
 }

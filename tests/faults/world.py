@@ -16,7 +16,8 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -42,7 +43,7 @@ FIRST: Final = dt.date(2026, 3, 27)
 DAYS: Final = 4
 LAST: Final = FIRST + dt.timedelta(days=DAYS - 1)
 _WINDOWS: Final = (PAGE_TOTALS, PAGE_HISTORIES)
-_CHILD_SECONDS: Final = 240
+_CHILD_SECONDS: Final = 600
 """A child that takes longer hangs."""
 
 Contents = dict[str, bytes]
@@ -169,7 +170,16 @@ class World:
         self.usual = time.monotonic() - begun
         """Seconds that the work takes from nothing."""
         self.calm = published(self.calm_state)
+        self.closing = ExitStack()
+        """What has to be ended with the world."""
         self._trials = 0
+        self._made: dict[str, Any] = {}
+
+    def once(self, name: str, make: Callable[[], Any]) -> Any:
+        """What is made at its first use and shared by all trials."""
+        if name not in self._made:
+            self._made[name] = make()
+        return self._made[name]
 
     def settle(self, state: Path, folder: Path, extra: str = "") -> None:
         """A state folder that knows its source and has the key that all of them have."""
@@ -235,15 +245,28 @@ class World:
                 raise Lost(f"run {n} after the fault ended {ended.status}: {ended.text}")
         raise AssertionError
 
-    def is_as_calm(self, state: Path) -> None:
-        found = published(state)
-        if found != self.calm:
-            missing = sorted(set(self.calm) - set(found))[:3]
-            more = sorted(set(found) - set(self.calm))[:3]
-            other = [n for n in found if n in self.calm and found[n] != self.calm[n]][:3]
-            raise Lost(f"not as undisturbed: missing {missing}, more {more}, other {other}")
+    def is_as_calm(self, state: Path, assets: Collection[str] = ()) -> None:
+        """Everything (of some assets) is as undisturbed, and nothing unfinished is left."""
+        if difference := self.differs(state, assets):
+            raise Lost(f"not as undisturbed: {difference}")
         if left := [path.name for path in (state / "tmp").iterdir() if path.is_dir()]:
             raise Lost(f"work in progress was left: {left}")
+
+    def differs(self, state: Path, assets: Collection[str] = ()) -> str | None:
+        """How what is published differs from what an undisturbed run publishes."""
+        found, calm = _of(published(state), assets), _of(self.calm, assets)
+        if found == calm:
+            return None
+        missing = sorted(set(calm) - set(found))[:3]
+        more = sorted(set(found) - set(calm))[:3]
+        other = [name for name in found if name in calm and found[name] != calm[name]][:3]
+        return f"missing {missing}, more {more}, other {other}"
+
+
+def _of(contents: Contents, assets: Collection[str]) -> Contents:
+    if not assets:
+        return contents
+    return {name: text for name, text in contents.items() if name.split("/")[0] in assets}
 
 
 def published(state: Path) -> Contents:
