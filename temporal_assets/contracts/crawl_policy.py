@@ -117,6 +117,33 @@ CRAWL_POLICY: Final = Table(
             protects="The same, for folders and programs.",
             remedy="`news_prefixes` was made again since: materialise the day again.",
         ),
+        Rule(
+            name="sites_are_scored",
+            measure=(
+                "(SELECT count(*) FROM crawl_policy LEFT JOIN site_scores"
+                " ON site_scores.site = crawl_policy.name"
+                " AND site_scores.clients >= $min_clients"
+                " WHERE crawl_policy.kind = 'site' AND crawl_policy.score IS NOT NULL"
+                " AND site_scores.site IS NULL)"
+            ),
+            maximum=0,
+            reads=("site_scores",),
+            protects="Crawlers are sent to no site that the report does not know.",
+            remedy="`site_scores` was made again since: materialise the day again.",
+        ),
+        Rule(
+            name="patterns_are_ranked",
+            measure=(
+                "(SELECT count(*) FROM crawl_policy LEFT JOIN"
+                " (SELECT DISTINCT site FROM pattern_ranks) AS ranked"
+                " ON ranked.site = crawl_policy.site"
+                " WHERE crawl_policy.kind = 'pattern' AND ranked.site IS NULL)"
+            ),
+            maximum=0,
+            reads=("pattern_ranks",),
+            protects="A pattern's decision is that of its rank, and of no day before.",
+            remedy="`pattern_ranks` was made again since: materialise the day again.",
+        ),
     ),
     drifts=(
         Drift(

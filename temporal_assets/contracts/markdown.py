@@ -25,7 +25,6 @@ def page(tables: Iterable[Table]) -> str:
 def document(table: Table) -> str:
     """Documentation of one table."""
     key = f", unique by {_names(table.key)}" if table.key else ""
-    checks = [*map(_rule, table.rules), *map(_drift, table.drifts)]
     return "\n".join(
         [
             f"## {table.name}",
@@ -34,12 +33,18 @@ def document(table: Table) -> str:
             "",
             f"One row: {table.grain}{key}. Schema version {table.version}.",
             "",
-            *_grid(("column", "type", "meaning"), [_column(column) for column in table.columns]),
+            *grid(("column", "type", "meaning"), [_column(column) for column in table.columns]),
             "",
-            *_grid(("check", "kind", "expects", "protects", "when it fails"), checks),
+            *checks(table),
             "",
         ]
     )
+
+
+def checks(table: Table) -> list[str]:
+    """Documentation of the checks of one table."""
+    rows = [*map(_rule, table.rules), *map(_drift, table.drifts)]
+    return grid(("check", "kind", "expects", "protects", "when it fails"), rows)
 
 
 def _column(column: ColumnSpec) -> Sequence[str]:
@@ -53,8 +58,12 @@ def _rule(rule: Rule) -> Sequence[str]:
         expects = "no such row"
     elif rule.maximum_parameter:
         expects = f"at most `{rule.maximum_parameter}`"
+    elif rule.minimum == rule.maximum:
+        expects = f"exactly {rule.minimum:g}"
+    elif rule.minimum is not None:
+        expects = f"at least {rule.minimum:g}"
     else:
-        expects = f"at least {rule.minimum:g}" if rule.minimum is not None else ""
+        expects = f"at most {rule.maximum:g}"
     return (f"`{rule.name}`", kind, expects, rule.protects, rule.remedy)
 
 
@@ -70,7 +79,8 @@ def _names(names: Sequence[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def _grid(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+def grid(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Lines of a table."""
     lines = [header, ["---"] * len(header), *rows]
     return ["| " + " | ".join(line) + " |" for line in lines]
 

@@ -75,7 +75,11 @@ def log_file_checks() -> dg.AssetChecksDefinition:
     @dg.multi_asset_check(
         name="log_files_checks",
         specs=[
-            dg.AssetCheckSpec(check.name, asset="log_files", description=check.description)
+            dg.AssetCheckSpec(
+                check.name,
+                asset="log_files",
+                description=f"{check.description} {check.remedy}",
+            )
             for check in LOG_CHECKS
         ],
         can_subset=True,

@@ -35,6 +35,8 @@ class LogCheck:
     name: str
     severity: Severity
     description: str
+    remedy: str
+    """What to do about it."""
     troubles: Callable[[Logs], Iterable[tuple[str, str]]]
     not_judged: Callable[[Logs], str] = lambda _: ""
     """Why there is no answer; empty where there is one."""
@@ -76,6 +78,7 @@ LOG_CHECKS: Final = (
         "sources_present",
         Severity.WARN,
         "Every source of the settings leads to at least one file.",
+        "Correct `path` of the source in settings.toml, or bring the files back.",
         lambda logs: (("", message) for message in logs.missing),
     ),
     LogCheck(
@@ -83,18 +86,22 @@ LOG_CHECKS: Final = (
         Severity.ERROR,
         "Every log file of the sources can be read. The lines of an unreadable file are missing"
         " from their days; all other files are used.",
+        "The reason stands beside the file: rights, a damaged archive, a `format` to be named."
+        " Mend it and run `temporal-assets ingest`; its days are made again.",
         lambda logs: ((file.name, file.error) for file in logs.files if file.error),
     ),
     LogCheck(
         "files_complete",
         Severity.WARN,
         "No log file ends before its end: a truncated archive is used as far as it could be read.",
+        "Copy the file once more: when it has changed it is read, and its days are made, again.",
         lambda logs: ((file.name, file.problem) for file in logs.files if file.problem),
     ),
     LogCheck(
         "formats_likely",
         Severity.WARN,
         "Log files look like the format they were read as.",
+        "Set `format` of the source in settings.toml: its files are then read again.",
         lambda logs: (
             (file.name, f"read as `{file.format}`, but looks like `{file.likely_format}`")
             for file in logs.files
@@ -106,6 +113,7 @@ LOG_CHECKS: Final = (
         Severity.WARN,
         "The latest log lines are at most `alerts.max_age_days` days old. Judged in the nightly"
         " run, which waits for its day, and in no other: logs of last year are no fault.",
+        "See whether logs are still rotated and copied, and what `temporal-assets status` says.",
         _old,
         lambda logs: "" if logs.expected else "Judged in the nightly run only.",
     ),

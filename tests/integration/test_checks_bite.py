@@ -1,5 +1,7 @@
 """Every check against an artifact that was corrupted on purpose: none passes all of them.
 
+Which checks there are is asked of Dagster's definitions, so that none can be left out.
+
 A small demo corpus goes through all assets. Then, table by table, one column after the other is
 spoilt in one row and in all rows, rows are lost and doubled, until each check has been broken by
 something; Great Expectations has to agree.
@@ -7,21 +9,29 @@ something; Great Expectations has to agree.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+import datetime as dt
+import gzip
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+import dagster as dg
 import duckdb
 import pytest
 
 from temporal_assets import contracts
+from temporal_assets.build import build_defs
 from temporal_assets.contracts import Drift, Rule, Severity, Table
 from temporal_assets.contracts.table import Type
 from temporal_assets.daily import DERIVED, build_derived, build_requests
+from temporal_assets.defs.checks import logs_of
 from temporal_assets.demo import DemoOptions, generate
 from temporal_assets.engines.base import Engine
 from temporal_assets.engines.duckdb import DuckDBEngine
+from temporal_assets.logs.paths import NoSuchLogError
+from temporal_assets.quality import checks_page
 from temporal_assets.quality.evaluate import (
     MIN_HISTORY,
     Expected,
@@ -31,6 +41,7 @@ from temporal_assets.quality.evaluate import (
     evaluate_rules,
 )
 from temporal_assets.quality.expectations import judge
+from temporal_assets.quality.log_files import evaluate_logs
 from temporal_assets.quality.measure import measure, parameters
 from temporal_assets.settings import load_settings
 from temporal_assets.storage.inventory import Inventory
@@ -38,6 +49,7 @@ from temporal_assets.storage.landing import refresh
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.asset import build, learned_days
 from temporal_assets.windows.registry import WINDOW_ASSETS
+from tests import logs
 
 OPTIONS = DemoOptions(days=45, sites=8, pages=1500, requests=90_000, clients=8_000, mirror=False)
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -222,3 +234,97 @@ def test_every_check_notices_what_is_corrupt(corpus: Corpus, table: Table) -> No
     expected = [bitten[name].expected for name in table.check_names]
     findings = evaluate_outcomes(expected, judge(table.name, {corpus.day: expected})[corpus.day])
     assert {finding.status for finding in findings} == {Status.BROKEN}
+
+
+NOW = dt.date(2026, 3, 9)
+GOOD_LINE = logs.line(dt.datetime(2026, 3, 9, 12), "/", "192.0.2.1")
+
+
+def _nowhere(folder: Path) -> dict[str, Any]:
+    return {"sources": [{"path": str(folder / "gone" / "*.log"), "host": "example.com"}]}
+
+
+def _unreadable(folder: Path) -> dict[str, Any]:
+    (folder / "a.log.gz").write_bytes(b"no gzip at all")
+    return {}
+
+
+def _cut_off(folder: Path) -> dict[str, Any]:
+    whole = gzip.compress("\n".join([GOOD_LINE] * 5000).encode())
+    (folder / "a.log.gz").write_bytes(whole[: len(whole) // 2])
+    return {}
+
+
+def _of_another_format(folder: Path) -> dict[str, Any]:
+    lines = [GOOD_LINE] * 45 + [f"example.com:443 {GOOD_LINE}"] * 5
+    logs.write(folder / "access.log", lines)
+    source = {"path": str(folder), "host": "example.com", "format": "combined_vhost"}
+    return {"sources": [source]}
+
+
+def _of_last_year(folder: Path) -> dict[str, Any]:
+    old = logs.line(dt.datetime(2025, 3, 9, 12), "/", "192.0.2.1")
+    logs.write(folder / "access.log", [old])
+    return {}
+
+
+SPOILT_LOGS: Mapping[str, Callable[[Path], dict[str, Any]]] = {
+    "sources_present": _nowhere,
+    "files_readable": _unreadable,
+    "files_complete": _cut_off,
+    "formats_likely": _of_another_format,
+    "days_recent": _of_last_year,
+}
+"""By check of the log files, what spoils them; it may return other settings."""
+
+
+def _judged(root: Path, spoil: Callable[[Path], dict[str, Any]]) -> dict[str, bool]:
+    """Whether each check passes, of a folder with a good file that is then spoilt."""
+    folder = root / "logs"
+    logs.write(folder / "access.log", [GOOD_LINE] * 50)
+    changes = {"sources": [{"path": str(folder), "host": "example.com"}]} | spoil(folder)
+    settings = load_settings(root / "state", **changes)
+    with suppress(NoSuchLogError):
+        refresh(settings)
+    return {one.check.name: one.passed for one in evaluate_logs(logs_of(settings, NOW))}
+
+
+def test_log_files_that_are_sound_pass(tmp_path: Path) -> None:
+    assert all(_judged(tmp_path, lambda _: {}).values())
+
+
+@pytest.mark.parametrize("name", SPOILT_LOGS)
+def test_every_check_notices_spoilt_log_files(tmp_path: Path, name: str) -> None:
+    assert _judged(tmp_path, SPOILT_LOGS[name])[name] is False
+
+
+def test_every_check_there_is_is_corrupted_above() -> None:
+    """Whatever Dagster would run is corrupted above: tables by the contracts, files by name."""
+    proven = {(str(table.name), name) for table in contracts.TABLES for name in table.check_names}
+    proven |= {("log_files", name) for name in SPOILT_LOGS}
+    assert _defined() == proven
+
+
+def _defined() -> set[tuple[str, str]]:
+    """(asset, check) of everything that Dagster is told of."""
+    return {
+        (key.asset_key.to_user_string(), key.name)
+        for definition in build_defs().asset_checks or ()
+        for key in cast("dg.AssetChecksDefinition", definition).check_keys
+    }
+
+
+def test_the_page_of_the_checks_is_current_and_names_them_all(repository: Path) -> None:
+    written = (repository / "docs" / "checks.md").read_text("utf-8")
+    assert written == checks_page.page(), (
+        "python -m temporal_assets.quality.checks_page > docs/checks.md"
+    )
+    listed = set()
+    for part in written.split("\n## ")[1:]:
+        asset = part.split("\n", 1)[0]
+        for line in part.splitlines():
+            cells = [cell.strip() for cell in line.strip("|").split(" | ")]
+            if line.startswith("| `"):
+                listed.add((asset, cells[0].strip("`")))
+                assert all(cells), f"{asset}: {cells[0]} has an empty cell"
+    assert listed == _defined()

@@ -1,0 +1,52 @@
+"""Every check as a page of documentation (docs/checks.md).
+
+Not here: the columns of the tables (`contracts.markdown`), judging.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from temporal_assets.contracts import TABLES, Severity, markdown
+from temporal_assets.quality.log_files import LOG_CHECKS, LogCheck
+
+_INTRODUCTION: Final = """\
+# Checks
+
+Every check: what it protects, and what to do when it fails. Written from the definitions by
+`python -m temporal_assets.quality.checks_page`; a test keeps the two together, and another one
+corrupts what each check guards and sees it fail (`tests/integration/test_checks_bite.py`).
+
+**Blocking** checks are invariants. When one is broken, nothing downstream is built on that day,
+neither in the same run nor in a later one, and crawlers go on with the policy before. **Warning**
+checks say that somebody should look. Drifts compare with the median of up to seven days before
+and say nothing before there are three. Checks that need referrers say nothing of days whose logs
+have none. The UI shows up to twenty of the rows that break a rule, escaped and without clients;
+`temporal-assets status` shows the last judgement of everything that is published.
+
+Not in the table is what is compared whenever something is read: the digest of its files
+([architecture.md](architecture.md#what-is-built-upon-is-what-was-written)).
+
+## log_files
+
+These judge the files and not a day. They stop nothing: the other files are used.
+"""
+
+
+def page() -> str:
+    """Documentation of all checks."""
+    header = ("check", "kind", "expects and protects", "when it fails")
+    lines = [_INTRODUCTION, *markdown.grid(header, map(_log_check, LOG_CHECKS)), ""]
+    for table in TABLES:
+        lines += [f"## {table.name}", "", *markdown.checks(table), ""]
+    return "\n".join(lines)
+
+
+def _log_check(check: LogCheck) -> tuple[str, ...]:
+    # Shown as an error, and still nothing waits for it.
+    kind = "error" if check.severity is Severity.ERROR else "warning"
+    return (f"`{check.name}`", kind, check.description, check.remedy)
+
+
+if __name__ == "__main__":
+    print(page(), end="")
