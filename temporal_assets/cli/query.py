@@ -5,10 +5,10 @@ Here: what is accepted and how results are written. Not here: running it (`noteb
 
 from __future__ import annotations
 
-import csv
 import io
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -27,8 +27,12 @@ if TYPE_CHECKING:
 _ROWS_SHOWN: Final = 100
 """Rows of a table that a person reads; `--csv` and `--json` write all."""
 
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
-"""What makes a spreadsheet take a cell for a formula."""
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+"""What makes a spreadsheet take a cell for a formula; the wide forms do so in East Asia."""
+
+_SEPARATORS: Final = re.compile(r'[,;\t|"\r\n]')
+"""Where some spreadsheet begins another cell, unless the text is in quotes: in half of Europe at
+semicolons, and a URL may hold one that is followed by a formula."""
 
 
 @command
@@ -144,10 +148,9 @@ def _write_csv(result: pa.Table) -> None:
 
 def _csv_chunks(result: pa.Table) -> Iterator[str]:
     buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(_cell(name) for name in result.column_names)
+    buffer.write(_line(result.column_names))
     for count, row in enumerate(_rows(result), 1):
-        writer.writerow(_cell(value) for value in row.values())
+        buffer.write(_line(row.values()))
         if count % 10_000 == 0:
             yield buffer.getvalue()
             buffer.seek(0)
@@ -155,7 +158,13 @@ def _csv_chunks(result: pa.Table) -> Iterator[str]:
     yield buffer.getvalue()
 
 
-def _cell(value: Any) -> Any:
-    if isinstance(value, str) and value.startswith(_FORMULA):
-        return f"'{value}"
-    return value
+def _line(values: Iterable[Any]) -> str:
+    return ",".join(map(_cell, values)) + "\n"
+
+
+def _cell(value: Any) -> str:
+    """A cell as any spreadsheet reads it: text, whatever it begins with and holds."""
+    text = "" if value is None else str(value)
+    if isinstance(value, str) and text.startswith(_FORMULA):
+        text = f"'{text}"
+    return '"' + text.replace('"', '""') + '"' if _SEPARATORS.search(text) else text

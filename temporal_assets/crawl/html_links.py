@@ -23,16 +23,40 @@ _BLANK: Final = "".join(map(chr, range(33)))
 _DROPPED: Final = str.maketrans("", "", "\t\n\r")
 _PATH: Final = re.compile(r"[^?#]*")
 
+_TAG: Final = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9-]*)")
+_WHOLE_TAG: Final = re.compile(r"<[A-Za-z](?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z)|[^'\">]++)*+")
+_GAP: Final = re.compile(r"[\s/\"']+")
+"""Between attributes."""
+_LINKING: Final = re.compile(r"<(?:a|area|base|meta)\s[^<>]{0,5000}>", re.I)
+_EMPTY: Final = frozenset(
+    ("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr")
+)
+"""Elements that are never closed."""
+
+_MOST_DEPTH: Final = 5_000
+"""Elements in each other. The parser looks through all that are open at every `<div>`: 5,000 take
+0.2 s, 50,000 half a minute, and a page has room for a million. Browsers stop at 512."""
+
+_LONG_TAG: Final = 4096
+_MOST_GAPS: Final = 500
+"""Of a tag that is longer. The parser compares each attribute with all before it: 100,000 in one
+tag take minutes."""
+
+_MOST_BASE: Final = 2048
+_MOST_HREF: Final = 8192
+"""Characters. A long base is added to every link of the page."""
+
 Link = tuple[str, bool]
 """Absolute URL, and whether it is nofollow."""
 
 
 def html_links(url: str, html: bytes, charset: str | None = None) -> Iterator[Link]:
     """Links in the order they stand on the page; `charset` is what the server said."""
-    tree = LexborHTMLParser(decoded(html, charset))
+    tree = LexborHTMLParser(_flat(decoded(html, charset)))
     base = url
     for node in tree.css("base[href]"):
-        base = absolute(node.attributes.get("href") or "", url) or url
+        said = absolute(node.attributes.get("href") or "", url)
+        base = said if said and len(said) <= _MOST_BASE else url
         break
     page_says = any(
         "nofollow" in (node.attributes.get("content") or "").lower()
@@ -45,12 +69,39 @@ def html_links(url: str, html: bytes, charset: str | None = None) -> Iterator[Li
             yield target, page_says or "nofollow" in rel
 
 
+def _flat(text: str) -> str:
+    """The page, or of one made to keep a parser busy only what says something of links."""
+    if (text.count("<") <= _MOST_DEPTH or _depth(text) <= _MOST_DEPTH) and not _is_crowded(text):
+        return text
+    return "".join(f"{tag[0]}</a>" for tag in _LINKING.finditer(text))
+
+
+def _depth(text: str) -> int:
+    """So deep at most; more than it is where elements need no end."""
+    depth = deepest = 0
+    for tag in _TAG.finditer(text):
+        if tag[2].lower() not in _EMPTY:
+            depth += -1 if tag[1] else 1
+            deepest = max(deepest, depth)
+    return deepest
+
+
+def _is_crowded(text: str) -> bool:
+    """Whether a tag has more attributes than anybody writes."""
+    return len(text) > _LONG_TAG and any(
+        len(tag[0]) > _LONG_TAG and len(_GAP.findall(tag[0])) > _MOST_GAPS
+        for tag in _WHOLE_TAG.finditer(text)
+    )
+
+
 def absolute(href: str, base: str) -> str | None:
     """A reference resolved as browsers do; None unless it leads to the web.
 
     The parser of URLs takes no base, so references are joined after RFC 3986 first, with what the
     WHATWG asks for before that: blanks dropped, backslashes turned.
     """
+    if len(href) > _MOST_HREF:
+        return None
     reference = href.strip(_BLANK).translate(_DROPPED)
     path = _PATH.match(reference)
     if path is not None and "\\" in path[0]:

@@ -20,6 +20,9 @@ from temporal_assets.logs.urls import DEFAULT, UrlRules, canonical_url
 _COMMENT: Final = re.compile(r"(?:^|\s)#.*$")
 _SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _HOST: Final = re.compile(r"[^\s/?#@,;'\"<>]+\.[^\s/?#@,;'\"<>]+", re.ASCII)
+_MAX_HOST: Final = 260
+"""Characters of a host with its port. In longer text the expression above would try every dot."""
+
 _MAX_SHOWN: Final = 80
 
 
@@ -56,7 +59,7 @@ def _url(entry: str, rules: UrlRules) -> str | None:
     if "://" in entry:
         return canonical_url(entry, rules) if _SCHEME.match(entry) else None
     host, slash, path = entry.partition("/")
-    if _HOST.fullmatch(host) is None:
+    if len(host) > _MAX_HOST or _HOST.fullmatch(host) is None:
         return None
     return canonical_url(f"https://{host}/{path if slash else ''}", rules)
 

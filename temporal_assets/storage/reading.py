@@ -160,6 +160,9 @@ class LogReader:
     def _parse(
         self, item: Pending, head: str, same_head: list[LandedFile], pool: Executor | None
     ) -> Draft:
+        if item.path.resolve().is_relative_to((self.settings.state / "secrets").resolve()):
+            # Its lines would be samples of what could not be read, for all to see.
+            raise UnreadableError("a key and no log: remove the link that leads to it")
         checkpoints = [file.size for file in same_head]
         with streams.open_stream(item.path, self.settings.reading, checkpoints) as stream:
             fmt = detect.resolve(item.source, stream.head)

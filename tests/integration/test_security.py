@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import csv
 import datetime as dt
 import os
 import re
@@ -15,12 +16,16 @@ from pydantic import SecretStr
 
 import temporal_assets
 from temporal_assets.build import build_defs
-from temporal_assets.cli.query import _cell
+from temporal_assets.cli.query import _line
+from temporal_assets.core.page_layout import tag_paths
+from temporal_assets.crawl.html_links import html_links
 from temporal_assets.daily import build_requests
 from temporal_assets.defs.metadata import grid
 from temporal_assets.engines.duckdb import DuckDBEngine
+from temporal_assets.logs.annotations import read_annotations
 from temporal_assets.logs.redact import SAMPLE_CHARACTERS, redact
-from temporal_assets.logs.urls import canonical_url
+from temporal_assets.logs.site_lists import read_site_list
+from temporal_assets.logs.urls import DEFAULT, canonical_url
 from temporal_assets.reports.text import markdown
 from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage.inventory import Inventory
@@ -133,10 +138,22 @@ def test_keys_are_in_no_other_file(private: Settings) -> None:
             assert bytes.fromhex(key.decode()) not in content, path
 
 
-@pytest.mark.parametrize("value", ["=1+1", "+1", "-1", "@SUM(1)", "\t=1", "\r=1"])
+@pytest.mark.parametrize(
+    "value", ["=1+1", "+1", "-1", "@SUM(1)", "\t=1", "\r=1", "\n=1", "＝1+1", "＠SUM(1)"]
+)
 def test_no_cell_of_csv_is_a_formula(value: str) -> None:
-    assert _cell(value) == f"'{value}"
-    assert _cell("1=1") == "1=1"
+    assert list(csv.reader([_line(["1=1", value])])) == [["1=1", f"'{value}"]]
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_no_separator_of_any_spreadsheet_begins_a_formula(separator: str) -> None:
+    """In half of Europe cells end at semicolons, and URLs may hold them."""
+    url = f"https://a.example/x{separator}=cmd|' /C calc'!A0"
+    text = _line([url, 5])
+    assert text.startswith('"https://a.example/x')
+    for other in (";", "\t", "|", ","):
+        cells = next(csv.reader([text], delimiter=other))
+        assert [cell for cell in cells if cell.startswith("=")] == []
 
 
 @pytest.mark.parametrize(
@@ -179,6 +196,53 @@ def test_expressions_over_what_strangers_write_do_not_backtrack(text: str) -> No
     assert len(sample) <= SAMPLE_CHARACTERS
     url = canonical_url(f"https://a.example/{text}?{text}")
     assert url is None or url.isascii()
+
+
+PAGES = (
+    "<div>" * 300_000,
+    "<x-y>" * 300_000,
+    "<ul><li>" * 200_000,
+    "<!--" * 300_000,
+    "<a " + " ".join(f"x{n}=y" for n in range(200_000)) + " href=z>",
+    "<a " * 400_000,
+    "<a b='" * 200_000,
+    "<?" * 500_000,
+    "<base href='" + "a/" * 500_000 + "'>" + "<a href=x>" * 20_000,
+)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[page[:8] for page in PAGES])
+def test_pages_made_to_keep_a_parser_busy_do_not(page: str) -> None:
+    """Each took minutes to days: parsers look through all open elements, or all attributes."""
+    found = list(html_links("https://a.example/", f"{page}<a href=end>".encode()))
+    assert all(len(url) < 10_000 for url, _ in found)
+    tag_paths(page)
+
+
+def test_links_of_a_page_nested_too_deep_are_read_all_the_same() -> None:
+    page = "<div>" * 20_000 + "<a href='/one'>1</a><area href=/two><a rel=nofollow href=/three>"
+    found = list(html_links("https://a.example/", page.encode()))
+    assert found == [
+        ("https://a.example/one", False),
+        ("https://a.example/two", False),
+        ("https://a.example/three", True),
+    ]
+
+
+@pytest.mark.parametrize("line", ["a." * 100_000 + "@", "a." * 100_000, "#" * 200_000])
+def test_lists_made_to_keep_a_parser_busy_do_not(line: str) -> None:
+    assert read_site_list(f"{line}\nnews.example\n".encode()).urls == ("https://news.example/",)
+    read_annotations(f"url,label\n{line},1\n".encode(), DEFAULT)
+
+
+def test_a_key_is_no_log(private: Settings) -> None:
+    """Who may write beside the logs may link to what the reader can read, and look at samples."""
+    key = private.state / "secrets" / "clients.key"
+    folder = Path(private.sources[0].path)
+    (folder / "link.log").symlink_to(key)
+    report = refresh(private)
+    assert [file.error for file in report.failed if "a key and no log" in (file.error or "")]
+    test_keys_are_in_no_other_file(private)
 
 
 def test_pinned_packages_are_exact() -> None:
