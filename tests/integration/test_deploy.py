@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 import yaml
 
 UNITS = ("temporal-assets-daemon", "temporal-assets-webserver")
+READING = "temporal-assets-reports"
 
 
 def test_servers_are_for_this_machine_and_for_reading(repository: Path) -> None:
@@ -31,6 +34,27 @@ def test_units_write_their_state_folder_only(repository: Path, name: str) -> Non
     assert values["ReadWritePaths"] == values["WorkingDirectory"] == "/srv/temporal_state"
     assert values["UMask"] == "0077"
     assert f"/etc/systemd/system/{name}.service" in unit
+
+
+def test_reports_are_handed_out_to_this_machine_and_nothing_is_written(repository: Path) -> None:
+    unit = (repository / "deploy" / "systemd" / f"{READING}.service").read_text("utf-8")
+    values = dict(re.findall(r"^(\w+)=(.*)$", unit, re.MULTILINE))
+    assert "--bind 127.0.0.1 --directory /srv/temporal_state/report 3001" in values["ExecStart"]
+    assert values["ProtectSystem"] == "strict"
+    assert "ReadWritePaths" not in values
+    assert f"/etc/systemd/system/{READING}.service" in unit
+
+
+@pytest.mark.parametrize("name", [*UNITS, READING])
+def test_systemd_knows_all_that_the_units_say(repository: Path, name: str) -> None:
+    program = shutil.which("systemd-analyze")
+    if program is None:
+        pytest.skip("needs systemd-analyze")
+    unit = repository / "deploy" / "systemd" / f"{name}.service"
+    done = subprocess.run([program, "verify", unit], capture_output=True, text=True, check=False)
+    said = done.stderr.splitlines()
+    # The programs are where the package is installed to, which is not here.
+    assert [line for line in said if "/opt/temporal/bin/" not in line] == []
 
 
 def test_the_image_holds_what_the_wheel_is_built_from(repository: Path) -> None:
