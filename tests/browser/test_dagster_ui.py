@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -209,15 +210,20 @@ def test_a_trial_from_the_launchpad_leaves_what_is_published(
     page.wait_text("labels.q", "No errors", seconds=PATIENCE)
     page.type(".CodeMirror textarea", _WISH)
     page.wait_text("0.35", "No errors", seconds=PATIENCE)
+    time.sleep(_JUDGED_SECONDS)
     page.click("Launch Run")
+    page.wait(lambda: "/runs/" in page.run("location.pathname"), "nothing was started", PATIENCE)
+    page.wait_text("Success", "RUN_SUCCESS", seconds=PATIENCE)
     trials = settings.state / "what_if"
-    page.wait_text("Success", seconds=PATIENCE)
     (trial,) = (path for path in trials.iterdir() if (path / "settings.toml").is_file())
     assert load_settings(trial).labels.q == 0.35
     assert Store.open(load_settings(trial)).days("page_labels") == DAYS[-1:]
     assert published(settings.state) == before
     assert load_settings(settings.state).labels.q == 0.7
 
+
+_JUDGED_SECONDS = 3
+"""The launchpad sends what is typed to be judged a moment later, and starts nothing before."""
 
 _WISH = 'ops: {make_trial: {config: {settings: {labels.q: "0.35"}}}}'
 
