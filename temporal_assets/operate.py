@@ -34,6 +34,7 @@ from temporal_assets.quality.log_files import evaluate_logs
 from temporal_assets.quality.verdicts import Judgement
 from temporal_assets.settings import DEFAULT_STATE, Settings
 from temporal_assets.storage.durable import replace_text
+from temporal_assets.storage.inventory import Inventory
 from temporal_assets.storage.store import Store
 from temporal_assets.storage.troubles import said_of
 from temporal_assets.windows import registry
@@ -198,10 +199,13 @@ def switched_on(settings: Settings) -> tuple[str, ...]:
         return tuple(sorted(running - {lost_runs.SENSOR}))
 
 
-def last_checks(settings: Settings) -> tuple[Judgement, ...]:
-    """The last judgements of everything that is published now, and of the log files."""
+def last_checks(settings: Settings, inventory: Inventory | None = None) -> tuple[Judgement, ...]:
+    """The last judgements of everything that is published now, and of the log files.
+
+    Who has read the inventory gives it: of thousands of files that takes a second.
+    """
     store = Store.open(settings)
-    found = [log_file_judgement(one) for one in evaluate_logs(logs_of(settings))]
+    found = [log_file_judgement(one) for one in evaluate_logs(logs_of(settings, None, inventory))]
     for table in contracts.TABLES:
         for day in store.days(table.name):
             manifest = store.manifest(table.name, day)

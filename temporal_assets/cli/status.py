@@ -45,7 +45,7 @@ def run(state: State = None, as_json: Json = False) -> None:
         for table in contracts.TABLES
     }
     logs = _logs(inventory, settings)
-    checks = last_checks(settings)
+    checks = last_checks(settings, inventory)
     latest = assets["page_views"]["last"]
     recency = _recency(settings, latest, switched_on(settings))
     outdated = plan(store, inventory, settings)

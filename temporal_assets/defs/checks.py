@@ -99,9 +99,11 @@ def log_file_checks() -> dg.AssetChecksDefinition:
     return checks
 
 
-def logs_of(settings: Settings, expected: dt.date | None = None) -> Logs:
+def logs_of(
+    settings: Settings, expected: dt.date | None = None, inventory: Inventory | None = None
+) -> Logs:
     """The log files as they are known now, and the day they must reach."""
-    inventory = Inventory.load(settings)
+    inventory = inventory or Inventory.load(settings)
     return Logs(inventory.files, inventory.missing_sources(settings), expected)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import glob
 import os
 import re
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -37,25 +38,30 @@ def expand(path: str) -> list[Path]:
     `access.log`. Hidden and unfinished files are skipped unless named themselves. Raises
     `NoSuchLogError` naming the path.
     """
+    return sorted(set(found(path)), key=sort_key)
+
+
+def found(path: str) -> list[Path]:
+    """The same files in no order, some perhaps twice: for who only asks whether there are any."""
     given = Path(path).expanduser()
     if given.is_file():
         return [given]
     if given.is_dir():
-        found = _walk(given)
+        files = _walk(given)
     else:
-        found = []
+        files = []
         for match in glob.glob(str(given), recursive=True):  # noqa: PTH207 - absolute patterns too
             entry = Path(match)
-            found.extend(_walk(entry) if entry.is_dir() else [entry] * _is_log(entry))
-    if not found:
+            files.extend(_walk(entry) if entry.is_dir() else [entry] * _is_log(entry))
+    if not files:
         kind = "folder holds no log files" if given.is_dir() else "no such file, folder or glob"
         raise NoSuchLogError(f"{path}: {kind}")
-    return sorted(set(found), key=sort_key)
+    return files
 
 
 def sort_key(path: Path) -> SortKey:
     """Folders by name, then the files of one log together, oldest first."""
-    folder = tuple(_natural(part) for part in path.parent.parts)
+    folder = _folder_key(str(path.parent))
     name = _PACKED.sub("", path.name)
     if match := _NUMBERED.match(name):
         # A higher number is an older file.
@@ -69,6 +75,12 @@ def sort_key(path: Path) -> SortKey:
     else:
         base, kind, age = name, _CURRENT_FILE, _natural("")
     return (folder, _natural(base), kind, age, path.name)
+
+
+@lru_cache(maxsize=256)
+def _folder_key(folder: str) -> SortKey:
+    """Thousands of files lie in one folder."""
+    return tuple(_natural(part) for part in Path(folder).parts)
 
 
 def _natural(text: str) -> tuple[tuple[int, int, str], ...]:

@@ -16,7 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
-from temporal_assets.logs.paths import NoSuchLogError, expand
+from temporal_assets.logs.paths import NoSuchLogError, expand, found
 from temporal_assets.settings import LogSource, Settings
 from temporal_assets.storage.durable import replace_text
 from temporal_assets.storage.integrity import DamagedFile, fault_of, set_aside
@@ -325,7 +325,7 @@ class Inventory:
         messages = []
         for source in settings.sources:
             try:
-                expand(source.path)
+                found(source.path)
             except NoSuchLogError as error:
                 messages.append(str(error))
         return messages
