@@ -68,6 +68,7 @@ def main() -> None:
     parser.add_argument("--requests", type=int, default=1_000_000)
     parser.add_argument("--days", type=int, default=10)
     parser.add_argument("--cores", type=int, default=2)
+    parser.add_argument("--seconds", type=float, default=3600, help="an engine has, then it ends")
     parser.add_argument("--engines", nargs="*", default=_ENGINES, choices=_ENGINES)
     parser.add_argument("--of", type=Path, help=argparse.SUPPRESS)  # the work of one engine
     arguments = parser.parse_args()
@@ -226,10 +227,15 @@ def measured(state: Path, name: str, arguments: argparse.Namespace) -> list[dict
         stderr=(state / "log").open("wb"),
     )
     samples: list[tuple[float, int]] = []
-    while run.poll() is None:
+    end = time.monotonic() + arguments.seconds
+    while run.poll() is None and time.monotonic() < end:
         samples.append((time.time(), memory_of(run.pid)))
         time.sleep(_SAMPLED_SECONDS)
-    if run.returncode:
+    if run.poll() is None:
+        print(f"{name} is ended after {arguments.seconds:.0f} s")
+        run.terminate()
+        run.wait()
+    elif run.returncode:
         raise SystemExit((state / "log").read_text("utf-8", "replace")[-3000:])
     said = [json.loads(line) for line in (state / "said").read_text().splitlines()]
     stages = list(stages_of(state / "spark-events")) if name == "spark" else []
@@ -278,28 +284,23 @@ def stages_of(folder: Path) -> Iterator[tuple[float, dict[str, int]]]:
 
 def report(found: dict[str, list[dict[str, Any]]]) -> None:
     """A row for each asset, as a table for docs/spark.md."""
-    first = next(iter(found.values()))
-    for other in found.values():
-        if [one["rows"] for one in other] != [one["rows"] for one in first]:
-            raise SystemExit("the engines make different numbers of rows")
-    print("| asset | rows | DuckDB s | MB | Spark s | MB | shuffled MB | spilled MB | ratio |")
-    print("|---|---:|---:|---:|---:|---:|---:|---:|---:|")
-    sums = dict.fromkeys(found, 0.0)
-    for place, one in enumerate(first):
-        cells = [one["asset"], f"{one['rows']:,}"]
+    print("| asset | rows | DuckDB s | MB | Spark s | MB | shuffled MB | spilled MB |")
+    print("|---|---:|---:|---:|---:|---:|---:|---:|")
+    by_asset: dict[str, dict[str, dict[str, Any]]] = {}
+    for name, said in found.items():
+        for one in said:
+            by_asset.setdefault(one["asset"], {})[name] = one
+    for asset, engines in by_asset.items():
+        rows = {one["rows"] for one in engines.values()}
+        if len(rows) > 1:
+            raise SystemExit(f"the engines make different numbers of rows of {asset}: {rows}")
+        cells = [asset, f"{rows.pop():,}"]
         for name in _ENGINES:
-            if name not in found:
-                cells += ["", ""]
-                continue
-            this = found[name][place]
-            sums[name] += this["seconds"]
-            cells += [f"{this['seconds']:.1f}", f"{this['memory'] / 1e6:,.0f}"]
-        spark = found["spark"][place] if "spark" in found else {}
-        cells += [f"{spark.get(metric, 0) / 1e6:,.1f}" for metric in (_SHUFFLED, _SPILLED)]
-        both = all(name in found for name in _ENGINES)
-        cells.append(f"{spark['seconds'] / found['duckdb'][place]['seconds']:.1f}" if both else "")
+            one = engines.get(name)
+            cells += [f"{one['seconds']:.1f}", f"{one['memory'] / 1e6:,.0f}"] if one else ["", ""]
+        spark = engines.get("spark")
+        cells += [f"{spark[m] / 1e6:,.1f}" if spark else "" for m in (_SHUFFLED, _SPILLED)]
         print("| " + " | ".join(cells) + " |")
-    print(", ".join(f"{name} {seconds:.1f} s in all" for name, seconds in sums.items()))
 
 
 if __name__ == "__main__":
