@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import importlib.metadata
 import json
+import os
 import shutil
 import statistics
 import subprocess
@@ -40,7 +41,7 @@ _PACKAGES: Final = (
 
 
 Found = dict[str, dict[str, Any]]
-"""By line: the machine, how to repeat it, and a row for every way."""
+"""By line: the machine and its load before, how to repeat it, and a row for every way."""
 
 
 def main() -> None:
@@ -58,8 +59,9 @@ def main() -> None:
         folder = (arguments.folder or Path(temporary)) / arguments.size
         for name in arguments.line:
             repeat = f"python -m benchmarks.suite --size {arguments.size} --line {name}"
+            load = round(os.getloadavg()[0], 1)
             rows = line(name, folder, arguments.size, arguments.repeats)
-            found[name] = {"repeat": repeat, "machine": facts, "ways": rows}
+            found[name] = {"repeat": repeat, "machine": facts, "load": load, "ways": rows}
             if arguments.write:  # at once: a long run may be interrupted
                 publish(arguments.size, {name: found[name]})
     print(markdown(arguments.size, found))
@@ -126,8 +128,10 @@ def markdown(size: str, found: Found) -> str:
         if name in found:
             lines += [_row(name, row) for row in found[name]["ways"]]
     machines = dict.fromkeys(_said(one["machine"]) for one in found.values())
+    loads = [one["load"] for one in found.values()]
     head = [
         f"Size `{size}`. {' Others on: '.join(machines)}",
+        f"Processes that wanted a core before a line began: {min(loads)} to {max(loads)}.",
         "",
         "| job | way | items a second | spread | ours is faster by | in processor time"
         " | peak memory |",
