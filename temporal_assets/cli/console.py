@@ -6,6 +6,7 @@ on a terminal, and they are never read as markup.
 
 from __future__ import annotations
 
+import json
 import sys
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
@@ -68,7 +69,11 @@ def write_json(value: Any) -> None:
     """A JSON document; days and times in ISO 8601."""
     import orjson
 
-    write(orjson.dumps(value, option=orjson.OPT_INDENT_2, default=str).decode())
+    try:
+        write(orjson.dumps(value, option=orjson.OPT_INDENT_2, default=str).decode())
+    except TypeError:  # a name that is no UTF-8: its bytes as JSON's own escapes
+        text = json.dumps(value, indent=2, default=str, ensure_ascii=False)
+        write(text.encode("utf-8", "backslashreplace").decode())
 
 
 def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

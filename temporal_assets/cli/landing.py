@@ -117,7 +117,7 @@ def show_troubles(report: LandingReport) -> None:
             "the behaviour graph will not see them"
         )
     for file in report.failed:
-        console.fail(str(file.error))
+        console.fail(console.plain(file.error))
 
 
 def _warn_of_format(file: LandedFile) -> None:

@@ -155,9 +155,9 @@ def _show_logs(logs: dict[str, Any], build: str) -> None:
     if logs["source_error"]:
         console.warn(logs["source_error"])
     for file in logs["partial"]:
-        console.warn(f"{file['file']}: {file['problem']}")
+        console.warn(console.plain(f"{file['file']}: {file['problem']}"))
     for file in logs["unreadable"]:
-        console.fail(file["error"])
+        console.fail(console.plain(file["error"]))
 
 
 def _show_assets(assets: dict[str, dict[str, Any]], build: str) -> None:

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import base64
 import io
+import re
 from collections.abc import Sequence
 from typing import Final
+
+from temporal_assets.reports.text import shown
+
+_MARKUP: Final = re.compile(r"([\\\[\]<>`])")
+"""What could end the text of a picture, or begin HTML in it."""
 
 MAX_PNG_BYTES: Final = 50_000
 """Plots in metadata live in Dagster's event log and are sent with every page that lists them."""
@@ -32,6 +38,7 @@ def bars(title: str, labels: Sequence[str], heights: Sequence[float]) -> bytes:
 
 def as_markdown(png: bytes, alt: str) -> str:
     """The image inlined in Markdown, or a sentence in its place when it is too big."""
+    alt = _MARKUP.sub(r"\\\1", shown(alt))  # titles name sites
     if len(png) > MAX_PNG_BYTES:
         return f"({alt}: {len(png)} bytes are too many to keep with the run)"
     return f"![{alt}](data:image/png;base64,{base64.b64encode(png).decode()})"

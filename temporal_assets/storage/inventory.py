@@ -100,8 +100,9 @@ class LandedFile:
     def name(self) -> str:
         """Folder and name where the content was first seen: enough to find it, on any machine."""
         name = "/".join(Path(self.sightings[0].path).parts[-2:])
-        # File systems hold any bytes; tables and messages hold text.
-        return name.encode("utf-8", "backslashreplace").decode()
+        # File systems hold any bytes, also the ends of lines; tables and messages hold text.
+        text = name.encode("utf-8", "backslashreplace").decode()
+        return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
     def to_json(self) -> str:
         """The text of the record, with a digest: a flipped bit may make another day of a day."""

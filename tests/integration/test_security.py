@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import csv
 import datetime as dt
+import json
 import os
 import re
 import stat
@@ -13,9 +14,11 @@ from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
+from typer.testing import CliRunner
 
 import temporal_assets
 from temporal_assets.build import build_defs
+from temporal_assets.cli.app import app
 from temporal_assets.cli.query import _line
 from temporal_assets.core.page_layout import tag_paths
 from temporal_assets.crawl.html_links import html_links
@@ -26,6 +29,7 @@ from temporal_assets.logs.annotations import read_annotations
 from temporal_assets.logs.redact import SAMPLE_CHARACTERS, redact
 from temporal_assets.logs.site_lists import read_site_list
 from temporal_assets.logs.urls import DEFAULT, canonical_url
+from temporal_assets.reports.plots import as_markdown
 from temporal_assets.reports.text import markdown
 from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage.inventory import Inventory
@@ -172,6 +176,59 @@ def test_tables_in_the_ui_show_text_as_text(text: str) -> None:
     (record,) = value.records
     assert str(record.data["url"]).isprintable()
     assert re.search(r"(?<!\\)[<>\[\]|]", markdown(text)) is None
+
+
+def test_markdown_in_the_ui_is_pictures_with_harmless_titles() -> None:
+    """Dagster shows Markdown as HTML; whatever else comes from data is text or a table."""
+    given = {
+        f"{name}:{call.lineno}": ast.unparse(call.args[0])
+        for name, tree in _sources()
+        for function, call in _calls(tree)
+        if function.endswith("MetadataValue.md")
+    }
+    assert len(given) > 3
+    assert {
+        place
+        for place, text in given.items()
+        if not text.startswith("as_markdown(") and text != "picture"
+    } == set()
+    text = as_markdown(b"png", "a](javascript:alert(1)) <img src=x onerror=alert(1)>\n# b")
+    assert text.startswith(
+        r"![a\](javascript:alert(1)) \<img src=x onerror=alert(1)\>\\n# b](data:"
+    )
+
+
+HOSTILE_NAMES = (
+    "\x1b]0;owned\x07.log",
+    "a\n5 of 5 checks passed.log",
+    "<img src=x onerror=alert(1)>.log",
+    "\u202egol.exe.log",
+    "$(touch pwned)`touch pwned`.log",
+    "'; DROP VIEW page_views; --.log",
+    "a\udcff.log",  # a byte that is no UTF-8
+)
+
+
+def test_names_of_log_files_are_text(tmp_path: Path) -> None:
+    """Who may write beside the logs names files."""
+    (tmp_path / "logs").mkdir()
+    for name in HOSTILE_NAMES:
+        (tmp_path / "logs" / name).write_bytes(b"no log\n")
+    state = tmp_path / "state"
+    state.mkdir()
+    (state / "settings.toml").write_text(
+        f'[[sources]]\npath = "{tmp_path / "logs"}"\nhost = "example.com"\n'
+    )
+    refresh(load_settings(state))
+    said = CliRunner().invoke(app, ["status", "--state", str(state)]).output
+    assert {c for c in said if not c.isprintable()} == {"\n"}
+    assert said.count("no known format fits") >= len(HOSTILE_NAMES)
+    assert not [line for line in said.splitlines() if line.startswith("5 of 5 checks passed.log")]
+    report = CliRunner().invoke(app, ["status", "--json", "--state", str(state)])
+    assert report.exit_code == 0
+    unreadable = json.loads(report.stdout)["log_files"]["unreadable"]
+    assert len(unreadable) == len(HOSTILE_NAMES)
+    assert not (tmp_path / "pwned").exists()
 
 
 HOSTILE = (
