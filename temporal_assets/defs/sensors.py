@@ -43,6 +43,9 @@ _UNFINISHED: Final = [
     dg.DagsterRunStatus.CANCELING,
 ]
 
+_RUN_KEY: Final = "dagster/run_key"
+"""Dagster's tag of runs that a sensor asked for."""
+
 _READING_JOBS: Final = frozenset({"ingest", "nightly"})
 
 
@@ -102,10 +105,13 @@ def _tick(
         requests.append(_ingest_request(pending, lost, f"{now:%Y-%m-%dT%H}"))
     busy = {day for run in unfinished for day in tags.days_of_run(run.tags)}
     stale, outside = _stale(installation, inventory, now)
-    requests += [
-        _daily_request(installation, inventory, batch, lost)
+    days = [
+        (batch.days, _daily_request(installation, inventory, batch, lost))
         for batch in batches(stale, settings.orchestration.days_per_run, leave_out=busy)
     ]
+    requests += [request for _, request in days]
+    # Days that failed stay as they are and hold up no window; those that are made now do.
+    busy |= {day for some, one in days if not _was_asked(instance, one) for day in some}
     requests += _window_requests(installation, busy, lost, now)
     if requests:
         return _result(memory, requests)
@@ -167,6 +173,12 @@ def _daily_request(
         tags=tags.of_range(batch.days),
         asset_selection=[dg.AssetKey(asset) for asset in batch.assets],
     )
+
+
+def _was_asked(instance: dg.DagsterInstance, request: dg.RunRequest) -> bool:
+    """Whether Dagster has a run for the request already, and so starts none."""
+    filters = dg.RunsFilter(tags={_RUN_KEY: str(request.run_key)})
+    return bool(instance.get_runs(filters=filters, limit=1))
 
 
 def _window_requests(

@@ -234,6 +234,28 @@ def test_the_sensor_waits_for_the_days_of_the_window(ticks: Ticks) -> None:
     assert ticks.tick() == []
 
 
+def test_the_sensor_waits_for_days_that_it_asks_for_itself(ticks: Ticks) -> None:
+    days = logs.write_days(ticks.project.logs, DAY, 5)
+    daily_and_then(ticks, days)
+    assert ticks.execute(ticks.tick())
+    for day, name in ((days[2], "one"), (days[3], "two")):
+        late = [logs.line(dt.datetime.combine(day, dt.time(15)), "/late")]
+        logs.write(ticks.project.logs / f"{name}.log", late)
+        assert ticks.execute(ticks.tick())  # read
+        if name == "one":
+            assert ticks.execute(ticks.tick())  # made: the window is out of date
+    (daily,) = ticks.tick()
+    assert (daily.job_name, days_of(daily)) == ("daily", days[3:4])
+    # As the daemon has it when that run has failed: it is not started again, and windows go on.
+    ticks.project.instance.create_run_for_job(
+        ticks.project.defs().resolve_job_def("daily"),
+        tags={"dagster/run_key": daily.run_key or ""},
+        status=dg.DagsterRunStatus.FAILURE,
+    )
+    (window,) = ticks.tick()
+    assert (window.job_name, days_of(window)) == ("windows", days[-1:])
+
+
 def test_no_warning_is_new() -> None:
     """Mappings of windows are no preview of Dagster's."""
     with warnings.catch_warnings():
