@@ -16,7 +16,7 @@ import datetime as dt
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -133,12 +133,17 @@ def _limits(paths: list[Path], *, is_json: bool) -> list[float]:
     ]
     if is_json:
         lines = [line for text in texts for line in text.splitlines()]
-        limits.append(_fastest(lambda: [orjson.loads(line) for line in lines]))
+        limits.append(_fastest(lambda: [_decode(line) for line in lines]))
     return limits
 
 
 def _unpack_zstd(packed: bytes) -> bytes:
     return zstandard.ZstdDecompressor().decompressobj().decompress(packed)
+
+
+def _decode(line: bytes) -> None:
+    with suppress(orjson.JSONDecodeError):  # lines of robots that are no JSON
+        orjson.loads(line)
 
 
 def _as_it_is(text: bytes) -> bytes:

@@ -166,7 +166,7 @@ texts = objects(values)
 
 
 @given(text=texts, name=st.sampled_from(sorted(PATHS)), end=blanks)
-@settings(max_examples=150)
+@settings(max_examples=100)
 def test_what_the_pass_reads_is_what_the_object_says(text: str, name: str, end: str) -> None:
     line = (text + end).encode()
     found = fast(line, PATHS[name])
@@ -174,7 +174,7 @@ def test_what_the_pass_reads_is_what_the_object_says(text: str, name: str, end: 
 
 
 @given(text=texts, name=st.sampled_from(sorted(PATHS)), bad=st.binary(max_size=2))
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_a_block_is_read_as_its_lines_are(text: str, name: str, bad: bytes) -> None:
     """Whole records, with the lines that the pass leaves to others and what rejects a line."""
     good = b'{"ts":1743466140.5,"time":"2026-03-02T10:00:00Z","request":{"uri":"/a"},"other":[1]}'
