@@ -1,6 +1,6 @@
 """Lists and hubs out of time on the real logs there are, which are days long and not months.
 
-    python -m benchmarks.real_logs [--data ../shared/data]
+    python -m benchmarks.real_logs [--data ../shared/data] [--only site]
 
 A window needs some weeks, and the longest real log at hand has eight days. So time is stretched:
 six hours of the news portal's clicks, or two of the web site's log, stand for a day, and n = 3 days
@@ -58,8 +58,11 @@ def main() -> None:
     """Print a table of lists and one of hubs for each log."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    data: Path = parser.parse_args().data
-    for name, prepare in (("news portal, clicks", portal), ("web site, log", site)):
+    parser.add_argument("--only", choices=("portal", "site"), help="one of the two logs")
+    given = parser.parse_args()
+    data: Path = given.data
+    logs = {"portal": ("news portal, clicks", portal), "site": ("web site, log", site)}
+    for name, prepare in [logs[given.only]] if given.only else logs.values():
         with tempfile.TemporaryDirectory() as folder:
             judged = Judged(prepare(data, Path(folder)))
             print(f"\n## {name}: {judged.said}\n")
