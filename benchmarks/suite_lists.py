@@ -92,7 +92,7 @@ def _scored_store(folder: Path) -> tuple[Any, Any]:
     from temporal_assets.storage.store import Store
 
     rules: dict[str, Any] = {
-        "prefixes": {"rule": "paper"}, "privacy": {"min_clients": 1}, "sites": {"quiet": "keep"},
+        "prefixes": {"rule": "paper"}, "privacy": {"min_clients": 1},
     }  # fmt: skip
     settings = load_settings(folder / "labelled", **rules)
     return Store.open(settings), settings
