@@ -26,6 +26,8 @@ _SITES: Final[Sized] = {"small": 100, "medium": 1_000, "paper": 5_000}
 _ASKED: Final[Sized] = {"small": 100_000, "medium": 1_000_000, "paper": 2_000_000}
 _ASKED_OF_OTHERS: Final = 5_000
 """They look at one URL after the other; a URL costs what it costs."""
+_SITES_OF_URL_MATCHER: Final = 3
+"""It sorts all its rules again for each that is added: those of 100 sites would take hours."""
 _FIRST: Final = 1_000_000
 """Priorities of url-matcher: prefixes before patterns, patterns in their order, then the site."""
 
@@ -94,11 +96,15 @@ def decided_by_expressions(folder: Path, size: str) -> Job:
 def decided_by_url_matcher(folder: Path, size: str) -> Job:
     """url-matcher with prefixes as they are and templates with `*` for what varies.
 
-    It has no other wildcard, so `{digits}` takes words too: decisions may differ.
+    It has no other wildcard, so `{digits}` takes words too: decisions may differ. It knows three
+    sites only, and is asked of those: how many others there are does not matter to it then.
     """
+    from tldextract import tldextract
     from url_matcher import Patterns, URLMatcher
 
-    document, policy, urls = _policy(folder, size)
+    # Its own would wait for an answer of the network, for the list that it has a copy of.
+    tldextract.extract = tldextract.TLDExtract(suffix_list_urls=())
+    document, policy, urls = _policy(folder, size, _SITES_OF_URL_MATCHER)
     rules: dict[Any, tuple[int, str, int]] = {}
     for number, prefix in enumerate(document["prefixes"]):
         rules["prefix", number] = (prefix["tier"], prefix["prefix"], 2 * _FIRST)
@@ -120,12 +126,15 @@ def decided_by_url_matcher(folder: Path, size: str) -> Job:
     return job
 
 
-def _policy(folder: Path, size: str) -> tuple[Document, Policy, list[str]]:
+def _policy(
+    folder: Path, size: str, sites: int | None = None
+) -> tuple[Document, Policy, list[str]]:
     from benchmarks import policy_match
     from temporal_assets.policy import Policy
     from temporal_assets.policy.document import as_text
 
-    document = policy_match.made(_SITES[size])
+    sites = sites or _SITES[size]
+    document = policy_match.made(sites)
     file = folder / "policy.json"
     file.write_text(as_text(document), "utf-8")
-    return document, Policy.load(file), policy_match.asked(_SITES[size], _ASKED[size])
+    return document, Policy.load(file), policy_match.asked(sites, _ASKED[size])
