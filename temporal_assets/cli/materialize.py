@@ -16,6 +16,7 @@ from temporal_assets.cli.days import parse_day, ranges, span
 from temporal_assets.cli.exits import FAILED, USAGE, CommandError, command
 from temporal_assets.cli.landing import land, show_landing, show_troubles
 from temporal_assets.cli.options import Json, State, existing_settings
+from temporal_assets.cli.windows import say_what_is_missing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,6 +67,7 @@ def run(
     """
     from temporal_assets.operate import tidy
     from temporal_assets.storage.inventory import Inventory
+    from temporal_assets.storage.store import Store
 
     if sum((bool(day), bool(first or last), missing)) > 1:
         raise CommandError("--day, --from/--to and --missing exclude each other", USAGE)
@@ -96,6 +98,8 @@ def run(
         console.say("Nothing to build: every day of the logs is there and up to date.")
     else:
         show_outcome(outcome)
+    if not as_json:
+        say_what_is_missing(Store.open(settings), settings)
     if report.failed or (outcome is not None and not outcome.ok):
         raise typer.Exit(FAILED)
 

@@ -13,6 +13,7 @@ from temporal_assets.cli.console import counted
 from temporal_assets.cli.days import gaps, ranges
 from temporal_assets.cli.exits import command
 from temporal_assets.cli.options import Json, State, existing_settings, invocation
+from temporal_assets.cli.windows import say_what_is_missing
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -65,6 +66,7 @@ def run(state: State = None, as_json: Json = False) -> None:
     _show_logs(logs, build)
     _show_recency(recency)
     _show_assets(assets, build)
+    say_what_is_missing(store, settings)
     upgrade.show(outdated, settings.state)
     show_checks(checks)
 

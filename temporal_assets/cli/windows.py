@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from temporal_assets.cli import console
 from temporal_assets.cli.days import parse_day
 from temporal_assets.cli.exits import CommandError
 from temporal_assets.cli.options import invocation
@@ -25,6 +26,22 @@ Day = Annotated[
         show_default=False,
     ),
 ]
+
+
+def say_what_is_missing(store: Store, settings: Settings) -> None:
+    """Why there are no windows in the first days, to people who wait for them."""
+    from temporal_assets.windows.asset import first_of
+    from temporal_assets.windows.registry import LATEST_OF, is_short
+
+    days = store.days(LATEST_OF)
+    if not days or not is_short(store, settings, days[-1]):
+        return
+    there = sum(day >= first_of(settings, days[-1]) for day in days)
+    least = min(settings.window.min_days, settings.window.days)
+    console.say(
+        f"No window yet: {there} of the {least} days are there that `window.min_days` asks for."
+        " Curves, labels, lists, the policy and the report need one"
+    )
 
 
 def window_day(store: Store, settings: Settings, asset: str, day: dt.date | None) -> dt.date:
