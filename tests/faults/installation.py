@@ -48,7 +48,8 @@ _UNFINISHED: Final = """
 """
 _FAILED: Final = """
 { runsOrError(filter: {statuses: [FAILURE]}) { ... on Runs { results { runId
-    eventConnection { events { ... on RunFailureEvent { message } } } } } } }
+    eventConnection { events {
+        ... on RunFailureEvent { message } ... on EngineEvent { message } } } } } } }
 """
 _KNOWN: Final = """
 query Known($key: AssetKeyInput!) { assetNodeOrError(assetKey: $key) { ... on AssetNode {
