@@ -145,7 +145,7 @@ def webserver(world: World, dice: random.Random, folder: Path) -> Outcome:
     site.up()
     if site.is_idle() and not site.known("requests"):
         launch()  # nothing came of it: the button is pressed again
-    outcome = _settles(world, site, dice, launch)
+    outcome = _settles(world, site, dice, launch, patient=True)
     if outcome.runs > 1:
         raise Lost("the run was lost with the web server")
     return outcome
@@ -237,15 +237,20 @@ def _wipe(state: Path) -> None:
 
 
 def _settles(
-    world: World, site: Installation, dice: random.Random, launch: Callable[[], str]
+    world: World,
+    site: Installation,
+    dice: random.Random,
+    launch: Callable[[], str],
+    *,
+    patient: bool = False,
 ) -> Outcome:
     """The queue empties by itself; then the same again, where needed, makes everything.
 
-    Again is the button of the UI or the command, which does not wait for the queue.
+    Again is the button of the UI or the command, which does not wait for the queue; `patient` does.
     """
     world.is_sound(site.state)
     by_command = dice.random() < 0.5
-    if not by_command or dice.random() < 0.5:
+    if patient or not by_command or dice.random() < 0.5:
         site.wait(site.is_idle, SETTLE_SECONDS, "the end of all runs")
         world.is_sound(site.state)
     runs = 1

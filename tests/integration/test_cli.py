@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,8 @@ def spawn(*arguments: str | Path, **options: Any) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # Tests that a shell started in the background ignore interrupts, and so do their children.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.default_int_handler),
         **options,
     )
 

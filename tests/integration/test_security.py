@@ -41,8 +41,9 @@ PACKAGE = Path(temporal_assets.__file__).parent
 DAY = dt.date(2026, 3, 1)
 
 _UNPICKLES = {"pickle", "cPickle", "dill", "joblib", "marshal", "shelve", "cloudpickle"}
-_PIPES = {"engines/group_process.py"}
-"""Talks to processes of its own, through pipes that nobody else has."""
+_PIPES = {"engines/group_process.py", "engines/spark_tasks.py"}
+"""Talk to processes of their own through pipes that nobody else has, and to Spark's workers, which
+run what we send them."""
 
 
 def _sources() -> Iterator[tuple[str, ast.Module]]:
