@@ -41,7 +41,7 @@ mutation Run($params: ExecutionParams!) {
     ... on LaunchRunSuccess { run { runId } } ... on PythonError { message } } }
 """
 _UNFINISHED: Final = """
-{ runsOrError(filter: {statuses: [QUEUED, NOT_STARTED, STARTING, STARTED, CANCELING]})
+{ runsOrError(filter: {statuses: [QUEUED, STARTING, STARTED, CANCELING]})
     { ... on Runs { results { runId status } } }
   partitionBackfillsOrError(status: REQUESTED)
     { ... on PartitionBackfills { results { id } } } }
@@ -150,7 +150,10 @@ class Installation:
         return str(answer["launchRun"]["run"]["runId"])
 
     def is_idle(self) -> bool:
-        """Whether no run and no backfill is waiting or under way."""
+        """Whether no run and no backfill is waiting or under way.
+
+        A run that was written down when the web server died, and is in no queue, is neither.
+        """
         found = self.ask(_UNFINISHED)
         return not (
             found["runsOrError"]["results"] or found["partitionBackfillsOrError"]["results"]
