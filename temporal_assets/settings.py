@@ -14,7 +14,7 @@ import datetime as dt
 import os
 import re
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
@@ -26,6 +26,7 @@ from pydantic import (
     ValidationError,
     ValidationInfo,
     field_validator,
+    model_validator,
 )
 from pydantic_settings import (
     BaseSettings,
@@ -75,7 +76,8 @@ class LogSource(_Section):
     """
 
     path: str
-    """File, folder or glob. Folders are read recursively; rotated names sort numerically."""
+    """File, folder or glob; relative to the state folder. Folders are read recursively; rotated
+    names sort numerically."""
 
     format: str = "auto"
     """A name from docs/log-formats.md, `auto` to detect it from the first lines, or `regex:`
@@ -754,6 +756,33 @@ class Settings(BaseSettings):
     alerts: Alerts = Alerts()
     orchestration: Orchestration = Orchestration()
 
+    @field_validator("sources")
+    @classmethod
+    def _below_state(
+        cls, value: tuple[LogSource, ...], info: ValidationInfo
+    ) -> tuple[LogSource, ...]:
+        """Not below the folder one stands in: servers stand elsewhere than people."""
+        state: Path = info.data.get("state", DEFAULT_STATE)
+        return tuple(
+            one.model_copy(update={"path": str(state / Path(one.path).expanduser())})
+            for one in value
+        )
+
+    @model_validator(mode="after")
+    def _window_fits(self) -> Self:
+        days, least, m = self.window.days, self.window.min_days, self.labels.m
+        if least > days:
+            raise ValueError(
+                f"window.min_days: {least} days can never be there of window.days = {days};"
+                f" write at most {days}"
+            )
+        if m >= days:
+            raise ValueError(
+                f"labels.m: the first {m} days cannot be compared with a life of"
+                f" window.days = {days}; write less"
+            )
+        return self
+
     @classmethod
     def settings_customise_sources(
         cls,
@@ -793,10 +822,16 @@ def load_settings(state: str | os.PathLike[str] | None = None, **overrides: Any)
 def _in_words(error: ValidationError) -> str:
     """Every wrong field with what is wrong; values are repeated unless they may be secret."""
     return "; ".join(
-        f"{'.'.join(map(str, one['loc']))}: {one['msg'].removeprefix('Value error, ')}"
-        + ("" if one["loc"][0] in ("alerts", "spark") else f" (found {one['input']!r})")
+        _sentence(one["loc"], one["msg"].removeprefix("Value error, "), one["input"])
         for one in error.errors()
     )
+
+
+def _sentence(field: tuple[int | str, ...], wrong: str, value: Any) -> str:
+    if not field:
+        return wrong  # of several fields, which it names itself
+    found = "" if field[0] in ("alerts", "spark") else f" (found {value!r})"
+    return f"{'.'.join(map(str, field))}: {wrong}{found}"
 
 
 class SettingsError(ValueError):

@@ -37,9 +37,9 @@ def say_what_is_missing(store: Store, settings: Settings) -> None:
     if not days or not is_short(store, settings, days[-1]):
         return
     there = sum(day >= first_of(settings, days[-1]) for day in days)
-    least = min(settings.window.min_days, settings.window.days)
     console.say(
-        f"No window yet: {there} of the {least} days are there that `window.min_days` asks for."
+        f"No window yet: {there} of the {settings.window.min_days} days are there that"
+        " `window.min_days` asks for."
         " Curves, labels, lists, the policy and the report need one"
     )
 

@@ -51,6 +51,9 @@ def test_the_state_folder_is_the_argument_else_the_environment(
         ("[[sources]]\npath = 'x'\nformat = 'regex:('\n", "no regular expression"),
         ("[engine]\nmemory_limit = 'lots'\n", "'lots' is no amount of memory"),
         ("[window\n", "settings.toml"),
+        ("[window]\ndays = 5\n", "7 days can never be there of window.days = 5"),
+        ("[window]\ndays = 3\nmin_days = 3\n", "labels.m: the first 3 days cannot be compared"),
+        ("[labels]\nm = 60\n", "labels.m: the first 60 days"),
     ],
 )
 def test_a_wrong_setting_is_named_with_its_file(state: Path, text: str, says: str) -> None:
@@ -59,3 +62,15 @@ def test_a_wrong_setting_is_named_with_its_file(state: Path, text: str, says: st
         load_settings(state)
     assert str(state / SETTINGS_FILE) in str(caught.value)
     assert says in str(caught.value)
+
+
+def test_paths_of_sources_are_relative_to_the_state_folder(
+    state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    _write(state, f"[[sources]]\npath = 'logs/*.gz'\n[[sources]]\npath = '{elsewhere}'\n")
+    monkeypatch.chdir(tmp_path)
+    assert [one.path for one in load_settings(state).sources] == [
+        str(state / "logs/*.gz"),
+        str(elsewhere),
+    ]
