@@ -19,12 +19,21 @@ from filelock import FileLock, Timeout
 
 from temporal_assets import contracts
 
-_UNDER_WAY: Final = [
+_BEGUN: Final = [
+    dg.DagsterRunStatus.NOT_STARTED,
     dg.DagsterRunStatus.STARTED,
     dg.DagsterRunStatus.CANCELING,
 ]
+"""What Dagster itself does not end: it watches over runs that are starting."""
 
 _GONE: Final = "The process of this run is gone. What it published is whole; start it again."
+
+_UNSTARTED: Final = (
+    "This run was written down and never started: its server was killed in between. Start it again."
+)
+
+_JOBS: Final = frozenset({"ingest", "daily", "nightly", "windows", "what_if"})
+"""Jobs all of whose steps hold a lock."""
 
 LOST: Final = "temporal_assets/lost"
 """Tag of runs that were ended here."""
@@ -79,9 +88,10 @@ def fail_orphans(instance: dg.DagsterInstance, state: Path) -> list[dg.DagsterRu
         path.unlink(missing_ok=True)
     ended += _never_held(instance, state)
     for run in ended:
-        if run.status in _UNDER_WAY:
+        if run.status in _BEGUN:
+            unstarted = run.status is dg.DagsterRunStatus.NOT_STARTED
             instance.add_run_tags(run.run_id, {LOST: "true"})
-            instance.report_run_failed(run, _GONE)
+            instance.report_run_failed(run, _UNSTARTED if unstarted else _GONE)
         elif _was_killed(instance, run):
             instance.add_run_tags(run.run_id, {LOST: "true"})
             instance.report_engine_event(_GONE, run)
@@ -118,11 +128,11 @@ def _was_killed(instance: dg.DagsterInstance, run: dg.DagsterRun) -> bool:
 def _never_held(instance: dg.DagsterInstance, state: Path) -> list[dg.DagsterRun]:
     """Runs of our assets that have begun and never took a lock."""
     before = time.time() - _SETTLED_SECONDS
-    records = instance.get_run_records(dg.RunsFilter(statuses=_UNDER_WAY))
+    records = instance.get_run_records(dg.RunsFilter(statuses=_BEGUN))
     return [
         record.dagster_run
         for record in records
-        if (record.start_time or before) < before
+        if (record.start_time or record.create_timestamp.timestamp()) < before
         and not _path(state, record.dagster_run.run_id).exists()
         and _is_ours(record.dagster_run)
     ]
@@ -130,8 +140,10 @@ def _never_held(instance: dg.DagsterInstance, state: Path) -> list[dg.DagsterRun
 
 def _is_ours(run: dg.DagsterRun) -> bool:
     """Whether a run makes what the contracts name: assets of others hold no lock."""
+    if not run.asset_selection:
+        return run.job_name in _JOBS
     ours = {dg.AssetKey("log_files"), *(dg.AssetKey(table.name) for table in contracts.TABLES)}
-    return bool(run.asset_selection) and ours.issuperset(run.asset_selection or ())
+    return ours.issuperset(run.asset_selection)
 
 
 def _is_released(path: Path) -> bool:

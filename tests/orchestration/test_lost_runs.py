@@ -89,6 +89,53 @@ def test_a_run_that_dagster_saw_dying_is_lost_as_well(
     assert (before, after) == ("0", run.run_id)
 
 
+@pytest.mark.parametrize(
+    ("status", "why"),
+    [
+        (dg.DagsterRunStatus.STARTED, "The process of this run is gone"),
+        (dg.DagsterRunStatus.NOT_STARTED, "never started: its server was killed"),
+    ],
+)
+def test_a_run_that_never_came_to_its_first_step_is_ended(
+    running: Project, monkeypatch: pytest.MonkeyPatch, status: dg.DagsterRunStatus, why: str
+) -> None:
+    """Killed before it took a lock, or written down by a server that died before queueing it."""
+    job = running.defs().resolve_job_def("nightly")
+    run = running.instance.create_run_for_job(job, status=status)
+    assert lost_runs.settle(running.instance, running.installation) == [], "it may be starting"
+    monkeypatch.setattr(lifelines, "_SETTLED_SECONDS", -1)
+    assert lost_runs.settle(running.instance, running.installation) == [run.run_id]
+    stored = running.instance.get_run_by_id(run.run_id)
+    assert stored is not None
+    assert stored.status is dg.DagsterRunStatus.FAILURE
+    events = running.instance.all_logs(run.run_id, of_type=dg.DagsterEventType.RUN_FAILURE)
+    assert events[0].dagster_event is not None
+    assert why in str(events[0].dagster_event.message)
+
+
+def test_runs_of_others_are_left_alone(running: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    @dg.op
+    def theirs() -> None:
+        """Holds no lock."""
+
+    @dg.job(name="theirs")
+    def job() -> None:
+        theirs()
+
+    run = running.instance.create_run_for_job(job, status=dg.DagsterRunStatus.STARTED)
+    monkeypatch.setattr(lifelines, "_SETTLED_SECONDS", -1)
+    assert lost_runs.settle(running.instance, running.installation) == []
+    stored = running.instance.get_run_by_id(run.run_id)
+    assert stored is not None
+    assert stored.status is dg.DagsterRunStatus.STARTED
+
+
+def test_every_job_is_watched_over(running: Project) -> None:
+    assert {job.name for job in running.defs().resolve_all_job_defs()} - {
+        "__ASSET_JOB"
+    } == lifelines._JOBS
+
+
 def test_what_loses_its_process_each_time_is_tried_once_an_hour(running: Project) -> None:
     job = running.defs().resolve_job_def("ingest")
     now = dt.datetime.now(dt.UTC)
