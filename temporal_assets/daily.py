@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from temporal_assets import contracts
 from temporal_assets.contracts import ColumnSpec, Table, Type
-from temporal_assets.engines.base import Engine
+from temporal_assets.engines.base import Engine, Inputs
 from temporal_assets.settings import Settings
 from temporal_assets.storage.inventory import Inventory, LandedFile, content_of
 from temporal_assets.storage.kept import Kept
@@ -47,6 +47,17 @@ BEHAVIOURAL_BOTS: Final = Table(
         ColumnSpec("client", Type.BIGINT, "Pseudonym of the visitor."),
         ColumnSpec("reason", Type.VARCHAR, "`bot_rate` or `bot_no_referrer`."),
         ColumnSpec("pages", Type.BIGINT, "Page requests of the day."),
+    ),
+)
+
+REPEATED_SEGMENTS: Final = Table(
+    name="repeated_segments",
+    version=1,
+    description="Records of a day that stand in several log files; lives within one build.",
+    grain="ts, client",
+    columns=(
+        ColumnSpec("ts", Type.TIMESTAMP, "When the request was logged."),
+        ColumnSpec("client", Type.BIGINT, "Pseudonym of the visitor."),
     ),
 )
 
@@ -241,15 +252,31 @@ def _segments(
         if len(group) == 1:
             paths += own
             continue
-        folder = scratch / f"distinct-{n}"
-        folder.mkdir()
-        merged = engine.query(
-            "distinct_segments", {"segments": own}, {}, contracts.table("requests"), folder
-        )
+        once = _once(engine, own, scratch / f"group-{n}")
         before = sum(file.days[day].rows for file in group)
-        duplicates += before - sum(pq.read_metadata(path).num_rows for path in merged)
-        paths += [str(path) for path in merged]
+        duplicates += before - _rows(once)
+        paths += once
     return paths, duplicates
+
+
+def _once(engine: Engine, segments: list[str], scratch: Path) -> list[str]:
+    """Segments with the records that several files hold counted once; untouched without any."""
+
+    def made(table: Table, sql: str, inputs: Inputs) -> list[str]:
+        folder = scratch / sql
+        folder.mkdir(parents=True)
+        return [str(path) for path in engine.query(sql, inputs, {}, table, folder)]
+
+    inputs = {"segments": segments}
+    repeated = made(REPEATED_SEGMENTS, "repeated_segments", inputs)
+    if not _rows(repeated):
+        return segments
+    both = {**inputs, "repeated_segments": repeated}
+    return made(contracts.REQUESTS, "distinct_segments", both)
+
+
+def _rows(paths: Sequence[str]) -> int:
+    return sum(pq.read_metadata(path).num_rows for path in paths)
 
 
 def _overlapping(files: Sequence[LandedFile], day: dt.date) -> Iterator[list[LandedFile]]:

@@ -1,6 +1,19 @@
 -- distinct_segments: made from sql/distinct_segments.sql by `python -m temporal_assets.engines.translation`; edit that
--- inputs: segments
+-- inputs: repeated_segments, segments
 -- parameters: none
+SELECT
+  segments.day,
+  segments.ts,
+  segments.client,
+  segments.url,
+  segments.referrer,
+  segments.site
+FROM {segments} AS segments
+LEFT JOIN {repeated_segments} AS repeated
+  ON repeated.ts = segments.ts AND repeated.client = segments.client
+WHERE
+  repeated.client IS NULL
+UNION ALL
 SELECT
   day,
   ts,
@@ -19,18 +32,18 @@ FROM (
     repeat_in_file
   FROM (
     SELECT
-      day,
-      ts,
-      client,
-      url,
-      referrer,
-      site,
-      ROW_NUMBER() OVER (PARTITION BY source, ts, client, url, referrer ORDER BY ts NULLS LAST) AS repeat_in_file
+      segments.day,
+      segments.ts,
+      segments.client,
+      segments.url,
+      segments.referrer,
+      segments.site,
+      ROW_NUMBER() OVER (
+        PARTITION BY segments.source, segments.ts, segments.client, segments.url, segments.referrer
+        ORDER BY segments.ts NULLS LAST
+      ) AS repeat_in_file
     FROM {segments} AS segments
+    INNER JOIN {repeated_segments} AS repeated
+      ON repeated.ts = segments.ts AND repeated.client = segments.client
   ) AS numbered
 ) AS once
-ORDER BY
-  ts NULLS LAST,
-  client NULLS LAST,
-  url NULLS LAST,
-  referrer

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from temporal_assets import contracts
 from temporal_assets.contracts import Table
-from temporal_assets.daily import BEHAVIOURAL_BOTS
+from temporal_assets.daily import BEHAVIOURAL_BOTS, REPEATED_SEGMENTS
 from temporal_assets.engines.base import Engine
 
 Row = dict[str, Any]
@@ -148,20 +148,21 @@ def test_requests(engine: Engine, rows: list[Row], bots: set[int]) -> None:
 
 @given(segments)
 def test_distinct_segments(engine: Engine, rows: list[Row]) -> None:
-    made = _run(
-        engine,
-        "distinct_segments",
-        {"segments": (_SEGMENT_SCHEMA, rows)},
-        {},
-        contracts.table("requests"),
-    )
     content = ("day", "ts", "client", "url", "referrer", "site")
-    times: Counter[tuple[Any, ...]] = Counter()
-    for source in ("f", "g"):
-        own = Counter(tuple(r[c] for c in content) for r in rows if r["source"] == source)
-        times |= own  # as often as in the file that has it most often
+    own = {
+        source: Counter(tuple(r[c] for c in content) for r in rows if r["source"] == source)
+        for source in ("f", "g")
+    }
+    inputs = {"segments": (_SEGMENT_SCHEMA, rows)}
+    repeated = _run(engine, "repeated_segments", inputs, {}, REPEATED_SEGMENTS)
+    in_both = {(key[1], key[2]) for key in own["f"].keys() & own["g"].keys()}
+    assert [(row["ts"], row["client"]) for row in repeated] == sorted(in_both)
+
+    both = {**inputs, "repeated_segments": (REPEATED_SEGMENTS.arrow_schema, repeated)}
+    made = _run(engine, "distinct_segments", both, {}, contracts.table("requests"))
+    times = own["f"] | own["g"]  # as often as in the file that has it most often
     expected = [dict(zip(content, key, strict=True)) for key in times.elements()]
-    assert made == _requests(expected)
+    assert _requests(made) == _requests(expected), "sql/requests.sql puts them in order"
 
 
 @given(segments)

@@ -17,7 +17,7 @@ from temporal_assets.settings import Settings
 from temporal_assets.storage.inventory import READER_VERSION, Inventory
 
 _SOURCES = ("log_files", "landed_days")
-_SQL = ("behavioural_bots", "distinct_segments", "requests")
+_SQL = ("repeated_segments", "distinct_segments", "behavioural_bots", "requests")
 
 
 def requests_assets(settings: Settings, days: dg.PartitionsDefinition[str]) -> dg.AssetsDefinition:
