@@ -142,7 +142,8 @@ class Reading(_Section):
     """MiB of a log handed to a thread at once. Larger blocks need more memory and save little."""
 
     workers: int | None = Field(None, ge=1)
-    """Parsing threads; all cores when unset."""
+    """Parsing threads, or processes where there is much to read, some 400 MB each; all cores when
+    unset."""
 
 
 class Cleaning(_Section):

@@ -31,10 +31,11 @@ from temporal_assets.engines.base import (
     Result,
 )
 from temporal_assets.engines.duckdb import DuckDBEngine
+from temporal_assets.engines.outcomes import result_of
 from temporal_assets.engines.spark_files import POSITION, ddl, read, read_in_order, write
 from temporal_assets.engines.spark_progress import told
 from temporal_assets.engines.spark_session import abandon, explained, is_remote, open_session
-from temporal_assets.engines.spark_tasks import batches_through, groups_through, outcomes, result_of
+from temporal_assets.engines.spark_tasks import batches_through, groups_through, outcomes
 from temporal_assets.engines.sql import SqlError, sql_file, translated_path
 from temporal_assets.settings import Settings
 

@@ -5,17 +5,16 @@ Here: functions that need nothing of Spark. Not here: how rows come into partiti
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import pyarrow as pa
 
 from temporal_assets.engines.base import GroupKernel, GroupLimits, Item, Kernel, LostGroup, Result
 from temporal_assets.engines.groups import in_groups, parcels
+from temporal_assets.engines.outcomes import outcome_of
 
 
 def batches_through(
@@ -59,26 +58,10 @@ def outcomes(
     """What a function makes of the items whose places are in the batches, or its error."""
     for batch in batches:
         places = batch.column(0)
-        made = [_outcome(function, items[place]) for place in places.to_pylist()]
+        made = [outcome_of(function, items[place]) for place in places.to_pylist()]
         yield pa.RecordBatch.from_arrays(
             [places, pa.array(made, pa.binary())], names=["place", "outcome"]
         )
-
-
-def result_of(outcome: bytes) -> Any:
-    """What the function returned; raises what it raised."""
-    is_error, found = pickle.loads(outcome)  # noqa: S301 - from workers that run what we send
-    if is_error:
-        raise found
-    return found
-
-
-def _outcome(function: Callable[[Item], Result], item: Item) -> bytes:
-    """Errors are results: Spark would try the task again, and say it in words of its own."""
-    try:
-        return pickle.dumps((False, function(item)))
-    except Exception as error:
-        return pickle.dumps((True, error))
 
 
 def _of_size(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:

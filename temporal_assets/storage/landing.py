@@ -9,7 +9,8 @@ grown supersedes its own beginning; changed settings supersede the older reading
 visible when their JSON file is written, so a reading that was killed leaves nothing but waste.
 
 One process lands at a time (a lock that dies with its holder); reading itself (`reading`) is
-parallel: in threads here, or on the machines of an engine that has some.
+parallel: in threads, in processes where there is much to read, or on the machines of an engine that
+has some.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ from temporal_assets.logs.pseudonyms import KeyRing
 from temporal_assets.settings import Settings
 from temporal_assets.storage.inventory import Inventory, LandedFile, Pending, Sighting
 from temporal_assets.storage.kept import Kept
-from temporal_assets.storage.reading import Draft, LogReader, Progress, ReadApart, ordered
+from temporal_assets.storage.reading import Draft, LogReader, Progress, Read, ReadApart, ordered
+from temporal_assets.storage.reading_process import ReadingProcesses
 from temporal_assets.storage.scratch import scratch_folder
 from temporal_assets.storage.store import Store
 
@@ -43,6 +45,13 @@ _GRACE_SECONDS: Final = 900
 
 _FILES_AT_ONCE: Final = 1_000
 """Files given to other machines together; they are visible when all of them are read."""
+
+_MUCH: Final = 256 << 20
+"""Bytes of text that take a core some ten seconds: several times what processes take to start."""
+
+_PACKED: Final = frozenset({".gz", ".zst", ".bz2", ".xz"})
+_PACKED_TIMES: Final = 10
+"""How often text is longer than its archive: access logs shrink to a fifth and less."""
 
 _EPOCH: Final = dt.date(1970, 1, 1)
 
@@ -159,7 +168,12 @@ def _land(
     large = [item for item in pending if item.sighting.size >= _SMALL_FILE]
     # The order decides which of equal files is the later one, wherever they are read.
     items = [*small, *large]
-    drafts = _spread(reader, items, spread) if spread else _read_here(reader, small, large)
+    if spread:
+        drafts = _spread(reader, items, spread)
+    elif _is_much(reader, items):
+        drafts = _read_beside(reader, items)
+    else:
+        drafts = _read_here(reader, small, large)
     for item, draft in zip(items, drafts, strict=True):
         yield from _keep(reader, item, draft)
 
@@ -173,18 +187,43 @@ def _read_here(
             yield reader.read(item, pool)
 
 
+def _is_much(reader: LogReader, items: Sequence[Pending]) -> bool:
+    """Whether processes gain more than they take to start, and each has a file."""
+    text = sum(
+        item.sighting.size * (_PACKED_TIMES if item.path.suffix in _PACKED else 1) for item in items
+    )
+    return 1 < reader.workers <= len(items) and text >= _MUCH
+
+
+def _read_beside(reader: LogReader, items: Sequence[Pending]) -> Iterator[Draft | None]:
+    with ReadingProcesses(reader.workers, reader.progress) as processes:
+        for some in _lots(items):
+            yield from _taken_over(reader, processes.spread(ReadApart.of(reader), some))
+
+
 def _spread(reader: LogReader, items: Sequence[Pending], spread: Spread) -> Iterator[Draft | None]:
-    for at in range(0, len(items), _FILES_AT_ONCE):
-        some = items[at : at + _FILES_AT_ONCE]
-        # Anew for each lot: what the one before has made visible is known to the next.
-        for item, (draft, made) in zip(some, spread(ReadApart.of(reader), some), strict=True):
+    for some in _lots(items):
+        drafts = _taken_over(reader, spread(ReadApart.of(reader), some))
+        for item, draft in zip(some, drafts, strict=True):
             if draft is None and item.path.exists():
                 raise EngineError(
                     f"{item.path} is there, and the executors do not see it: log files must lie"
                     " where all machines find them under one path (docs/spark.md)"
                 )
-            reader.keys.made += [period for period in made if period not in reader.keys.made]
             yield draft
+
+
+def _lots(items: Sequence[Pending]) -> Iterator[Sequence[Pending]]:
+    """Some files at a time: what one lot has made visible is known to the next."""
+    for at in range(0, len(items), _FILES_AT_ONCE):
+        yield items[at : at + _FILES_AT_ONCE]
+
+
+def _taken_over(reader: LogReader, found: Iterator[Read]) -> Iterator[Draft | None]:
+    """Drafts that were made elsewhere, and what was learned of keys there."""
+    for draft, made in found:
+        reader.keys.made += [period for period in made if period not in reader.keys.made]
+        yield draft
 
 
 def _keep(reader: LogReader, item: Pending, draft: Draft | None) -> Iterator[LandedFile]:

@@ -69,9 +69,13 @@ class Draft:
     segments: Path | None
 
 
+Read = tuple[Draft | None, list[int]]
+"""What was read elsewhere, and the periods whose keys of pseudonyms were made for it."""
+
+
 @dataclass(frozen=True, slots=True)
 class ReadApart:
-    """What a file is read with on another machine, which sees the same folders."""
+    """What a file is read with in another process or machine, which sees the same folders."""
 
     settings: Settings
     known: Inventory
@@ -94,14 +98,25 @@ class ReadApart:
         files = reader.inventory.without_days()
         return cls(settings, files, reader.scratch.absolute(), reader.now, reader.patient)
 
-    def __call__(self, item: Pending) -> tuple[Draft | None, list[int]]:
+    def __call__(self, item: Pending) -> Read:
         """The draft of a file, and the periods whose keys were made for it."""
         # A task that is tried again, or twice at once, finds no files of the other.
         folder = self.scratch / uuid4().hex
         folder.mkdir()
-        # All that waits for a disk that does not answer is one core of many.
-        reader = LogReader(self.settings, self.known, folder, self.now, patient=self.patient)
+        reader = replace(self, scratch=folder).reader()
         return reader.read(replace(item, path=item.path.absolute())), reader.keys.made
+
+    def reader(self, progress: Progress = lambda *_: None) -> LogReader:
+        """A reader there. All that waits for a disk that does not answer is one core of many."""
+        return LogReader(
+            self.settings,
+            self.known,
+            self.scratch,
+            self.now,
+            progress,
+            patient=self.patient,
+            alone=True,
+        )
 
 
 class LogReader:
@@ -116,6 +131,7 @@ class LogReader:
         progress: Progress = lambda *_: None,
         *,
         patient: bool = False,
+        alone: bool = False,
     ) -> None:
         self.settings = settings
         self.inventory = inventory
@@ -123,6 +139,8 @@ class LogReader:
         self.now = now
         self.progress = progress
         self.patient = patient
+        self.alone = alone
+        """Whether no other thread uses it, and it may say how far it is."""
         self.keys = KeyRing(settings.state / "secrets", settings.privacy.rotation_days)
         self.workers = settings.reading.workers or cpu_count() or 1
         self._is_bot = Memo(_agents().is_bot)
@@ -170,7 +188,7 @@ class LogReader:
             cleaner = self._cleaner(item)
             for cleaned, has_referrers in self._cleaned(item, stream, fmt, cleaner, pool):
                 content.add(cleaned, has_referrers)
-                if pool:
+                if pool or self.alone:
                     self.progress(item.path, stream.compressed_bytes, item.sighting.size)
             content.close()
             beginnings = set(stream.prefix_digests.values())

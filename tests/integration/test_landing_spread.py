@@ -1,4 +1,4 @@
-"""Log files read on other machines: the same rows, records and sentences.
+"""Log files read in other processes and on other machines: the same rows, records and sentences.
 
 The other machines are this process, to which everything travels as it would to them; on Spark the
 same comparison runs with `pytest -m spark -n 0`.
@@ -11,16 +11,19 @@ import gzip
 import os
 import pickle
 import shutil
+import signal
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from temporal_assets.engines.base import EngineError, Item, Result, Spread
-from temporal_assets.settings import Settings, load_settings
+from temporal_assets.settings import Reading, Settings, load_settings
 from temporal_assets.storage import landing
 from temporal_assets.storage.landing import LandingReport, refresh
+from temporal_assets.storage.reading_process import ReadingProcesses
 from tests import logs
 from tests.engines.conftest import SPARK
 from tests.spark_compare import compare_landing
@@ -98,6 +101,54 @@ def test_large_files_and_many_lots_are_the_same(
     monkeypatch.setattr(landing, "_SMALL_FILE", 1000)  # most files are large ones
     monkeypatch.setattr(landing, "_FILES_AT_ONCE", 2)
     compare(tmp_path, folder, elsewhere)
+
+
+def test_files_read_in_processes_are_the_same(tmp_path: Path, folder: Path) -> None:
+    with ReadingProcesses(2, lambda *_: None) as processes:
+        compare(tmp_path, folder, cast("Spread", processes.spread))
+
+
+def test_much_is_read_in_processes_which_say_how_far_they_are(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: dict[str, set[int]] = {}
+    calls = []
+    monkeypatch.setattr(landing, "_MUCH", 1)
+    monkeypatch.setattr(landing, "_read_here", lambda *_: calls.append("threads"))
+    settings = load_settings(
+        tmp_path / "state",
+        sources=[{"path": str(folder), "host": "example.com"}],
+        reading={"workers": 2},
+    )
+    report = refresh(settings, lambda path, done, _: told.setdefault(path.name, set()).add(done))
+    assert len(report.landed) == 5
+    assert len(report.failed) == 1
+    assert not calls
+    size = (folder / "a-grown.log").stat().st_size
+    assert told["a-grown.log"] == {size}
+
+
+def test_a_reading_process_that_dies_is_a_sentence_and_nothing_is_lost(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(landing, "_MUCH", 1)
+    settings = settings_of(tmp_path / "state", folder)
+
+    def kill(*_: object) -> None:
+        for process in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):
+                words = (process / "cmdline").read_bytes().split(b"\0")
+                parent = (process / "stat").read_text().rpartition(")")[2].split()[1]
+                if b"temporal_assets.storage.reading_process" in words and parent == str(
+                    os.getpid()
+                ):
+                    os.kill(int(process.name), signal.SIGKILL)
+
+    with pytest.raises(EngineError, match=r"the process that read .* was ended from outside"):
+        refresh(settings.model_copy(update={"reading": Reading(workers=2)}), kill)
+    report = refresh(settings)
+    assert len(report.landed) + report.unchanged == 5
+    assert not [one for one in (tmp_path / "state" / "tmp").iterdir() if one.is_dir()]
 
 
 def test_logs_that_only_this_machine_sees_are_an_error(tmp_path: Path, folder: Path) -> None:

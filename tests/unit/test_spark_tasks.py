@@ -5,7 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from temporal_assets.engines.spark_tasks import outcomes, result_of
+from temporal_assets.engines.outcomes import result_of
+from temporal_assets.engines.spark_tasks import outcomes
 
 
 def one_by(number: int) -> float:

@@ -1,0 +1,28 @@
+"""What a function made of an item, or the error it raised, on its way to another process.
+
+Here: the bytes that travel. Not here: how they do (`spark`, `storage.reading_process`).
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+from temporal_assets.engines.base import Item, Result
+
+
+def outcome_of(function: Callable[[Item], Result], item: Item) -> bytes:
+    """Errors are results: whoever runs this would try again, or say it in words of its own."""
+    try:
+        return pickle.dumps((False, function(item)))
+    except Exception as error:
+        return pickle.dumps((True, error))
+
+
+def result_of(outcome: bytes) -> Any:
+    """What the function returned; raises what it raised."""
+    is_error, found = pickle.loads(outcome)  # noqa: S301 - from processes that run what we send
+    if is_error:
+        raise found
+    return found
