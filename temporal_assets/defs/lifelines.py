@@ -48,6 +48,9 @@ _SETTLED_SECONDS: Final = 600
 """A run takes its lock with its first step. One that has none so long after its start was killed
 in between."""
 
+_LATELY: Final = dt.timedelta(hours=1)
+"""How long ago a run may have failed that is looked at: `fail_orphans` is called twice a minute."""
+
 _held: dict[str, FileLock] = {}
 """Locks of this process's runs by run id: a step must not release what the next one needs."""
 
@@ -77,7 +80,7 @@ def fail_orphans(instance: dg.DagsterInstance, state: Path) -> list[dg.DagsterRu
     Returns every run that has ended without success since the last look: those, the ones whose
     end Dagster itself has noticed, and runs that failed or were cancelled.
     """
-    ended = []
+    ended = _never_held(instance, state)  # first, because what follows removes locks
     for path in sorted((state / "locks").glob("run-*.lock")):
         run_id = path.stem.removeprefix("run-")
         if run_id in _held or not _is_released(path):
@@ -86,7 +89,6 @@ def fail_orphans(instance: dg.DagsterInstance, state: Path) -> list[dg.DagsterRu
         if run is not None and run.status is not dg.DagsterRunStatus.SUCCESS:
             ended.append(run)
         path.unlink(missing_ok=True)
-    ended += _never_held(instance, state)
     for run in ended:
         if run.status in _BEGUN:
             unstarted = run.status is dg.DagsterRunStatus.NOT_STARTED
@@ -126,15 +128,22 @@ def _was_killed(instance: dg.DagsterInstance, run: dg.DagsterRun) -> bool:
 
 
 def _never_held(instance: dg.DagsterInstance, state: Path) -> list[dg.DagsterRun]:
-    """Runs of our assets that have begun and never took a lock."""
-    before = time.time() - _SETTLED_SECONDS
-    records = instance.get_run_records(dg.RunsFilter(statuses=_BEGUN))
+    """Runs of our assets that ended, or must have, before they took a lock."""
+    settled = time.time() - _SETTLED_SECONDS
+    begun = instance.get_run_records(dg.RunsFilter(statuses=_BEGUN))
+    lately = dt.datetime.now(dt.UTC) - _LATELY
+    failed = instance.get_run_records(
+        dg.RunsFilter(statuses=[dg.DagsterRunStatus.FAILURE], updated_after=lately)
+    )
+    gone = [
+        *(one for one in begun if (one.start_time or one.create_timestamp.timestamp()) < settled),
+        # Dagster has seen their process end while it was starting.
+        *(one for one in failed if one.start_time is None and LOST not in one.dagster_run.tags),
+    ]
     return [
-        record.dagster_run
-        for record in records
-        if (record.start_time or record.create_timestamp.timestamp()) < before
-        and not _path(state, record.dagster_run.run_id).exists()
-        and _is_ours(record.dagster_run)
+        one.dagster_run
+        for one in gone
+        if _is_ours(one.dagster_run) and not _path(state, one.dagster_run.run_id).exists()
     ]
 
 

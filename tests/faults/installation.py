@@ -40,6 +40,10 @@ mutation Run($params: ExecutionParams!) {
   launchRun(executionParams: $params) { __typename
     ... on LaunchRunSuccess { run { runId } } ... on PythonError { message } } }
 """
+_SCHEDULE: Final = """
+mutation Start($selector: ScheduleSelector!) {
+  startSchedule(scheduleSelector: $selector) { __typename ... on PythonError { message } } }
+"""
 _UNFINISHED: Final = """
 { runsOrError(filter: {statuses: [QUEUED, STARTING, STARTED, CANCELING]})
     { ... on Runs { results { runId status } } }
@@ -56,6 +60,10 @@ query Known($key: AssetKeyInput!) { assetNodeOrError(assetKey: $key) { ... on As
     assetPartitionStatuses { ... on TimePartitionStatuses { ranges { status startKey endKey } } }
 } } }
 """
+_REPOSITORY: Final = {
+    "repositoryLocationName": "temporal_assets.definitions",
+    "repositoryName": "__repository__",
+}
 _WORKER: Final = "spawn_main"
 """Runs are processes that the code server of the daemon spawns."""
 
@@ -137,17 +145,23 @@ class Installation:
 
     def run(self, job: str, tags: dict[str, str]) -> str:
         """Start a job as the launchpad of the UI does; the id of its run."""
-        selector = {
-            "repositoryLocationName": "temporal_assets.definitions",
-            "repositoryName": "__repository__",
-            "jobName": job,
-        }
+        selector = {**_REPOSITORY, "jobName": job}
         listed = [{"key": key, "value": value} for key, value in tags.items()]
         params = {"selector": selector, "executionMetadata": {"tags": listed}}
         answer = self.ask(_RUN, {"params": params | {"mode": "default", "runConfigData": {}}})
         if "run" not in answer["launchRun"]:
             raise Lost(f"no run: {answer}")
         return str(answer["launchRun"]["run"]["runId"])
+
+    def switch_on(self, schedule: str) -> None:
+        """Start a schedule as the switch of the UI does, once definitions are loaded."""
+        selector = {**_REPOSITORY, "scheduleName": schedule}
+
+        def is_on() -> bool:
+            answer = self.ask(_SCHEDULE, {"selector": selector})["startSchedule"]
+            return str(answer["__typename"]) == "ScheduleStateResult"
+
+        self.wait(is_on, START_SECONDS, f"the schedule {schedule}")
 
     def is_idle(self) -> bool:
         """Whether no run and no backfill is waiting or under way.

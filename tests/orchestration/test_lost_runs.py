@@ -89,6 +89,14 @@ def test_a_run_that_dagster_saw_dying_is_lost_as_well(
     assert (before, after) == ("0", run.run_id)
 
 
+def test_a_run_that_dagster_saw_dying_before_it_began_is_lost_as_well(running: Project) -> None:
+    job = running.defs().resolve_job_def("daily")
+    run = running.instance.create_run_for_job(job, status=dg.DagsterRunStatus.STARTING)
+    running.instance.report_run_failed(run, "terminated by signal 9")
+    assert lost_runs.settle(running.instance, running.installation) == [run.run_id]
+    assert lost_runs.settle(running.instance, running.installation) == []
+
+
 @pytest.mark.parametrize(
     ("status", "why"),
     [
