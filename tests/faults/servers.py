@@ -279,7 +279,7 @@ _imported: Callable[..., Any] = expectations.judge
 
 KINDS: Final[dict[str, tuple[Kind, int]]] = {
     "command": (command, 25),
-    "webserver": (webserver, 10),
-    "daemon": (daemon, 10),
-    "worker": (worker, 10),
+    "webserver": (webserver, 6),
+    "daemon": (daemon, 6),
+    "worker": (worker, 6),
 }
