@@ -522,6 +522,10 @@ class Simulation(_Section):
     """Sites with the most views that are crawled. BB 5.1 has nine; the average of twenty says as
     much, and the largest logs need no more time than this many sites."""
 
+    most_pages: int = Field(2_000_000, ge=1)
+    """Pages a site may have; larger ones are left out. A crawl is in memory, a kilobyte a page, and
+    the largest site of BB Table 2 has 1.7 million."""
+
     learn_share: float = Field(0.5, gt=0, lt=1)
     """Part of the days of the window that orders are learned from out of time; the days after them
     score. BB 5.1 learns from one month and scores by the next five."""

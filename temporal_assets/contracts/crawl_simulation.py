@@ -124,8 +124,8 @@ CRAWL_SIMULATION: Final = Table(
         ColumnSpec(
             "left_out",
             Type.BIGINT,
-            "Sites of the mirror that were not: too few pages, or no traffic to learn from or to"
-            " be scored by.",
+            "Sites of the mirror that were not: too few pages or too many, or no traffic to learn"
+            " from or to be scored by.",
         ),
         ColumnSpec("pages", Type.BIGINT, "Pages of the sites that were crawled."),
         ColumnSpec(

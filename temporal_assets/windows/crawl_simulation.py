@@ -38,7 +38,7 @@ THROUGHPUTS: Final = np.linspace(0.0, 1.0, 101)
 """Shares of the pages at which curves are kept; with those that BB 5.3.1 investigates."""
 
 _SITES: Final = (
-    "SELECT site FROM page_totals GROUP BY site HAVING count(*) >= {pages}"
+    "SELECT site, count(*) AS pages FROM page_totals GROUP BY site HAVING count(*) >= {pages}"
     " ORDER BY sum(total) DESC, site"
 )
 
@@ -63,12 +63,16 @@ def trials(job: Job) -> list[Trial]:
 
 
 def crawled_sites(job: Job) -> list[str]:
-    """Sites with the most views, of those that are large enough."""
+    """Sites with the most views, of those that are large enough and not too large."""
+    most = job.settings.simulation.most_pages
+    return [site for site, pages in _most_viewed(job) if pages <= most]
+
+
+def _most_viewed(job: Job) -> list[tuple[str, int]]:
     inputs = {"page_totals": job.files("page_totals")}
     query = _SITES.format(pages=FEWEST_PAGES)
-    return [
-        row["site"] for row in job.engine.rows(query, inputs, job.settings.simulation.most_sites)
-    ]
+    rows = job.engine.rows(query, inputs, job.settings.simulation.most_sites)
+    return [(row["site"], row["pages"]) for row in rows]
 
 
 def stored_mirror(settings: Settings) -> Mirror | None:
@@ -102,6 +106,7 @@ def judge(job: Job) -> list[Row]:
     stored = stored_mirror(job.settings)
     mirror = mirror_of(everything) if stored is None else stored
     kind = "transits" if stored is None else "stored"
+    too_large = len(_most_viewed(job)) - len(sites)
     rows: list[Row] = []
     for trial in planned:
         learned, scored = everything, everything
@@ -111,6 +116,7 @@ def judge(job: Job) -> list[Row]:
         result = evaluate(mirror, learned, scored.pages, sites)
         if result.sites:
             facts = _facts(job, trial, kind, result)
+            facts["left_out"] += too_large
             rows += [facts | row for row in _points(result)]
     return rows
 
@@ -182,6 +188,7 @@ CRAWL_SIMULATION: Final = WindowAsset(
         settings.window.days,
         settings.cleaning.model_dump(mode="json"),
         settings.simulation.most_sites,
+        settings.simulation.most_pages,
         settings.simulation.learn_share,
         stored_identity(settings),
     ],

@@ -290,6 +290,7 @@ TIMELY_SIMULATION: Final = WindowAsset(
         settings.cleaning.model_dump(mode="json"),
         settings.evaluation.model_dump(mode="json"),
         settings.simulation.most_sites,
+        settings.simulation.most_pages,
         baseline_content(settings),
         stored_identity(settings),
     ],

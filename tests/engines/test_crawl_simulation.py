@@ -141,3 +141,11 @@ def test_nothing_to_crawl_is_no_failure(site: Site, monkeypatch: pytest.MonkeyPa
     assert site.store.require("crawl_simulation", DAYS[-1]).rows == 0
     monkeypatch.undo()
     site.build(CRAWL_SIMULATION)
+
+
+def test_a_site_that_does_not_fit_in_memory_is_left_out(site: Site) -> None:
+    large = site.with_settings(most_pages=60)
+    assert not is_fresh(site.store, large, CRAWL_SIMULATION, DAYS[-1])
+    site.build(CRAWL_SIMULATION, large)
+    assert site.store.require("crawl_simulation", DAYS[-1]).rows == 0
+    site.build(CRAWL_SIMULATION)

@@ -57,6 +57,8 @@ def test_pages_are_fitted_in_batches_that_do_not_matter(
 ) -> None:
     from temporal_assets.windows import interest_curves
 
+    if here.engine.name == "spark":
+        pytest.skip("batches are fitted by executors, which this process does not see")
     sizes: list[int] = []
     fit_batch = interest_curves.fit_batch
 
