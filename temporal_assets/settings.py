@@ -781,10 +781,10 @@ class Settings(BaseSettings):
                 f"window.min_days: {least} days can never be there of window.days = {days};"
                 f" write at most {days}"
             )
-        if m >= days:
+        if m > days:
             raise ValueError(
-                f"labels.m: the first {m} days cannot be compared with a life of"
-                f" window.days = {days}; write less"
+                f"labels.m: the first {m} days do not fit into window.days = {days};"
+                f" write at most {days}"
             )
         return self
 

@@ -52,8 +52,8 @@ def test_the_state_folder_is_the_argument_else_the_environment(
         ("[engine]\nmemory_limit = 'lots'\n", "'lots' is no amount of memory"),
         ("[window\n", "settings.toml"),
         ("[window]\ndays = 5\n", "7 days can never be there of window.days = 5"),
-        ("[window]\ndays = 3\nmin_days = 3\n", "labels.m: the first 3 days cannot be compared"),
-        ("[labels]\nm = 60\n", "labels.m: the first 60 days"),
+        ("[window]\ndays = 2\nmin_days = 2\n", "labels.m: the first 3 days do not fit into"),
+        ("[labels]\nm = 61\n", "labels.m: the first 61 days do not fit into window.days = 60"),
     ],
 )
 def test_a_wrong_setting_is_named_with_its_file(state: Path, text: str, says: str) -> None:
