@@ -25,7 +25,7 @@ ALLOWED = {
     "reports": PURE,
     # Engines spill into scratch folders of the state, and the catalogue is made by an engine.
     "engines": PURE | {"storage", "same_python"},
-    "storage": PURE | {"engines"},
+    "storage": PURE | {"engines", "same_python"},
     "quality": MIDDLE,
     "policy": MIDDLE,
     "alerts": PURE | {"reports"},

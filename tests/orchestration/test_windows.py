@@ -247,11 +247,14 @@ def test_the_sensor_waits_for_days_that_it_asks_for_itself(ticks: Ticks) -> None
     (daily,) = ticks.tick()
     assert (daily.job_name, days_of(daily)) == ("daily", days[3:4])
     # As the daemon has it when that run has failed: it is not started again, and windows go on.
-    ticks.project.instance.create_run_for_job(
+    instance = ticks.project.instance
+    run = instance.create_run_for_job(
         ticks.project.defs().resolve_job_def("daily"),
         tags={"dagster/run_key": daily.run_key or ""},
-        status=dg.DagsterRunStatus.FAILURE,
     )
+    begun = dg.DagsterEvent(dg.DagsterEventType.RUN_START.value, job_name="daily")
+    instance.report_dagster_event(begun, run.run_id)
+    instance.report_run_failed(run)
     (window,) = ticks.tick()
     assert (window.job_name, days_of(window)) == ("windows", days[-1:])
 

@@ -87,7 +87,7 @@ names = st.text(min_size=1, max_size=40).filter(lambda text: "\x00" not in text)
     st.lists(
         st.builds(
             LogSource,
-            path=names.map(lambda name: f"/nowhere/{name}"),
+            path=names.map(lambda name: str(Path("/nowhere") / name)),
             format=st.one_of(st.just("auto"), names.map(lambda name: f"regex:{re.escape(name)}")),
             host=st.none() | names,
             columns=st.dictionaries(names, names, max_size=3),
