@@ -59,6 +59,11 @@ def found(path: str) -> list[Path]:
     return files
 
 
+def is_packed(path: Path) -> bool:
+    """Whether a log is an archive, by its name."""
+    return _PACKED.search(path.name) is not None
+
+
 def sort_key(path: Path) -> SortKey:
     """Folders by name, then the files of one log together, oldest first."""
     folder = _folder_key(str(path.parent))

@@ -20,6 +20,7 @@ import shutil
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -28,6 +29,7 @@ import numpy as np
 from filelock import FileLock
 
 from temporal_assets.engines.base import EngineError, Spread
+from temporal_assets.logs.paths import is_packed
 from temporal_assets.logs.pseudonyms import KeyRing
 from temporal_assets.settings import Settings
 from temporal_assets.storage.inventory import Inventory, LandedFile, Pending, Sighting
@@ -49,7 +51,6 @@ _FILES_AT_ONCE: Final = 1_000
 _MUCH: Final = 256 << 20
 """Bytes of text that take a core some ten seconds: several times what processes take to start."""
 
-_PACKED: Final = frozenset({".gz", ".zst", ".bz2", ".xz"})
 _PACKED_TIMES: Final = 10
 """How often text is longer than its archive: access logs shrink to a fifth and less."""
 
@@ -190,13 +191,13 @@ def _read_here(
 def _is_much(reader: LogReader, items: Sequence[Pending]) -> bool:
     """Whether processes gain more than they take to start, and each has a file."""
     text = sum(
-        item.sighting.size * (_PACKED_TIMES if item.path.suffix in _PACKED else 1) for item in items
+        item.sighting.size * (_PACKED_TIMES if is_packed(item.path) else 1) for item in items
     )
     return 1 < reader.workers <= len(items) and text >= _MUCH
 
 
 def _read_beside(reader: LogReader, items: Sequence[Pending]) -> Iterator[Draft | None]:
-    with ReadingProcesses(reader.workers, reader.progress) as processes:
+    with closing(ReadingProcesses(reader.workers, reader.progress)) as processes:
         for some in _lots(items):
             yield from _taken_over(reader, processes.spread(ReadApart.of(reader), some))
 

@@ -21,7 +21,6 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from types import TracebackType
 from typing import BinaryIO, Final, cast
 
 from temporal_assets import same_python
@@ -46,15 +45,8 @@ class ReadingProcesses:
         self._all: list[_ReadingProcess] = []
         self._idle: list[_ReadingProcess] = []
 
-    def __enter__(self) -> ReadingProcesses:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """End them; what they have not answered is lost."""
         for process in self._all:
             process.close()
 
@@ -65,8 +57,7 @@ class ReadingProcesses:
                 yield from ordered(pool, partial(self._read, read), items, self._count)
             except BaseException:
                 # Nobody wants what is still being read: without this its end is waited for.
-                for process in self._all:
-                    process.close()
+                self.close()
                 raise
 
     def _read(self, read: ReadApart, item: Pending) -> Read:

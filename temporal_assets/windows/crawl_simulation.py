@@ -64,11 +64,15 @@ def trials(job: Job) -> list[Trial]:
 
 def crawled_sites(job: Job) -> list[str]:
     """Sites with the most views, of those that are large enough and not too large."""
-    most = job.settings.simulation.most_pages
-    return [site for site, pages in _most_viewed(job) if pages <= most]
+    return _fitting(job, _most_viewed(job))
+
+
+def _fitting(job: Job, viewed: Sequence[tuple[str, int]]) -> list[str]:
+    return [site for site, pages in viewed if pages <= job.settings.simulation.most_pages]
 
 
 def _most_viewed(job: Job) -> list[tuple[str, int]]:
+    """Sites with their numbers of pages."""
     inputs = {"page_totals": job.files("page_totals")}
     query = _SITES.format(pages=FEWEST_PAGES)
     rows = job.engine.rows(query, inputs, job.settings.simulation.most_sites)
@@ -98,7 +102,8 @@ def traffic(job: Job, days: Sequence[Manifest], sites: Sequence[str], name: str)
 
 def judge(job: Job) -> list[Row]:
     """Rows of the contract; none where no site can be crawled."""
-    sites = crawled_sites(job)
+    viewed = _most_viewed(job)
+    sites = _fitting(job, viewed)
     planned = trials(job)
     if not sites or not planned:
         return []
@@ -106,7 +111,6 @@ def judge(job: Job) -> list[Row]:
     stored = stored_mirror(job.settings)
     mirror = mirror_of(everything) if stored is None else stored
     kind = "transits" if stored is None else "stored"
-    too_large = len(_most_viewed(job)) - len(sites)
     rows: list[Row] = []
     for trial in planned:
         learned, scored = everything, everything
@@ -116,7 +120,7 @@ def judge(job: Job) -> list[Row]:
         result = evaluate(mirror, learned, scored.pages, sites)
         if result.sites:
             facts = _facts(job, trial, kind, result)
-            facts["left_out"] += too_large
+            facts["left_out"] += len(viewed) - len(sites)
             rows += [facts | row for row in _points(result)]
     return rows
 

@@ -13,7 +13,7 @@ import pickle
 import shutil
 import signal
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, cast
 
@@ -104,7 +104,7 @@ def test_large_files_and_many_lots_are_the_same(
 
 
 def test_files_read_in_processes_are_the_same(tmp_path: Path, folder: Path) -> None:
-    with ReadingProcesses(2, lambda *_: None) as processes:
+    with closing(ReadingProcesses(2, lambda *_: None)) as processes:
         compare(tmp_path, folder, cast("Spread", processes.spread))
 
 
