@@ -4,8 +4,8 @@ Here: the process that does so, and what it runs. Not here: the loops (`core`), 
 compiled and kept on disk (`core.compiled`).
 
 A fresh installation compiles every loop when it is first called, which takes longer than a small
-corpus takes in all. The loops of curves and of patterns are needed last and cost most: they are
-compiled by a process of their own, by calling them on next to nothing.
+corpus takes in all. The loops of curves, patterns and simulations are needed last and cost most:
+they are compiled by a process of their own, by calling them on next to nothing.
 """
 
 from __future__ import annotations
@@ -67,9 +67,15 @@ def compile_all() -> None:
     import numpy as np
     import pyarrow as pa
 
+    from temporal_assets.core.crawl_simulation import crawl
     from temporal_assets.core.curves import fit
+    from temporal_assets.core.hub_coverage import greedy_order
+    from temporal_assets.core.link_graph import LinkGraph, distinct_links
+    from temporal_assets.core.links import Links
+    from temporal_assets.core.page_rank import page_rank
     from temporal_assets.core.pattern_match import compile_matcher
     from temporal_assets.core.texts import texts
+    from temporal_assets.core.timely_simulation import Strategy, TimelyWorld, simulate_timely
     from temporal_assets.core.url_sections import section_trees
     from temporal_assets.windows.arrow_texts import from_arrow
     from temporal_assets.windows.pattern_nodes import PatternOptions, learn, site_nodes
@@ -82,6 +88,16 @@ def compile_all() -> None:
     site_nodes(rows, options)
     _, found = learn(rows, options)
     compile_matcher(found.patterns).match(texts(["https://a.example/news001"]))
+    ones, yes = np.ones(1), np.ones(1, np.bool_)
+    start, target = np.array([0, 1]), np.zeros(1, np.int32)
+    graph = LinkGraph(start, target)
+    distinct_links(1, target, target, yes)
+    greedy_order(Links(start, target), [0])
+    page_rank(graph)
+    crawl(graph, [0], [1.0])
+    world = TimelyWorld(graph, np.zeros(1, np.int64), ones, ones, ones, ones, yes)
+    plan = Strategy(ones, ones, new_first=True, is_adaptive=True, is_allowed=yes)
+    simulate_timely(world, plan, 1.0, 1.0)
 
 
 def _site() -> pa.Table:

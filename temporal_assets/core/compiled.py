@@ -1,7 +1,8 @@
 """How numerical loops are compiled, and elementary functions that compile well.
 
-Here: the decorators of core's hot loops and the exponential, logarithm and normal tail they spend
-their time in. Not here: the loops (`descent`, `starts`).
+Here: the decorators of core's hot loops, what keeps the compiler from compiling them twice, and the
+exponential, logarithm and normal tail they spend their time in. Not here: the loops (`descent`,
+`starts`).
 
 The compiler turns a loop into vector instructions only if it can see through every call in it,
 and it cannot see into the C library's functions. These are plain arithmetic: exp and log within
@@ -13,12 +14,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, ParamSpec, TypeVar, cast
 
+import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import njit, types
 from numba.extending import intrinsic
+from numpy.typing import NDArray
 
 P = ParamSpec("P")
 R = TypeVar("R")
+Values = TypeVar("Values", bound=np.generic)
 
 _FREE: Final = {"reassoc", "contract", "nsz", "arcp"}
 """What the compiler may assume of sums: any order. Nothing about infinities or NaN."""
@@ -43,6 +47,21 @@ def exact(function: Callable[P, R]) -> Callable[P, R]:
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a loop without the interpreter lock; its sums may be taken in any fixed order."""
     return cast("Callable[P, R]", njit(**_COMPILED, fastmath=_FREE)(function))
+
+
+def constant(value: int) -> int:
+    """A constant that is a number like any other to the compiler.
+
+    Of a function that is given a plain 10 it makes a variant for 10.
+    """
+    return cast("int", np.int64(value))
+
+
+def readonly(values: NDArray[Values]) -> NDArray[Values]:
+    """The same values as one type of array, of the two that loops would be compiled for."""
+    view = np.ascontiguousarray(values).view()
+    view.flags.writeable = False
+    return view
 
 
 def _to_bits(_context: Any, x: Any) -> Any:

@@ -15,6 +15,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from temporal_assets.core.compiled import readonly
+
 Bytes = NDArray[np.uint8]
 Int8s = NDArray[np.int8]
 Int32s = NDArray[np.int32]
@@ -42,6 +44,10 @@ class Texts:
 
     data: Bytes
     offsets: Int64s
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "data", readonly(self.data))
+        object.__setattr__(self, "offsets", readonly(self.offsets))
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

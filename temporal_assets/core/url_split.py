@@ -22,6 +22,7 @@ from typing import Final
 import numpy as np
 from numba import njit
 
+from temporal_assets.core.compiled import constant
 from temporal_assets.core.texts import (
     Bytes,
     Int64s,
@@ -70,14 +71,14 @@ TABLE_SHAPE: Final = (CAPACITY + _BUCKETS, 8)
 
 MAX_EXTENSION: Final = 5
 
-_COLON: Final = 58
-_SLASH: Final = 47
-_DOT: Final = 46
-_QUESTION: Final = 63
-_AND: Final = 38
-_EQUALS: Final = 61
-_OPEN: Final = 91
-_CLOSE: Final = 93
+_COLON: Final = constant(58)
+_SLASH: Final = constant(47)
+_DOT: Final = constant(46)
+_QUESTION: Final = constant(63)
+_AND: Final = constant(38)
+_EQUALS: Final = constant(61)
+_OPEN: Final = constant(91)
+_CLOSE: Final = constant(93)
 
 
 @njit(nogil=True, cache=True)

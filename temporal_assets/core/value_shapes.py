@@ -15,6 +15,7 @@ from typing import Final
 import numpy as np
 from numba import njit
 
+from temporal_assets.core.compiled import constant
 from temporal_assets.core.texts import Bytes, Int32s, Int64s, after_digits, after_hex, find_byte
 
 NONEMPTY: Final = 1
@@ -65,6 +66,8 @@ _HEX_LENGTH: Final = 8
 """Shorter words may consist of a to f by chance (`face`, `decade`)."""
 
 _TOKEN_LENGTH: Final = 6
+
+_DOT: Final = constant(46)
 
 _LONG: Final = 64
 """Longer values are no dates, names of months or UUIDs."""
@@ -169,7 +172,7 @@ def value_bits(data: Bytes, start: int, stop: int) -> int:
     if stop - start <= _LONG:
         return bits_of(shape_of(data, start, stop))
     bits = NONEMPTY
-    if find_byte(data, start, stop, 46) == stop:
+    if find_byte(data, start, stop, _DOT) == stop:
         bits |= DOTLESS
     at = after_digits(data, start, stop)
     if at == stop:
@@ -189,7 +192,7 @@ def _census(data: Bytes, start: int, stop: int) -> tuple[int, int, int, int, int
         elif 97 <= lower <= 122:
             letters += 1
             hexadecimal += lower <= 102
-        elif byte == 46:
+        elif byte == _DOT:
             dots += 1
         elif byte == 45 or byte == 95 or byte == 43 or byte == 126 or byte == 44 or byte == 37:
             separators += 1

@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from temporal_assets.core.compiled import constant
 from temporal_assets.logs.kernels import (
     BACKSLASH,
     BRACE,
@@ -57,6 +58,7 @@ NO_TEXT: Final = 5
 """true, false or an object: a value, but none of a field."""
 
 _BUCKETS: Final = 256
+_OUTERMOST: Final = constant(0)
 _DEEPEST: Final = 16
 """Levels of nesting that are followed; logs have four."""
 _MOST_DIGITS: Final = 30
@@ -287,7 +289,7 @@ def _object(
     if at >= stop or data[at] != BRACE:
         return False
     at += 1
-    depth = 0
+    depth = _OUTERMOST
     levels[0, 0] = levels[0, 1] = levels[0, 2] = 0
     just_opened = True
     while True:

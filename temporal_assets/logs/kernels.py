@@ -10,44 +10,38 @@ a part in another file, remove `temporal_assets/logs/__pycache__`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, ParamSpec, TypeVar, cast
+from typing import Any, Final, ParamSpec, TypeVar
 
-import numpy as np
 from numba import njit
+
+from temporal_assets.core.compiled import constant
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def _byte(value: int) -> int:
-    """A constant that is a number like any other to the compiler.
-
-    Of a part that is given a plain 10 it makes a variant for 10.
-    """
-    return cast("int", np.int64(value))
-
-
-NEWLINE: Final = _byte(10)
-RETURN: Final = _byte(13)
-TAB: Final = _byte(9)
-SPACE: Final = _byte(32)
-QUOTE: Final = _byte(34)
-HASH: Final = _byte(35)
-PERCENT: Final = _byte(37)
-PLUS: Final = _byte(43)
-COMMA: Final = _byte(44)
-MINUS: Final = _byte(45)
-DOT: Final = _byte(46)
-SLASH: Final = _byte(47)
-ZERO: Final = _byte(48)
-NINE: Final = _byte(57)
-COLON: Final = _byte(58)
-QUESTION: Final = _byte(63)
-OPEN: Final = _byte(91)
-BACKSLASH: Final = _byte(92)
-CLOSE: Final = _byte(93)
-BRACE: Final = _byte(123)
-UNBRACE: Final = _byte(125)
+NUL: Final = constant(0)
+NEWLINE: Final = constant(10)
+RETURN: Final = constant(13)
+TAB: Final = constant(9)
+SPACE: Final = constant(32)
+QUOTE: Final = constant(34)
+HASH: Final = constant(35)
+PERCENT: Final = constant(37)
+PLUS: Final = constant(43)
+COMMA: Final = constant(44)
+MINUS: Final = constant(45)
+DOT: Final = constant(46)
+SLASH: Final = constant(47)
+ZERO: Final = constant(48)
+NINE: Final = constant(57)
+COLON: Final = constant(58)
+QUESTION: Final = constant(63)
+OPEN: Final = constant(91)
+BACKSLASH: Final = constant(92)
+CLOSE: Final = constant(93)
+BRACE: Final = constant(123)
+UNBRACE: Final = constant(125)
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:

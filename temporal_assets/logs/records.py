@@ -12,6 +12,8 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from temporal_assets.core.compiled import readonly
+
 Bytes = NDArray[np.uint8]
 Offsets = NDArray[np.int64]
 
@@ -50,6 +52,9 @@ class Column:
     data: Bytes
     start: Offsets
     stop: Offsets
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "data", readonly(self.data))
 
     def __len__(self) -> int:
         return len(self.start)

@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 
+from temporal_assets.core.compiled import readonly
 from temporal_assets.logs.kernels import (
     COLON,
     MINUS,
@@ -25,7 +26,6 @@ from temporal_assets.logs.kernels import (
 )
 from temporal_assets.logs.records import Bytes, Column, Offsets
 from temporal_assets.logs.scan import find_byte
-from temporal_assets.logs.tokenize import readonly
 
 
 def with_query(path: Column, query: Column) -> Column:

@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from temporal_assets.core.compiled import constant, readonly
 from temporal_assets.logs.kernels import (
     BACKSLASH,
     CLOSE,
@@ -23,6 +24,7 @@ from temporal_assets.logs.kernels import (
     MINUS,
     NEWLINE,
     NINE,
+    NUL,
     OPEN,
     QUOTE,
     RETURN,
@@ -55,10 +57,10 @@ UNANSWERED: Final = -1
 # Numba compiles enumeration members slowly and plain integers well.
 _WORD, _USER, _BRACKETED, _QUOTED, _TO_QUOTE, _CSV = (int(kind) for kind in Kind)
 _TIME, _ADDRESS, _METHOD, _TARGET = (
-    int(slot) for slot in (Slot.TIME, Slot.ADDRESS, Slot.METHOD, Slot.TARGET)
+    constant(slot) for slot in (Slot.TIME, Slot.ADDRESS, Slot.METHOD, Slot.TARGET)
 )
 _STATUS, _DATE, _REQUEST, _FORWARDED = (
-    int(slot) for slot in (Slot.STATUS, Slot.DATE, Slot.REQUEST, Slot.FORWARDED)
+    constant(slot) for slot in (Slot.STATUS, Slot.DATE, Slot.REQUEST, Slot.FORWARDED)
 )
 _NONE, _NOT_THE_FORMAT, _BAD_TIME, _BAD_REQUEST, _BAD_STATUS, _TOO_LONG, _NUL_BYTES = (
     int(reason)
@@ -125,13 +127,6 @@ def _flags(slots: set[int]) -> Flags:
     if used[Slot.REQUEST]:
         used[[Slot.METHOD, Slot.TARGET]] = True
     return used
-
-
-def readonly(data: Bytes) -> Bytes:
-    """The same bytes as the one array type the kernels are compiled for."""
-    view = np.ascontiguousarray(data).view()
-    view.flags.writeable = False
-    return view
 
 
 def find_lines(block: Block, skip_directives: bool = False) -> Lines:
@@ -255,7 +250,7 @@ def _find_directives(data: Bytes) -> tuple[Offsets, Offsets]:
 @kernel
 def _reject_nuls(data: Bytes, start: Offsets, stop: Offsets, reason: Reasons) -> None:
     for i in range(start.size):
-        if reason[i] == _NONE and find_byte(data, start[i], stop[i], 0) < stop[i]:
+        if reason[i] == _NONE and find_byte(data, start[i], stop[i], NUL) < stop[i]:
             reason[i] = _NUL_BYTES
 
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from temporal_assets.core.compiled import readonly
 from temporal_assets.logs.times import (
     BAD,
     DAY,
@@ -20,7 +21,6 @@ from temporal_assets.logs.times import (
     parse_date,
     parse_time,
 )
-from temporal_assets.logs.tokenize import readonly
 
 SECOND = 1_000_000
 EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)

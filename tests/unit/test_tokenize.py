@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from temporal_assets.core.compiled import readonly
 from temporal_assets.logs.formats import FORMATS, parse
 from temporal_assets.logs.records import Block, Reject
 from temporal_assets.logs.scan import find_byte, find_either
-from temporal_assets.logs.tokenize import find_lines, readonly
+from temporal_assets.logs.tokenize import find_lines
 from temporal_assets.settings import LogSource, Reading
 
 ReadLog = Callable[..., list]
