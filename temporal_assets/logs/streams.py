@@ -225,11 +225,11 @@ class LogStream:
                     yield self._block(whole, last=False)
             lines.add(text)
         rest = lines.take_all()
-        whole_lines = self.lines + rest.count(b"\n")
         if rest:
             yield self._block(rest, last=True)
         if self._broken:
-            self.problem = f"{self._broken} after line {whole_lines}"
+            is_cut = bool(rest) and not rest.endswith(b"\n")
+            self.problem = f"{self._broken} after line {self.lines - is_cut}"
 
     def _block(self, data: bytes, last: bool) -> Block:
         first = self.lines + 1
