@@ -7,8 +7,12 @@
 -- In the order of targets, so that what is made of some pages reads their part of the file.
 SELECT DISTINCT
     sources.page AS referrer,
-    -- Referrers that are no pages are told apart, and no more is asked of them.
-    CASE WHEN sources.page IS NULL THEN transits.referrer END AS stranger,
+    -- Referrers that are no pages are told apart, and no more is asked of them. Two that one client
+    -- comes to one page from are one only if 63 bits of their hashes agree.
+    CASE
+        WHEN sources.page IS NULL AND transits.referrer IS NOT NULL
+            THEN CAST(hash(transits.referrer) >> 1 AS BIGINT)
+    END AS stranger,
     targets.page AS target,
     transits.client
 FROM transits

@@ -3,7 +3,10 @@
 -- parameters: none
 SELECT DISTINCT
   sources.page AS referrer,
-  CASE WHEN sources.page IS NULL THEN transits.referrer END AS stranger,
+  CASE
+    WHEN sources.page IS NULL AND NOT transits.referrer IS NULL
+    THEN CAST(SHIFTRIGHT(XXHASH64(transits.referrer), 1) AS BIGINT)
+  END AS stranger,
   targets.page AS target,
   transits.client
 FROM {transits} AS transits

@@ -34,7 +34,7 @@ _HEADER: Final = """\
 _INPUT: Final = "input_table_"
 """Stands for the braces, which are no SQL, while SQLGlot writes."""
 
-_REWRITTEN: Final = frozenset({"list_sum", "list_slice", "list_extract", "list_position"})
+_REWRITTEN: Final = frozenset({"hash", "list_sum", "list_slice", "list_extract", "list_position"})
 """Functions that SQLGlot does not know, and that are rewritten below."""
 
 _ALIKE: Final = frozenset({"bit_count"})
@@ -108,6 +108,13 @@ def _list_item(node: exp.Expression) -> exp.Expression:
     items, place = node.expressions
     before = exp.Sub(this=_wrapped(place), expression=_number(1))
     return exp.Anonymous(this="get", expressions=[items, before])
+
+
+def _hash(node: exp.Expression) -> exp.Expression:
+    """`hash(x)`, 64 bits; which ones is nobody's business. Spark's `hash` has 32."""
+    if not _is(node, "hash"):
+        return node
+    return exp.Anonymous(this="xxhash64", expressions=node.expressions)
 
 
 def _list_position(node: exp.Expression) -> exp.Expression:
@@ -206,6 +213,7 @@ def _unnested(node: exp.Expression) -> exp.Expression:
 
 _REWRITES: Final[tuple[Callable[[exp.Expression], exp.Expression], ...]] = (
     _unnest_together,
+    _hash,
     _list_item,
     _list_position,
     _list_slice,

@@ -54,7 +54,7 @@ _PAGE_TRANSITS: Final = Table(
     grain="referrer, target, client",
     columns=(
         ColumnSpec("referrer", Type.BIGINT, "The page one came from.", nullable=True),
-        ColumnSpec("stranger", Type.VARCHAR, "A referrer that is no page.", nullable=True),
+        ColumnSpec("stranger", Type.BIGINT, "Hash of a referrer that is no page.", nullable=True),
         ColumnSpec("target", Type.BIGINT, "The page that was opened."),
         ColumnSpec("client", Type.BIGINT, "Pseudonym of the visitor."),
     ),
