@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.core.texts import after_digits, after_hex, find_byte, find_either
+from temporal_assets.core.texts import (
+    Texts,
+    after_digits,
+    after_hex,
+    find_byte,
+    find_either,
+    take,
+)
 
 LENGTHS = (0, 1, 7, 8, 31, 32, 33, 63, 64, 65, 95, 96, 97, 160)
 mixed = st.lists(st.sampled_from([b"9" * 30, b"a", b"F", b"-", b"/", b"?", b"\xc3", b"g" * 33]))
@@ -42,3 +49,13 @@ def test_one_other_byte_is_noticed_wherever_it_is(length: int, odd: bytes) -> No
     assert after_hex(flat(text), 0, len(text)) == length
     assert find_byte(flat(text), 0, len(text), odd[0]) == length
     assert find_byte(flat(text), length + 1, len(text), odd[0]) == len(text)
+
+
+def test_loops_get_one_type_of_array_wherever_strings_come_from() -> None:
+    """Arrays that may be written are another type to the compiler: all would be compiled twice."""
+    data, bounds = np.frombuffer(b"ab", np.uint8).copy(), np.array([0, 1, 2])
+    made = Texts(data, bounds)
+    for array in (made.data, made.offsets, take(data, bounds[:2], bounds[1:]).data):
+        assert not array.flags.writeable
+    assert data.flags.writeable
+    assert np.shares_memory(made.data, data)

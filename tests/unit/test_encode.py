@@ -69,3 +69,11 @@ def test_concatenation_puts_each_value_behind_its_prefix() -> None:
         b"https://a.example",
         b"https://a.example/long/path/to/a/page",
     ]
+
+
+def test_values_may_not_be_written_wherever_they_come_from() -> None:
+    """The compiler would make every loop over them twice."""
+    data = np.frombuffer(b"ab", np.uint8).copy()
+    column = Column(data, np.array([0]), np.array([2]))
+    assert not column.data.flags.writeable
+    assert column.value(0) == b"ab"
