@@ -39,7 +39,7 @@ from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.asset import Job, Sources, WindowAsset
 from temporal_assets.windows.hub_seeds import HUB_SEEDS
-from temporal_assets.windows.link_graph import read_links
+from temporal_assets.windows.link_graph import link_tables, read_links
 from temporal_assets.windows.news_prefixes import NEWS_PREFIXES
 from temporal_assets.windows.prefix_trees import PREFIX_TREES
 from temporal_assets.windows.section_scores import SECTION_SCORES
@@ -144,7 +144,7 @@ def reached(store: Store, engine: DuckDBEngine, seeds: pa.Table, out: Path) -> L
     wanted = out / "wanted.parquet"
     pq.write_table(labels.filter(labels["is_temporal"]).select(["url"]), wanted)
     ranked = seeds.filter(pc.is_valid(seeds["rank"])).sort_by("rank")["url"]
-    graph = read_links(
+    tables = link_tables(
         engine,
         store.window("transits", _DAY, _DAYS, 1).files,
         store.files("page_totals", _DAY),
@@ -152,12 +152,13 @@ def reached(store: Store, engine: DuckDBEngine, seeds: pa.Table, out: Path) -> L
         out,
         ranked.to_pylist(),
     )
-    urls = pq.read_table([str(path) for path in graph.pages], columns=["url"])["url"]
+    links = read_links(tables)
+    urls = pq.read_table(tables.pages, columns=["url"])["url"]
     is_wanted = pc.is_in(urls, pq.read_table(wanted)["url"]).to_numpy()
-    found = reach(graph.links, is_wanted, pc.index_in(ranked, urls.combine_chunks()).to_numpy())
+    found = reach(links, is_wanted, pc.index_in(ranked, urls.combine_chunks()).to_numpy())
     one, two = int(found.one_hop[-1]), int(found.two_hops[-1])
     print(f"{len(ranked):,} seeds lead to {one:,} temporal pages, in two hops to {two:,}")
-    return graph.links
+    return links
 
 
 def with_pandas(store: Store) -> tuple[list[str], set[str]]:

@@ -1,25 +1,23 @@
 -- hub_seeds: made from sql/hub_seeds.sql by `python -m temporal_assets.engines.translation`; edit that
--- inputs: chosen_hubs, link_pages
+-- inputs: ranked_hubs
 -- parameters: day
 SELECT
   :day AS day,
-  pages.url,
-  hubs.site,
-  pages.is_external,
-  hubs.clients,
-  hubs.temporal_pages,
-  hubs.rank,
-  hubs.paper_rank,
-  hubs.gain,
-  hubs.covered,
-  hubs.coverage,
-  hubs.tier,
-  hubs.new_per_day,
-  hubs.half_life_hours,
-  hubs.revisit_minutes
-FROM {chosen_hubs} AS hubs
-INNER JOIN {link_pages} AS pages
-  ON pages.page = hubs.page
+  url,
+  site,
+  is_external,
+  clients,
+  temporal_pages,
+  rank,
+  paper_rank,
+  gain,
+  covered,
+  coverage,
+  tier,
+  new_per_day,
+  half_life_hours,
+  revisit_minutes
+FROM {ranked_hubs} AS ranked_hubs
 ORDER BY
-  COALESCE(hubs.rank, 9223372036854775807) NULLS LAST,
-  hubs.paper_rank NULLS LAST
+  COALESCE(rank, 9223372036854775807) NULLS LAST,
+  paper_rank NULLS LAST

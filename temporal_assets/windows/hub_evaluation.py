@@ -15,12 +15,12 @@ import pyarrow.parquet as pq
 
 from temporal_assets import contracts
 from temporal_assets.contracts import ColumnSpec, Table, Type
-from temporal_assets.core.links import Reach, reach
+from temporal_assets.core.links import Links, Reach, reach
 from temporal_assets.core.texts import Int64s
 from temporal_assets.logs.site_lists import SiteList
 from temporal_assets.windows.asset import Job, WindowAsset
 from temporal_assets.windows.hub_seeds import HUB_SEEDS
-from temporal_assets.windows.link_graph import LINK_SQL, LinkGraph, read_links
+from temporal_assets.windows.link_graph import LINK_SQL, LinkTables, link_tables, read_links
 from temporal_assets.windows.page_histories import PAGE_HISTORIES
 from temporal_assets.windows.page_labels import PAGE_LABELS
 from temporal_assets.windows.page_totals import PAGE_TOTALS
@@ -50,7 +50,7 @@ class Lists:
     baseline: Sequence[str]
     paper: Sequence[str]
     greedy: Sequence[str]
-    wanted: Sequence[str]
+    wanted: pa.StringArray
 
 
 def judge(job: Job, listed: SiteList | None) -> list[Row]:
@@ -64,10 +64,12 @@ def judge(job: Job, listed: SiteList | None) -> list[Row]:
         for trial in trials(job)
         if trial.name == "in_sample" or job.learned_on("hub_seeds", trial.learned_until) is not None
     ]
-    graph = _graph(job, [lists for _, lists in judged])
+    tables = _links(job, [lists for _, lists in judged])
+    links = read_links(tables)
     rows: list[Row] = []
     for trial, lists in judged:
-        rows += _rows(job.day, trial, _reached(job, graph, lists), len(lists.wanted))
+        numbers = _numbers(job, tables, lists)
+        rows += _rows(job.day, trial, _reached(links, numbers), len(lists.wanted))
     return rows
 
 
@@ -75,13 +77,13 @@ def _seeds(job: Job, trial: Trial) -> pa.Table:
     return job.store.read("hub_seeds", trial.learned_until, list(_SEEDS))
 
 
-def _graph(job: Job, lists: Sequence[Lists]) -> LinkGraph:
+def _links(job: Job, lists: Sequence[Lists]) -> LinkTables:
     """The links from the seeds of all lists, and those to wanted pages: no others are walked."""
     wanted = job.out / "wanted.parquet"
-    urls = pa.chunked_array([pa.array(one.wanted, pa.string()) for one in lists])
+    urls = pa.chunked_array([one.wanted for one in lists], pa.string())
     pq.write_table(pa.table({"url": urls}), wanted)
     seeds = {url for one in lists for url in (*one.baseline, *one.paper, *one.greedy)}
-    return read_links(
+    return link_tables(
         job.engine,
         job.window("transits").files,
         job.files("page_totals"),
@@ -96,47 +98,47 @@ def _lists(seeds: pa.Table, trial: Trial, listed: SiteList | None) -> Lists:
     ranked = seeds.sort_by("paper_rank")
     # Hubs that only greedy takes stand far behind those that follow each other.
     in_order = pc.equal(ranked["paper_rank"], pa.array(np.arange(1, len(ranked) + 1)))
-    wanted = trial.judged.filter(trial.judged["is_temporal"])["url"].to_pylist()
+    wanted = trial.judged.filter(trial.judged["is_temporal"])["url"].combine_chunks()
     in_use = [] if listed is None else listed.urls
     return Lists(in_use, ranked.filter(in_order)["url"].to_pylist(), greedy, wanted)
 
 
-def _reached(job: Job, graph: LinkGraph, lists: Lists) -> dict[str, Reach]:
+def _reached(links: Links, numbers: dict[str, Int64s]) -> dict[str, Reach]:
     """By list, wanted pages within reach of its first entries; unknown entries reach nothing."""
-    found = _numbers(job, graph, lists)
-    wanted = np.zeros(graph.links.pages, np.bool_)
-    wanted[found["wanted"][found["wanted"] >= 0]] = True
-    return {name: _reach(graph, wanted, found[name]) for name in ("baseline", "paper", "greedy")}
+    wanted = np.zeros(links.pages, np.bool_)
+    wanted[numbers["wanted"][numbers["wanted"] >= 0]] = True
+    return {name: _reach(links, wanted, numbers[name]) for name in ("baseline", "paper", "greedy")}
 
 
-def _reach(graph: LinkGraph, wanted: np.ndarray, pages: Int64s) -> Reach:
+def _reach(links: Links, wanted: np.ndarray, pages: Int64s) -> Reach:
     known = pages >= 0
-    found = reach(graph.links, wanted, pages[known])
+    found = reach(links, wanted, pages[known])
     place = np.cumsum(known)  # entries known among the first k
     one, two = (np.concatenate(([0], part))[place] for part in (found.one_hop, found.two_hops))
     return Reach(one, two)
 
 
-def _numbers(job: Job, graph: LinkGraph, lists: Lists) -> dict[str, Int64s]:
+def _numbers(job: Job, tables: LinkTables, lists: Lists) -> dict[str, Int64s]:
     """Numbers of the URLs of each list in the graph; -1 for those that are not in it."""
     names = ("baseline", "paper", "greedy", "wanted")
-    parts = [list(getattr(lists, name)) for name in names]
+    parts = [pa.array(getattr(lists, name), pa.string()) for name in names]
+    lengths = [len(part) for part in parts]
     named = pa.table(
         {
-            "list": pa.array([n for n, part in zip(names, parts, strict=True) for _ in part]),
-            "place": pa.array([k for part in parts for k in range(len(part))], pa.int64()),
-            "url": pa.array([url for part in parts for url in part], pa.string()),
+            "list": pa.array(np.repeat(names, lengths), pa.string()),
+            "place": np.concatenate([np.arange(length) for length in lengths]),
+            "url": pa.concat_arrays(parts),
         }
-    ).cast(pa.schema({"list": pa.string(), "place": pa.int64(), "url": pa.string()}))
+    )
     path = job.out / "named.parquet"
     pq.write_table(named, path)
-    inputs = {"named": [str(path)], "link_pages": [str(one) for one in graph.pages]}
+    inputs = {"named": [str(path)], "link_pages": tables.pages}
     made = job.engine.query("named_pages", inputs, {}, _NAMED_PAGES, job.out)
     rows = pq.read_table([str(one) for one in made])
     result = {}
-    for name, part in zip(names, parts, strict=True):
+    for name, length in zip(names, lengths, strict=True):
         own = rows.filter(pc.equal(rows["list"], name))
-        pages = np.full(len(part), -1, np.int64)
+        pages = np.full(length, -1, np.int64)
         pages[own["place"].to_numpy()] = own["page"].to_numpy()
         result[name] = pages
     return result

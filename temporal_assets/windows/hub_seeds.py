@@ -1,37 +1,41 @@
-"""`hub_seeds`: the pages to start crawling from, and how often (NP 4.2, 5.1)."""
+"""`hub_seeds`: the pages to start crawling from, and how often (NP 4.2, 5.1).
+
+Here: the choice among the candidates (`hub_order`), and what is said of the hubs chosen. Links are
+read for the hubs that lead to the most, some at a time, so that memory does not grow with the
+window: see `core.hub_coverage.Greedy`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from tempfile import TemporaryDirectory
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from temporal_assets.contracts import ColumnSpec, Table, Type
-from temporal_assets.core.hub_coverage import HubOrder, greedy_order, paper_order
-from temporal_assets.core.links import Links
+from temporal_assets.core.hub_coverage import WHOLE, Greedy, HubOrder, HubPart
 from temporal_assets.core.revisits import day_weights, intervals
-from temporal_assets.core.texts import Flags, Floats, Int64s
+from temporal_assets.core.texts import Floats, Int64s
 from temporal_assets.logs.urls import site_of
-from temporal_assets.settings import Hubs, Settings
+from temporal_assets.settings import Hubs
 from temporal_assets.windows.asset import Job, WindowAsset
 from temporal_assets.windows.days import observed_days
+from temporal_assets.windows.hub_order import HUB_COLUMNS, ORDER_SQL, hub_order
 from temporal_assets.windows.interest_curves import INTEREST_CURVES
-from temporal_assets.windows.link_graph import (
-    LINK_SQL,
-    VISIT_SQL,
-    LinkGraph,
-    Visits,
-    count_visits,
-    read_links,
-)
+from temporal_assets.windows.link_graph import LINK_SQL, PAGE, LinkTables, link_tables
 from temporal_assets.windows.page_histories import PAGE_HISTORIES
 from temporal_assets.windows.page_labels import PAGE_LABELS
 from temporal_assets.windows.page_totals import PAGE_TOTALS
+
+LINKS_AT_ONCE: Final = 20_000_000
+"""Links in memory at a time, half a gigabyte while they are sorted. With fewer in all, which the
+papers' logs have, every hub is read once and at once."""
 
 _HOURS: Final = 24.0
 _MINUTES: Final = 24.0 * 60
@@ -39,29 +43,20 @@ _MINUTES: Final = 24.0 * 60
 _TIERS: Final = (0.5, 0.9)
 """Shares of what all seeds cover at which the first and the second tier end."""
 
-_USUAL_VISITS: Final = 3.0
-"""Visits that the last days of a hub should have had before silence says anything: with fewer,
-nobody comes in more than 5 % of such days (exp(-3)) to a hub that is as alive as ever."""
-
 _SHORTEST_HALF_LIFE: Final = 1 / _HOURS
 """In days. Views are known by day: a shorter life cannot be told from this."""
 
 _UNKNOWN_HALF_LIFE: Final = 1.0
 """In days, where no page of the window has a curve: news (TW figure 5)."""
 
-_LINKED_TEMPORAL: Final = Table(
-    name="linked_temporal",
-    version=1,
-    description="Temporal pages of the graph; lives within one run.",
-    grain="page",
-    columns=(
-        ColumnSpec("page", Type.BIGINT, "Number of the URL within this run."),
-        ColumnSpec("views", Type.BIGINT, "Views within the window."),
-        ColumnSpec("age", Type.BIGINT, "Days since birth; NULL if born before.", nullable=True),
-        ColumnSpec("mu", Type.DOUBLE, "Of the interest curve.", nullable=True),
-    ),
-)
+_BILLION: Final = 1_000_000_000
+"""Sums of mu are of integers, so that they do not depend on the order of rows."""
 
+_ALL_CURVES: Final = (
+    "SELECT count(mu) AS curves,"
+    " CAST(coalesce(sum(CAST(round(mu * 1000000000) AS BIGINT)), 0) AS BIGINT) AS billionths"
+    " FROM linked_temporal"
+)
 
 _WANTED: Final = Table(
     name="temporal_urls",
@@ -70,19 +65,54 @@ _WANTED: Final = Table(
     grain="url",
     columns=(ColumnSpec("url", Type.VARCHAR, "Canonical URL."),),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Interest:
-    """What is known of the temporal pages that hubs lead to; one entry for every page."""
-
-    newness: Floats
-    """What it adds to the new pages a day of its hubs; 0 for others than temporal pages."""
-    views: Floats
-    mu: Floats
-    """NaN where there is no curve."""
-    temporal_pages: int
-    """Of the whole window, linked or not."""
+_HUB_LINKS: Final = Table(
+    name="hub_links",
+    version=1,
+    description="The best of the hubs that are left; lives within one run.",
+    grain="page",
+    columns=(
+        PAGE,
+        ColumnSpec("place", Type.BIGINT, "In the order of the paper."),
+        ColumnSpec("bound", Type.BIGINT, "What it adds now."),
+        ColumnSpec("targets", Type.INTEGERS, "Temporal pages it links to."),
+        ColumnSpec("hubs_left", Type.BIGINT, "Hubs that add anything; the same in every row."),
+    ),
+)
+_CHOSEN_HUBS: Final = Table(
+    name="chosen_hubs",
+    version=1,
+    description="The hubs that are published; lives within one run.",
+    grain="page",
+    columns=HUB_COLUMNS,
+)
+_LINKED_TEMPORAL: Final = Table(
+    name="linked_temporal",
+    version=1,
+    description="Temporal pages of the graph; lives within one run.",
+    grain="page",
+    columns=(
+        PAGE,
+        ColumnSpec("views", Type.BIGINT, "Views within the window."),
+        ColumnSpec("age", Type.BIGINT, "Days since birth; NULL if born before.", nullable=True),
+        ColumnSpec("mu", Type.DOUBLE, "Of the interest curve.", nullable=True),
+    ),
+)
+_HUB_DEMAND: Final = Table(
+    name="hub_demand",
+    version=1,
+    description="What chosen hubs lead to; lives within one run.",
+    grain="page, age",
+    columns=(
+        PAGE,
+        ColumnSpec("age", Type.BIGINT, "Days since birth; NULL if born before.", nullable=True),
+        ColumnSpec("pages", Type.BIGINT, "Temporal pages of that age that the hub links to."),
+        ColumnSpec("views", Type.BIGINT, "Their views."),
+        ColumnSpec("curves", Type.BIGINT, "Those with a curve."),
+        ColumnSpec("billionths", Type.BIGINT, "Sum of mu over these, in billionths."),
+    ),
+)
+_TAKEN: Final = pa.schema({"page": pa.int64()})
+_COVERED: Final = pa.schema({"page": pa.int64(), "worth": pa.int64()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,24 +125,6 @@ class Demand:
     """Of such a page."""
     half_life: Floats
     """Days."""
-
-
-def demand(links: Links, hubs: Int64s, interest: Interest, days: int) -> Demand:
-    """Rates, views and half-lives of the temporal pages of hubs; `links` lead to these only."""
-    mu = np.where(np.isnan(interest.mu), 0, interest.mu)
-    has_curve = ~np.isnan(interest.mu)
-    pages = links.counts[hubs].astype(np.float64)
-    known = _sums(links, hubs, has_curve)
-    everywhere = mu.sum() / has_curve.sum() if has_curve.any() else np.log(_UNKNOWN_HALF_LIFE)
-    mean_mu = np.divide(
-        _sums(links, hubs, mu), known, out=np.full(len(hubs), everywhere), where=known > 0
-    )
-    return Demand(
-        rate=_sums(links, hubs, interest.newness),
-        views=_sums(links, hubs, interest.views) / np.maximum(pages, 1),
-        # The median age of a view of one page is exp(mu) (TW 4.1).
-        half_life=np.clip(np.exp(mean_mu), _SHORTEST_HALF_LIFE, days),
-    )
 
 
 def revisit_minutes(wanted: Demand, hubs: Hubs) -> Int64s:
@@ -130,119 +142,166 @@ def most_hubs(hubs: Hubs) -> int:
     return min(hubs.top_k, int(hubs.visits_per_day * hubs.longest_hours / _HOURS))
 
 
-def is_quiet(visits: Visits, settings: Settings, observed: Flags) -> Flags:
-    """Hubs that hardly anybody came to in the last days, as sites are quiet, and not by chance."""
-    sites = settings.sites
-    usual = visits.total * observed[-sites.quiet_days :].sum() / observed.sum()
-    quiet: Flags = (usual >= _USUAL_VISITS) & (visits.recent < sites.quiet_share * usual)
-    return quiet
-
-
 def _make(job: Job) -> Sequence[Path]:
-    window = job.window("transits")
+    files = job.window("transits").files
     labels = {"page_labels": job.files("page_labels")}
-    wanted = job.engine.query("temporal_urls", labels, {}, _WANTED, job.out)
-    graph = read_links(
-        job.engine,
-        window.files,
-        job.files("page_totals"),
-        [str(path) for path in wanted],
+    wanted = _paths(job.engine.query("temporal_urls", labels, {}, _WANTED, job.out))
+    links = link_tables(job.engine, files, job.files("page_totals"), wanted, job.out)
+    observed = observed_days(job)
+    order = hub_order(job.engine, job.settings, files, links, observed, job.day, job.out)
+    limit = most_hubs(job.settings.hubs)
+    taken = take(job, links, order, limit)
+    chosen = _chosen(job, order, taken, limit)
+    ranked = job.out / "ranked_hubs.parquet"
+    pq.write_table(_ranked(job, chosen, taken, _demand(job, links, chosen)), ranked)
+    parameters = {"day": job.day}
+    return job.engine.query(
+        "hub_seeds", {"ranked_hubs": [str(ranked)]}, parameters, job.asset.table, job.out
+    )
+
+
+def take(job: Job, links: LinkTables, order: Sequence[str], limit: int) -> HubOrder:
+    """The seeds, best first; hubs by their number."""
+    greedy = Greedy(limit, job.settings.hubs.again)
+    while not greedy.is_full and (part := _best_left(job, links, order, greedy)) is not None:
+        greedy.extend(part)
+    return greedy.order
+
+
+def _best_left(job: Job, links: LinkTables, order: Sequence[str], greedy: Greedy) -> HubPart | None:
+    """The hubs that add most to those taken; None where no hub adds anything."""
+    with TemporaryDirectory(dir=job.out) as folder:
+        out = Path(folder)
+        covered = {"page": greedy.pages, "worth": greedy.worth}
+        inputs = {
+            "hub_order": order,
+            "link_numbers": links.numbers,
+            "taken_hubs": _write(out / "taken", {"page": greedy.order.hub}, _TAKEN),
+            "covered_pages": _write(out / "covered", covered, _COVERED),
+        }
+        parameters = {"most_links": LINKS_AT_ONCE, "whole": WHOLE}
+        rows = pq.read_table(
+            _paths(job.engine.query("hub_links", inputs, parameters, _HUB_LINKS, out)),
+            memory_map=False,
+        )
+    if not len(rows):
+        return None
+    return HubPart(
+        rows["page"].to_numpy(),
+        rows["place"].to_numpy(),
+        rows["bound"].to_numpy(),
+        pc.list_value_length(rows["targets"]).to_numpy().astype(np.int64),
+        pc.list_flatten(rows["targets"]).to_numpy().astype(np.int64),
+        rows["hubs_left"][0].as_py() == len(rows),
+    )
+
+
+def _chosen(job: Job, order: Sequence[str], taken: HubOrder, limit: int) -> Sequence[Path]:
+    """Files of the hubs of either order."""
+    hubs = _write(job.out / "seeds_taken", {"page": taken.hub}, _TAKEN)
+    inputs = {"hub_order": order, "taken_hubs": hubs}
+    return job.engine.query("chosen_hubs", inputs, {"most_hubs": limit}, _CHOSEN_HUBS, job.out)
+
+
+def _demand(job: Job, links: LinkTables, chosen: Sequence[Path]) -> Demand:
+    """Rates, views and half-lives of the temporal pages of the chosen hubs."""
+    names = ("page_labels", "page_histories", "interest_curves")
+    facts = job.engine.query(
+        "linked_temporal",
+        {name: job.files(name) for name in names} | {"link_pages": links.pages},
+        {"day": job.day},
+        _LINKED_TEMPORAL,
         job.out,
     )
-    chosen = job.out / "chosen_hubs.parquet"
-    pq.write_table(choose(job, graph, _interest(job, graph)), chosen)
-    inputs = {"chosen_hubs": [str(chosen)], "link_pages": [str(path) for path in graph.pages]}
-    return job.engine.query("hub_seeds", inputs, {"day": job.day}, job.asset.table, job.out)
-
-
-def choose(job: Job, graph: LinkGraph, interest: Interest) -> pa.Table:
-    """The best hubs of either order, by number, with everything known of them."""
-    hubs, links = job.settings.hubs, graph.links
+    known = {"linked_temporal": _paths(facts)}
+    (everywhere,) = job.engine.rows(_ALL_CURVES, known)
+    inputs = {"chosen_hubs": _paths(chosen), "link_numbers": links.numbers}
+    made = job.engine.query("hub_demand", inputs | known, {}, _HUB_DEMAND, job.out)
     observed = observed_days(job)
-    reachable = graph.reachable(job.settings)
-    files = job.window("transits").files
-    visits = count_visits(job.engine, job.settings, files, graph, reachable, job.day, job.out)
-    kept = visits.clients >= job.settings.privacy.min_clients
-    if hubs.quiet == "drop":
-        kept &= ~is_quiet(visits, job.settings, observed)
-    candidates = reachable[kept]
-    limit = most_hubs(hubs)
-    paper = paper_order(links, candidates)
-    greedy = greedy_order(links, candidates, limit, hubs.again)
-    page = np.unique(np.concatenate([greedy.hub, paper.hub[:limit]]))
-    rank, in_greedy = _places(greedy, page)
-    paper_rank, _ = _places(paper, page)
-    wanted = demand(links, page, interest, int(observed.sum()))
-    chosen = Demand(*(part[in_greedy] for part in (wanted.rate, wanted.views, wanted.half_life)))
-    minutes = np.zeros(len(page), np.int64)
-    minutes[in_greedy] = revisit_minutes(chosen, hubs)
-    covered = greedy.covered
-    tier = 1 + np.searchsorted(np.array(_TIERS), (covered - greedy.gain) / covered[-1:], "right")
-    at = np.where(in_greedy, rank - 1, 0)
-    none = ~in_greedy
+    weight = day_weights(observed, job.settings.hubs.rate_half_life_days)
+    unknown = np.log(_UNKNOWN_HALF_LIFE)
+    if everywhere["curves"]:
+        unknown = everywhere["billionths"] / _BILLION / everywhere["curves"]
+    rows = pq.read_table(_paths(made))
+    return demand(rows, weight, float(unknown), int(observed.sum()))
 
-    def greedily(values: Int64s | Floats) -> pa.Array:
-        return pa.array(values[at] if len(values) else np.zeros(len(at)), mask=none)
+
+def demand(rows: pa.Table, weight: Floats, unknown: float, days: int) -> Demand:
+    """Of each hub of `hub_demand`, in ascending order.
+
+    `weight` is what a page that was born on each day of the window adds to the new pages to expect
+    a day; `unknown` is the mu of hubs none of whose pages has a curve; `days` is the longest life.
+    """
+    _, start = np.unique(rows["page"].to_numpy(), return_index=True)
+    age = rows["age"].fill_null(-1).to_numpy()
+    newness = np.where(age >= 0, weight[::-1][age], 0.0)
+    counts = {name: rows[name].to_numpy() for name in ("pages", "views", "curves", "billionths")}
+
+    def summed(values: Any) -> Any:
+        return np.add.reduceat(values, start) if len(start) else values[:0]
+
+    curves = summed(counts["curves"])
+    mu = np.full(len(start), unknown)
+    np.divide(summed(counts["billionths"]) / _BILLION, curves, out=mu, where=curves > 0)
+    return Demand(
+        rate=summed(counts["pages"] * newness),
+        views=summed(counts["views"]) / summed(counts["pages"]),
+        # The median age of a view of one page is exp(mu) (TW 4.1).
+        half_life=np.clip(np.exp(mu), _SHORTEST_HALF_LIFE, days),
+    )
+
+
+def _ranked(job: Job, chosen: Sequence[Path], taken: HubOrder, wanted: Demand) -> pa.Table:
+    """The chosen hubs, by number, with everything known of them."""
+    hubs = pq.read_table(_paths(chosen))
+    (counted,) = job.engine.rows(
+        "SELECT count(*) AS pages FROM page_labels WHERE is_temporal",
+        {"page_labels": job.files("page_labels")},
+    )
+    at, is_taken = _places(taken, hubs["page"].to_numpy())
+    minutes = np.zeros(len(hubs), np.int64)
+    seeds = Demand(*(part[is_taken] for part in (wanted.rate, wanted.views, wanted.half_life)))
+    minutes[is_taken] = revisit_minutes(seeds, job.settings.hubs)
+    covered = taken.covered
+    tier = 1 + np.searchsorted(np.array(_TIERS), (covered - taken.gain) / covered[-1:], "right")
+
+    def of_seeds(values: Int64s | Floats) -> pa.Array:
+        return pa.array(values[at] if len(values) else at, mask=~is_taken)
 
     return pa.table(
         {
-            "page": page,
-            "site": _sites(graph, page),
-            "clients": visits.clients[np.searchsorted(reachable, page)],
-            "temporal_pages": links.counts[page],
-            "rank": pa.array(rank, mask=none),
-            "paper_rank": paper_rank,
-            "gain": greedily(greedy.gain),
-            "covered": greedily(covered),
-            "coverage": greedily(covered / max(interest.temporal_pages, 1)),
-            "tier": greedily(tier),
+            "url": hubs["url"],
+            "site": pa.array(map(site_of, hubs["url"].to_pylist()), pa.string()),
+            "is_external": hubs["is_external"],
+            "clients": hubs["clients"],
+            "temporal_pages": hubs["temporal_pages"],
+            "rank": pa.array(at + 1, mask=~is_taken),
+            "paper_rank": hubs["place"],
+            "gain": of_seeds(taken.gain),
+            "covered": of_seeds(covered),
+            "coverage": of_seeds(covered / max(counted["pages"], 1)),
+            "tier": of_seeds(tier),
             "new_per_day": wanted.rate,
             "half_life_hours": wanted.half_life * _HOURS,
-            "revisit_minutes": pa.array(minutes, mask=none),
+            "revisit_minutes": pa.array(minutes, mask=~is_taken),
         }
     )
 
 
-def _interest(job: Job, graph: LinkGraph) -> Interest:
-    inputs = {
-        name: job.files(name) for name in ("page_labels", "page_histories", "interest_curves")
-    }
-    numbered = {"link_pages": [str(path) for path in graph.pages]}
-    found = job.engine.query(
-        "linked_temporal", inputs | numbered, {"day": job.day}, _LINKED_TEMPORAL, job.out
-    )
-    rows = pq.read_table([str(path) for path in found])
-    (counted,) = job.engine.rows(
-        "SELECT count(*) AS pages FROM page_labels WHERE is_temporal",
-        {"page_labels": inputs["page_labels"]},
-    )
-    count = graph.links.pages
-    page = rows["page"].to_numpy()
-    newness, views, mu = np.zeros(count), np.zeros(count), np.full(count, np.nan)
-    age = rows["age"].fill_null(-1).to_numpy()
-    weight = day_weights(observed_days(job), job.settings.hubs.rate_half_life_days)
-    newness[page] = np.where(age >= 0, weight[::-1][age], 0)
-    views[page] = rows["views"].to_numpy()
-    mu[page] = rows["mu"].to_numpy()
-    return Interest(newness, views, mu, counted["pages"])
+def _places(taken: HubOrder, page: Int64s) -> tuple[Int64s, np.ndarray[Any, np.dtype[np.bool_]]]:
+    """Place of each page among the seeds, from 0, and whether it is one of them."""
+    at = np.zeros(len(page), np.int64)
+    at[np.searchsorted(page, taken.hub)] = np.arange(len(taken))
+    return at, np.isin(page, taken.hub)
 
 
-def _sums(links: Links, hubs: Int64s, values: Floats | Flags) -> Floats:
-    """Sum of a value over the pages that each hub links to."""
-    before = np.concatenate(([0.0], np.cumsum(values[links.target], dtype=np.float64)))
-    return np.asarray(before[links.start[hubs + 1]] - before[links.start[hubs]])
+def _write(path: Path, columns: dict[str, Int64s], schema: pa.Schema) -> list[str]:
+    pq.write_table(pa.table(columns, schema=schema), path)
+    return [str(path)]
 
 
-def _places(order: HubOrder, page: Int64s) -> tuple[Int64s, Flags]:
-    """Place of each page in an order, from 1, and whether it is there at all."""
-    place = dict(zip(order.hub.tolist(), range(1, len(order) + 1), strict=True))
-    found = np.array([place.get(one, 0) for one in page.tolist()], np.int64)
-    return found, found > 0
-
-
-def _sites(graph: LinkGraph, page: Int64s) -> list[str]:
-    urls = pq.read_table([str(path) for path in graph.pages], columns=["url"])["url"]
-    return [site_of(url) for url in urls.take(pa.array(page)).to_pylist()]
+def _paths(files: Sequence[Path]) -> list[str]:
+    return [str(path) for path in files]
 
 
 HUB_SEEDS: Final = WindowAsset(
@@ -250,7 +309,16 @@ HUB_SEEDS: Final = WindowAsset(
     _make,
     windows=("page_views", "transits"),  # of the former, which of the days are there
     tables=(PAGE_TOTALS, PAGE_HISTORIES, INTEREST_CURVES, PAGE_LABELS),
-    sql=("temporal_urls", *LINK_SQL, *VISIT_SQL, "linked_temporal", "hub_seeds"),
+    sql=(
+        "temporal_urls",
+        *LINK_SQL,
+        *ORDER_SQL,
+        "hub_links",
+        "chosen_hubs",
+        "linked_temporal",
+        "hub_demand",
+        "hub_seeds",
+    ),
     settings=lambda settings: [
         settings.window.days,
         settings.privacy.min_clients,

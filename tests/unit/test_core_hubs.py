@@ -12,7 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from temporal_assets.core.hub_coverage import gains, greedy_order, paper_order
+from temporal_assets.core.hub_coverage import (
+    WHOLE,
+    Greedy,
+    HubPart,
+    gains,
+    greedy_order,
+    paper_order,
+)
 from temporal_assets.core.links import Links, links_of_rows, reach
 from temporal_assets.core.revisits import caught_share, day_weights, intervals
 
@@ -100,6 +107,45 @@ def slow_greedy(graph: Graph, again: float) -> list[int]:
 def test_greedy_is_what_counting_everything_says(graph: Graph, again: float) -> None:
     order = greedy_order(links(graph), range(12), again=again)
     assert order.hub.tolist() == slow_greedy(graph, again)
+
+
+def best_left(graph: Graph, greedy: Greedy, at_once: int) -> HubPart | None:
+    """The first hubs of what is left, whose links are `at_once` or a few more."""
+    ranked = sorted(graph, key=lambda hub: (-len(graph[hub]), hub))
+    worth = dict(zip(greedy.pages.tolist(), greedy.worth.tolist(), strict=True))
+    bound = {hub: sum(worth.get(page, WHOLE) for page in graph[hub]) for hub in graph}
+    taken = set(greedy.order.hub.tolist())
+    left = [hub for hub in ranked if hub not in taken and bound[hub]]
+    left.sort(key=lambda hub: -bound[hub])
+    before = np.cumsum([0] + [len(graph[hub]) for hub in left])
+    part = [hub for hub, links_before in zip(left, before, strict=False) if links_before < at_once]
+    if not part:
+        return None
+    return HubPart(
+        np.array(part),
+        np.array([ranked.index(hub) for hub in part]),
+        np.array([bound[hub] for hub in part]),
+        np.array([len(graph[hub]) for hub in part]),
+        np.array([page for hub in part for page in sorted(graph[hub])]),
+        len(part) == len(left),
+    )
+
+
+@given(
+    graph=graphs,
+    again=st.sampled_from([0.0, 0.1, 0.5, 0.9]),
+    limit=st.integers(1, 12),
+    at_once=st.integers(1, 20),
+)
+def test_greedy_in_parts_is_greedy(graph: Graph, again: float, limit: int, at_once: int) -> None:
+    greedy = Greedy(limit, again)
+    while not greedy.is_full and (part := best_left(graph, greedy, at_once)):
+        before = len(greedy.order)
+        greedy.extend(part)
+        assert len(greedy.order) > before
+    wanted = greedy_order(links(graph), range(12), limit, again)
+    assert greedy.order.hub.tolist() == wanted.hub.tolist()
+    assert greedy.order.gain.tolist() == wanted.gain.tolist()
 
 
 @given(graph=graphs, k=st.integers(1, 4))

@@ -1,0 +1,163 @@
+"""Which pages of a window may be hubs, in the order of the paper (NP 4.2, 5.1).
+
+Here: from the links of a window to a table of candidates. Not here: the links (`link_graph`), and
+which candidates become seeds (`hub_seeds`). All of it is tables, however many pages there are.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from temporal_assets.contracts import ColumnSpec, Table, Type
+from temporal_assets.core.texts import Flags
+from temporal_assets.engines.base import Engine
+from temporal_assets.logs.search_engines import search_engine_pattern
+from temporal_assets.settings import Settings
+from temporal_assets.windows.link_graph import IS_OPENED, PAGE, URL, LinkTables
+
+ORDER_SQL: Final = ("hub_pages", "link_visits", "hub_order")
+"""The statements that make the order."""
+
+_USUAL_VISITS: Final = 3.0
+"""Visits that the last days of a hub should have had before silence says anything: with fewer,
+nobody comes in more than 5 % of such days (exp(-3)) to a hub that is as alive as ever."""
+
+_ONE_KEY: Final = 10_000_000
+"""Days of the period of a key that is never changed."""
+
+_ROWS: Final = 100_000
+"""Pages whose hosts are looked at together."""
+
+_IS_EXTERNAL: Final = ColumnSpec("is_external", Type.BOOLEAN, "Nobody opened a page of its host.")
+_CLIENTS: Final = ColumnSpec(
+    "clients",
+    Type.BIGINT,
+    "Distinct clients while one key of the pseudonyms was in use; the most, where it was changed.",
+)
+_TEMPORAL_PAGES: Final = ColumnSpec("temporal_pages", Type.BIGINT, "Temporal pages it links to.")
+HUB_COLUMNS: Final = (
+    PAGE,
+    ColumnSpec("place", Type.BIGINT, "In the order of the paper, from 1."),
+    URL,
+    _IS_EXTERNAL,
+    _CLIENTS,
+    _TEMPORAL_PAGES,
+)
+"""What is known of a page that may be a hub."""
+
+_HUB_PAGES: Final = Table(
+    name="hub_pages",
+    version=1,
+    description="Pages with links to temporal ones; lives within one run.",
+    grain="page",
+    columns=(
+        PAGE,
+        URL,
+        ColumnSpec("host", Type.VARCHAR, "Host of the URL, with its port."),
+        IS_OPENED,
+        _IS_EXTERNAL,
+        _TEMPORAL_PAGES,
+    ),
+)
+_LINK_VISITS: Final = Table(
+    name="link_visits",
+    version=1,
+    description="Who came to some pages; lives within one run.",
+    grain="page",
+    columns=(
+        PAGE,
+        _CLIENTS,
+        ColumnSpec("visits", Type.BIGINT, "Transits to it, or from it where it was not opened."),
+        ColumnSpec("recent_visits", Type.BIGINT, "Those of the last days."),
+    ),
+)
+_HUB_ORDER: Final = Table(
+    name="hub_order",
+    version=1,
+    description="Pages that may be hubs; lives within one run.",
+    grain="page",
+    columns=HUB_COLUMNS,
+)
+
+
+def hub_order(
+    engine: Engine,
+    settings: Settings,
+    transits: Sequence[str],
+    links: LinkTables,
+    observed: Flags,
+    day: dt.date,
+    out: Path,
+) -> list[str]:
+    """Files of the candidates in their order, which is that of the paper.
+
+    `transits` are the files of a window that ends with `day`; `observed` tells for each of its days
+    whether it is there.
+    """
+    pages = _crawlable(engine, settings, links, out)
+    visits = count_visits(engine, settings, transits, pages, day, out)
+    last = settings.sites.quiet_days
+    parameters = {
+        "min_clients": settings.privacy.min_clients,
+        "drops_quiet": settings.hubs.quiet == "drop",
+        "recent_days": int(observed[-last:].sum()),
+        "observed_days": int(observed.sum()),
+        "usual_visits": _USUAL_VISITS,
+        "quiet_share": settings.sites.quiet_share,
+    }
+    inputs = {"hub_pages": pages, "link_visits": visits}
+    return [str(path) for path in engine.query("hub_order", inputs, parameters, _HUB_ORDER, out)]
+
+
+def _crawlable(engine: Engine, settings: Settings, links: LinkTables, out: Path) -> list[str]:
+    """Files of the pages with links that a crawler can be sent to."""
+    inputs = {"link_numbers": links.numbers, "link_pages": links.pages}
+    parameters = {"keeps_external": settings.hubs.external == "keep"}
+    made = engine.query("hub_pages", inputs, parameters, _HUB_PAGES, out)
+    if settings.hubs.search_engines == "keep":
+        return [str(path) for path in made]
+    kernel = partial(
+        without_search_engines, pattern=search_engine_pattern(settings.hubs.more_search_engines)
+    )
+    folder = out / "crawlable"
+    folder.mkdir()
+    given = {"hub_pages": [str(path) for path in made]}
+    return [str(path) for path in engine.apply(kernel, given, _HUB_PAGES, folder, _ROWS)]
+
+
+def without_search_engines(batch: pa.RecordBatch, pattern: re.Pattern[str]) -> pa.RecordBatch:
+    """The pages whose host is none of a search engine."""
+    hosts = batch.column("host").dictionary_encode()
+    known = [
+        bool(pattern.fullmatch(name.rpartition("@")[2])) for name in hosts.dictionary.to_pylist()
+    ]
+    is_search = pa.array(known, pa.bool_()).take(hosts.indices)
+    return batch.filter(pc.invert(is_search))
+
+
+def count_visits(
+    engine: Engine,
+    settings: Settings,
+    transits: Sequence[str],
+    pages: Sequence[str],
+    day: dt.date,
+    out: Path,
+) -> list[str]:
+    """Files that say who came to some pages; `pages` has `page`, `url` and `is_opened`."""
+    recent = dt.timedelta(days=settings.sites.quiet_days - 1)
+    parameters = {
+        "rotation_days": settings.privacy.rotation_days or _ONE_KEY,
+        "recent_from": day - recent,
+    }
+    inputs = {"transits": transits, "candidates": pages}
+    return [
+        str(path) for path in engine.query("link_visits", inputs, parameters, _LINK_VISITS, out)
+    ]
