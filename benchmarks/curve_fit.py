@@ -185,7 +185,8 @@ def asset(pages: int) -> None:
                 }
                 writer.write_table(pa.Table.from_pydict(columns, schema))
         engine = DuckDBEngine(load_settings(Path(folder) / "state"))
-        work = partial(fit_batch, options=Options(), observed=np.ones(_DAYS, np.bool_), weekdays={})
+        observed = np.ones(_DAYS, np.bool_)
+        work = partial(fit_batch, options=Options(), observed=observed, first_weekday=0)
         started = time.perf_counter()
         engine.apply(
             work, {"page_histories": [str(histories)]}, contracts.INTEREST_CURVES, Path(folder),

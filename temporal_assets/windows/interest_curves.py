@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from temporal_assets import contracts
@@ -23,15 +22,20 @@ from temporal_assets.windows.page_histories import PAGE_HISTORIES
 BATCH_PAGES: Final = 4096
 """Pages a thread fits at once: a tenth of a second, and a few megabytes."""
 
-SITE_DAYS: Final = Table(
-    name="site_days",
+_DAY_BIT: Final = 40
+"""Views of a site on a day lie below it in `site_days`, the place of the day above."""
+
+_WEEKLY_HISTORIES: Final = Table(
+    name="weekly_histories",
     version=1,
-    description="Views of sites by day of the window; lives within one build.",
-    grain="site, place",
+    description="Histories with the views of their sites; lives within one build.",
+    grain="url",
     columns=(
+        ColumnSpec("day", Type.DATE, "Last day of the window."),
         ColumnSpec("site", Type.VARCHAR, "Host."),
-        ColumnSpec("place", Type.BIGINT, "Day of the window, from 0."),
-        ColumnSpec("views", Type.BIGINT, "Views of its reliable pages."),
+        ColumnSpec("url", Type.VARCHAR, "The page."),
+        ColumnSpec("views", Type.INTEGERS, "By day of the window."),
+        ColumnSpec("site_days", Type.BIGINTS, "Views of reliable pages of the site, by day."),
     ),
 )
 
@@ -40,20 +44,15 @@ _NAMES: Final = {"phi_n_low": "phi_low", "phi_n_high": "phi_high"}
 
 
 def fit_batch(
-    batch: pa.RecordBatch,
-    options: Options,
-    observed: NDArray[np.bool_],
-    weekdays: Mapping[str, NDArray[np.float64]],
+    batch: pa.RecordBatch, options: Options, observed: NDArray[np.bool_], first_weekday: int
 ) -> pa.RecordBatch:
-    """Rows of `interest_curves` for rows of `page_histories`.
+    """Rows of `interest_curves` for rows of `page_histories`, or of `weekly_histories`.
 
-    `weekdays` are, by site, the factors its views are divided by on each day of the window; a site
-    without any keeps them.
+    Of the latter, views are divided by the weekday factors of their sites.
     """
     views = batch.column("views").flatten().to_numpy().reshape(len(batch), len(observed))
-    if weekdays:
-        even = np.ones(len(observed))
-        views = views / np.array([weekdays.get(s, even) for s in batch.column("site").to_pylist()])
+    if "site_days" in batch.schema.names:
+        views = views / _weekdays(batch, observed, first_weekday)
     # The engine has threads of its own.
     curves = fit(views, options, observed=observed, workers=1)
     columns = {
@@ -85,26 +84,29 @@ def _make(job: Job) -> Sequence[Path]:
     settings = job.settings
     options = Options(settings.curves.method, settings.curves.base, settings.labels.n)
     observed = observed_days(job)
-    weekdays = _weekdays(job, observed) if settings.curves.weekdays == "remove" else {}
-    kernel = partial(fit_batch, options=options, observed=observed, weekdays=weekdays)
+    kernel = partial(
+        fit_batch, options=options, observed=observed, first_weekday=job.first.weekday()
+    )
     inputs = {"page_histories": job.files("page_histories")}
+    if settings.curves.weekdays == "remove":
+        made = job.engine.query(
+            "weekly_histories", inputs, {"days": len(observed)}, _WEEKLY_HISTORIES, job.out
+        )
+        inputs = {"weekly_histories": [str(path) for path in made]}
     return job.engine.apply(kernel, inputs, job.asset.table, job.out, BATCH_PAGES)
 
 
-def _weekdays(job: Job, observed: NDArray[np.bool_]) -> dict[str, NDArray[np.float64]]:
-    """By site, its weekday factor on each day of the window."""
-    inputs = {"page_histories": job.files("page_histories")}
-    written = job.engine.query("site_days", inputs, {"days": len(observed)}, SITE_DAYS, job.out)
-    table = pq.read_table(written)
-    # Every site has a row for every day.
-    total = table.column("views").to_numpy().reshape(-1, len(observed))
-    sites = table.column("site").to_pylist()[:: len(observed)]
-    first = job.first.weekday()
-    weekday = (first + np.arange(len(observed))) % 7
-    return {
-        site: weekday_factors(views, first, observed=observed)[weekday]
-        for site, views in zip(sites, total, strict=True)
-    }
+def _weekdays(
+    batch: pa.RecordBatch, observed: NDArray[np.bool_], first_weekday: int
+) -> NDArray[np.float64]:
+    """Pages x days: the weekday factor of their sites."""
+    sites = batch.column("site").to_numpy(zero_copy_only=False)
+    _, pages, of = np.unique(sites, return_index=True, return_inverse=True)
+    days = batch.column("site_days").take(pa.array(pages)).flatten().to_numpy()
+    totals = (days & ((1 << _DAY_BIT) - 1)).reshape(len(pages), len(observed))
+    weekday = (first_weekday + np.arange(len(observed))) % 7
+    factors = [weekday_factors(one, first_weekday, observed=observed)[weekday] for one in totals]
+    return np.array(factors).reshape(totals.shape)[of]
 
 
 INTEREST_CURVES: Final = WindowAsset(
@@ -112,7 +114,7 @@ INTEREST_CURVES: Final = WindowAsset(
     _make,
     windows=("page_views",),  # which of the days are there
     tables=(PAGE_HISTORIES,),
-    sql=("site_days",),
+    sql=("weekly_histories",),
     settings=lambda settings: [
         settings.window.days,
         settings.curves.method,
