@@ -1,6 +1,6 @@
--- timely_pages: reliable pages born within some days, with their interest and what pages of their
+-- timely_pages: reliable pages of some sites born within some days, with their interest and what pages of their
 --   section drew before; a page without a curve draws its views, nobody knows when
--- inputs: page_histories, interest_curves, page_labels, known_histories
+-- inputs: page_histories, interest_curves, page_labels, known_histories, crawled_sites
 -- parameters: born_from, born_until, section
 -- output: timely_pages
 -- grain: url
@@ -30,6 +30,7 @@ SELECT
 FROM page_histories AS lives
 INNER JOIN interest_curves AS curves ON curves.url = lives.url
 INNER JOIN page_labels AS labels ON labels.url = lives.url
+INNER JOIN crawled_sites ON crawled_sites.site = lives.site
 CROSS JOIN known
 LEFT JOIN sections ON sections.section = regexp_extract(lives.url, $section, 1)
 WHERE lives.birth >= $born_from AND lives.birth <= $born_until AND NOT lives.is_born_before

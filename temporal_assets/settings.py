@@ -481,6 +481,10 @@ class Policy(_Section):
     """The least visited patterns of a site are skipped while together they have no larger share of
     its visits (BB 5.3: few patterns hold nearly all traffic)."""
 
+    most_rules: int = Field(1_000_000, ge=1)
+    """News prefixes, those with the most news first, and nodes of pattern trees, those of the most
+    visited sites first, that enter the policy: every crawler holds all of them in memory."""
+
 
 class Baseline(_Section):
     """The list in use today, which ours are compared with (docs/evaluation.md).
@@ -502,6 +506,11 @@ class Evaluation(_Section):
     """Days for which the youngest of these pages have been observed at least: what a page is shows
     only when its first days are over."""
 
+    most_pages: int = Field(2_000_000, ge=1)
+    """Pages with labels that lists are judged by, twice as many as in the papers. Where there are
+    more, whole sites are drawn by a digest of their name until they have about so many: pages that
+    are judged lie in the memory of one machine, a kilobyte each."""
+
     @field_validator("horizons")
     @classmethod
     def _days(cls, value: tuple[int, ...]) -> tuple[int, ...]:
@@ -522,9 +531,10 @@ class Simulation(_Section):
     """Sites with the most views that are crawled. BB 5.1 has nine; the average of twenty says as
     much, and the largest logs need no more time than this many sites."""
 
-    most_pages: int = Field(2_000_000, ge=1)
-    """Pages a site may have; larger ones are left out. A crawl is in memory, a kilobyte a page, and
-    the largest site of BB Table 2 has 1.7 million."""
+    most_pages: int = Field(5_000_000, ge=1)
+    """Pages that the sites may have together: one that has more than the sites before it have left
+    is left out. Crawls are in memory, a kilobyte a page; the largest site of BB Table 2 has 1.7
+    million."""
 
     learn_share: float = Field(0.5, gt=0, lt=1)
     """Part of the days of the window that orders are learned from out of time; the days after them

@@ -1,6 +1,6 @@
 -- known_pages: made from sql/known_pages.sql by `python -m temporal_assets.engines.translation`; edit that
 -- inputs: page_histories, page_labels
--- parameters: none
+-- parameters: sites_until
 SELECT
   labels.url,
   lives.total,
@@ -12,5 +12,7 @@ SELECT
 FROM {page_labels} AS labels
 INNER JOIN {page_histories} AS lives
   ON lives.url = labels.url
+WHERE
+  MD5(labels.site) < :sites_until
 ORDER BY
   labels.url NULLS LAST

@@ -1,5 +1,5 @@
 -- timely_pages: made from sql/timely_pages.sql by `python -m temporal_assets.engines.translation`; edit that
--- inputs: interest_curves, known_histories, page_histories, page_labels
+-- inputs: crawled_sites, interest_curves, known_histories, page_histories, page_labels
 -- parameters: born_from, born_until, section
 WITH sections AS (
   SELECT
@@ -29,6 +29,8 @@ INNER JOIN {interest_curves} AS curves
   ON curves.url = lives.url
 INNER JOIN {page_labels} AS labels
   ON labels.url = lives.url
+INNER JOIN {crawled_sites} AS crawled_sites
+  ON crawled_sites.site = lives.site
 CROSS JOIN known
 LEFT JOIN sections
   ON sections.section = REGEXP_EXTRACT(lives.url, :section)

@@ -44,8 +44,8 @@ FOLDER: Final = "policy"
 """In the state folder: where the files are published."""
 
 _ALL_ROWS: Final = 100_000_000
-"""`Engine.rows` is for small answers and stops early unless told. A policy must hold everything; it
-is small beside what it is made from, and has to fit a crawler's memory."""
+"""`Engine.rows` is for small answers and stops early unless told. The queries below end by
+themselves, at `sites.top_k`, `hubs.top_k` and `policy.most_rules`."""
 
 _FILES: Final = b"policy"
 """In the metadata of the table's file: the folder of files that say the same. What is judged and
@@ -59,17 +59,28 @@ _HUBS: Final = (
     " CAST(60 * revisit_minutes AS BIGINT) AS interval_seconds, clients"
     " FROM hub_seeds WHERE rank IS NOT NULL ORDER BY rank"
 )
-_PREFIXES: Final = "SELECT prefix, score, pages, clients FROM news_prefixes ORDER BY prefix"
+_PREFIXES: Final = (
+    "SELECT prefix, score, pages, clients FROM (SELECT * FROM news_prefixes"
+    " ORDER BY news_pages DESC, prefix LIMIT {most}) AS best ORDER BY prefix"
+)
+_TREES: Final = (
+    "SELECT site FROM (SELECT site, sum(nodes) OVER (ORDER BY visits DESC, site"
+    " ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS nodes FROM (SELECT site,"
+    " count(*) AS nodes, max(visits) AS visits FROM url_patterns WHERE status = 'learned'"
+    " GROUP BY site) AS sizes) AS sites WHERE nodes <= {most}"
+)
+"""The most visited sites, as many as have so many nodes together."""
+
 _NODES: Final = (
-    "SELECT site, pattern, parent, rule, is_pattern FROM url_patterns"
-    " WHERE status = 'learned' ORDER BY site, pattern"
+    "SELECT site, pattern, parent, rule, is_pattern FROM url_patterns"  # noqa: S608
+    f" WHERE status = 'learned' AND site IN ({_TREES}) ORDER BY site, pattern"
 )
 _PATTERNS: Final = (
-    "SELECT site, pattern, template, expression, visits, is_public, fetch_score, hub,"
+    "SELECT site, pattern, template, expression, visits, is_public, fetch_score, hub,"  # noqa: S608
     " temporal_share, labelled_pages FROM pattern_ranks"
     " INNER JOIN (SELECT site, pattern, expression FROM url_patterns"
-    " WHERE is_pattern AND status = 'learned') AS leaves USING (site, pattern)"
-    " ORDER BY site, pattern"
+    f" WHERE is_pattern AND status = 'learned' AND site IN ({_TREES})) AS leaves"
+    " USING (site, pattern) ORDER BY site, pattern"
 )
 
 
@@ -116,7 +127,7 @@ def _document(job: Job) -> Document:
     return assemble(
         tables,
         _provenance(job),
-        Choices(settings.privacy.min_clients, **settings.policy.model_dump()),
+        Choices(settings.privacy.min_clients, **settings.policy.model_dump(exclude={"most_rules"})),
         UrlRules.from_settings(settings.cleaning),
         includes_subdomains=settings.sites.by == "domain",
         skips_static=settings.cleaning.static_resources == "drop",
@@ -124,7 +135,8 @@ def _document(job: Job) -> Document:
 
 
 def _read(job: Job, query: str, *tables: str) -> list[dict[str, Any]]:
-    return job.engine.rows(query, {name: job.files(name) for name in tables}, _ALL_ROWS)
+    text = query.replace("{most}", str(job.settings.policy.most_rules))
+    return job.engine.rows(text, {name: job.files(name) for name in tables}, _ALL_ROWS)
 
 
 def _trees(

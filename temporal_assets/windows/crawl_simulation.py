@@ -6,7 +6,7 @@ Here: which mirror, which sites, which days, and rows from curves. Not here: cra
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -63,12 +63,18 @@ def trials(job: Job) -> list[Trial]:
 
 
 def crawled_sites(job: Job) -> list[str]:
-    """Sites with the most views, of those that are large enough and not too large."""
-    return _fitting(job, _most_viewed(job))
+    """Sites with the most views, of those that are large enough and together not too large."""
+    return fitting(_most_viewed(job), job.settings.simulation.most_pages)
 
 
-def _fitting(job: Job, viewed: Sequence[tuple[str, int]]) -> list[str]:
-    return [site for site, pages in viewed if pages <= job.settings.simulation.most_pages]
+def fitting(sites: Iterable[tuple[str, int]], most_pages: int) -> list[str]:
+    """In their order, sites with numbers of pages that have `most_pages` together at most."""
+    kept: list[str] = []
+    for site, pages in sites:
+        if pages <= most_pages:
+            kept.append(site)
+            most_pages -= pages
+    return kept
 
 
 def _most_viewed(job: Job) -> list[tuple[str, int]]:
@@ -103,7 +109,7 @@ def traffic(job: Job, days: Sequence[Manifest], sites: Sequence[str], name: str)
 def judge(job: Job) -> list[Row]:
     """Rows of the contract; none where no site can be crawled."""
     viewed = _most_viewed(job)
-    sites = _fitting(job, viewed)
+    sites = fitting(viewed, job.settings.simulation.most_pages)
     planned = trials(job)
     if not sites or not planned:
         return []

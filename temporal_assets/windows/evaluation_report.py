@@ -60,6 +60,7 @@ from temporal_assets.windows.seed_evaluation import SEED_EVALUATION
 from temporal_assets.windows.site_changes import SITE_CHANGES, compared_day
 from temporal_assets.windows.site_scores import SITE_SCORES
 from temporal_assets.windows.timely_simulation import TIMELY_SIMULATION
+from temporal_assets.windows.trials import sample_of
 from temporal_assets.windows.url_patterns import URL_PATTERNS
 
 FOLDER: Final = "report"
@@ -190,6 +191,8 @@ def _facts(job: Job, reader: Reader) -> Iterator[tuple[str, str]]:
     yield "Temporal", f"Φ({labels.n:g}) > {labels.q:g} ({settings.curves.method} curves)"
     yield "News", f"concentration over {labels.m} days > {labels.p:g}"
     yield "Thresholds", labels.thresholds
+    share = sample_of(job).share
+    yield "Lists judged by", "all sites" if share == 1 else f"a sample of {share:.1%} of the sites"
     yield "List in use", "none is known" if settings.baseline.path is None else "compared"
     yield "Names shown", f"of what at least {settings.privacy.min_clients} clients opened"
     yield "Settings digest", digest_of(_settings(settings))

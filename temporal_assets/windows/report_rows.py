@@ -21,6 +21,7 @@ from temporal_assets.reports.heat_map import HeatMap, of_cells
 from temporal_assets.reports.page_chart import PageChart, chart_of
 from temporal_assets.reports.sections.patterns import Method, Quality
 from temporal_assets.windows.asset import Job
+from temporal_assets.windows.crawl_simulation import fitting
 from temporal_assets.windows.pattern_quality import MethodQuality, assess
 from temporal_assets.windows.stored_patterns import sites_of
 
@@ -209,7 +210,7 @@ class Reader:
 
     def sites(self) -> list[Row]:
         """Sites of `url_patterns` that enough clients know, the most visited first."""
-        found = sites_of(self._job.store, self._job.engine, self._job.day)
+        found = sites_of(self._job.store, self._job.engine, self._job.day, _MANY)
         return [row for row in found if row["is_public"]]
 
     def traffic(self, sites: list[Row]) -> tuple[dict[str, list[float]], dict[str, int]]:
@@ -247,7 +248,8 @@ class Reader:
         """Patterns learned on the first quarter of the window, judged on the rest and a mirror."""
         job = self._job
         days = sorted(set(job.window("page_views").present) & set(job.window("transits").present))
-        chosen = [row["site"] for row in sites if row["status"] == "learned"][:most]
+        learned = [(row["site"], row["pages"]) for row in sites if row["status"] == "learned"]
+        chosen = fitting(learned[:most], job.settings.simulation.most_pages)
         if len(days) < _PERIODS or not chosen:
             return None
         copied = None if mirror is None else _mirrored(mirror, chosen)

@@ -26,7 +26,14 @@ from temporal_assets.windows.page_histories import PAGE_HISTORIES
 from temporal_assets.windows.page_labels import PAGE_LABELS
 from temporal_assets.windows.page_totals import PAGE_TOTALS
 from temporal_assets.windows.scored import scoring_of
-from temporal_assets.windows.trials import LABELS, Trial, baseline, baseline_content, trials
+from temporal_assets.windows.trials import (
+    LABELS,
+    Trial,
+    baseline,
+    baseline_content,
+    sample_of,
+    trials,
+)
 
 Row = dict[str, Any]
 
@@ -72,7 +79,9 @@ def _pages(trial: Trial, trees: SectionTrees, urls: pa.Array, label: str) -> Pag
 
 def _rows(job: Job, trial: Trial, label: str, pages: Pages, in_use: Flags | None) -> Iterator[Row]:
     site = pages.site
-    length = job.settings.sites.top_k if in_use is None else max(int(in_use.sum()), 1)
+    # Of a list of all sites, as many as were drawn are here; so it is with the list in use.
+    own = round(job.settings.sites.top_k * sample_of(job).share)
+    length = max(own if in_use is None else int(in_use.sum()), 1)
     rules = Rules(scoring_of(job.settings), rule_of(job.settings), length)
     before: Draws | None = None
     best = 0.0

@@ -61,6 +61,8 @@ _HOURS: Final = 24.0
 _BEFORE: Final = -1e9
 """Birth of pages that are known at the start."""
 
+_NEW_PAGES: Final = "SELECT count(*) AS pages FROM page_histories WHERE NOT is_born_before"
+
 _TIMELY_PAGES: Final = Table(
     name="timely_pages",
     version=1,
@@ -122,7 +124,7 @@ def judge(job: Job) -> list[Row]:
     ends = [mirror.number(users.transits.column(c)) for c in ("referrer", "target")]
     rows: list[Row] = []
     for period in planned:
-        born = _born(job, period)
+        born = _born(job, period, mirror)
         number = mirror.number(born.column("url"))
         born, number = born.filter(pa.array(number >= 0)), number[number >= 0]
         if len(number):
@@ -132,13 +134,16 @@ def judge(job: Job) -> list[Row]:
     return rows
 
 
-def _born(job: Job, period: Period) -> pa.Table:
-    """Pages born during the crawl, and what pages like them drew before it."""
+def _born(job: Job, period: Period, mirror: Mirror) -> pa.Table:
+    """Pages of the mirror's sites born during the crawl, and what pages like them drew before."""
+    sites = job.out / "mirrored_sites.parquet"
+    pq.write_table(pa.table({"site": pa.array(mirror.sites, pa.string())}), sites)
     inputs = {
         name: job.files(name) for name in ("page_histories", "interest_curves", "page_labels")
     }
     before = job.learned_on("page_histories", period.learned_until)
     inputs["known_histories"] = inputs["page_histories"] if before is None else before
+    inputs["crawled_sites"] = [str(sites)]
     parameters = {"born_from": period.first, "born_until": period.last, "section": SECTION}
     made = job.engine.query("timely_pages", inputs, parameters, _TIMELY_PAGES, job.out)
     return pq.read_table([str(path) for path in made], memory_map=False)
@@ -205,10 +210,10 @@ def _known(
     hours[place[place >= 0]] = minutes[place >= 0] / 60.0
     expected = np.zeros(pages)
     expected[number] = born.column("expected").to_numpy()
-    lives = job.store.read("page_histories", period.learned_until, ["is_born_before"])
-    new = len(lives) - int(pc.sum(lives.column("is_born_before")).as_py() or 0)
+    lives = {"page_histories": job.store.files("page_histories", period.learned_until)}
+    (new,) = job.engine.rows(_NEW_PAGES, lives)
     fronts, listed = _listed(job, mirror)
-    per_hour = new / (job.settings.window.days * _HOURS)
+    per_hour = new["pages"] / (job.settings.window.days * _HOURS)
     return Knowledge(hours, expected, per_hour, fronts, listed)
 
 

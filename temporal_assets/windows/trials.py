@@ -7,6 +7,10 @@ In sample, as in the papers, both sides are the labels of one window. Out of tim
 from the labels of an earlier window, as they were published then, and judged by the pages that
 were born after it: temporal if more than q of the views they really got came in their first n days,
 news if their real concentration over m days is above p.
+
+Pages that are judged are in memory. Where there are more than `evaluation.most_pages`, both sides
+are those of sites that are drawn, always the same ones: lists are of sites, and so is the bootstrap
+(`core.site_bootstrap`), so that the measures estimate those of all sites.
 """
 
 from __future__ import annotations
@@ -32,6 +36,12 @@ from temporal_assets.windows.asset import Job, learned_days
 from temporal_assets.windows.days import observed_days
 
 LABELS: Final = ("temporal", "news")
+
+_DIGITS: Final = 12
+"""Of a digest in hexadecimal digits, that decide whether a site is drawn."""
+
+_EVERY_DIGEST: Final = "g"
+"""What follows every hexadecimal digit."""
 
 _URL: Final = ColumnSpec("url", Type.VARCHAR, "Canonical URL.")
 _TOTAL: Final = ColumnSpec("total", Type.BIGINT, "Views within the window.")
@@ -75,6 +85,25 @@ class Trial:
     judged: pa.Table
 
 
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The sites whose pages are judged."""
+
+    share: float
+    """Of all sites."""
+
+    @property
+    def until(self) -> str:
+        """They are the sites whose digest is smaller than this."""
+        return f"{int(self.share * 16**_DIGITS):0{_DIGITS}x}" if self.share < 1 else _EVERY_DIGEST
+
+
+def sample_of(job: Job) -> Sample:
+    """All sites, or as many as have about `evaluation.most_pages` pages with labels."""
+    pages = job.sources.tables["page_labels"].rows
+    return Sample(min(1.0, job.settings.evaluation.most_pages / max(pages, 1)))
+
+
 def trials(job: Job) -> list[Trial]:
     """In sample, and every horizon whose earlier window is there."""
     now = _known(job, job.files("page_labels"), job.files("page_histories"))
@@ -102,6 +131,7 @@ def born_after(job: Job, day: dt.date, horizon: int) -> pa.Table:
             {
                 "born_from": day + dt.timedelta(days=1),
                 "born_until": day + dt.timedelta(days=horizon),
+                "sites_until": sample_of(job).until,
             },
             _BORN_PAGES,
             job.out,
@@ -149,7 +179,8 @@ def baseline_content(settings: Settings) -> str | None:
 
 def _known(job: Job, labels: Sequence[str], histories: Sequence[str]) -> pa.Table:
     inputs = {"page_labels": labels, "page_histories": histories}
-    return _read(job.engine.query("known_pages", inputs, {}, _KNOWN_PAGES, job.out))
+    parameters = {"sites_until": sample_of(job).until}
+    return _read(job.engine.query("known_pages", inputs, parameters, _KNOWN_PAGES, job.out))
 
 
 def _read(files: Sequence[Path]) -> pa.Table:

@@ -17,7 +17,7 @@ from temporal_assets.quality.inspect import Inspector
 from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.asset import build, is_fresh
-from temporal_assets.windows.crawl_simulation import CRAWL_SIMULATION
+from temporal_assets.windows.crawl_simulation import CRAWL_SIMULATION, fitting
 from temporal_assets.windows.page_totals import PAGE_TOTALS
 
 DAYS = [dt.date(2026, 3, 1) + dt.timedelta(days=n) for n in range(4)]
@@ -149,3 +149,10 @@ def test_a_site_that_does_not_fit_in_memory_is_left_out(site: Site) -> None:
     site.build(CRAWL_SIMULATION, large)
     assert site.store.require("crawl_simulation", DAYS[-1]).rows == 0
     site.build(CRAWL_SIMULATION)
+
+
+def test_sites_have_to_fit_together() -> None:
+    viewed = [("a.example", 5), ("b.example", 9), ("c.example", 2), ("d.example", 2)]
+    assert fitting(viewed, 8) == ["a.example", "c.example"]
+    assert fitting(viewed, 4) == ["c.example", "d.example"]
+    assert fitting(viewed, 1) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -216,6 +217,38 @@ def test_another_list_makes_the_evaluation_stale(demo: Judged, tmp_path: Path) -
     for asset in EVALUATIONS:
         assert is_fresh(demo.store, demo.settings, asset, demo.day)
         assert not is_fresh(demo.store, other, asset, demo.day)
+
+
+def test_of_more_pages_than_fit_whole_sites_are_judged(demo: Judged) -> None:
+    labels = demo.store.read("page_labels", demo.day).to_pylist()
+    settings = load_settings(
+        demo.state,
+        baseline={"path": str(demo.list)},
+        evaluation={"most_pages": len(labels) // 2},
+    )
+    share = (len(labels) // 2) / len(labels)
+    drawn = {
+        row["site"]
+        for row in labels
+        if int(hashlib.md5(row["site"].encode()).hexdigest()[:12], 16) < int(share * 16**12)  # noqa: S324
+    }
+    assert 0 < len(drawn) < len({row["site"] for row in labels})
+    wanted = sum(row["is_temporal"] for row in labels if row["site"] in drawn)
+    before = {asset.name: demo.rows(asset.name) for asset in (SEED_EVALUATION, HUB_EVALUATION)}
+    try:
+        for asset in (SEED_EVALUATION, HUB_EVALUATION):
+            assert not is_fresh(demo.store, settings, asset, demo.day)
+            build(demo.store, demo.engine, settings, asset, demo.day)
+        for row in demo.rows("seed_evaluation", trial="in_sample", label="temporal"):
+            assert row["wanted"] == wanted
+        rows = demo.rows("hub_evaluation", trial="in_sample")
+        assert {row["wanted"] for row in rows} == {wanted}
+        assert max(row["greedy_one_hop"] for row in rows) <= wanted
+        assert len({row["learned_until"] for row in demo.rows("seed_evaluation")}) == 3
+    finally:
+        for asset in (SEED_EVALUATION, HUB_EVALUATION):
+            build(demo.store, demo.engine, demo.settings, asset, demo.day)
+            assert demo.rows(asset.name) == before[asset.name]
 
 
 @pytest.mark.slow

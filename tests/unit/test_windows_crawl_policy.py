@@ -17,7 +17,7 @@ from temporal_assets.core.pattern_tree import TreeOptions, pattern_tree
 from temporal_assets.core.texts import texts
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.settings import load_settings
-from temporal_assets.windows.crawl_policy import _read, _trees
+from temporal_assets.windows.crawl_policy import _NODES, _PREFIXES, _read, _trees
 from tests.policies import NEWS, URLS, portal_urls
 
 
@@ -58,5 +58,49 @@ def test_nothing_is_left_out_of_a_long_list(tmp_path: Path) -> None:
     file = tmp_path / "prefixes.parquet"
     pq.write_table(pa.table({"prefix": [f"a.example/{n}/" for n in range(2500)]}), file)
     engine = DuckDBEngine(load_settings(tmp_path))
-    job: Any = SimpleNamespace(engine=engine, files=lambda _: [str(file)])
+    job: Any = SimpleNamespace(
+        engine=engine, settings=load_settings(tmp_path), files=lambda _: [str(file)]
+    )
     assert len(_read(job, "SELECT prefix FROM news_prefixes", "news_prefixes")) == 2500
+
+
+def test_the_best_rules_are_in_a_policy_that_cannot_hold_all(tmp_path: Path) -> None:
+    known = [("z.example/", 9), ("a.example/", 3), ("m.example/", 5)]
+    columns = ("site", "pattern", "parent", "rule", "is_pattern", "status", "visits")
+    nodes = [
+        *(("few.example", n, n - 1, "", n == 2, "learned", 5 - n) for n in range(3)),
+        *(("many.example", n, n - 1, "", n == 1, "learned", 9 - n) for n in range(2)),
+        ("bad.example", 0, -1, "", True, "failed", 99),
+    ]
+    tables = {
+        "news_prefixes": [
+            {"prefix": one, "news_pages": news, "score": 1.0, "pages": news, "clients": 9}
+            for one, news in known
+        ],
+        "url_patterns": [dict(zip(columns, node, strict=True)) for node in nodes],
+    }
+    for name, rows in tables.items():
+        pq.write_table(pa.Table.from_pylist(rows), tmp_path / f"{name}.parquet")
+
+    def job(most: int) -> Any:
+        settings = load_settings(tmp_path, policy={"most_rules": most})
+        return SimpleNamespace(
+            engine=DuckDBEngine(settings),
+            settings=settings,
+            files=lambda name: [str(tmp_path / f"{name}.parquet")],
+        )
+
+    def found(most: int) -> tuple[list[str], list[tuple[str, int]]]:
+        prefixes = _read(job(most), _PREFIXES, "news_prefixes")
+        of_trees = _read(job(most), _NODES, "url_patterns")
+        return (
+            [row["prefix"] for row in prefixes],
+            [(row["site"], row["pattern"]) for row in of_trees],
+        )
+
+    many = [("many.example", 0), ("many.example", 1)]
+    few = [("few.example", 0), ("few.example", 1), ("few.example", 2)]
+    assert found(1) == (["z.example/"], [])
+    assert found(2) == (["m.example/", "z.example/"], many)
+    assert found(4) == (["a.example/", "m.example/", "z.example/"], many)
+    assert found(5) == (["a.example/", "m.example/", "z.example/"], few + many)
