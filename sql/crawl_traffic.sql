@@ -5,33 +5,35 @@
 -- parameters: site
 -- output: crawl_traffic
 -- grain: url
+-- Few sites are asked for: what leads neither to one nor from one is not compared with anything.
 WITH triples AS (
-    SELECT DISTINCT referrer, target, client
+    SELECT DISTINCT
+        transits.referrer,
+        transits.target,
+        transits.client,
+        sources.site AS referrer_site,
+        targets.site AS target_site
     FROM transits
+    LEFT JOIN crawled_sites AS sources
+        ON sources.site = regexp_extract(transits.referrer, $site, 1)
+    LEFT JOIN crawled_sites AS targets
+        ON targets.site = regexp_extract(transits.target, $site, 1)
+    WHERE sources.site IS NOT NULL OR targets.site IS NOT NULL
 ),
 
 ends AS (
-    SELECT target AS url, count(*) AS visits, 0 AS referrals
+    SELECT target_site AS site, target AS url, count(*) AS visits, 0 AS referrals
     FROM triples
-    GROUP BY target
+    WHERE target_site IS NOT NULL
+    GROUP BY target_site, target
     UNION ALL
-    SELECT referrer AS url, 0 AS visits, count(*) AS referrals
+    SELECT referrer_site AS site, referrer AS url, 0 AS visits, count(*) AS referrals
     FROM triples
-    WHERE referrer IS NOT NULL
-    GROUP BY referrer
-),
-
-pages AS (
-    SELECT
-        regexp_extract(url, $site, 1) AS site,
-        url,
-        sum(visits) AS visits,
-        sum(referrals) AS referrals
-    FROM ends
-    GROUP BY url
+    WHERE referrer_site IS NOT NULL
+    GROUP BY referrer_site, referrer
 )
 
-SELECT pages.site, pages.url, pages.visits, pages.referrals
-FROM pages
-INNER JOIN crawled_sites ON crawled_sites.site = pages.site
-ORDER BY pages.site, pages.url
+SELECT site, url, sum(visits) AS visits, sum(referrals) AS referrals
+FROM ends
+GROUP BY site, url
+ORDER BY site, url

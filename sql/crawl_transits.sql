@@ -4,18 +4,13 @@
 -- parameters: site
 -- output: crawl_transits
 -- grain: referrer, target
-WITH pairs AS (
-    SELECT
-        regexp_extract(target, $site, 1) AS site,
-        referrer,
-        target,
-        count(DISTINCT client) AS clients
-    FROM transits
-    WHERE referrer IS NOT NULL
-    GROUP BY referrer, target
-)
-
-SELECT pairs.site, pairs.referrer, pairs.target, pairs.clients
-FROM pairs
-INNER JOIN crawled_sites ON crawled_sites.site = pairs.site
-ORDER BY pairs.site, pairs.referrer, pairs.target
+SELECT
+    crawled_sites.site,
+    transits.referrer,
+    transits.target,
+    count(DISTINCT transits.client) AS clients
+FROM transits
+INNER JOIN crawled_sites ON crawled_sites.site = regexp_extract(transits.target, $site, 1)
+WHERE transits.referrer IS NOT NULL
+GROUP BY crawled_sites.site, transits.referrer, transits.target
+ORDER BY crawled_sites.site, transits.referrer, transits.target
