@@ -12,26 +12,33 @@ WITH bounds AS (
 ),
 
 remaining AS (
-    SELECT
-        hubs.place,
-        hubs.page,
-        bounds.bound,
-        count(*) OVER () AS hubs_left,
-        sum(hubs.temporal_pages) OVER (
-            ORDER BY bounds.bound DESC, hubs.place ROWS UNBOUNDED PRECEDING
-        ) - hubs.temporal_pages AS links_before
+    SELECT hubs.place, hubs.page, hubs.temporal_pages, bounds.bound
     FROM hub_order AS hubs
     INNER JOIN bounds ON bounds.page = hubs.page
     WHERE bounds.bound > 0 AND hubs.page NOT IN (SELECT page FROM taken_hubs)
+),
+
+-- Every hub has a link: no more of them can be wanted, and these are put into one order.
+best AS (
+    SELECT * FROM remaining ORDER BY bound DESC, place LIMIT $most_links
+),
+
+placed AS (
+    SELECT
+        *,
+        sum(temporal_pages) OVER (
+            ORDER BY bound DESC, place ROWS UNBOUNDED PRECEDING
+        ) - temporal_pages AS links_before
+    FROM best
 )
 
 SELECT
-    remaining.page,
-    remaining.place,
-    remaining.bound,
+    placed.page,
+    placed.place,
+    placed.bound,
     links.targets,
-    remaining.hubs_left
-FROM remaining
-INNER JOIN link_numbers AS links ON links.source = remaining.page
-WHERE remaining.links_before < $most_links
-ORDER BY remaining.bound DESC, remaining.place
+    (SELECT count(*) FROM remaining) AS hubs_left
+FROM placed
+INNER JOIN link_numbers AS links ON links.source = placed.page
+WHERE placed.links_before < $most_links
+ORDER BY placed.bound DESC, placed.place

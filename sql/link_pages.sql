@@ -1,24 +1,31 @@
--- link_pages: every URL that links lead from or to, numbered in its order; one that nobody opened
---   is external where nobody opened any page of its host
+-- link_pages: every URL that links lead from or to, numbered in the order of hosts and URLs; one that
+--   nobody opened is external where nobody opened any page of its host
 -- inputs: page_links, page_totals
 -- parameters: none
 -- output: link_pages
 -- grain: url
+-- Places within a host, and where the host begins: no order over all pages has to be found.
 WITH ends AS (
-    SELECT referrer AS url FROM page_links
+    SELECT referrer AS url, split_part(referrer, '/', 3) AS host FROM page_links
     UNION
-    SELECT target AS url FROM page_links
+    SELECT target AS url, split_part(target, '/', 3) AS host FROM page_links
+),
+
+hosts AS (
+    SELECT host, sum(pages) OVER (ORDER BY host) - pages AS first
+    FROM (SELECT host, count(*) AS pages FROM ends GROUP BY host)
 )
 
 SELECT
-    row_number() OVER (ORDER BY ends.url) - 1 AS page,
+    hosts.first + row_number() OVER (PARTITION BY ends.host ORDER BY ends.url) - 1 AS page,
     ends.url,
-    split_part(ends.url, '/', 3) AS host,
+    ends.host,
     opened.url IS NOT NULL AS is_opened,
     known.host IS NULL AS is_external
 FROM ends
+INNER JOIN hosts ON hosts.host = ends.host
 LEFT JOIN page_totals AS opened ON opened.url = ends.url
 LEFT JOIN (
     SELECT DISTINCT split_part(url, '/', 3) AS host FROM page_totals
-) AS known ON known.host = split_part(ends.url, '/', 3)
-ORDER BY ends.url
+) AS known ON known.host = ends.host
+ORDER BY page

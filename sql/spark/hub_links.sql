@@ -19,12 +19,8 @@ WITH bounds AS (
   SELECT
     hubs.place,
     hubs.page,
-    bounds.bound,
-    COUNT(*) OVER () AS hubs_left,
-    SUM(hubs.temporal_pages) OVER (
-      ORDER BY bounds.bound DESC, hubs.place NULLS LAST
-      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-    ) - hubs.temporal_pages AS links_before
+    hubs.temporal_pages,
+    bounds.bound
   FROM {hub_order} AS hubs
   INNER JOIN bounds
     ON bounds.page = hubs.page
@@ -41,18 +37,38 @@ WITH bounds AS (
       WHERE
         absent.absent_key = hubs.page
     )
+), best AS (
+  SELECT
+    *
+  FROM remaining
+  ORDER BY
+    bound DESC,
+    place NULLS LAST
+  LIMIT :most_links
+), placed AS (
+  SELECT
+    *,
+    SUM(temporal_pages) OVER (
+      ORDER BY bound DESC, place NULLS LAST
+      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    ) - temporal_pages AS links_before
+  FROM best
 )
 SELECT
-  remaining.page,
-  remaining.place,
-  remaining.bound,
+  placed.page,
+  placed.place,
+  placed.bound,
   links.targets,
-  remaining.hubs_left
-FROM remaining
+  (
+    SELECT
+      COUNT(*)
+    FROM remaining
+  ) AS hubs_left
+FROM placed
 INNER JOIN {link_numbers} AS links
-  ON links.source = remaining.page
+  ON links.source = placed.page
 WHERE
-  remaining.links_before < :most_links
+  placed.links_before < :most_links
 ORDER BY
-  remaining.bound DESC,
-  remaining.place NULLS LAST
+  placed.bound DESC,
+  placed.place NULLS LAST

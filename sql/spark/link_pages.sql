@@ -3,20 +3,36 @@
 -- parameters: none
 WITH ends AS (
   SELECT
-    referrer AS url
+    referrer AS url,
+    SPLIT_PART(referrer, '/', 3) AS host
   FROM {page_links} AS page_links
   UNION
   SELECT
-    target AS url
+    target AS url,
+    SPLIT_PART(target, '/', 3) AS host
   FROM {page_links} AS page_links
+), hosts AS (
+  SELECT
+    host,
+    SUM(pages) OVER (ORDER BY host NULLS LAST) - pages AS first
+  FROM (
+    SELECT
+      host,
+      COUNT(*) AS pages
+    FROM ends
+    GROUP BY
+      host
+  )
 )
 SELECT
-  ROW_NUMBER() OVER (ORDER BY ends.url NULLS LAST) - 1 AS page,
+  hosts.first + ROW_NUMBER() OVER (PARTITION BY ends.host ORDER BY ends.url NULLS LAST) - 1 AS page,
   ends.url,
-  SPLIT_PART(ends.url, '/', 3) AS host,
+  ends.host,
   NOT opened.url IS NULL AS is_opened,
   known.host IS NULL AS is_external
 FROM ends
+INNER JOIN hosts
+  ON hosts.host = ends.host
 LEFT JOIN {page_totals} AS opened
   ON opened.url = ends.url
 LEFT JOIN (
@@ -24,6 +40,6 @@ LEFT JOIN (
     SPLIT_PART(url, '/', 3) AS host
   FROM {page_totals} AS page_totals
 ) AS known
-  ON known.host = SPLIT_PART(ends.url, '/', 3)
+  ON known.host = ends.host
 ORDER BY
-  ends.url NULLS LAST
+  page NULLS LAST

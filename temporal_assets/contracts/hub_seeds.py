@@ -66,7 +66,7 @@ HUB_SEEDS: Final = Table(
         ColumnSpec(
             "paper_rank",
             Type.BIGINT,
-            "Place by `temporal_pages`, 1 for the most; ties by URL.",
+            "Place by `temporal_pages`, 1 for the most; ties by host and URL.",
             sources=(*_TRANSITS, "page_labels.is_temporal"),
         ),
         ColumnSpec(

@@ -5,7 +5,7 @@ here: hubs (`hub_order`, `hub_seeds`) and their judgement.
 
 Strings are costly, and most links do not matter: no hub gets anything for a page that is not
 temporal. So transits are cut down to the links that matter first, and these are numbered. The
-numbers live within one run: they are the places of URLs in their order.
+numbers live within one run: they are the places of URLs in the order of hosts and URLs.
 """
 
 from __future__ import annotations

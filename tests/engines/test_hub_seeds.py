@@ -330,17 +330,22 @@ def test_links_are_what_a_loop_says(
         found = read_links(tables)
     hosts = {url.split("/")[2] for url in opened}
     names = [page["url"] for page in pages]
-    assert names == sorted(set(linked).union(*linked.values()), key=lambda url: url.encode())
+    assert names == sorted(set(linked).union(*linked.values()), key=in_order)
+    assert [page["page"] for page in pages] == list(range(len(pages)))
     assert found.pages == len(pages)
     for page in pages:
         row = found.target[found.start[page["page"]] : found.start[page["page"] + 1]]
         url = page["url"]
-        assert [names[n] for n in row] == sorted(linked[url], key=lambda one: one.encode())
+        assert [names[n] for n in row] == sorted(linked[url], key=in_order)
         assert page["is_opened"] == (url in opened)
         assert page["is_external"] == (url.split("/")[2] not in hosts)
         # One that was only linked to, and is on a known host, has nobody who came to it or from it.
         known = opened[url] if url in opened else came[url]
         assert visits.get(page["page"], {"clients": 0})["clients"] == len(known)
+
+
+def in_order(url: str) -> tuple[bytes, bytes]:
+    return url.split("/")[2].encode(), url.encode()
 
 
 def came_to(
