@@ -172,8 +172,8 @@ def _is_not_zero(node: exp.Expression) -> bool:
 
 
 def _operand(node: exp.Expression) -> exp.Expression:
-    part = node.copy()
-    return part if isinstance(part, exp.Literal | exp.Column | exp.Func) else exp.paren(part)
+    simple = exp.Literal | exp.Column | exp.Paren | exp.Func
+    return node.copy() if isinstance(node, simple) else exp.paren(node.copy())
 
 
 def _double(text: str) -> exp.Expression:
