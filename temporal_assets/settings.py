@@ -663,6 +663,10 @@ class Spark(_Section):
     executor_memory: str = "1g"
     """Of each Java process that works; Python workers take theirs beside it."""
 
+    local_megabytes: int = Field(256, ge=0)
+    """Checks, samples and plots about files that are no larger together are DuckDB's, on the
+    machine that asks: a cluster takes longer to plan. 0: the cluster answers everything."""
+
     config: dict[str, str] = Field(default_factory=dict)
     """Any option of Spark, by its name. Stronger than all above."""
 

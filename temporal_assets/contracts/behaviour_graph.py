@@ -70,7 +70,7 @@ BEHAVIOUR_GRAPH: Final = Table(
         Rule(
             name="edges_complete",
             measure=(
-                "abs(count(*) - (SELECT coalesce(sum(len(links)), 0) FROM url_patterns"
+                "abs(count(*) - (SELECT coalesce(sum(array_length(links)), 0) FROM url_patterns"
                 " WHERE is_pattern))"
             ),
             maximum=0,

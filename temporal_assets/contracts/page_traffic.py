@@ -107,7 +107,7 @@ PAGE_TRAFFIC: Final = Table(
             "counts_agree",
             "page_traffic",
             "clients < 0 OR clients > visits OR referred > visits OR referrals < 0"
-            " OR len(few_clients) > clients"
+            " OR array_length(few_clients) > clients"
             " OR coalesce(list_sum(list_transform(links, lambda x: x.transits)), 0) > referred",
             protects="Shares of visits and referrals lie between 0 and 1.",
             remedy=_AT_FAULT,

@@ -3,8 +3,9 @@
 Rows stay on the cluster: queries are `sql/spark/`, kernels run where the rows are (`spark_tasks`),
 and executors write the files. What comes back to this process is a list of their names.
 
-Small questions (`rows`: checks, samples, plots) are DuckDB's also here: it answers them from the
-published files before a cluster has planned them. Its memory is bounded by the settings.
+Questions (`rows`: checks, samples, plots) about small files are DuckDB's also here: it answers them
+before a cluster has planned them, with memory that is bounded by the settings. Those about files
+that are larger than `spark.local_megabytes` are the cluster's, in its own dialect (`questions`).
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import pyarrow as pa
 
 from temporal_assets.contracts import Table
 from temporal_assets.engines.base import (
+    EngineError,
     GroupKernel,
     GroupLimits,
     Inputs,
@@ -32,7 +34,14 @@ from temporal_assets.engines.base import (
 )
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.engines.outcomes import result_of
-from temporal_assets.engines.spark_files import POSITION, ddl, read, read_in_order, write
+from temporal_assets.engines.spark_files import (
+    POSITION,
+    bytes_of,
+    ddl,
+    read,
+    read_in_order,
+    write,
+)
 from temporal_assets.engines.spark_progress import told
 from temporal_assets.engines.spark_session import abandon, explained, is_remote, open_session
 from temporal_assets.engines.spark_tasks import batches_through, groups_through, outcomes
@@ -41,6 +50,8 @@ from temporal_assets.settings import Settings
 
 _MOST_ROWS: Final = 1_000_000
 """Rows of a partition that goes to a kernel: some hundred megabytes of URLs at most."""
+
+_MEGABYTE: Final = 1_000_000
 
 _GROUP_START: Final = "group_start"
 """Column with the position of the first row of a row's group."""
@@ -131,8 +142,14 @@ class SparkEngine:
             yield result_of(outcome)
 
     def rows(self, query: str, inputs: Inputs, limit: int = 1000) -> list[dict[str, Any]]:
-        """See `Engine.rows`."""
-        return self._small.rows(query, inputs, limit)
+        """See `Engine.rows`: from DuckDB where files are small, else from the cluster."""
+        size = sum(bytes_of(paths) for paths in inputs.values())
+        if size <= self.settings.spark.local_megabytes * _MEGABYTE:
+            return self._small.rows(query, inputs, limit)
+        text = _question(query, frozenset(inputs))
+        with self._job(f"a question about {', '.join(sorted(inputs))}") as session:
+            tables = {name: read(session, name, paths) for name, paths in inputs.items()}
+            return _answer(session.sql(text, **tables).limit(limit).toArrow())  # small
 
     def close(self) -> None:
         """End the session, and with it its executors; a later call opens another."""
@@ -203,6 +220,27 @@ def _partitions(session: Any, rows: int, worth: int) -> int:
 def _text(name: str) -> str:
     lines = translated_path(name).read_text(encoding="utf-8").splitlines()
     return "\n".join(line for line in lines if not line.startswith("--"))
+
+
+def _question(query: str, inputs: frozenset[str]) -> str:
+    """What Spark is asked. SQLGlot is needed from here on, and comes with pyspark."""
+    try:
+        from temporal_assets.engines.questions import question
+    except ModuleNotFoundError as error:
+        raise EngineError(
+            f"{error.name} is not installed: pip install 'temporal-assets[spark]'"
+        ) from None
+    return question(query, inputs)
+
+
+def _answer(found: pa.Table) -> list[dict[str, Any]]:
+    """Rows as Python's values; times are UTC without a zone, as they are in all tables."""
+    naive = pa.schema(
+        pa.field(one.name, pa.timestamp("us") if pa.types.is_timestamp(one.type) else one.type)
+        for one in found.schema
+    )
+    rows: list[dict[str, Any]] = found.cast(naive).to_pylist()
+    return rows
 
 
 def _bindable(name: str, value: Any) -> Any:

@@ -50,6 +50,17 @@ _ARROW_TYPES: Final = (
 )
 
 
+def bytes_of(paths: Sequence[str]) -> int:
+    """How much some files hold together."""
+    local = sum(Path(path).stat().st_size for path in paths if "://" not in path)
+    urls = [path for path in paths if "://" in path]
+    # A storage is asked for all its files at once.
+    return local + sum(
+        sum(fsspec.filesystem(protocol).sizes([url for url in urls if _protocol(url) == protocol]))
+        for protocol in sorted({_protocol(url) for url in urls})
+    )
+
+
 def read(session: Any, name: str, paths: Sequence[str]) -> Any:
     """The rows of some files, in no order, with the types of the first."""
     if not paths:
@@ -155,6 +166,10 @@ def _plain_path(path: str) -> str:
 def _pattern(path: str) -> str:
     """What Hadoop finds this path by, and no other: it looks for what `[a]` or `*` match."""
     return re.sub(r"([\[\]{}*?\\])", r"\\\1", _with_scheme(path))
+
+
+def _protocol(url: str) -> str:
+    return url.split("://", 1)[0]
 
 
 def _with_scheme(path: str) -> str:

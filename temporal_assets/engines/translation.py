@@ -5,24 +5,17 @@
 writes `sql/spark/<name>.sql`, which lie in the repository: what runs on a cluster can be read and
 reviewed, and SQLGlot is not needed where it runs. A test compares them with what this would write.
 
-SQLGlot does most of it. It passes what it does not know without a word, so what our files use of
-DuckDB beyond it is rewritten here, one function for each thing, and any function that is neither
-SQLGlot's, nor rewritten, nor alike is refused. Not here: whether the two engines
-give the same rows; only running both can tell (`tests/engines`).
+Here: the files. Not here: the translation itself (`dialect`).
 
 Inputs become `{name}`, which Spark fills with a table, and parameters `:name`, which it binds.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-import sqlglot
-from sqlglot import exp
-
+from temporal_assets.engines.dialect import in_braces, name_inputs, understood, written
 from temporal_assets.engines.sql import SqlError, SqlFile, sql_file, sql_names, translated_path
 
 _HEADER: Final = """\
@@ -31,37 +24,22 @@ _HEADER: Final = """\
 -- parameters: {parameters}
 """
 
-_INPUT: Final = "input_table_"
-"""Stands for the braces, which are no SQL, while SQLGlot writes."""
-
-_REWRITTEN: Final = frozenset({"hash", "list_sum", "list_slice", "list_extract", "list_position"})
-"""Functions that SQLGlot does not know, and that are rewritten below."""
-
-_ALIKE: Final = frozenset({"bit_count"})
-"""Functions that SQLGlot does not know, and that both engines have under the same name."""
-
 
 def translate(file: SqlFile) -> str:
     """The text of `sql/spark/<name>.sql`."""
+    what = f"sql/{file.name}.sql"
     body = "\n".join(line for line in file.text.splitlines() if not line.startswith("--"))
-    tree = sqlglot.parse_one(body, read="duckdb")
-    _refuse_unknown(file.name, tree)
-    for rewrite in _REWRITES:
-        # Again until nothing changes: what stands inside a rewritten part is not visited.
-        while (changed := tree.transform(rewrite)) != tree:
-            tree = changed
-    _name_inputs(file, tree)
-    text = tree.sql(
-        dialect="spark", pretty=True, comments=False, unsupported_level=sqlglot.ErrorLevel.RAISE
-    )
+    tree = understood(body, what)
+    name_inputs(tree, file.inputs, what)
+    text = written(tree, pretty=True)
     if "{" in text or "}" in text:
-        raise SqlError(f"sql/{file.name}.sql: braces mean a table in Spark's text")
+        raise SqlError(f"{what}: braces mean a table in Spark's text")
     header = _HEADER.format(
         name=file.name,
         inputs=", ".join(sorted(file.inputs)) or "none",
         parameters=", ".join(sorted(file.parameters)) or "none",
     )
-    return header + re.sub(rf"{_INPUT}(\w+)", r"{\1}", text) + "\n"
+    return header + in_braces(text) + "\n"
 
 
 def write_all() -> list[Path]:
@@ -75,167 +53,6 @@ def write_all() -> list[Path]:
     for path, text in made.items():
         path.write_text(text, encoding="utf-8")
     return list(made)
-
-
-def _refuse_unknown(name: str, tree: exp.Expression) -> None:
-    unknown = {one.name.lower() for one in tree.find_all(exp.Anonymous)} - _REWRITTEN - _ALIKE
-    if unknown:
-        raise SqlError(f"sql/{name}.sql uses {sorted(unknown)}, which has no word in Spark yet")
-    for one in tree.find_all(exp.ArrayAgg):
-        if isinstance(one.this, exp.Order):
-            raise SqlError(f"sql/{name}.sql: the order of an aggregated list is lost in Spark")
-
-
-def _name_inputs(file: SqlFile, tree: exp.Expression) -> None:
-    """Inputs get the placeholder, under the name they have in the query."""
-    inner = {one.alias for one in tree.find_all(exp.CTE)}
-    if both := inner & file.inputs:
-        raise SqlError(f"sql/{file.name}.sql names both an input and a part {sorted(both)}")
-    for table in list(tree.find_all(exp.Table)):
-        if table.name in file.inputs:
-            alias = table.alias or table.name
-            table.set("this", exp.to_identifier(f"{_INPUT}{table.name}"))
-            table.set("alias", exp.TableAlias(this=exp.to_identifier(alias)))
-
-
-# Rewrites ------------------------------------------------------------------------------------
-
-
-def _list_item(node: exp.Expression) -> exp.Expression:
-    """`list_extract(x, place)`: NULL where there is no such place; Spark's `get` counts from 0."""
-    if not _is(node, "list_extract"):
-        return node
-    items, place = node.expressions
-    before = exp.Sub(this=_wrapped(place), expression=_number(1))
-    return exp.Anonymous(this="get", expressions=[items, before])
-
-
-def _hash(node: exp.Expression) -> exp.Expression:
-    """`hash(x)`, 64 bits; which ones is nobody's business. Spark's `hash` has 32."""
-    if not _is(node, "hash"):
-        return node
-    return exp.Anonymous(this="xxhash64", expressions=node.expressions)
-
-
-def _list_position(node: exp.Expression) -> exp.Expression:
-    """`list_position(x, item)`: NULL where DuckDB finds none; 0, no place either, in Spark."""
-    if not _is(node, "list_position"):
-        return node
-    return exp.Anonymous(this="array_position", expressions=node.expressions)
-
-
-def _list_slice(node: exp.Expression) -> exp.Expression:
-    """`list_slice(x, first, last)`, both inclusive: Spark wants a length."""
-    if not _is(node, "list_slice"):
-        return node
-    items, first, last = node.expressions
-    length = exp.Add(
-        this=exp.Sub(this=_wrapped(last), expression=_wrapped(first)),
-        expression=_number(1),
-    )
-    # `func` would read the arguments as those of DuckDB's function of the same name.
-    greatest = exp.Anonymous(this="greatest", expressions=[length, _number(0)])
-    return exp.Anonymous(this="slice", expressions=[items, first, greatest])
-
-
-def _list_sum(node: exp.Expression) -> exp.Expression:
-    """`list_sum(x)`: NULL for an empty list."""
-    if not _is(node, "list_sum"):
-        return node
-    text = "aggregate(x, CAST(NULL AS BIGINT), (s, v) -> coalesce(s, 0) + v)"
-    found = sqlglot.parse_one(text, read="spark")
-    for column in list(found.find_all(exp.Column)):
-        if column.name == "x":
-            column.replace(node.expressions[0].copy())
-    return found
-
-
-def _range(node: exp.Expression) -> exp.Expression:
-    """`range(a, b)`, without its end: Spark's sequence has it, and would count down to it."""
-    if not isinstance(node, exp.GenerateSeries) or not node.args.get("is_end_exclusive"):
-        return node
-    start, end = node.args["start"], node.args["end"]
-    length = exp.Sub(this=_wrapped(end), expression=_wrapped(start))
-    numbers = exp.Anonymous(this="sequence", expressions=[start.copy(), end.copy()])
-    return exp.Anonymous(this="slice", expressions=[numbers, _number(1), length])
-
-
-def _not_in(node: exp.Expression) -> exp.Expression:
-    """`x NOT IN (SELECT y ...)`, of columns that are never NULL.
-
-    Spark looks every x up among all y on one machine (a null-aware anti join is a broadcast);
-    NOT EXISTS is a join like any other. They differ where a y is NULL; keys of tables are not.
-    """
-    if not (isinstance(node, exp.Not) and isinstance(node.this, exp.In)):
-        return node
-    found = node.this
-    query = found.args.get("query")
-    if query is None:
-        return node
-    inner = query.this.copy()
-    (column,) = inner.selects
-    inner.set("expressions", [exp.alias_(column.unalias(), "absent_key")])
-    select = (
-        exp.select("1")
-        .from_(inner.subquery("absent"))
-        .where(exp.EQ(this=exp.column("absent_key", "absent"), expression=found.this.copy()))
-    )
-    return exp.Not(this=exp.Exists(this=select))
-
-
-def _unnest_together(node: exp.Expression) -> exp.Expression:
-    """Several `unnest` in one SELECT go through their lists side by side; Spark has one there."""
-    if not isinstance(node, exp.Select):
-        return node
-    several = [one for one in node.selects if isinstance(one.unalias(), exp.Explode | exp.Unnest)]
-    if len(several) < 2:
-        return node
-    names = [one.alias for one in several]
-    lists = [_unnested(one.unalias()) for one in several]
-    rest = [one for one in node.selects if one not in several]
-    zipped = exp.Anonymous(this="arrays_zip", expressions=lists)
-    generator = exp.Anonymous(this="inline", expressions=[zipped])
-    view = exp.Lateral(
-        this=generator,
-        view=True,
-        alias=exp.TableAlias(
-            this=exp.to_identifier("together"), columns=[exp.to_identifier(n) for n in names]
-        ),
-    )
-    node.set("expressions", [*rest, *(exp.column(n, "together") for n in names)])
-    node.append("laterals", view)
-    return node
-
-
-def _unnested(node: exp.Expression) -> exp.Expression:
-    return (node.expressions[0] if isinstance(node, exp.Unnest) else node.this).copy()
-
-
-_REWRITES: Final[tuple[Callable[[exp.Expression], exp.Expression], ...]] = (
-    _unnest_together,
-    _hash,
-    _list_item,
-    _list_position,
-    _list_slice,
-    _list_sum,
-    _range,
-    _not_in,
-)
-
-
-def _is(node: exp.Expression, name: str) -> bool:
-    return isinstance(node, exp.Anonymous) and node.name.lower() == name
-
-
-def _wrapped(node: exp.Expression) -> exp.Expression:
-    """In parentheses where it has more than one part."""
-    part = node.copy()
-    is_simple = isinstance(part, exp.Literal | exp.Column | exp.Parameter | exp.Placeholder)
-    return part if is_simple or isinstance(part, exp.Anonymous) else exp.paren(part)
-
-
-def _number(value: int) -> exp.Expression:
-    return exp.Literal.number(value)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,8 @@ from temporal_assets.settings import load_settings
 
 SPARK = {
     "master": "local[2]",
+    # Every question goes to it, however small the files.
+    "local_megabytes": 0,
     # Two tasks are enough for rows to be in different ones.
     "config": {"spark.sql.shuffle.partitions": "2", "spark.ui.enabled": "false"},
 }
@@ -30,10 +32,15 @@ def engine(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Engine]:
     """Every engine in turn."""
-    state = tmp_path_factory.mktemp("engine")
     if request.param == "duckdb":
-        yield DuckDBEngine(load_settings(state))
+        yield DuckDBEngine(load_settings(tmp_path_factory.mktemp("engine")))
         return
+    yield request.getfixturevalue("spark_engine")
+
+
+@pytest.fixture(scope="session")
+def spark_engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """Spark, of which a process has one session."""
     pytest.importorskip("pyspark")
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         pytest.skip("no Java")
@@ -42,6 +49,7 @@ def engine(
     with pytest.MonkeyPatch.context() as patch:
         # Kernels of tests are found by workers where tests find each other.
         patch.setenv("PYTHONPATH", os.pathsep.join(path for path in sys.path if path))
+        state = tmp_path_factory.mktemp("engine")
         spark = SparkEngine(load_settings(state, engine={"name": "spark"}, spark=SPARK))
         yield spark
         spark.close()

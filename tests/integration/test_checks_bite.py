@@ -2,216 +2,35 @@
 
 Which checks there are is asked of Dagster's definitions, so that none can be left out.
 
-A small demo corpus goes through all assets. Then, table by table, one column after the other is
-spoilt in one row and in all rows, rows are lost and doubled, until each check has been broken by
-something; Great Expectations has to agree.
+A small demo corpus goes through all assets and is spoilt until each check has been broken by
+something (`tests/corruption.py`); Great Expectations has to agree.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import gzip
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 import dagster as dg
-import duckdb
 import pytest
 
 from temporal_assets import contracts
 from temporal_assets.build import build_defs
-from temporal_assets.contracts import Drift, Rule, Severity, Table
-from temporal_assets.contracts.table import Type
-from temporal_assets.daily import DERIVED, build_derived, build_requests
+from temporal_assets.contracts import Severity, Table
 from temporal_assets.defs.checks import logs_of
-from temporal_assets.demo import DemoOptions, generate
-from temporal_assets.engines.base import Engine
-from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.logs.paths import NoSuchLogError
 from temporal_assets.quality import checks_page
-from temporal_assets.quality.evaluate import (
-    MIN_HISTORY,
-    Expected,
-    Status,
-    evaluate_drifts,
-    evaluate_outcomes,
-    evaluate_rules,
-)
+from temporal_assets.quality.evaluate import Status, evaluate_outcomes
 from temporal_assets.quality.expectations import judge
 from temporal_assets.quality.log_files import evaluate_logs
-from temporal_assets.quality.measure import measure, parameters
 from temporal_assets.settings import load_settings
-from temporal_assets.storage.inventory import Inventory
 from temporal_assets.storage.landing import refresh
-from temporal_assets.storage.store import Store
-from temporal_assets.windows.asset import build, learned_days
-from temporal_assets.windows.registry import WINDOW_ASSETS
 from tests import logs
-
-OPTIONS = DemoOptions(days=45, sites=8, pages=1500, requests=90_000, clients=8_000, mirror=False)
-SETTINGS: dict[str, dict[str, Any]] = {
-    "window": {"days": 30, "min_views_per_day": 0.5},
-    "early": {"complete_days": 14},
-    "evaluation": {"horizons": (7,)},
-}
-
-WRONG: Mapping[Type, tuple[str, ...]] = {
-    Type.DATE: ("{c} + INTERVAL 400 DAY", "{c} - INTERVAL 400 DAY"),
-    Type.TIMESTAMP: ("{c} + INTERVAL 400 DAY",),
-    Type.BIGINT: (
-        "-1",
-        "0",
-        "{c} + 1",
-        "CASE WHEN abs({c}) < 1e9 THEN {c} * 1000 ELSE 0 END",
-        "NULL",
-    ),
-    Type.DOUBLE: ("-1", "'nan'::DOUBLE", "coalesce({c}, 0) + 1.7", "{c} / 2", "NULL"),
-    Type.BOOLEAN: ("NOT {c}", "TRUE", "FALSE"),
-    Type.VARCHAR: (
-        "'x'",
-        "''",
-        "repeat({c}, 50)",
-        "concat({c}, '/#x')",
-        "max({c}) OVER ()",
-        "min({c}) OVER ()",
-        "NULL",
-    ),
-    Type.INTEGERS: ("list_append({c}, 1)", "list_reverse({c})", "[]"),
-    Type.BIGINTS: ("list_concat({c}, range(1000000, 1001000))", "[]"),
-    Type.LINKS: ("[{{'page': 0, 'transits': 1000000}}]", "[]"),
-}
-"""By type of a column: what stands there instead of what should."""
-
-ROWS = "SELECT * EXCLUDE (row) FROM (SELECT *, row_number() OVER () AS row FROM sound)"
-
-
-@dataclass(frozen=True)
-class Bitten:
-    """The first corruption that a check noticed, and what it measured then."""
-
-    corruption: str
-    expected: Expected
-
-
-class Corpus:
-    """All assets of a small corpus, on its last day."""
-
-    def __init__(self, root: Path) -> None:
-        made = generate(OPTIONS, root / "demo")
-        self.settings = load_settings(
-            root / "state",
-            sources=[source.model_dump() for source in made.sources],
-            baseline={"path": str(made.truth["baseline"])},
-            calibration={"annotated": str(made.truth["annotated"]), "min_pages": 10},
-            **SETTINGS,
-        )
-        self.store, self.engine = Store.open(self.settings), DuckDBEngine(self.settings)
-        refresh(self.settings)
-        inventory = Inventory.load(self.settings)
-        for day in inventory.days():
-            build_requests(self.store, self.engine, self.settings, day, inventory)
-            for asset in DERIVED:
-                build_derived(self.store, self.engine, asset, day)
-        self.day = inventory.days()[-1]
-        for day in (*learned_days(self.settings, self.day).values(), self.day):
-            for window in WINDOW_ASSETS:
-                build(self.store, self.engine, self.settings, window, day)
-        self.root = root
-        self._bitten: dict[str, dict[str, Bitten]] = {}
-
-    def bitten(self, table: Table) -> dict[str, Bitten]:
-        """By check, the first corruption it notices; checks that notice none are left out."""
-        if table.name not in self._bitten:
-            self._bitten[table.name] = self._bite(table)
-        return self._bitten[table.name]
-
-    def _bite(self, table: Table) -> dict[str, Bitten]:
-        found: dict[str, Bitten] = {}
-        with Bench(self, table) as bench:
-            for corruption in corruptions(table):
-                for one in filter(is_outside, bench.expected(corruption)):
-                    found.setdefault(one.name, Bitten(corruption, one))
-                bench.forget(found)
-                if not bench.checks:
-                    break
-        return found
-
-
-class Bench:
-    """A table in a database of its own, with those its checks read, where it can be spoilt."""
-
-    def __init__(self, corpus: Corpus, table: Table) -> None:
-        self.table, self.day = table, corpus.day
-        self.checks = list(table.checks)
-        self.values = parameters(corpus.day, corpus.settings)
-        self.connection = duckdb.connect()
-        for name in sorted({name for check in table.checks for name in check.reads}):
-            self.connection.from_parquet(corpus.store.files(name, corpus.day)).create(name)
-        days = corpus.settings.window.days
-        for name in sorted({name for rule in table.rules for name in rule.reads_window}):
-            window = corpus.store.window(name, corpus.day, days, 1)
-            self.connection.from_parquet(list(window.files)).create(f"{name}_window")
-        self.connection.from_parquet(corpus.store.files(table.name, corpus.day)).create("sound")
-        self.usual = self._measure("FROM sound", table.drifts)
-
-    def __enter__(self) -> Bench:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.connection.close()
-
-    def rows(self, query: str, inputs: object, limit: int) -> list[dict[str, Any]]:
-        """What checks ask of an engine."""
-        result = self.connection.execute(query)
-        names = [column[0] for column in result.description or ()]
-        return [dict(zip(names, row, strict=True)) for row in result.fetchmany(limit)]
-
-    def expected(self, given: str) -> tuple[Expected, ...]:
-        """What is measured of the rows of a query, and the ranges for it.
-
-        The days before are like the sound day, so that drifts have something to compare with.
-        """
-        rules = [check for check in self.checks if isinstance(check, Rule)]
-        drifts = [check for check in self.checks if isinstance(check, Drift)]
-        measured = self._measure(given, self.checks)
-        return (
-            *evaluate_rules(rules, measured, self.values),
-            *evaluate_drifts(drifts, measured, [self.usual] * MIN_HISTORY),
-        )
-
-    def forget(self, names: Container[str]) -> None:
-        """Leave checks out from now on."""
-        self.checks = [check for check in self.checks if check.name not in names]
-
-    def _measure(self, given: str, checks: Sequence[Rule | Drift]) -> dict[str, float | None]:
-        self.connection.execute(f"CREATE OR REPLACE TABLE {self.table.name} AS {given}")
-        return measure(cast("Engine", self), self.table, checks, {}, self.values)
-
-
-def corruptions(table: Table) -> Iterator[str]:
-    """Statements that spoil the table `sound`."""
-    yield "SELECT * FROM sound LIMIT 0"
-    yield "SELECT * FROM sound UNION ALL SELECT * FROM sound"
-    yield "SELECT sound.* FROM sound, range(5)"
-    yield f"{ROWS} WHERE row > 1"
-    yield f"{ROWS} WHERE row % 10 = 0"
-    for rows in ("TRUE", "row = 1", "row % 2 = 0"):
-        for column in table.columns:
-            for wrong in WRONG[column.type]:
-                spoilt = (
-                    f"CASE WHEN {rows} THEN {wrong.format(c=column.name)} ELSE {column.name} END"
-                )
-                yield ROWS.replace("(row)", f"(row) REPLACE ({spoilt} AS {column.name})")
-
-
-def is_outside(one: Expected) -> bool:
-    if one.value is None or not one.can_be_judged:
-        return False
-    low = one.minimum is not None and not one.value >= one.minimum
-    return low or (one.maximum is not None and not one.value <= one.maximum)
+from tests.corruption import Bench, Corpus, is_outside
 
 
 @pytest.fixture(scope="module")

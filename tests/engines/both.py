@@ -1,0 +1,73 @@
+"""An engine that asks two, and fails where their answers differ.
+
+DuckDB makes everything; what is small is asked of Spark as well. So whatever asks questions of an
+engine can be run with this one to see that Spark would have told it the same.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from typing import Any
+
+import sqlglot
+
+from temporal_assets.engines.base import Engine, Inputs
+from tests.spark_compare import RELATIVE
+
+Row = dict[str, Any]
+
+_ALL = 1_000_000
+
+
+class BothEngines:
+    """DuckDB, whose questions Spark is asked, too."""
+
+    spread = None
+
+    def __init__(self, duckdb: Engine, spark: Engine) -> None:
+        self.name = duckdb.name
+        self.duckdb, self.spark = duckdb, spark
+        self.asked: list[str] = []
+        """Every question that both have answered alike."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.duckdb, name)
+
+    def rows(self, query: str, inputs: Inputs, limit: int = 1000) -> list[Row]:
+        ours = self.duckdb.rows(query, inputs, limit)
+        tree = sqlglot.parse_one(query, read="duckdb")
+        if tree.args.get("order") is not None:
+            theirs = self.spark.rows(query, inputs, limit)
+            assert alike(ours, theirs), difference(query, ours, theirs)
+        else:
+            # Which rows are the first is not said: all are compared.
+            every = self.duckdb.rows(query, inputs, _ALL) if len(ours) == limit else ours
+            theirs = self.spark.rows(query, inputs, _ALL)
+            some = sorted(every, key=repr), sorted(theirs, key=repr)
+            assert alike(*some), difference(query, *some)
+        self.asked.append(query)
+        return ours
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Equal, types and all; floats but for their last digits."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, float):
+        both_nan = math.isnan(one) and math.isnan(other)
+        return both_nan or math.isclose(one, other, rel_tol=RELATIVE)
+    if isinstance(one, dict):
+        return list(one) == list(other) and all(alike(one[key], other[key]) for key in one)
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(alike, one, other))
+    if isinstance(one, dt.datetime) and one.tzinfo is not None:
+        return False
+    return bool(one == other)
+
+
+def difference(query: str, ours: list[Row], theirs: list[Row]) -> str:
+    """The first rows that differ."""
+    pairs = zip(ours, theirs, strict=False)
+    first = next((pair for pair in pairs if not alike(*pair)), "none of the first rows")
+    return f"{query}\n{len(ours)} rows on DuckDB, {len(theirs)} on Spark; first: {first}"
