@@ -4,11 +4,12 @@
 
 Log files are made (`spark_traffic`), and each engine reads them in a process with its own copy and
 makes every asset of the pipeline from them: reading and the daily assets for all days, window
-assets in the order of the registry for one window. Both have the same cores. Shown are seconds, the
-bytes that Spark shuffles (its event log, compressed as they are written) and rereads from disk
-because they did not fit, and the largest memory of the processes (proportional set size, sampled).
-Numbers of rows of both engines are compared. Without Dagster and checks. Run it with few requests
-first: loops are compiled when they are first called, and kept.
+assets in the order of the registry for one window. Both have the same cores. Shown are the stored
+bytes that an asset is made from (the larger of both engines), seconds, the largest memory of the
+processes (proportional set size, sampled), and the bytes that Spark shuffles (its event log,
+compressed as they are written) and rereads from disk because they did not fit. Numbers of rows of
+both engines are compared. Without Dagster and checks. Run it with few requests first: loops are
+compiled when they are first called, and kept.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -37,17 +39,20 @@ from temporal_assets.logs.pseudonyms import KeyRing
 from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage.inventory import Inventory
 from temporal_assets.storage.landing import refresh
+from temporal_assets.storage.manifest import Manifest
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.asset import WindowAsset, build
 from temporal_assets.windows.registry import WINDOW_ASSETS, accept
 
 _ENGINES = ("duckdb", "spark")
+_ALL = "all"
 _LEAST_KEPT = 0.99
 """Of the lines, or cleaning takes readers for robots."""
 
 _SAMPLED_SECONDS = 0.3
 _SHUFFLED = "internal.metrics.shuffle.write.bytesWritten"
 _SPILLED = "internal.metrics.diskBytesSpilled"
+_COUNTED = (_SHUFFLED, _SPILLED)
 
 
 def main() -> None:
@@ -79,6 +84,14 @@ def main() -> None:
         report(found)
 
 
+@dataclass(frozen=True)
+class Made:
+    """Rows of a partition, and bytes of the files it was made from, as they are stored."""
+
+    rows: int
+    read: int
+
+
 def work(state: Path, name: str, cores: int) -> None:
     """Make everything with one engine, and say on a line each when and how."""
     settings = settings_of(state, name, cores)
@@ -90,10 +103,7 @@ def work(state: Path, name: str, cores: int) -> None:
     days = inventory.days()
     kept = tell(
         "requests, rejects",
-        lambda: [
-            build_requests(store, engine, settings, day, inventory).requests.manifest.rows
-            for day in days
-        ],
+        lambda: [requests_of(store, engine, settings, day, inventory) for day in days],
     )
     if kept < _LEAST_KEPT * lines:
         raise SystemExit(f"of {lines:,} lines {kept:,} are kept")
@@ -101,15 +111,15 @@ def work(state: Path, name: str, cores: int) -> None:
         tell(
             daily,
             lambda daily=daily: [
-                build_derived(store, engine, daily, day).manifest.rows for day in days
+                made(store, build_derived(store, engine, daily, day).manifest) for day in days
             ],
         )
     for asset in WINDOW_ASSETS:
-        tell(asset.name, lambda asset=asset: made(store, engine, settings, asset, days[-1]))
+        tell(asset.name, lambda asset=asset: [window(store, engine, settings, asset, days[-1])])
     engine.close()
 
 
-def start(engine: Engine, state: Path) -> Sequence[int]:
+def start(engine: Engine, state: Path) -> Sequence[Made]:
     """A query of nothing, whose result nobody wants."""
     out = state / "start"
     out.mkdir()
@@ -119,40 +129,55 @@ def start(engine: Engine, state: Path) -> Sequence[int]:
     return []
 
 
-def read(settings: Settings, engine: Engine) -> Sequence[int]:
-    """Lines of the log files."""
+def read(settings: Settings, engine: Engine) -> Sequence[Made]:
+    """The log files, each with its lines."""
     report = refresh(settings, spread=engine.spread)
     if report.failed:
         raise SystemExit(f"{report.failed[0].name}: {report.failed[0].error}")
-    return [file.lines for file in report.landed]
+    return [Made(file.lines, file.sightings[0].size) for file in report.landed]
 
 
-def made(
+def requests_of(
+    store: Store, engine: Engine, settings: Settings, day: dt.date, inventory: Inventory
+) -> Made:
+    """Requests, and the lines that are none, of what was read."""
+    rows = build_requests(store, engine, settings, day, inventory).requests.manifest.rows
+    segments = [path for file in inventory.of_day(day) for path in inventory.segments(file, day)]
+    return Made(rows, sum(Path(path).stat().st_size for path in segments))
+
+
+def window(
     store: Store, engine: Engine, settings: Settings, asset: WindowAsset, day: dt.date
-) -> Sequence[int]:
-    """Rows of a window that has just been made."""
+) -> Made:
+    """A window asset, as if it had passed its checks."""
     manifest = build(store, engine, settings, asset, day).manifest
     accept(store, settings, manifest)
-    return [manifest.rows]
+    return made(store, manifest)
 
 
-def tell(asset: str, make: Callable[[], Sequence[int]]) -> int:
+def made(store: Store, manifest: Manifest) -> Made:
+    """A partition, with the bytes of what it was made from."""
+    size = 0
+    for one in manifest.inputs:
+        asset, _, day = one.name.partition("/day=")
+        size += store.require(asset, dt.date.fromisoformat(day) if day else manifest.day).size
+    return Made(manifest.rows, size)
+
+
+def tell(asset: str, make: Callable[[], Sequence[Made]]) -> int:
     """Make an asset, print how it went and return its rows."""
     began, clock = time.time(), time.monotonic()
-    rows = sum(make())
-    print(
-        json.dumps(
-            {
-                "asset": asset,
-                "rows": rows,
-                "seconds": time.monotonic() - clock,
-                "began": began,
-                "ended": time.time(),
-            }
-        ),
-        flush=True,
-    )
-    return rows
+    parts = make()
+    found = {
+        "asset": asset,
+        "rows": sum(part.rows for part in parts),
+        "read": sum(part.read for part in parts),
+        "seconds": time.monotonic() - clock,
+        "began": began,
+        "ended": time.time(),
+    }
+    print(json.dumps(found), flush=True)
+    return found["rows"]
 
 
 def settings_of(state: Path, name: str, cores: int) -> Settings:
@@ -204,7 +229,7 @@ def measured(state: Path, name: str, arguments: argparse.Namespace) -> list[dict
         began, ended = one["began"] - _SAMPLED_SECONDS, one["ended"] + _SAMPLED_SECONDS
         at_that_time = [size for at, size in samples if began <= at <= ended]
         one["memory"] = max(at_that_time, default=0)
-        for metric in (_SHUFFLED, _SPILLED):
+        for metric in _COUNTED:
             one[metric] = sum(
                 found.get(metric, 0)
                 for at, found in stages
@@ -222,10 +247,17 @@ def memory_of(root: int) -> int:
             lines = (process / "smaps_rollup").read_text().splitlines()
             total += next(1024 * int(line.split()[1]) for line in lines if line.startswith("Pss:"))
             for task in (process / "task").iterdir():
-                waiting += [int(child) for child in (task / "children").read_text().split()]
+                children = (task / "children").read_text().split()
+                waiting += [int(child) for child in children if not is_twice(process, child)]
         except (OSError, StopIteration):
             continue  # it has ended meanwhile
     return total
+
+
+def is_twice(process: Path, child: str) -> bool:
+    """Whether a child is Java that starts a program: the same memory again, for a moment."""
+    program = (process / "exe").readlink()
+    return program.name == "java" and (process.parent / child / "exe").readlink() == program
 
 
 def stages_of(folder: Path) -> Iterator[tuple[float, dict[str, int]]]:
@@ -238,30 +270,42 @@ def stages_of(folder: Path) -> Iterator[tuple[float, dict[str, int]]]:
             sums = {
                 one["Name"]: int(one["Value"])
                 for one in stage.get("Accumulables", ())
-                if one.get("Name") in (_SHUFFLED, _SPILLED)
+                if one.get("Name") in _COUNTED
             }
             yield stage["Completion Time"] / 1000, sums
 
 
 def report(found: dict[str, list[dict[str, Any]]]) -> None:
-    """A row for each asset, as a table for docs/spark.md."""
-    print("| asset | rows | DuckDB s | MB | Spark s | MB | shuffled MB | spilled MB |")
-    print("|---|---:|---:|---:|---:|---:|---:|---:|")
+    """A row for each asset and one for all, as a table for docs/spark.md."""
+    print("| asset | rows | of MB | DuckDB s | MB | Spark s | MB | shuffled MB | spilled MB |")
+    print("|---|---:|---:|---:|---:|---:|---:|---:|---:|")
     by_asset: dict[str, dict[str, dict[str, Any]]] = {}
     for name, said in found.items():
-        for one in said:
+        for one in [*said, all_of(said)]:
             by_asset.setdefault(one["asset"], {})[name] = one
     for asset, engines in by_asset.items():
         rows = {one["rows"] for one in engines.values()}
-        if len(rows) > 1:
+        if len(rows) > 1 and asset != _ALL:  # an engine may have been ended before its last asset
             raise SystemExit(f"the engines make different numbers of rows of {asset}: {rows}")
-        cells = [asset, f"{rows.pop():,}"]
+        read = max(one["read"] for one in engines.values())
+        cells = [_ALL, "", ""] if asset == _ALL else [asset, f"{rows.pop():,}", megabytes(read)]
         for name in _ENGINES:
             one = engines.get(name)
-            cells += [f"{one['seconds']:.1f}", f"{one['memory'] / 1e6:,.0f}"] if one else ["", ""]
+            cells += [f"{one['seconds']:.1f}", megabytes(one["memory"], 0)] if one else ["", ""]
         spark = engines.get("spark")
-        cells += [f"{spark[m] / 1e6:,.1f}" if spark else "" for m in (_SHUFFLED, _SPILLED)]
+        cells += [megabytes(spark[metric]) if spark else "" for metric in _COUNTED]
         print("| " + " | ".join(cells) + " |")
+
+
+def megabytes(size: int, digits: int = 1) -> str:
+    """Of bytes."""
+    return f"{size / 1e6:,.{digits}f}"
+
+
+def all_of(said: list[dict[str, Any]]) -> dict[str, Any]:
+    """Sums, and the largest memory."""
+    sums = {name: sum(one[name] for one in said) for name in ("rows", "read", "seconds", *_COUNTED)}
+    return {"asset": _ALL, "memory": max((one["memory"] for one in said), default=0), **sums}
 
 
 if __name__ == "__main__":
