@@ -61,7 +61,7 @@ def main() -> None:
     parser.add_argument("--requests", type=int, default=1_000_000)
     parser.add_argument("--days", type=int, default=10)
     parser.add_argument("--cores", type=int, default=2)
-    parser.add_argument("--seconds", type=float, default=3600, help="an engine has, then it ends")
+    parser.add_argument("--seconds", type=float, default=14_400, help="an engine has, then it ends")
     parser.add_argument("--engines", nargs="*", default=_ENGINES, choices=_ENGINES)
     parser.add_argument("--of", type=Path, help=argparse.SUPPRESS)  # the work of one engine
     arguments = parser.parse_args()

@@ -38,6 +38,8 @@ _SERVERS = 4
 _MOST_LINES = 500_000
 """Of a file; what is more takes more servers."""
 _ANNOTATED = 2_000
+_SITES_A_LISTED = 3
+"""Every so many sites one is in the list that people keep."""
 
 _SETTINGS = """\
 [[sources]]
@@ -63,7 +65,8 @@ def write_traffic(state: Path, requests: int, days: int) -> int:
     web = Web.of(requests, days)
     (state / "logs").mkdir(parents=True)
     (state / "settings.toml").write_text(_SETTINGS.format(days=days), "utf-8")
-    (state / "list.txt").write_text("".join(f"site{n}.example\n" for n in range(0, 200, 3)))
+    listed = range(0, _SITES, _SITES_A_LISTED)
+    (state / "list.txt").write_text("".join(f"site{n}.example\n" for n in listed), "utf-8")
     with (state / "annotated.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerows([("url", "label"), *web.annotated()])
