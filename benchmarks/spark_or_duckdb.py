@@ -1,12 +1,15 @@
-"""The same assets by DuckDB and by Spark on this machine, from a million requests on.
+"""All assets by DuckDB and by Spark on this machine, from the log files of a million requests on.
 
     python -m benchmarks.spark_or_duckdb [--requests 1000000] [--days 10] [--cores 2]
 
-Requests are written as published days, so that reading logs takes no part. Each engine is a process
-with its own copy; both have the same cores. Shown are seconds for all days of the daily assets and
-for one window of the others, the bytes that Spark shuffles (its event log, compressed as they are
-written) and rereads from disk because they did not fit, and the largest memory of the processes
-(proportional set size, sampled). Numbers of rows of both engines are compared.
+Log files are made (`spark_traffic`), and each engine reads them in a process with its own copy and
+makes every asset of the pipeline from them: reading and the daily assets for all days, window
+assets in the order of the registry for one window. Both have the same cores. Shown are the stored
+bytes that an asset is made from (the larger of both engines), seconds, the largest memory of the
+processes (proportional set size, sampled), and the bytes that Spark shuffles (its event log,
+compressed as they are written) and rereads from disk because they did not fit. Numbers of rows of
+both engines are compared. Without Dagster and checks. Run it with few requests first: loops are
+compiled when they are first called, and kept.
 """
 
 from __future__ import annotations
@@ -20,46 +23,36 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 
+from benchmarks.spark_traffic import write_traffic
 from temporal_assets import contracts
-from temporal_assets.daily import DERIVED, build_derived
+from temporal_assets.daily import DERIVED, build_derived, build_requests
+from temporal_assets.engines.base import Engine
 from temporal_assets.engines.chosen import engine_of
+from temporal_assets.logs.pseudonyms import KeyRing
 from temporal_assets.settings import Settings, load_settings
+from temporal_assets.storage.inventory import Inventory
+from temporal_assets.storage.landing import refresh
+from temporal_assets.storage.manifest import Manifest
 from temporal_assets.storage.store import Store
-from temporal_assets.windows.asset import build
-from temporal_assets.windows.calibration import CALIBRATION
-from temporal_assets.windows.interest_curves import INTEREST_CURVES
-from temporal_assets.windows.page_histories import PAGE_HISTORIES
-from temporal_assets.windows.page_labels import PAGE_LABELS
-from temporal_assets.windows.page_totals import PAGE_TOTALS
-from temporal_assets.windows.page_traffic import PAGE_TRAFFIC
+from temporal_assets.windows.asset import WindowAsset, build
+from temporal_assets.windows.registry import WINDOW_ASSETS, accept
 
-_FIRST = dt.date(2025, 3, 3)
-_WINDOWS = (
-    PAGE_TOTALS,
-    PAGE_HISTORIES,
-    INTEREST_CURVES,
-    CALIBRATION,  # nothing without annotated pages; labels ask for it
-    PAGE_LABELS,
-    PAGE_TRAFFIC,
-)
 _ENGINES = ("duckdb", "spark")
-_SITES = 200
-_REQUESTS_A_PAGE = 25
-_REQUESTS_A_CLIENT = 12
-_SHARE_OF_NEW_PAGES = 0.5
-"""Of the requests; they go to pages that opened in the last days, the others to old ones."""
+_ALL = "all"
+_LEAST_KEPT = 0.99
+"""Of the lines, or cleaning takes readers for robots."""
 
 _SAMPLED_SECONDS = 0.3
 _SHUFFLED = "internal.metrics.shuffle.write.bytesWritten"
 _SPILLED = "internal.metrics.diskBytesSpilled"
+_COUNTED = (_SHUFFLED, _SPILLED)
 
 
 def main() -> None:
@@ -68,7 +61,7 @@ def main() -> None:
     parser.add_argument("--requests", type=int, default=1_000_000)
     parser.add_argument("--days", type=int, default=10)
     parser.add_argument("--cores", type=int, default=2)
-    parser.add_argument("--seconds", type=float, default=3600, help="an engine has, then it ends")
+    parser.add_argument("--seconds", type=float, default=14_400, help="an engine has, then it ends")
     parser.add_argument("--engines", nargs="*", default=_ENGINES, choices=_ENGINES)
     parser.add_argument("--of", type=Path, help=argparse.SUPPRESS)  # the work of one engine
     arguments = parser.parse_args()
@@ -76,11 +69,13 @@ def main() -> None:
         work(arguments.of, arguments.engines[0], arguments.cores)
         return
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as folder:
-        state = Path(folder) / "requests"
-        size = write_requests(state, arguments.requests, arguments.days)
+        state = Path(folder) / "prepared"
+        size = write_traffic(state, arguments.requests, arguments.days)
+        KeyRing(state / "secrets", load_settings(state).privacy.rotation_days).key(0)  # for both
         print(
-            f"{arguments.requests:,} requests of {arguments.days} days, {size / 1e6:,.0f} MB;"
-            f" {arguments.cores} cores"
+            f"{arguments.requests:,} requests of {arguments.days} days,"
+            f" {size / 1e6:,.0f} MB of log files; {arguments.cores} cores",
+            flush=True,
         )
         found = {}
         for name in arguments.engines:
@@ -89,120 +84,111 @@ def main() -> None:
         report(found)
 
 
-def write_requests(state: Path, requests: int, days: int) -> int:
-    """Publish the requests and return their bytes."""
-    state.mkdir()
-    (state / "settings.toml").write_text(f"[window]\ndays = {days}\nmin_days = {days}\n", "utf-8")
-    store, table = Store.open(load_settings(state)), contracts.table("requests")
-    dice, size = np.random.default_rng(1), 0
-    for n in range(days):
-        day = _FIRST + dt.timedelta(days=n)
-        rows = requests_of_a_day(dice, day, n, requests // days, requests)
-        with store.scratch() as scratch:
-            path = scratch / "requests.parquet"
-            pq.write_table(rows.cast(table.arrow_schema), path, compression="zstd")
-            made = store.publish(
-                "requests",
-                day,
-                [path],
-                inputs=[],
-                settings_digest="",
-                extra={"lines": len(rows), "has_referrers": True, "losses": []},
-            )
-        size += made.size
-    return size
+@dataclass(frozen=True)
+class Made:
+    """Rows of a partition, and bytes of the files it was made from, as they are stored."""
 
-
-def requests_of_a_day(
-    dice: np.random.Generator, day: dt.date, number: int, rows: int, requests: int
-) -> pa.Table:
-    """Clients that open old and new pages, coming from a page of the same site or from nowhere."""
-    old = max(_SITES * 5, requests // _REQUESTS_A_PAGE // 2)
-    new_a_day = max(_SITES, old // 10)
-    # Popularity falls as 1 / rank among old pages; new ones are read for some days.
-    page = (old ** dice.random(rows)).astype(np.int64) - 1
-    is_new = dice.random(rows) < _SHARE_OF_NEW_PAGES
-    age = np.minimum(dice.geometric(0.6, rows) - 1, number)
-    born = old + (number - age) * new_a_day + (new_a_day * dice.random(rows) ** 2).astype(np.int64)
-    page = np.where(is_new, born, page)
-    # Front pages of a site are its first five.
-    source = page % _SITES + _SITES * dice.integers(0, 5, rows)
-    known, place = np.unique(np.concatenate([page, source]), return_inverse=True)
-    urls = pa.array(
-        f"https://site{n % _SITES}.example/news/section-{n % 97}/{n:08d}-a-title-of-a-page.html"
-        for n in known.tolist()
-    )
-    sites = pa.array(f"site{n}.example" for n in range(_SITES))
-    nowhere = dice.random(rows) < 0.3
-    time_of_day = np.sort(dice.integers(0, 86_400_000_000, rows))
-    midnight = int(np.datetime64(day, "us").astype(np.int64))
-    return pa.table(
-        {
-            "day": pa.array(np.full(rows, np.datetime64(day, "D"))),
-            "ts": pa.array(midnight + time_of_day, pa.timestamp("us")),
-            "client": pa.array(dice.integers(0, requests // _REQUESTS_A_CLIENT, rows) * 2**20),
-            "url": pa.DictionaryArray.from_arrays(place[:rows], urls).cast(pa.string()),
-            "referrer": pa.DictionaryArray.from_arrays(
-                pa.array(place[rows:], mask=nowhere), urls
-            ).cast(pa.string()),
-            "site": pa.DictionaryArray.from_arrays(page % _SITES, sites).cast(pa.string()),
-        }
-    )
+    rows: int
+    read: int
 
 
 def work(state: Path, name: str, cores: int) -> None:
     """Make everything with one engine, and say on a line each when and how."""
     settings = settings_of(state, name, cores)
     store, engine = Store.open(settings), engine_of(settings)
-    days = store.days("requests")
     # What starts with the first need is no part of the first asset.
-    tell("start", [], lambda: engine.query(*first_need(store, days[0], state)))
+    tell("start", lambda: start(engine, state))
+    lines = tell("reading logs", lambda: read(settings, engine))
+    inventory = Inventory.load(settings)
+    days = inventory.days()
+    kept = tell(
+        "requests, rejects",
+        lambda: [requests_of(store, engine, settings, day, inventory) for day in days],
+    )
+    if kept < _LEAST_KEPT * lines:
+        raise SystemExit(f"of {lines:,} lines {kept:,} are kept")
     for daily in DERIVED:
-        tell(daily, days, lambda daily=daily: [made(store, engine, daily, day) for day in days])
-    for asset in _WINDOWS:
         tell(
-            asset.name,
-            days[-1:],
-            lambda asset=asset: [build(store, engine, settings, asset, days[-1]).manifest.rows],
+            daily,
+            lambda daily=daily: [
+                made(store, build_derived(store, engine, daily, day).manifest) for day in days
+            ],
         )
+    for asset in WINDOW_ASSETS:
+        tell(asset.name, lambda asset=asset: [window(store, engine, settings, asset, days[-1])])
     engine.close()
 
 
-def first_need(store: Store, day: dt.date, state: Path) -> tuple[Any, ...]:
-    """Arguments of a query whose result nobody wants."""
+def start(engine: Engine, state: Path) -> Sequence[Made]:
+    """A query of nothing, whose result nobody wants."""
     out = state / "start"
     out.mkdir()
-    files = store.paths(store.require("requests", day))
-    return "page_views", {"requests": files}, {}, contracts.table("page_views"), out
+    pq.write_table(contracts.REQUESTS.arrow_schema.empty_table(), out / "none.parquet")
+    inputs = {"requests": [str(out / "none.parquet")]}
+    engine.query("page_views", inputs, {}, contracts.table("page_views"), out)
+    return []
 
 
-def made(store: Store, engine: Any, daily: str, day: dt.date) -> int:
-    """Rows of a day that has just been made."""
-    return build_derived(store, engine, daily, day).manifest.rows
+def read(settings: Settings, engine: Engine) -> Sequence[Made]:
+    """The log files, each with its lines."""
+    report = refresh(settings, spread=engine.spread)
+    if report.failed:
+        raise SystemExit(f"{report.failed[0].name}: {report.failed[0].error}")
+    return [Made(file.lines, file.sightings[0].size) for file in report.landed]
 
 
-def tell(asset: str, days: list[dt.date], make: Any) -> None:
-    """Make an asset and print how it went."""
+def requests_of(
+    store: Store, engine: Engine, settings: Settings, day: dt.date, inventory: Inventory
+) -> Made:
+    """Requests, and the lines that are none, of what was read."""
+    rows = build_requests(store, engine, settings, day, inventory).requests.manifest.rows
+    segments = [path for file in inventory.of_day(day) for path in inventory.segments(file, day)]
+    return Made(rows, sum(Path(path).stat().st_size for path in segments))
+
+
+def window(
+    store: Store, engine: Engine, settings: Settings, asset: WindowAsset, day: dt.date
+) -> Made:
+    """A window asset, as if it had passed its checks."""
+    manifest = build(store, engine, settings, asset, day).manifest
+    accept(store, settings, manifest)
+    return made(store, manifest)
+
+
+def made(store: Store, manifest: Manifest) -> Made:
+    """A partition, with the bytes of what it was made from."""
+    size = 0
+    for one in manifest.inputs:
+        asset, _, day = one.name.partition("/day=")
+        size += store.require(asset, dt.date.fromisoformat(day) if day else manifest.day).size
+    return Made(manifest.rows, size)
+
+
+def tell(asset: str, make: Callable[[], Sequence[Made]]) -> int:
+    """Make an asset, print how it went and return its rows."""
     began, clock = time.time(), time.monotonic()
-    rows = make()
-    print(
-        json.dumps(
-            {
-                "asset": asset,
-                "rows": sum(rows) if days else 0,
-                "seconds": time.monotonic() - clock,
-                "began": began,
-                "ended": time.time(),
-            }
-        ),
-        flush=True,
-    )
+    parts = make()
+    found = {
+        "asset": asset,
+        "rows": sum(part.rows for part in parts),
+        "read": sum(part.read for part in parts),
+        "seconds": time.monotonic() - clock,
+        "began": began,
+        "ended": time.time(),
+    }
+    print(json.dumps(found), flush=True)
+    return found["rows"]
 
 
 def settings_of(state: Path, name: str, cores: int) -> Settings:
     """Both engines with the same cores; Spark within this machine."""
+    both: dict[str, Any] = {
+        "engine": {"name": name, "threads": cores},
+        "reading": {"workers": cores},
+        "patterns": {"processes": cores},
+    }
     if name == "duckdb":
-        return load_settings(state, engine={"name": name, "threads": cores})
+        return load_settings(state, **both)
     log = state / "spark-events"
     log.mkdir()
     config = {
@@ -215,7 +201,7 @@ def settings_of(state: Path, name: str, cores: int) -> Settings:
         "spark.local.dir": str(state / "spark-local"),
     }
     spark = {"master": f"local[{cores}]", "driver_memory": "4g", "config": config}
-    return load_settings(state, engine={"name": name}, spark=spark)
+    return load_settings(state, spark=spark, **both)
 
 
 def measured(state: Path, name: str, arguments: argparse.Namespace) -> list[dict[str, Any]]:
@@ -243,7 +229,7 @@ def measured(state: Path, name: str, arguments: argparse.Namespace) -> list[dict
         began, ended = one["began"] - _SAMPLED_SECONDS, one["ended"] + _SAMPLED_SECONDS
         at_that_time = [size for at, size in samples if began <= at <= ended]
         one["memory"] = max(at_that_time, default=0)
-        for metric in (_SHUFFLED, _SPILLED):
+        for metric in _COUNTED:
             one[metric] = sum(
                 found.get(metric, 0)
                 for at, found in stages
@@ -261,10 +247,17 @@ def memory_of(root: int) -> int:
             lines = (process / "smaps_rollup").read_text().splitlines()
             total += next(1024 * int(line.split()[1]) for line in lines if line.startswith("Pss:"))
             for task in (process / "task").iterdir():
-                waiting += [int(child) for child in (task / "children").read_text().split()]
+                children = (task / "children").read_text().split()
+                waiting += [int(child) for child in children if not is_twice(process, child)]
         except (OSError, StopIteration):
             continue  # it has ended meanwhile
     return total
+
+
+def is_twice(process: Path, child: str) -> bool:
+    """Whether a child is Java that starts a program: the same memory again, for a moment."""
+    program = (process / "exe").readlink()
+    return program.name == "java" and (process.parent / child / "exe").readlink() == program
 
 
 def stages_of(folder: Path) -> Iterator[tuple[float, dict[str, int]]]:
@@ -277,30 +270,42 @@ def stages_of(folder: Path) -> Iterator[tuple[float, dict[str, int]]]:
             sums = {
                 one["Name"]: int(one["Value"])
                 for one in stage.get("Accumulables", ())
-                if one.get("Name") in (_SHUFFLED, _SPILLED)
+                if one.get("Name") in _COUNTED
             }
             yield stage["Completion Time"] / 1000, sums
 
 
 def report(found: dict[str, list[dict[str, Any]]]) -> None:
-    """A row for each asset, as a table for docs/spark.md."""
-    print("| asset | rows | DuckDB s | MB | Spark s | MB | shuffled MB | spilled MB |")
-    print("|---|---:|---:|---:|---:|---:|---:|---:|")
+    """A row for each asset and one for all, as a table for docs/spark.md."""
+    print("| asset | rows | of MB | DuckDB s | MB | Spark s | MB | shuffled MB | spilled MB |")
+    print("|---|---:|---:|---:|---:|---:|---:|---:|---:|")
     by_asset: dict[str, dict[str, dict[str, Any]]] = {}
     for name, said in found.items():
-        for one in said:
+        for one in [*said, all_of(said)]:
             by_asset.setdefault(one["asset"], {})[name] = one
     for asset, engines in by_asset.items():
         rows = {one["rows"] for one in engines.values()}
-        if len(rows) > 1:
+        if len(rows) > 1 and asset != _ALL:  # an engine may have been ended before its last asset
             raise SystemExit(f"the engines make different numbers of rows of {asset}: {rows}")
-        cells = [asset, f"{rows.pop():,}"]
+        read = max(one["read"] for one in engines.values())
+        cells = [_ALL, "", ""] if asset == _ALL else [asset, f"{rows.pop():,}", megabytes(read)]
         for name in _ENGINES:
             one = engines.get(name)
-            cells += [f"{one['seconds']:.1f}", f"{one['memory'] / 1e6:,.0f}"] if one else ["", ""]
+            cells += [f"{one['seconds']:.1f}", megabytes(one["memory"], 0)] if one else ["", ""]
         spark = engines.get("spark")
-        cells += [f"{spark[m] / 1e6:,.1f}" if spark else "" for m in (_SHUFFLED, _SPILLED)]
+        cells += [megabytes(spark[metric]) if spark else "" for metric in _COUNTED]
         print("| " + " | ".join(cells) + " |")
+
+
+def megabytes(size: int, digits: int = 1) -> str:
+    """Of bytes."""
+    return f"{size / 1e6:,.{digits}f}"
+
+
+def all_of(said: list[dict[str, Any]]) -> dict[str, Any]:
+    """Sums, and the largest memory."""
+    sums = {name: sum(one[name] for one in said) for name in ("rows", "read", "seconds", *_COUNTED)}
+    return {"asset": _ALL, "memory": max((one["memory"] for one in said), default=0), **sums}
 
 
 if __name__ == "__main__":
