@@ -114,7 +114,12 @@ class Engine(Protocol):
         ...
 
     def rows(self, query: str, inputs: Inputs, limit: int = 1000) -> list[dict[str, Any]]:
-        """The first rows of a small result, for checks, samples and plots."""
+        """The first rows of a small result, for checks, samples and plots.
+
+        The query is in DuckDB's dialect, whichever engine answers. Its rows are in no order but
+        that it states. Values are Python's: numbers, texts, dates, times without a zone, lists,
+        and dictionaries for structs.
+        """
         ...
 
     def close(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +18,7 @@ import pytest
 from temporal_assets import contracts
 from temporal_assets.contracts import Rule, Table
 from temporal_assets.engines import spark
-from temporal_assets.engines.base import Inputs
+from temporal_assets.engines.base import EngineError, Inputs
 from temporal_assets.engines.spark import SparkEngine
 from temporal_assets.engines.spark_files import bytes_of
 from temporal_assets.engines.sql import SqlError, literal
@@ -204,6 +205,20 @@ def test_large_files_are_the_clusters(
         assert row["at"] == dt.datetime(2026, 3, 9)
     else:
         assert session.asked == []
+
+
+def test_without_sqlglot(
+    state: Path, tmp_path: Path, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("questions", "dialect"):
+        monkeypatch.delitem(sys.modules, f"temporal_assets.engines.{name}", raising=False)
+    monkeypatch.setitem(sys.modules, "sqlglot", None)
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"a": [1]}), path)
+    settings = load_settings(state, engine={"name": "spark"}, spark={"local_megabytes": 0})
+    with pytest.raises(EngineError, match=r"sqlglot is not installed: pip install"):
+        SparkEngine(settings).rows(QUESTION, {"t": [str(path)]})
+    assert session.asked == []
 
 
 def test_files_elsewhere_are_counted_too(tmp_path: Path) -> None:
