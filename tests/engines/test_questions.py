@@ -1,4 +1,4 @@
-"""Whatever is asked through `rows` has the same answer from Spark as from DuckDB.
+"""Whatever is asked through `rows` or `query` has the same answer from Spark as from DuckDB.
 
 A small corpus goes through all assets on DuckDB. Then checks, metadata, samples, window assets and
 commands ask both engines about it (`both.py`), about sound tables and about spoilt ones. Minutes:
@@ -194,7 +194,7 @@ def spoil(corpus: Corpus, table: Table, corruption: str, path: str) -> None:
 def test_windows_and_their_metadata(
     corpus: Corpus, both: Any, installation: Installation, asset: Any
 ) -> None:
-    """What is made with answers, and what is said of it."""
+    """Every table on the way, what is made with answers, and what is said of it."""
     with corpus.store.scratch() as scratch:
         job = job_of(corpus.store, both, corpus.settings, asset, corpus.day, scratch)
         assert asset.make(job)
