@@ -62,6 +62,9 @@ _DEFAULTS: Final = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
     # Partitions grow to a size worth a task, instead of there being as many as there are cores.
     "spark.sql.adaptive.coalescePartitions.parallelismFirst": "false",
+    # For the first rows of an order a task makes room for twice as many, however few there are.
+    # Above this, 2 MB, it sorts what it has.
+    "spark.sql.execution.topKSortFallbackThreshold": "100000",
 }
 """May be set in any session, also over Connect."""
 

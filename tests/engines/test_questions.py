@@ -142,6 +142,12 @@ def test_the_first_rows(two_engines: Any, values: dict[str, list[str]]) -> None:
     assert ordered == [{"k": 4}, {"k": 3}]
 
 
+def test_all_rows_in_an_order(two_engines: Any, values: dict[str, list[str]]) -> None:
+    """Spark would make room for as many as may be asked for, which no machine has."""
+    rows = two_engines.rows("SELECT k, s FROM t ORDER BY k", values, limit=500_000_000)
+    assert [row["k"] for row in rows] == [1, 2, 3, 4, None]
+
+
 @TABLES
 def test_findings_are_the_same(corpus: Corpus, both: Any, table: Table) -> None:
     days = corpus.store.days(table.name)
