@@ -4,11 +4,11 @@
 -- parameters: born_from, born_until, sites_until
 -- output: born_pages
 -- grain: url
-SELECT url, birth, total, views
+SELECT url, total, views
 FROM page_histories
 WHERE
     birth >= $born_from
     AND birth <= $born_until
     AND NOT is_born_before
-    AND md5(site) < $sites_until
+    AND md5(site) <= $sites_until
 ORDER BY url

@@ -15,5 +15,5 @@ SELECT
         AS has_news
 FROM page_labels AS labels
 INNER JOIN page_histories AS lives ON lives.url = labels.url
-WHERE md5(labels.site) < $sites_until
+WHERE md5(labels.site) <= $sites_until
 ORDER BY labels.url

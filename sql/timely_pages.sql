@@ -1,5 +1,5 @@
--- timely_pages: reliable pages of some sites born within some days, with their interest and what pages of their
---   section drew before; a page without a curve draws its views, nobody knows when
+-- timely_pages: reliable pages of some sites born within some days, with their interest and what
+--   pages of their section drew before; a page without a curve draws its views, nobody knows when
 -- inputs: page_histories, interest_curves, page_labels, known_histories, crawled_sites
 -- parameters: born_from, born_until, section
 -- output: timely_pages

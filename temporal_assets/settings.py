@@ -507,9 +507,10 @@ class Evaluation(_Section):
     only when its first days are over."""
 
     most_pages: int = Field(2_000_000, ge=1)
-    """Pages with labels that lists are judged by, twice as many as in the papers. Where there are
-    more, whole sites are drawn by a digest of their name until they have about so many: pages that
-    are judged lie in the memory of one machine, a kilobyte each."""
+    """Pages with labels that lists are judged by in a trial, twice as many as in the papers. Where
+    there are more, whole sites are drawn by a digest of their name, as many as have so many
+    together and one at least: pages that are judged lie in the memory of one machine, some
+    kilobytes each."""
 
     @field_validator("horizons")
     @classmethod
@@ -532,9 +533,9 @@ class Simulation(_Section):
     much, and the largest logs need no more time than this many sites."""
 
     most_pages: int = Field(5_000_000, ge=1)
-    """Pages that the sites may have together: one that has more than the sites before it have left
-    is left out. Crawls are in memory, a kilobyte a page; the largest site of BB Table 2 has 1.7
-    million."""
+    """Pages in the logs that the sites may have together: one that has more than the sites before
+    it have left is left out, and not replaced. Crawls are in memory, a kilobyte a page, as is a
+    stored mirror; the largest site of BB Table 2 has 1.7 million."""
 
     learn_share: float = Field(0.5, gt=0, lt=1)
     """Part of the days of the window that orders are learned from out of time; the days after them

@@ -3,7 +3,6 @@
 -- parameters: born_from, born_until, sites_until
 SELECT
   url,
-  birth,
   total,
   views
 FROM {page_histories} AS page_histories
@@ -11,6 +10,6 @@ WHERE
   birth >= :born_from
   AND birth <= :born_until
   AND NOT is_born_before
-  AND MD5(site) < :sites_until
+  AND MD5(site) <= :sites_until
 ORDER BY
   url NULLS LAST

@@ -13,6 +13,6 @@ FROM {page_labels} AS labels
 INNER JOIN {page_histories} AS lives
   ON lives.url = labels.url
 WHERE
-  MD5(labels.site) < :sites_until
+  MD5(labels.site) <= :sites_until
 ORDER BY
   labels.url NULLS LAST

@@ -121,14 +121,25 @@ def _judged(
     from temporal_assets.engines.chosen import engine_of
     from temporal_assets.windows import hub_evaluation, seed_evaluation
     from temporal_assets.windows.asset import job_of
+    from temporal_assets.windows.trials import sample_of
 
     engine = engine_of(settings)
-    found = []
+    found: list[list[dict[str, Any]]] = []
     for part, asset in (
         (seed_evaluation, seed_evaluation.SEED_EVALUATION),
         (hub_evaluation, hub_evaluation.HUB_EVALUATION),
     ):
         with store.scratch() as scratch:
             job = job_of(store, engine, settings, asset, day, scratch)
+            if not found:
+                _tell_of_sample(sample_of(job).share)
             found.append(part.judge(job, listed))
     return found[0], found[1]
+
+
+def _tell_of_sample(share: float) -> None:
+    if share < 1:
+        console.warn(
+            f"lists are judged by a sample of {share:.1%} of the sites: there are more pages with"
+            " labels than `evaluation.most_pages`"
+        )

@@ -1,8 +1,9 @@
 """Small questions (`Engine.rows`) in DuckDB's dialect, as Spark answers them with the same rows.
 
 The transformations of `sql/` are written for both engines and cast to the types of a contract. A
-question is not, so what both engines read but answer differently is rewritten here: types of
-numbers, division by zero, NaN and NULL, and `QUALIFY` with an order or a limit.
+question is not, so what both engines read but answer differently, and our questions use, is
+rewritten here: types of numbers, division by zero, NaN and NULL, and `QUALIFY` with an order or a
+limit. Others would need more: `x[1]`, `concat` of numbers, quantiles, `ln(0)`.
 
 Here: what only questions need. Not here: the dialect (`dialect`), and asking (`spark`). Rows of a
 question without an order are in none, as on DuckDB. Numbers are never decimals: `1.5` is a DOUBLE.

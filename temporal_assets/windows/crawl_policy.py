@@ -7,6 +7,7 @@ table has passed its checks. Not here: how it is decided (`policy.assemble`) and
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -40,6 +41,8 @@ from temporal_assets.windows.pattern_ranks import PATTERN_RANKS
 from temporal_assets.windows.site_scores import SITE_SCORES
 from temporal_assets.windows.url_patterns import URL_PATTERNS
 
+log = logging.getLogger(__name__)
+
 FOLDER: Final = "policy"
 """In the state folder: where the files are published."""
 
@@ -61,15 +64,16 @@ _HUBS: Final = (
 )
 _PREFIXES: Final = (
     "SELECT prefix, score, pages, clients FROM (SELECT * FROM news_prefixes"
-    " ORDER BY news_pages DESC, prefix LIMIT {most}) AS best ORDER BY prefix"
+    " WHERE clients >= {least} ORDER BY news_pages DESC, prefix LIMIT {most}) AS best"
+    " ORDER BY prefix"
 )
 _TREES: Final = (
     "SELECT site FROM (SELECT site, sum(nodes) OVER (ORDER BY visits DESC, site"
     " ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS nodes FROM (SELECT site,"
     " count(*) AS nodes, max(visits) AS visits FROM url_patterns WHERE status = 'learned'"
-    " GROUP BY site) AS sizes) AS sites WHERE nodes <= {most}"
+    " GROUP BY site HAVING bool_or(is_public)) AS sizes) AS sites WHERE nodes <= {most}"
 )
-"""The most visited sites, as many as have so many nodes together."""
+"""The most visited sites with anything public, as many as have so many nodes together."""
 
 _NODES: Final = (
     "SELECT site, pattern, parent, rule, is_pattern FROM url_patterns"  # noqa: S608
@@ -112,6 +116,11 @@ def _release(store: Store, settings: Settings, manifest: Manifest) -> None:
 
 def _document(job: Job) -> Document:
     settings = job.settings
+    for name in ("news_prefixes", "url_patterns"):
+        if job.sources.tables[name].rows > settings.policy.most_rules:
+            log.warning(
+                "%s has more rows than `policy.most_rules`: only the best are in the policy", name
+            )
     trees, places = _trees(_read(job, _NODES, "url_patterns"))
     patterns = [
         _pattern(row, places[row["site"]][row["pattern"]], settings)
@@ -127,7 +136,7 @@ def _document(job: Job) -> Document:
     return assemble(
         tables,
         _provenance(job),
-        Choices(settings.privacy.min_clients, **settings.policy.model_dump(exclude={"most_rules"})),
+        Choices(settings.privacy.min_clients, **settings.policy.model_dump()),
         UrlRules.from_settings(settings.cleaning),
         includes_subdomains=settings.sites.by == "domain",
         skips_static=settings.cleaning.static_resources == "drop",
@@ -136,6 +145,7 @@ def _document(job: Job) -> Document:
 
 def _read(job: Job, query: str, *tables: str) -> list[dict[str, Any]]:
     text = query.replace("{most}", str(job.settings.policy.most_rules))
+    text = text.replace("{least}", str(job.settings.privacy.min_clients))
     return job.engine.rows(text, {name: job.files(name) for name in tables}, _ALL_ROWS)
 
 

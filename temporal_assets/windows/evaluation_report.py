@@ -55,7 +55,7 @@ from temporal_assets.windows.page_totals import PAGE_TOTALS
 from temporal_assets.windows.page_traffic import PAGE_TRAFFIC, TRAFFIC_SQL
 from temporal_assets.windows.pattern_ranks import PATTERN_RANKS
 from temporal_assets.windows.prefix_trees import PREFIX_TREES
-from temporal_assets.windows.report_rows import Reader, Row, mirrored_pages
+from temporal_assets.windows.report_rows import MANY, Reader, Row, mirrored_pages
 from temporal_assets.windows.seed_evaluation import SEED_EVALUATION
 from temporal_assets.windows.site_changes import SITE_CHANGES, compared_day
 from temporal_assets.windows.site_scores import SITE_SCORES
@@ -183,6 +183,8 @@ def _facts(job: Job, reader: Reader) -> Iterator[tuple[str, str]]:
     yield "Window", f"{job.first} to {job.day} ({settings.window.days} days)"
     yield "Days missing", _missing(job)
     yield "Sites", f"{totals['sites']:,}"
+    if totals["sites"] > MANY:
+        yield "Sites in tables", f"the first {MANY:,} of each"
     yield "Pages opened", f"{totals['pages']:,}"
     yield "Pages with enough views for a label", f"{reliable:,}"
     yield "Views", f"{totals['views']:,}"

@@ -27,7 +27,7 @@ from temporal_assets.windows.stored_patterns import sites_of
 
 Row = dict[str, Any]
 
-_MANY: Final = 100_000
+MANY: Final = 100_000
 """Rows that are read at most of anything that is listed; far fewer are shown."""
 
 _EXAMPLES: Final = (
@@ -124,7 +124,7 @@ class Reader:
         self._job = job
         self._least = job.settings.privacy.min_clients
 
-    def rows(self, query: str, *tables: str, limit: int = _MANY) -> list[Row]:
+    def rows(self, query: str, *tables: str, limit: int = MANY) -> list[Row]:
         """Rows of a query over tables of the day; `{least}` in it are the clients needed."""
         inputs = {name: self._job.files(name) for name in tables}
         return self._job.engine.rows(query.replace("{least}", str(self._least)), inputs, limit)
@@ -210,7 +210,7 @@ class Reader:
 
     def sites(self) -> list[Row]:
         """Sites of `url_patterns` that enough clients know, the most visited first."""
-        found = sites_of(self._job.store, self._job.engine, self._job.day, _MANY)
+        found = sites_of(self._job.store, self._job.engine, self._job.day, MANY)
         return [row for row in found if row["is_public"]]
 
     def traffic(self, sites: list[Row]) -> tuple[dict[str, list[float]], dict[str, int]]:

@@ -31,7 +31,6 @@ from temporal_assets.windows.trials import (
     Trial,
     baseline,
     baseline_content,
-    sample_of,
     trials,
 )
 
@@ -80,7 +79,7 @@ def _pages(trial: Trial, trees: SectionTrees, urls: pa.Array, label: str) -> Pag
 def _rows(job: Job, trial: Trial, label: str, pages: Pages, in_use: Flags | None) -> Iterator[Row]:
     site = pages.site
     # Of a list of all sites, as many as were drawn are here; so it is with the list in use.
-    own = round(job.settings.sites.top_k * sample_of(job).share)
+    own = round(job.settings.sites.top_k * trial.share)
     length = max(own if in_use is None else int(in_use.sum()), 1)
     rules = Rules(scoring_of(job.settings), rule_of(job.settings), length)
     before: Draws | None = None

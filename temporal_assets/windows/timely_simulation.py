@@ -293,7 +293,8 @@ TIMELY_SIMULATION: Final = WindowAsset(
     settings=lambda settings: [
         settings.window.days,
         settings.cleaning.model_dump(mode="json"),
-        settings.evaluation.model_dump(mode="json"),
+        settings.evaluation.horizons,
+        settings.evaluation.settle_days,
         settings.simulation.most_sites,
         settings.simulation.most_pages,
         baseline_content(settings),

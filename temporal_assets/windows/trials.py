@@ -9,7 +9,7 @@ were born after it: temporal if more than q of the views they really got came in
 news if their real concentration over m days is above p.
 
 Pages that are judged are in memory. Where there are more than `evaluation.most_pages`, both sides
-are those of sites that are drawn, always the same ones: lists are of sites, and so is the bootstrap
+are those of sites that are drawn: lists are of sites, and so is the bootstrap
 (`core.site_bootstrap`), so that the measures estimate those of all sites.
 """
 
@@ -37,11 +37,17 @@ from temporal_assets.windows.days import observed_days
 
 LABELS: Final = ("temporal", "news")
 
-_DIGITS: Final = 12
-"""Of a digest in hexadecimal digits, that decide whether a site is drawn."""
-
 _EVERY_DIGEST: Final = "g"
 """What follows every hexadecimal digit."""
+
+_DRAWN: Final = (
+    "SELECT max(CASE WHEN upto <= {most} OR upto = pages THEN digest END) AS until,"
+    " sum(CASE WHEN upto <= {most} OR upto = pages THEN 1 ELSE 0 END) AS drawn, count(*) AS sites"
+    " FROM (SELECT md5(site) AS digest, pages, sum(pages) OVER (ORDER BY md5(site)"
+    " ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS upto"
+    " FROM (SELECT site, count(*) AS pages FROM page_labels GROUP BY site) AS sizes) AS places"
+)
+"""Sites in the order of their digests, as many as have so many pages together; one at least."""
 
 _URL: Final = ColumnSpec("url", Type.VARCHAR, "Canonical URL.")
 _TOTAL: Final = ColumnSpec("total", Type.BIGINT, "Views within the window.")
@@ -67,7 +73,6 @@ _BORN_PAGES: Final = Table(
     grain="url",
     columns=(
         _URL,
-        ColumnSpec("birth", Type.DATE, "First day with views."),
         _TOTAL,
         ColumnSpec("views", Type.INTEGERS, "Views of each day of the window."),
     ),
@@ -83,6 +88,8 @@ class Trial:
     learned_until: dt.date
     known: pa.Table
     judged: pa.Table
+    share: float = 1.0
+    """Of the sites, whose pages these are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,37 +98,39 @@ class Sample:
 
     share: float
     """Of all sites."""
-
-    @property
-    def until(self) -> str:
-        """They are the sites whose digest is smaller than this."""
-        return f"{int(self.share * 16**_DIGITS):0{_DIGITS}x}" if self.share < 1 else _EVERY_DIGEST
+    until: str
+    """They are the sites whose digest is not larger than this."""
 
 
 def sample_of(job: Job) -> Sample:
-    """All sites, or as many as have about `evaluation.most_pages` pages with labels."""
-    pages = job.sources.tables["page_labels"].rows
-    return Sample(min(1.0, job.settings.evaluation.most_pages / max(pages, 1)))
+    """All sites, or as many as have `evaluation.most_pages` pages with labels; one at least."""
+    most = job.settings.evaluation.most_pages
+    if job.sources.tables["page_labels"].rows <= most:
+        return Sample(1.0, _EVERY_DIGEST)
+    labels = {"page_labels": job.files("page_labels")}
+    (found,) = job.engine.rows(_DRAWN.replace("{most}", str(most)), labels)
+    return Sample(float(found["drawn"] / found["sites"]), found["until"])
 
 
 def trials(job: Job) -> list[Trial]:
     """In sample, and every horizon whose earlier window is there."""
-    now = _known(job, job.files("page_labels"), job.files("page_histories"))
-    made = [Trial("in_sample", 0, job.day, now, now)]
+    sample = sample_of(job)
+    now = _known(job, sample, job.files("page_labels"), job.files("page_histories"))
+    made = [Trial("in_sample", 0, job.day, now, now, sample.share)]
     for horizon, day in learned_days(job.settings, job.day).items():
         labels = job.learned_on("page_labels", day)
         histories = job.learned_on("page_histories", day)
         if labels is not None and histories is not None:
-            known = _known(job, labels, histories)
-            judged = born_after(job, day, horizon)
+            known = _known(job, sample, labels, histories)
+            judged = born_after(job, sample, day, horizon)
             # A page that was known then has come back, and is not new.
             old = pc.is_in(judged["url"], known["url"])
             new = judged.filter(pc.invert(old))
-            made.append(Trial("out_of_time", horizon, day, known, new))
+            made.append(Trial("out_of_time", horizon, day, known, new, sample.share))
     return made
 
 
-def born_after(job: Job, day: dt.date, horizon: int) -> pa.Table:
+def born_after(job: Job, sample: Sample, day: dt.date, horizon: int) -> pa.Table:
     """Pages born in the days of the horizon after `day`, and what they really were."""
     labels = job.settings.labels
     rows = _read(
@@ -131,7 +140,7 @@ def born_after(job: Job, day: dt.date, horizon: int) -> pa.Table:
             {
                 "born_from": day + dt.timedelta(days=1),
                 "born_until": day + dt.timedelta(days=horizon),
-                "sites_until": sample_of(job).until,
+                "sites_until": sample.until,
             },
             _BORN_PAGES,
             job.out,
@@ -177,9 +186,9 @@ def baseline_content(settings: Settings) -> str | None:
         return "cannot be read"  # making it says why
 
 
-def _known(job: Job, labels: Sequence[str], histories: Sequence[str]) -> pa.Table:
+def _known(job: Job, sample: Sample, labels: Sequence[str], histories: Sequence[str]) -> pa.Table:
     inputs = {"page_labels": labels, "page_histories": histories}
-    parameters = {"sites_until": sample_of(job).until}
+    parameters = {"sites_until": sample.until}
     return _read(job.engine.query("known_pages", inputs, parameters, _KNOWN_PAGES, job.out))
 
 

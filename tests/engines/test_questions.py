@@ -33,6 +33,8 @@ from temporal_assets.quality.measure import measure, offenders, parameters
 from temporal_assets.settings import load_settings
 from temporal_assets.windows.asset import job_of
 from temporal_assets.windows.registry import WINDOW_ASSETS
+from temporal_assets.windows.seed_evaluation import SEED_EVALUATION, judge
+from temporal_assets.windows.trials import sample_of
 from tests.corruption import Bench, Corpus
 from tests.engines.both import BothEngines
 
@@ -205,6 +207,15 @@ def test_windows_and_their_metadata(
         job = job_of(corpus.store, both, corpus.settings, asset, corpus.day, scratch)
         assert asset.make(job)
     window_metadata.details(installation, asset.name, corpus.day, plots=True)
+
+
+def test_a_sample_of_sites(corpus: Corpus, both: Any) -> None:
+    few = corpus.settings.evaluation.model_copy(update={"most_pages": 200})
+    settings = corpus.settings.model_copy(update={"evaluation": few})
+    with corpus.store.scratch() as scratch:
+        job = job_of(corpus.store, both, settings, SEED_EVALUATION, corpus.day, scratch)
+        assert 0 < sample_of(job).share < 1
+        assert judge(job, None)
 
 
 def test_metadata_and_samples_of_days(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -22,12 +23,13 @@ from temporal_assets.quality.evaluate import Status
 from temporal_assets.quality.inspect import Inspector
 from temporal_assets.settings import load_settings
 from temporal_assets.storage.store import Store
-from temporal_assets.windows.asset import WindowAsset, build, is_fresh, learned_days
+from temporal_assets.windows.asset import WindowAsset, build, is_fresh, job_of, learned_days
 from temporal_assets.windows.hub_evaluation import HUB_EVALUATION
 from temporal_assets.windows.hub_seeds import HUB_SEEDS
 from temporal_assets.windows.registry import WINDOW_ASSETS
-from temporal_assets.windows.seed_evaluation import SEED_EVALUATION
+from temporal_assets.windows.seed_evaluation import SEED_EVALUATION, judge
 from temporal_assets.windows.timely_simulation import BUDGETS, TIMELY_SIMULATION
+from temporal_assets.windows.trials import sample_of
 
 Row = dict[str, Any]
 EVALUATIONS = (SEED_EVALUATION, HUB_EVALUATION, TIMELY_SIMULATION)
@@ -226,13 +228,13 @@ def test_of_more_pages_than_fit_whole_sites_are_judged(demo: Judged) -> None:
         baseline={"path": str(demo.list)},
         evaluation={"most_pages": len(labels) // 2},
     )
-    share = (len(labels) // 2) / len(labels)
-    drawn = {
-        row["site"]
-        for row in labels
-        if int(hashlib.md5(row["site"].encode()).hexdigest()[:12], 16) < int(share * 16**12)  # noqa: S324
-    }
-    assert 0 < len(drawn) < len({row["site"] for row in labels})
+    pages = Counter(row["site"] for row in labels)
+    drawn: set[str] = set()
+    for site in sorted(pages, key=lambda site: hashlib.md5(site.encode()).hexdigest()):  # noqa: S324
+        if sum(pages[one] for one in (*drawn, site)) > len(labels) // 2:
+            break
+        drawn.add(site)
+    assert 0 < len(drawn) < len(pages)
     wanted = sum(row["is_temporal"] for row in labels if row["site"] in drawn)
     before = {asset.name: demo.rows(asset.name) for asset in (SEED_EVALUATION, HUB_EVALUATION)}
     try:
@@ -245,7 +247,18 @@ def test_of_more_pages_than_fit_whole_sites_are_judged(demo: Judged) -> None:
         assert {row["wanted"] for row in rows} == {wanted}
         assert max(row["greedy_one_hop"] for row in rows) <= wanted
         assert len({row["learned_until"] for row in demo.rows("seed_evaluation")}) == 3
+        (demo.state / "settings.toml").write_text(
+            f"[evaluation]\nmost_pages = {len(labels) // 2}\n", "utf-8"
+        )
+        said = demo.evaluate(demo.list).stderr
+        assert f"a sample of {len(drawn) / len(pages):.1%} of the sites" in said
+        one = load_settings(demo.state, evaluation={"most_pages": 1})
+        with demo.store.scratch() as scratch:
+            job = job_of(demo.store, demo.engine, one, SEED_EVALUATION, demo.day, scratch)
+            assert sample_of(job).share == 1 / len(pages)
+            assert any(row["wanted"] for row in judge(job, None))
     finally:
+        (demo.state / "settings.toml").unlink(missing_ok=True)
         for asset in (SEED_EVALUATION, HUB_EVALUATION):
             build(demo.store, demo.engine, demo.settings, asset, demo.day)
             assert demo.rows(asset.name) == before[asset.name]

@@ -66,16 +66,18 @@ def test_nothing_is_left_out_of_a_long_list(tmp_path: Path) -> None:
 
 def test_the_best_rules_are_in_a_policy_that_cannot_hold_all(tmp_path: Path) -> None:
     known = [("z.example/", 9), ("a.example/", 3), ("m.example/", 5)]
-    columns = ("site", "pattern", "parent", "rule", "is_pattern", "status", "visits")
+    columns = ("site", "pattern", "parent", "rule", "is_pattern", "status", "visits", "is_public")
     nodes = [
-        *(("few.example", n, n - 1, "", n == 2, "learned", 5 - n) for n in range(3)),
-        *(("many.example", n, n - 1, "", n == 1, "learned", 9 - n) for n in range(2)),
-        ("bad.example", 0, -1, "", True, "failed", 99),
+        *(("few.example", n, n - 1, "", n == 2, "learned", 5 - n, n == 0) for n in range(3)),
+        *(("many.example", n, n - 1, "", n == 1, "learned", 9 - n, True) for n in range(2)),
+        ("bad.example", 0, -1, "", True, "failed", 99, True),
+        ("secret.example", 0, -1, "", True, "learned", 50, False),
     ]
+    facts = {"score": 1.0, "pages": 99}
     tables = {
         "news_prefixes": [
-            {"prefix": one, "news_pages": news, "score": 1.0, "pages": news, "clients": 9}
-            for one, news in known
+            *({"prefix": one, "news_pages": news, "clients": 9} | facts for one, news in known),
+            {"prefix": "b.example/", "news_pages": 50, "clients": 1} | facts,
         ],
         "url_patterns": [dict(zip(columns, node, strict=True)) for node in nodes],
     }
