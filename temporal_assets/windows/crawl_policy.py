@@ -76,11 +76,11 @@ _TREES: Final = (
 """The most visited sites with anything public, as many as have so many nodes together."""
 
 _NODES: Final = (
-    "SELECT site, pattern, parent, rule, is_pattern FROM url_patterns"  # noqa: S608
+    "SELECT site, pattern, parent, rule, is_pattern FROM url_patterns"  # noqa: S608 - ours
     f" WHERE status = 'learned' AND site IN ({_TREES}) ORDER BY site, pattern"
 )
 _PATTERNS: Final = (
-    "SELECT site, pattern, template, expression, visits, is_public, fetch_score, hub,"  # noqa: S608
+    "SELECT site, pattern, template, expression, visits, is_public, fetch_score, hub,"  # noqa: S608 - ours
     " temporal_share, labelled_pages FROM pattern_ranks"
     " INNER JOIN (SELECT site, pattern, expression FROM url_patterns"
     f" WHERE is_pattern AND status = 'learned' AND site IN ({_TREES})) AS leaves"

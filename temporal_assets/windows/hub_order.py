@@ -21,7 +21,7 @@ from temporal_assets.core.texts import Flags
 from temporal_assets.engines.base import Engine
 from temporal_assets.logs.search_engines import search_engine_pattern
 from temporal_assets.settings import Settings
-from temporal_assets.windows.link_graph import IS_OPENED, PAGE, URL, LinkTables
+from temporal_assets.windows.link_graph import IS_OPENED, PAGE, URL, LinkTables, paths
 
 ORDER_SQL: Final = ("hub_pages", "link_visits", "hub_order")
 """The statements that make the order."""
@@ -114,7 +114,7 @@ def hub_order(
         "quiet_share": settings.sites.quiet_share,
     }
     inputs = {"hub_pages": pages, "link_visits": visits}
-    return [str(path) for path in engine.query("hub_order", inputs, parameters, _HUB_ORDER, out)]
+    return paths(engine.query("hub_order", inputs, parameters, _HUB_ORDER, out))
 
 
 def _crawlable(engine: Engine, settings: Settings, links: LinkTables, out: Path) -> list[str]:
@@ -123,14 +123,14 @@ def _crawlable(engine: Engine, settings: Settings, links: LinkTables, out: Path)
     parameters = {"keeps_external": settings.hubs.external == "keep"}
     made = engine.query("hub_pages", inputs, parameters, _HUB_PAGES, out)
     if settings.hubs.search_engines == "keep":
-        return [str(path) for path in made]
+        return paths(made)
     kernel = partial(
         without_search_engines, pattern=search_engine_pattern(settings.hubs.more_search_engines)
     )
     folder = out / "crawlable"
     folder.mkdir()
-    given = {"hub_pages": [str(path) for path in made]}
-    return [str(path) for path in engine.apply(kernel, given, _HUB_PAGES, folder, _ROWS)]
+    given = {"hub_pages": paths(made)}
+    return paths(engine.apply(kernel, given, _HUB_PAGES, folder, _ROWS))
 
 
 def without_search_engines(batch: pa.RecordBatch, pattern: re.Pattern[str]) -> pa.RecordBatch:
@@ -158,6 +158,4 @@ def count_visits(
         "recent_from": day - recent,
     }
     inputs = {"transits": transits, "candidates": pages}
-    return [
-        str(path) for path in engine.query("link_visits", inputs, parameters, _LINK_VISITS, out)
-    ]
+    return paths(engine.query("link_visits", inputs, parameters, _LINK_VISITS, out))

@@ -28,7 +28,7 @@ from temporal_assets.windows.asset import Job, WindowAsset
 from temporal_assets.windows.days import observed_days
 from temporal_assets.windows.hub_order import HUB_COLUMNS, ORDER_SQL, hub_order
 from temporal_assets.windows.interest_curves import INTEREST_CURVES
-from temporal_assets.windows.link_graph import LINK_SQL, PAGE, LinkTables, link_tables
+from temporal_assets.windows.link_graph import LINK_SQL, PAGE, LinkTables, link_tables, paths
 from temporal_assets.windows.page_histories import PAGE_HISTORIES
 from temporal_assets.windows.page_labels import PAGE_LABELS
 from temporal_assets.windows.page_totals import PAGE_TOTALS
@@ -145,7 +145,7 @@ def most_hubs(hubs: Hubs) -> int:
 def _make(job: Job) -> Sequence[Path]:
     files = job.window("transits").files
     labels = {"page_labels": job.files("page_labels")}
-    wanted = _paths(job.engine.query("temporal_urls", labels, {}, _WANTED, job.out))
+    wanted = paths(job.engine.query("temporal_urls", labels, {}, _WANTED, job.out))
     links = link_tables(job.engine, files, job.files("page_totals"), wanted, job.out)
     observed = observed_days(job)
     order = hub_order(job.engine, job.settings, files, links, observed, job.day, job.out)
@@ -181,7 +181,7 @@ def _best_left(job: Job, links: LinkTables, order: Sequence[str], greedy: Greedy
         }
         parameters = {"most_links": LINKS_AT_ONCE, "whole": WHOLE}
         rows = pq.read_table(
-            _paths(job.engine.query("hub_links", inputs, parameters, _HUB_LINKS, out)),
+            paths(job.engine.query("hub_links", inputs, parameters, _HUB_LINKS, out)),
             memory_map=False,
         )
     if not len(rows):
@@ -213,16 +213,16 @@ def _demand(job: Job, links: LinkTables, chosen: Sequence[Path]) -> Demand:
         _LINKED_TEMPORAL,
         job.out,
     )
-    known = {"linked_temporal": _paths(facts)}
+    known = {"linked_temporal": paths(facts)}
     (everywhere,) = job.engine.rows(_ALL_CURVES, known)
-    inputs = {"chosen_hubs": _paths(chosen), "link_numbers": links.numbers}
+    inputs = {"chosen_hubs": paths(chosen), "link_numbers": links.numbers}
     made = job.engine.query("hub_demand", inputs | known, {}, _HUB_DEMAND, job.out)
     observed = observed_days(job)
     weight = day_weights(observed, job.settings.hubs.rate_half_life_days)
     unknown = np.log(_UNKNOWN_HALF_LIFE)
     if everywhere["curves"]:
         unknown = everywhere["billionths"] / _BILLION / everywhere["curves"]
-    rows = pq.read_table(_paths(made))
+    rows = pq.read_table(paths(made))
     return demand(rows, weight, float(unknown), int(observed.sum()))
 
 
@@ -253,7 +253,7 @@ def demand(rows: pa.Table, weight: Floats, unknown: float, days: int) -> Demand:
 
 def _ranked(job: Job, chosen: Sequence[Path], taken: HubOrder, wanted: Demand) -> pa.Table:
     """The chosen hubs, by number, with everything known of them."""
-    hubs = pq.read_table(_paths(chosen))
+    hubs = pq.read_table(paths(chosen))
     (counted,) = job.engine.rows(
         "SELECT count(*) AS pages FROM page_labels WHERE is_temporal",
         {"page_labels": job.files("page_labels")},
@@ -298,10 +298,6 @@ def _places(taken: HubOrder, page: Int64s) -> tuple[Int64s, np.ndarray[Any, np.d
 def _write(path: Path, columns: dict[str, Int64s], schema: pa.Schema) -> list[str]:
     pq.write_table(pa.table(columns, schema=schema), path)
     return [str(path)]
-
-
-def _paths(files: Sequence[Path]) -> list[str]:
-    return [str(path) for path in files]
 
 
 HUB_SEEDS: Final = WindowAsset(

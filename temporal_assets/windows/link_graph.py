@@ -92,11 +92,11 @@ def link_tables(
     named = out / "seeds.parquet"
     pq.write_table(pa.table([pa.array(seeds, pa.string())], schema=_URLS), named)
     inputs = {"transits": transits, "wanted": wanted, "seeds": [str(named)]}
-    links = {"page_links": _paths(engine.query("page_links", inputs, {}, _PAGE_LINKS, out))}
+    links = {"page_links": paths(engine.query("page_links", inputs, {}, _PAGE_LINKS, out))}
     totals = {"page_totals": page_totals}
-    pages = _paths(engine.query("link_pages", links | totals, {}, _LINK_PAGES, out))
+    pages = paths(engine.query("link_pages", links | totals, {}, _LINK_PAGES, out))
     numbered = links | {"link_pages": pages}
-    return LinkTables(pages, _paths(engine.query("link_numbers", numbered, {}, _LINK_NUMBERS, out)))
+    return LinkTables(pages, paths(engine.query("link_numbers", numbered, {}, _LINK_NUMBERS, out)))
 
 
 def read_links(tables: LinkTables) -> Links:
@@ -111,5 +111,6 @@ def read_links(tables: LinkTables) -> Links:
     )
 
 
-def _paths(files: Sequence[Path]) -> list[str]:
+def paths(files: Sequence[Path]) -> list[str]:
+    """As engines take them for inputs."""
     return [str(path) for path in files]

@@ -230,7 +230,7 @@ def test_of_more_pages_than_fit_whole_sites_are_judged(demo: Judged) -> None:
     )
     pages = Counter(row["site"] for row in labels)
     drawn: set[str] = set()
-    for site in sorted(pages, key=lambda site: hashlib.md5(site.encode()).hexdigest()):  # noqa: S324
+    for site in sorted(pages, key=lambda site: hashlib.md5(site.encode()).hexdigest()):  # noqa: S324 - no secret
         if sum(pages[one] for one in (*drawn, site)) > len(labels) // 2:
             break
         drawn.add(site)

@@ -68,7 +68,7 @@ def test_every_check_can_be_asked_of_spark(table: Table, state: Path) -> None:
 
 
 def asked(text: str) -> str:
-    return question(f"SELECT {text} FROM t", frozenset({"t"}))  # noqa: S608
+    return question(f"SELECT {text} FROM t", frozenset({"t"}))  # noqa: S608 - ours
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def asked(text: str) -> str:
     ],
 )
 def test_what_engines_would_answer_differently(duckdb: str, wanted: str) -> None:
-    assert asked(f"{duckdb} AS x") == f"SELECT {wanted} AS x FROM {{t}} AS t"  # noqa: S608
+    assert asked(f"{duckdb} AS x") == f"SELECT {wanted} AS x FROM {{t}} AS t"  # noqa: S608 - ours
 
 
 def test_nulls_come_last_as_on_duckdb() -> None:
