@@ -72,8 +72,10 @@ def compile_all() -> None:
     from temporal_assets.core.hub_coverage import greedy_order
     from temporal_assets.core.link_graph import LinkGraph, distinct_links
     from temporal_assets.core.links import Links
+    from temporal_assets.core.moved_links import LinkLists, moved_links
     from temporal_assets.core.page_rank import page_rank
     from temporal_assets.core.pattern_match import compile_matcher
+    from temporal_assets.core.sorted_texts import Seeker
     from temporal_assets.core.texts import texts
     from temporal_assets.core.timely_simulation import Strategy, TimelyWorld, simulate_timely
     from temporal_assets.core.url_sections import section_trees
@@ -94,6 +96,10 @@ def compile_all() -> None:
     distinct_links(1, target, target, yes)
     greedy_order(Links(start, target), [0])
     page_rank(graph)
+    Seeker([texts(["a"])], 1).look(texts(["a"]), 0)
+    none = np.zeros(0, np.int64)
+    no_links = LinkLists(np.zeros(1, np.int64), none, none)
+    moved_links(no_links, none, none, none, no_links, none)
     crawl(graph, [0], [1.0])
     world = TimelyWorld(graph, np.zeros(1, np.int64), ones, ones, ones, ones, yes)
     plan = Strategy(ones, ones, new_first=True, is_adaptive=True, is_allowed=yes)

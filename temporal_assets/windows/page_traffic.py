@@ -16,8 +16,10 @@ from temporal_assets import contracts
 from temporal_assets.contracts import ColumnSpec, Table, Type
 from temporal_assets.engines.base import Engine, Inputs
 from temporal_assets.windows.asset import Job, WindowAsset
+from temporal_assets.windows.onward import find_earlier
 from temporal_assets.windows.page_labels import PAGE_LABELS
 from temporal_assets.windows.page_totals import PAGE_TOTALS
+from temporal_assets.windows.page_traffic_onward import ONWARD_SQL, go_on
 
 CHANCE: Final = 0.1
 """A page is new if the silence before its first view has a smaller chance than this for a page
@@ -127,6 +129,11 @@ def _make(job: Job) -> Sequence[Path]:
         "new_from": days[0] if days else job.day + dt.timedelta(days=1),
         "least_clients": job.settings.privacy.min_clients,
     }
+    # A cluster counts all days anew: the rows of the window before are too many for one machine.
+    earlier = find_earlier(job, "transits") if job.engine.spread is None else None
+    made = earlier and go_on(job, earlier, parameters, PAGES_AT_ONCE)
+    if made:
+        return made
     inputs = {
         "transits": list(job.window("transits").files),
         "page_totals": job.files("page_totals"),
@@ -140,6 +147,6 @@ PAGE_TRAFFIC: Final = WindowAsset(
     _make,
     windows=("transits",),
     tables=(PAGE_TOTALS, PAGE_LABELS),
-    sql=TRAFFIC_SQL,
+    sql=(*TRAFFIC_SQL, *ONWARD_SQL),
     settings=lambda settings: [settings.window.days, settings.privacy.min_clients],
 )

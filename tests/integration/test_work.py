@@ -33,10 +33,11 @@ from temporal_assets.settings import LogSource, Reading, Settings, load_settings
 from temporal_assets.storage.inventory import Inventory
 from temporal_assets.storage.landing import refresh
 from temporal_assets.storage.store import Store
-from temporal_assets.windows.asset import build
+from temporal_assets.windows.asset import Job, Sources, build
 from temporal_assets.windows.page_histories import PAGE_HISTORIES
 from temporal_assets.windows.page_totals import PAGE_TOTALS
-from temporal_assets.windows.page_traffic import write_traffic
+from temporal_assets.windows.page_traffic import PAGE_TRAFFIC, write_traffic
+from temporal_assets.windows.page_traffic_onward import ONWARD_SQL
 from tests.logs import line, write
 
 FIRST = dt.date(2026, 3, 2)
@@ -256,6 +257,44 @@ def test_traffic_compares_urls_once_and_reads_pages_by_parts(
     assert traffic == pages + pages * CLIENTS
     parts = rows("parts", 8)[4:]
     assert (len(parts), sum(parts)) == (3, traffic)
+
+
+def test_the_next_traffic_reads_shared_days_once(corpus: Corpus) -> None:
+    """To find what comes again; the rest is of what has changed, and of rows that are copied."""
+    days = [FIRST + n * ONE for n in (WINDOW - 1, WINDOW)]
+    for day in days:
+        _window(corpus, day)
+        _publish_no_labels(corpus, day)
+        tables = {name: corpus.store.require(name, day) for name in ("page_totals", "page_labels")}
+        sources = Sources(
+            {"transits": corpus.store.window("transits", day, WINDOW, 1)}, tables, {}, ()
+        )
+        with corpus.store.scratch() as scratch:
+            job = Job(
+                PAGE_TRAFFIC, corpus.store, corpus.engine, corpus.settings, day, sources, scratch
+            )
+            corpus.engine.queries = []
+            files = PAGE_TRAFFIC.make(job)
+            corpus.store.publish(
+                "page_traffic",
+                day,
+                files,
+                inputs=sources.inputs,
+                settings_digest=PAGE_TRAFFIC.settings_digest(corpus.settings),
+            )
+    traced, kept, changed, *others = [one.rows for one in corpus.engine.queries]
+    moved, shared, pages = 2 * REQUESTS, (WINDOW - 1) * REQUESTS, PAGES + WINDOW - 1
+    assert len(others) == len(ONWARD_SQL) - 3
+    assert traced <= REQUESTS + 2 * pages
+    assert shared + moved <= kept <= shared + moved + pages
+    assert changed + sum(others) <= 5 * moved + 12 * pages + 2 * shared
+
+
+def _publish_no_labels(corpus: Corpus, day: dt.date) -> None:
+    with corpus.store.scratch() as scratch:
+        path = scratch / "page_labels.parquet"
+        pq.write_table(contracts.PAGE_LABELS.arrow_schema.empty_table(), path)
+        corpus.store.publish("page_labels", day, [path], inputs=[], settings_digest="")
 
 
 def _made(folder: Path) -> Path:

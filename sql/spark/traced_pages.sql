@@ -1,0 +1,26 @@
+-- traced_pages: made from sql/traced_pages.sql by `python -m temporal_assets.engines.translation`; edit that
+-- inputs: earlier, leaving, page_totals
+-- parameters: earlier_day, least_clients
+SELECT
+  url,
+  TRUE AS is_new
+FROM {page_totals} AS page_totals
+WHERE
+  birth > :earlier_day
+UNION ALL
+SELECT
+  earlier.url,
+  FALSE AS is_new
+FROM {earlier} AS earlier
+INNER JOIN (
+  SELECT
+    target,
+    COUNT(DISTINCT client) AS clients
+  FROM {leaving} AS leaving
+  GROUP BY
+    target
+) AS gone
+  ON gone.target = earlier.url
+WHERE
+  earlier.clients >= :least_clients
+  AND earlier.clients - gone.clients < :least_clients

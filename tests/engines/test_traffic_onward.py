@@ -1,0 +1,226 @@
+"""`page_traffic` from the window before, against all days anew: byte for byte, whatever moved.
+
+Pages that are new, leave, come back or are only reloaded; clients who come again; hosts that begin
+alike; audiences that shrink to a few. A cluster makes every window anew and is held to the same.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from temporal_assets import contracts
+from temporal_assets.engines.base import Engine
+from temporal_assets.logs.urls import site_of
+from temporal_assets.settings import Settings, load_settings
+from temporal_assets.storage.manifest import Input
+from temporal_assets.storage.store import Store
+from temporal_assets.windows import page_traffic
+from temporal_assets.windows.asset import Job, Sources
+from temporal_assets.windows.page_traffic import PAGE_TRAFFIC
+from temporal_assets.windows.page_traffic_onward import go_on
+
+ONE = dt.timedelta(days=1)
+FIRST = dt.date(2026, 3, 20)
+LENGTH = 8
+LEAST = 3
+URLS = [
+    "https://a.example/",
+    "https://a.example/ü?q='%22",
+    "https://a.example:8443/x",  # of the same site
+    "https://a.example.org/",  # a host that goes on where another ends
+    "http://b.example/x",
+    "https://b.example/x",
+    "https://b.example/x/y",
+]
+ELSEWHERE = "https://elsewhere.example/"
+
+Visit = tuple[str | None, str, int]
+a_visit = st.tuples(
+    st.sampled_from([None, *URLS, ELSEWHERE]), st.sampled_from(URLS), st.integers(1, 5)
+)
+a_day = st.lists(a_visit, max_size=12)
+many_days = st.lists(a_day, min_size=LENGTH + 1, max_size=LENGTH + 5)
+
+
+class Traffic:
+    """A store of visits, and `page_traffic` made of them without Dagster."""
+
+    def __init__(self, engine: Engine, root: Path, days: list[list[Visit]]) -> None:
+        self.settings: Settings = load_settings(
+            root,
+            window={"days": LENGTH, "min_days": 1},
+            privacy={"min_clients": LEAST},
+        )
+        self.store = Store.open(self.settings)
+        self.engine = engine
+        self.days = days
+        for n, visits in enumerate(days):
+            rows = [
+                {"day": self.day(n), "referrer": referrer, "target": target, "client": client}
+                for referrer, target, client in sorted(set(visits), key=str)
+                if referrer != target  # a reload is no transit, but a view
+            ]
+            self.publish("transits", n, rows, [Input("requests", str(visits))])
+
+    def day(self, n: int) -> dt.date:
+        return FIRST + n * ONE
+
+    def publish(self, asset: str, n: int, rows: list[dict[str, Any]], inputs: list[Input]) -> None:
+        schema = contracts.table(asset).arrow_schema
+        known = [{column: row.get(column) for column in schema.names} for row in rows]
+        with self.store.scratch() as scratch:
+            path = scratch / f"{asset}.parquet"
+            pq.write_table(pa.Table.from_pylist(known, schema), path)
+            self.store.publish(asset, self.day(n), [path], inputs=inputs, settings_digest="")
+
+    def pages(self, last: int) -> list[dict[str, Any]]:
+        """Rows of `page_totals`, and what `page_labels` may say of them."""
+        views: dict[str, list[int]] = {}
+        for n in range(max(0, last - LENGTH + 1), last + 1):
+            for target, _ in sorted({(target, client) for _, target, client in self.days[n]}):
+                views.setdefault(target, []).append(n)
+        rows = [
+            {"site": site_of(url), "url": url, "total": len(seen), "birth": self.day(seen[0])}
+            for url, seen in views.items()
+        ]
+        return sorted(rows, key=lambda row: (row["site"].encode(), row["url"].encode()))
+
+    def make(self, n: int) -> None:
+        pages = self.pages(n)
+        self.publish("page_totals", n, pages, [])
+        # A third is unknown, and the label of a page may be another every day.
+        coins = [hashlib.sha256(f"{row['url']} {n}".encode()).digest()[0] % 3 for row in pages]
+        labels = [
+            {**row, "is_temporal": coin == 1, "phi_n": 0.5 if coin else None}
+            for row, coin in zip(pages, coins, strict=True)
+        ]
+        self.publish("page_labels", n, labels, [])
+        day = self.day(n)
+        tables = {name: self.store.require(name, day) for name in ("page_totals", "page_labels")}
+        window = self.store.window("transits", day, LENGTH, 1)
+        sources = Sources({"transits": window}, tables, {}, ())
+        with self.store.scratch() as scratch:
+            job = Job(PAGE_TRAFFIC, self.store, self.engine, self.settings, day, sources, scratch)
+            self.store.publish(
+                "page_traffic",
+                day,
+                PAGE_TRAFFIC.make(job),
+                inputs=sources.inputs,
+                settings_digest=PAGE_TRAFFIC.settings_digest(self.settings),
+            )
+
+    def content(self, n: int) -> list[bytes]:
+        files = self.store.files("page_traffic", self.day(n))
+        return [Path(path).read_bytes() for path in files]
+
+    def rows(self, n: int) -> dict[str, dict[str, Any]]:
+        rows = self.store.read("page_traffic", self.day(n)).to_pylist()
+        return {row["url"]: row for row in rows}
+
+
+@pytest.fixture
+def ways(monkeypatch: pytest.MonkeyPatch) -> list[int | None]:
+    """Days moved, or None, of every window that was made."""
+    taken: list[int | None] = []
+
+    def note(job: Job, earlier: Any, *rest: Any) -> list[Path] | None:
+        made = go_on(job, earlier, *rest)
+        taken.append(earlier.moved if made else None)
+        return made
+
+    monkeypatch.setattr(page_traffic, "go_on", note)
+    return taken
+
+
+@settings(max_examples=40)
+@given(
+    days=many_days,
+    steps=st.lists(st.integers(0, 4), min_size=2, max_size=4, unique=True).map(sorted),
+    at_once=st.sampled_from([2, 100]),
+)
+def test_going_on_gives_the_bytes_of_all_days(
+    engine: Engine, days: list[list[Visit]], steps: list[int], at_once: int
+) -> None:
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(page_traffic, "PAGES_AT_ONCE", at_once)
+        # `write_traffic` has it as a default.
+        patch.setattr(page_traffic.write_traffic, "__defaults__", (at_once,))
+        onward = Traffic(engine, Path(folder, "onward"), days)
+        lasts = [LENGTH - 1 + step for step in steps if LENGTH - 1 + step < len(days)]
+        for last in lasts:
+            onward.make(last)
+            anew = Traffic(engine, Path(folder, f"anew-{last}"), days)
+            anew.make(last)
+            assert onward.rows(last) == anew.rows(last)
+            assert onward.content(last) == anew.content(last)
+
+
+def test_the_next_day_goes_on(engine: Engine, tmp_path: Path, ways: list[int | None]) -> None:
+    """And one that was left out is stepped over. A cluster never goes on."""
+    days: list[list[Visit]] = [[(None, URLS[0], n), (URLS[0], URLS[1], 1)] for n in range(12)]
+    here = Traffic(engine, tmp_path, days)
+    for last in (LENGTH - 1, LENGTH, LENGTH + 2):
+        here.make(last)
+    assert ways == ([1, 2] if engine.spread is None else [])
+
+
+def test_an_audience_that_shrinks_is_named_again(engine: Engine, tmp_path: Path) -> None:
+    """Of three clients one leaves: who the others are no row of before says."""
+    front = URLS[0]
+    days: list[list[Visit]] = [[(None, front, 1)], [(None, front, 2), (None, front, 3)]]
+    days += [[(None, URLS[1], 1)]] * (LENGTH - 1)
+    here = Traffic(engine, tmp_path, days)
+    here.make(LENGTH - 1)
+    assert here.rows(LENGTH - 1)[front].items() >= {"clients": 3, "few_clients": []}.items()
+    here.make(LENGTH)
+    assert here.rows(LENGTH)[front].items() >= {"clients": 2, "few_clients": [2, 3]}.items()
+
+
+def test_links_from_a_page_that_was_none_are_counted_from_its_first_day(
+    engine: Engine, tmp_path: Path
+) -> None:
+    """People came from it all the time; now somebody opened it."""
+    moved, front = URLS[1], URLS[0]
+    days: list[list[Visit]] = [[(moved, front, n)] for n in range(LENGTH)]
+    days.append([(None, moved, 1)])
+    here = Traffic(engine, tmp_path, days)
+    here.make(LENGTH - 1)
+    assert here.rows(LENGTH - 1)[front]["links"] == []
+    here.make(LENGTH)
+    rows = here.rows(LENGTH)
+    assert rows[front]["links"] == [{"page": 1, "transits": LENGTH - 1}]
+    assert rows[moved]["referrals"] == LENGTH - 1
+
+
+def test_tables_that_do_not_belong_together_are_made_anew(
+    engine: Engine, tmp_path: Path, ways: list[int | None]
+) -> None:
+    """A page of shared days that the window before does not know: something was made otherwise."""
+    days: list[list[Visit]] = [[(None, URLS[0], n), (None, URLS[1], n)] for n in range(LENGTH + 1)]
+    here = Traffic(engine, tmp_path, days)
+    here.make(LENGTH - 1)
+    manifest = here.store.require("page_traffic", here.day(LENGTH - 1))
+    rows = [row for url, row in here.rows(LENGTH - 1).items() if url != URLS[1]]
+    with here.store.scratch() as scratch:
+        path = scratch / "page_traffic.parquet"
+        pq.write_table(pa.Table.from_pylist(rows, PAGE_TRAFFIC.table.arrow_schema), path)
+        here.store.publish(
+            "page_traffic",
+            manifest.day,
+            [path],
+            inputs=manifest.inputs,
+            settings_digest=manifest.settings_digest,
+        )
+    here.make(LENGTH)
+    assert ways == ([None] if engine.spread is None else [])
+    assert here.rows(LENGTH)[URLS[1]]["visits"] == LENGTH
