@@ -1,6 +1,7 @@
 -- transits: who came to a page from where (BB 2): distinct (referrer, target, client) of the day;
 --   a page opened without a referrer has a transit from nowhere (NULL); reloads are no transits;
---   by client first: sorting integers is faster than URLs, and the files are a third smaller
+--   by target first: files are a third smaller than by client and read in half the time, and they are
+--   read many times
 -- inputs: requests
 -- parameters: none
 -- output: transits
@@ -8,4 +9,4 @@
 SELECT DISTINCT day, referrer, url AS target, client
 FROM requests
 WHERE referrer IS NULL OR referrer <> url
-ORDER BY client, target, referrer NULLS FIRST
+ORDER BY target, referrer NULLS FIRST, client

@@ -10,6 +10,6 @@ FROM {requests} AS requests
 WHERE
   referrer IS NULL OR referrer <> url
 ORDER BY
-  client NULLS LAST,
   target NULLS LAST,
-  referrer
+  referrer,
+  client NULLS LAST

@@ -201,7 +201,7 @@ def test_transits(engine: Engine, rows: list[Row]) -> None:
         for row in requests
         if row["referrer"] != row["url"]
     }
-    ordered = sorted(triples, key=lambda t: (t[2], t[1].encode(), _nulls_first(t[0])))
+    ordered = sorted(triples, key=lambda t: (t[1].encode(), _nulls_first(t[0]), t[2]))
     assert made == [
         {"day": DAY, "referrer": referrer, "target": target, "client": client}
         for referrer, target, client in ordered
