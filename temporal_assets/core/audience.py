@@ -12,8 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from temporal_assets.core.compiled import leaf
 from temporal_assets.core.hierarchy import Hierarchy
 from temporal_assets.core.texts import Flags, Int32s, Int64s
 
@@ -53,7 +53,7 @@ def _gather(group_of_url: Int32s, groups: int, audience: Audience) -> tuple[Int6
     return count, seen
 
 
-@njit(nogil=True, cache=True)
+@leaf
 def _collect(
     group_of_url: Int32s,
     clients: Int64s,
@@ -73,7 +73,7 @@ def _collect(
             _add(group, few[row], count, seen)
 
 
-@njit(nogil=True, cache=True)
+@leaf
 def _unite(parent: Int32s, count: Int64s, seen: Int64s) -> None:
     """Clients of the children are clients of their parent."""
     least = seen.shape[1]
@@ -86,7 +86,7 @@ def _unite(parent: Int32s, count: Int64s, seen: Int64s) -> None:
                 _add(above, seen[node, i], count, seen)
 
 
-@njit(nogil=True, cache=True)
+@leaf
 def _add(group: int, client: int, count: Int64s, seen: Int64s) -> None:
     """Count a client of a group that has not enough yet, once."""
     known = count[group]

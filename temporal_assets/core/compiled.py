@@ -34,6 +34,8 @@ _COMPILED: Final[dict[str, Any]] = {
     "no_cfunc_wrapper": True,  # for callers in C, of which there are none
 }
 
+_LEAF: Final[dict[str, Any]] = {"nogil": True, "cache": True, "_nrt": False}
+
 
 def exact(function: Callable[P, R]) -> Callable[P, R]:
     """Compile arithmetic whose order matters, into the loop that uses it.
@@ -42,6 +44,21 @@ def exact(function: Callable[P, R]) -> Callable[P, R]:
     """
     compiled = njit(**_COMPILED, forceinline=True, fastmath={"contract"})(function)
     return cast("Callable[P, R]", compiled)
+
+
+def leaf(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile a loop that makes no array, and calls none that does.
+
+    A compiled function counts a reference to each array that it is handed, atomically, and even
+    where it has become part of its caller. Whoever called it holds them all: of the time in which
+    URLs are cut and their fields are numbered, counting took three fifths.
+    """
+    return cast("Callable[P, R]", njit(**_LEAF)(function))
+
+
+def inlined(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile a leaf into the loop that uses it."""
+    return cast("Callable[P, R]", njit(**_LEAF, forceinline=True)(function))
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:

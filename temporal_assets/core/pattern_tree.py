@@ -27,6 +27,7 @@ import numpy as np
 from numba import njit
 
 from temporal_assets.core.audience import Audience
+from temporal_assets.core.compiled import leaf
 from temporal_assets.core.hierarchy import Hierarchy, hierarchy
 from temporal_assets.core.public_values import PublicValues, everything_public, public_values
 from temporal_assets.core.salience import salient
@@ -566,7 +567,7 @@ def _measure(
     return present, distinct, constant, common, most, bit_urls, class_urls, entropy
 
 
-@njit(nogil=True, cache=True)
+@leaf
 def _count(column: Int32s, rows: Int32s, counts: Int32s, touched: Int32s) -> int:
     """Frequencies of the codes of some URLs into `counts`; which codes into `touched`."""
     found = 0

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from temporal_assets.core.compiled import readonly
+from temporal_assets.core.compiled import inlined, leaf, readonly
 
 Bytes = NDArray[np.uint8]
 Int8s = NDArray[np.int8]
@@ -77,14 +76,14 @@ def take(data: Bytes, starts: Int64s, stops: Int64s) -> Texts:
     return Texts(taken, offsets)
 
 
-@njit(nogil=True, cache=True)
+@leaf
 def _copy(data: Bytes, starts: Int64s, offsets: Int64s, taken: Bytes) -> None:
     for i in range(len(starts)):
         for at in range(offsets[i], offsets[i + 1]):
             taken[at] = data[starts[i] + at - offsets[i]]
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@inlined
 def hash_bytes(data: Bytes, start: int, stop: int, salt: int, seed: np.uint64) -> np.uint64:
     """Hash of `data[start:stop]`; equal bytes under different salts are different values."""
     value = (seed ^ np.uint64(stop - start)) + np.uint64(salt) * MULTIPLIER
@@ -96,7 +95,7 @@ def hash_bytes(data: Bytes, start: int, stop: int, salt: int, seed: np.uint64) -
     return value ^ (value >> np.uint64(32))
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@inlined
 def equal_bytes(a: Bytes, a_start: int, b: Bytes, b_start: int, length: int) -> bool:
     """Whether `length` bytes of `a` and `b` are the same."""
     i = 0
@@ -107,13 +106,13 @@ def equal_bytes(a: Bytes, a_start: int, b: Bytes, b_start: int, length: int) -> 
     return bool(_word(a, a_start + i, length - i) == _word(b, b_start + i, length - i))
 
 
-@njit(nogil=True, cache=True)
+@leaf
 def find_byte(data: Bytes, start: int, stop: int, byte: int) -> int:
     """Where a byte is first found in `data[start:stop]`, `stop` if it is not there."""
     return int(find_either(data, start, stop, byte, byte))
 
 
-@njit(nogil=True, cache=True)
+@leaf
 def find_either(data: Bytes, start: int, stop: int, byte: int, other: int) -> int:
     """Where one of two bytes is first found in `data[start:stop]`, `stop` if none is there."""
     one, two = np.uint64(byte) * _ONES, np.uint64(other) * _ONES
@@ -134,7 +133,7 @@ def find_either(data: Bytes, start: int, stop: int, byte: int, other: int) -> in
     return min(at, stop)
 
 
-@njit(nogil=True, cache=True)
+@leaf
 def _without(data: Bytes, start: int, stop: int, byte: np.uint8, other: np.uint8) -> int:
     """Where the first block begins that holds one of two bytes, or less than a block is left."""
     at, end = np.uint64(start), np.uint64(stop)
@@ -150,7 +149,7 @@ def _without(data: Bytes, start: int, stop: int, byte: np.uint8, other: np.uint8
     return int(np.int64(at))
 
 
-@njit(nogil=True, cache=True)
+@leaf
 def after_digits(data: Bytes, start: int, stop: int) -> int:
     """Where the digits end that `data[start:stop]` begins with."""
     at = _after_range(data, start, stop, np.uint8(96))
@@ -159,7 +158,7 @@ def after_digits(data: Bytes, start: int, stop: int) -> int:
     return at
 
 
-@njit(nogil=True, cache=True)
+@leaf
 def after_hex(data: Bytes, start: int, stop: int) -> int:
     """Where the hexadecimal digits end that `data[start:stop]` begins with."""
     at = _after_range(data, start, stop, np.uint8(102))
@@ -168,7 +167,7 @@ def after_hex(data: Bytes, start: int, stop: int) -> int:
     return at
 
 
-@njit(nogil=True, cache=True)
+@leaf
 def _after_range(data: Bytes, start: int, stop: int, last: np.uint8) -> int:
     """Where the first block begins that holds another byte than digits and letters up to `last`."""
     at, end = np.uint64(start), np.uint64(stop)
@@ -185,13 +184,13 @@ def _after_range(data: Bytes, start: int, stop: int, last: np.uint8) -> int:
     return int(np.int64(at))
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@inlined
 def _zeros(word: np.uint64) -> np.uint64:
     """The top bit of the lowest byte that is zero, and perhaps bits above it (Mycroft's test)."""
     return (word - _ONES) & ~word & _TOPS
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@inlined
 def _word(data: Bytes, at: int, count: int) -> np.uint64:
     """Up to 8 bytes as a little-endian integer."""
     if count >= 8:
@@ -205,7 +204,7 @@ def _word(data: Bytes, at: int, count: int) -> np.uint64:
     return word
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@inlined
 def _eight(data: Bytes, at: int) -> np.uint64:
     """8 bytes as a little-endian integer (the compiler makes one load of them)."""
     return (

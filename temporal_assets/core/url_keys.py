@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from temporal_assets.core.compiled import inlined, leaf
 from temporal_assets.core import url_split
 from temporal_assets.core.texts import (
     SEED,
@@ -162,7 +163,7 @@ def _table(
     return codes, first, rows
 
 
-@njit(nogil=True, cache=True)
+@leaf
 def _fill(
     pointers: Int64s, slots: Int32s, values: Int32s, column: Int32s, local: Int32s, codes: Int32s
 ) -> None:
@@ -173,7 +174,7 @@ def _fill(
                 codes[key, url] = local[values[field]]
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@inlined
 def slot_of(kind: int, index: int) -> int:
     """Slot of a field; of a query field, the first that query keys may take."""
     if kind == url_split.PATH:
@@ -187,7 +188,7 @@ def slot_of(kind: int, index: int) -> int:
     return _PORT_SLOT if kind == url_split.PORT else _SCHEME_SLOT
 
 
-@njit(nogil=True, cache=True)
+@leaf
 def _bound(data: Bytes, urls: int) -> int:
     """At least the number of fields: each begins at a separator, or is one of four per URL."""
     separators = 0
@@ -196,7 +197,7 @@ def _bound(data: Bytes, urls: int) -> int:
     return separators + 4 * urls
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@inlined
 def _find(
     data: Bytes,
     start: int,

@@ -20,9 +20,8 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit
 
-from temporal_assets.core.compiled import constant
+from temporal_assets.core.compiled import constant, inlined, leaf
 from temporal_assets.core.texts import (
     Bytes,
     Int64s,
@@ -81,7 +80,7 @@ _OPEN: Final = constant(91)
 _CLOSE: Final = constant(93)
 
 
-@njit(nogil=True, cache=True)
+@leaf
 def split_url(data: Bytes, start: int, stop: int, fields: Int64s, seed: np.uint64) -> int:
     """Fill `fields` (TABLE_SHAPE, as it was left) with the fields of one URL; returns how many."""
     count = 0
@@ -100,7 +99,7 @@ def split_url(data: Bytes, start: int, stop: int, fields: Int64s, seed: np.uint6
     return count
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@inlined
 def _put(fields: Int64s, count: int, kind: int, index: int, start: int, stop: int) -> int:
     fields[count, KIND] = kind
     fields[count, INDEX] = index
@@ -111,7 +110,7 @@ def _put(fields: Int64s, count: int, kind: int, index: int, start: int, stop: in
     return count + 1
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@inlined
 def _after_scheme(data: Bytes, start: int, stop: int) -> int:
     """Where the host begins; `start` if the URL names none."""
     at = start
@@ -124,7 +123,7 @@ def _after_scheme(data: Bytes, start: int, stop: int) -> int:
     return start
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@inlined
 def _split_host(data: Bytes, start: int, stop: int, fields: Int64s, count: int) -> int:
     end = stop
     at = stop - 1
@@ -148,7 +147,7 @@ def _split_host(data: Bytes, start: int, stop: int, fields: Int64s, count: int) 
     return _put(fields, count, HOST, label, start, right)
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@inlined
 def _is_address(data: Bytes, start: int, stop: int) -> bool:
     """IPv6 in brackets, or IPv4: the last label is a number."""
     if start < stop and data[start] == _OPEN:
@@ -159,7 +158,7 @@ def _is_address(data: Bytes, start: int, stop: int) -> bool:
     return at < stop - 1 and (at < start or data[at] == _DOT)
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@inlined
 def _split_path(data: Bytes, start: int, stop: int, fields: Int64s, count: int) -> tuple[int, int]:
     """Fields so far, and where the path ends: at the question mark, or at `stop`."""
     begin = start + 1
@@ -180,7 +179,7 @@ def _split_path(data: Bytes, start: int, stop: int, fields: Int64s, count: int) 
     return _put(fields, count, EXTENSION, 0, dot + 1, end), end
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@inlined
 def _extension_dot(data: Bytes, start: int, stop: int) -> int:
     """Position of the dot before the extension of a path that ends at `stop`, -1 if it has none."""
     at = stop - 1
@@ -194,12 +193,12 @@ def _extension_dot(data: Bytes, start: int, stop: int) -> int:
     return at
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@inlined
 def _is_alphanumeric(byte: int) -> bool:
     return 48 <= byte <= 57 or 65 <= byte <= 90 or 97 <= byte <= 122
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@inlined
 def _split_query(
     data: Bytes, start: int, stop: int, fields: Int64s, count: int, seed: np.uint64
 ) -> int:
@@ -233,7 +232,7 @@ def _split_query(
     return count
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@inlined
 def _repeats(
     data: Bytes, start: int, stop: int, name: int, fields: Int64s, first: int, count: int
 ) -> int:
@@ -256,7 +255,7 @@ def _repeats(
     return 0
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@inlined
 def _chain(fields: Int64s, field: int, name: int) -> None:
     """Make a field the last of the chain of its name."""
     bucket = name & (_BUCKETS - 1)

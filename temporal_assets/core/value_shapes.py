@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 from numba import njit
 
-from temporal_assets.core.compiled import constant
+from temporal_assets.core.compiled import constant, inlined, leaf
 from temporal_assets.core.texts import Bytes, Int32s, Int64s, after_digits, after_hex, find_byte
 
 NONEMPTY: Final = 1
@@ -123,13 +123,13 @@ def required_expression(required: int, excluded: str) -> str:
     return f"[^{excluded}{dot}]{'+' if shape & NONEMPTY else '*'}"
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@inlined
 def bits_of(code: int) -> int:
     """The shape bits of a code."""
     return code & ALL_BITS
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@inlined
 def class_of(code: int) -> int:
     """The class of a code, an index into CLASSES."""
     return code >> _CLASS_SHIFT
@@ -143,7 +143,7 @@ def _shapes(data: Bytes, starts: Int64s, stops: Int64s) -> Int32s:
     return codes
 
 
-@njit(nogil=True, cache=True)
+@leaf
 def shape_of(data: Bytes, start: int, stop: int) -> int:
     """Bits and class of one value."""
     length = stop - start
@@ -166,7 +166,7 @@ def shape_of(data: Bytes, start: int, stop: int) -> int:
     return bits | _class(bits, data, start, stop, digits, letters, separators) << _CLASS_SHIFT
 
 
-@njit(nogil=True, cache=True)
+@leaf
 def value_bits(data: Bytes, start: int, stop: int) -> int:
     """The bits of one value, whose class nobody asks for: a long one is not counted through."""
     if stop - start <= _LONG:
@@ -180,7 +180,7 @@ def value_bits(data: Bytes, start: int, stop: int) -> int:
     return bits | HEX if after_hex(data, at, stop) == stop else bits
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@inlined
 def _census(data: Bytes, start: int, stop: int) -> tuple[int, int, int, int, int]:
     """Digits, letters, letters that are hexadecimal digits, separators of words, dots."""
     digits = letters = hexadecimal = separators = dots = 0
@@ -199,7 +199,7 @@ def _census(data: Bytes, start: int, stop: int) -> tuple[int, int, int, int, int
     return digits, letters, hexadecimal, separators, dots
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@inlined
 def _number_bits(data: Bytes, start: int, stop: int) -> int:
     if stop - start == 4 and _is_year(data, start):
         return DIGITS | YEAR
@@ -208,7 +208,7 @@ def _number_bits(data: Bytes, start: int, stop: int) -> int:
     return DIGITS
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@inlined
 def _class(
     bits: int, data: Bytes, start: int, stop: int, digits: int, letters: int, separators: int
 ) -> int:
@@ -235,7 +235,7 @@ def _class(
     return kind
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@inlined
 def _number(data: Bytes, start: int, stop: int) -> int:
     """Value of a few digits, -1 if there are others between them."""
     number = 0
@@ -246,12 +246,12 @@ def _number(data: Bytes, start: int, stop: int) -> int:
     return number
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@inlined
 def _is_year(data: Bytes, start: int) -> bool:
     return 1900 <= _number(data, start, start + 4) <= 2099
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@inlined
 def _is_date(data: Bytes, start: int, stop: int) -> bool:
     """`2024-01` or `2024-01-31`, with `-` or `_`."""
     length = stop - start
@@ -264,7 +264,7 @@ def _is_date(data: Bytes, start: int, stop: int) -> bool:
     return _is_dash(data[start + 7]) and 1 <= _number(data, start + 8, stop) <= 31
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@inlined
 def _is_compact_date(data: Bytes, start: int, stop: int) -> bool:
     """`20240131`. Only a name: a number may look like it by chance."""
     return (
@@ -275,12 +275,12 @@ def _is_compact_date(data: Bytes, start: int, stop: int) -> bool:
     )
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@inlined
 def _is_dash(byte: int) -> bool:
     return byte == 45 or byte == 95
 
 
-@njit(nogil=True, cache=True)
+@leaf
 def _is_month(data: Bytes, start: int, stop: int) -> bool:
     """The English name or its first three letters; only the first may be a capital."""
     length = stop - start
@@ -296,7 +296,7 @@ def _is_month(data: Bytes, start: int, stop: int) -> bool:
     return False
 
 
-@njit(nogil=True, cache=True)
+@leaf
 def _is_uuid(data: Bytes, start: int) -> bool:
     for i in range(36):
         byte = data[start + i]
@@ -308,7 +308,7 @@ def _is_uuid(data: Bytes, start: int) -> bool:
     return True
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@inlined
 def _ends_in_number(data: Bytes, start: int, stop: int) -> bool:
     """Ends in a dash, up to five letters and at least four digits: `-97058163`, `-rcna5392`."""
     at = stop - 1
