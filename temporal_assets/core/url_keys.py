@@ -13,8 +13,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from temporal_assets.core.compiled import inlined, leaf
 from temporal_assets.core import url_split
+from temporal_assets.core.compiled import inlined, leaf
 from temporal_assets.core.texts import (
     SEED,
     Bytes,
@@ -198,6 +198,15 @@ def _bound(data: Bytes, urls: int) -> int:
 
 
 @inlined
+def _is_value(data: Bytes, start: int, stop: int, known_start: int, known_stop: int) -> bool:
+    """Whether a value is one that lies elsewhere."""
+    length = stop - start
+    return known_stop - known_start == length and equal_bytes(
+        data, start, data, known_start, length
+    )
+
+
+@inlined
 def _find(
     data: Bytes,
     start: int,
@@ -218,8 +227,7 @@ def _find(
         if (
             hashes[other] == value
             and salts[other] == salt
-            and stops[other] - starts[other] == stop - start
-            and equal_bytes(data, start, data, starts[other], stop - start)
+            and _is_value(data, start, stop, starts[other], stops[other])
         ):
             break
         at = (at + 1) & mask
@@ -257,6 +265,7 @@ def _fields(
     table = np.full(1024, -1, np.int32)
     name_table = np.full(256, -1, np.int32)
     fields = np.zeros(url_split.TABLE_SHAPE, np.int64)
+    last = np.full(_QUERY_SLOT, -1, np.int32)
     count = known = names = 0
     for url in range(urls):
         for i in range(url_split.split_url(data, offsets[url], offsets[url + 1], fields, seed)):
@@ -278,17 +287,23 @@ def _fields(
                 if 2 * names > len(name_table):
                     name_table = _grown(name_table, name_hashes, names)
             start, stop = fields[i, url_split.START], fields[i, url_split.STOP]
-            value = hash_bytes(data, start, stop, slot, seed)
-            at = _find(data, start, stop, slot, value, table, hashes, salts, starts, stops)
-            if table[at] < 0:
-                table[at] = known
-                hashes[known], salts[known] = value, slot
-                starts[known], stops[known] = start, stop
-                known += 1
-            slots[count], values[count] = slot, table[at]
+            # URLs come in order: five fields of six are those of the URL before.
+            number = last[slot] if kind != url_split.QUERY else -1
+            if number < 0 or not _is_value(data, start, stop, starts[number], stops[number]):
+                value = hash_bytes(data, start, stop, slot, seed)
+                at = _find(data, start, stop, slot, value, table, hashes, salts, starts, stops)
+                if table[at] < 0:
+                    table[at] = known
+                    hashes[known], salts[known] = value, slot
+                    starts[known], stops[known] = start, stop
+                    known += 1
+                number = table[at]
+                if kind != url_split.QUERY:
+                    last[slot] = number
+                if 2 * known > len(table):
+                    table = _grown(table, hashes, known)
+            slots[count], values[count] = slot, number
             count += 1
-            if 2 * known > len(table):
-                table = _grown(table, hashes, known)
         pointers[url + 1] = count
     named = np.empty((names, 3), np.int64)
     for i in range(names):
