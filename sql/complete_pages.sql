@@ -1,12 +1,11 @@
 -- complete_pages: reliable pages seen long enough for their labels to be relied on
 -- inputs: page_histories, page_labels
--- parameters: first, born_from, born_until, section, most
+-- parameters: first, born_from, born_until, most
 -- output: complete_pages
 -- grain: url
 SELECT
     histories.site,
     histories.url,
-    regexp_extract(histories.url, $section, 1) AS section,
     date_diff('day', $first, histories.birth) AS born,
     histories.views,
     labels.is_temporal

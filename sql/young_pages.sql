@@ -1,25 +1,24 @@
 -- young_pages: views of pages born in the last days, by day of their life; missing days left out
 -- inputs: page_totals, page_views
--- parameters: born_from, observed, days, section
+-- parameters: born_from, observed, days
 -- output: young_pages
 -- grain: url
 SELECT
-    totals.site,
-    totals.url,
-    regexp_extract(totals.url, $section, 1) AS section,
-    totals.birth,
-    length(
-        replace(substr($observed, date_diff('day', $born_from, totals.birth) + 1), '0', '')
-    ) AS age,
-    totals.total,
+    site,
+    url,
+    birth,
+    length(replace(substr($observed, date_diff('day', $born_from, birth) + 1), '0', '')) AS age,
+    total,
     list_transform(
         range($days),
-        lambda n: coalesce(list_extract(found.views, list_position(found.days, n)), 0)
+        lambda n: coalesce(list_extract(views, list_position(days, n)), 0)
     ) AS views
-FROM page_totals AS totals
-INNER JOIN (
+FROM (
     SELECT
         young.url,
+        any_value(young.site) AS site,
+        any_value(young.birth) AS birth,
+        any_value(young.total) AS total,
         list(
             length(
                 replace(
@@ -38,6 +37,5 @@ INNER JOIN (
     INNER JOIN page_totals AS young ON young.url = seen.url
     WHERE young.birth >= $born_from
     GROUP BY young.url
-) AS found ON found.url = totals.url
-WHERE totals.birth >= $born_from
-ORDER BY totals.site, totals.url
+) AS found
+ORDER BY site, url

@@ -1,10 +1,9 @@
 -- complete_pages: made from sql/complete_pages.sql by `python -m temporal_assets.engines.translation`; edit that
 -- inputs: page_histories, page_labels
--- parameters: born_from, born_until, first, most, section
+-- parameters: born_from, born_until, first, most
 SELECT
   histories.site,
   histories.url,
-  REGEXP_EXTRACT(histories.url, :section) AS section,
   DATEDIFF(DAY, :first, histories.birth) AS born,
   histories.views,
   labels.is_temporal

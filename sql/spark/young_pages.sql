@@ -1,23 +1,22 @@
 -- young_pages: made from sql/young_pages.sql by `python -m temporal_assets.engines.translation`; edit that
 -- inputs: page_totals, page_views
--- parameters: born_from, days, observed, section
+-- parameters: born_from, days, observed
 SELECT
-  totals.site,
-  totals.url,
-  REGEXP_EXTRACT(totals.url, :section) AS section,
-  totals.birth,
-  LENGTH(
-    REPLACE(SUBSTRING(:observed, DATEDIFF(DAY, :born_from, totals.birth) + 1), '0', '')
-  ) AS age,
-  totals.total,
+  site,
+  url,
+  birth,
+  LENGTH(REPLACE(SUBSTRING(:observed, DATEDIFF(DAY, :born_from, birth) + 1), '0', '')) AS age,
+  total,
   TRANSFORM(
     SLICE(SEQUENCE(0, :days), 1, :days - 0),
-    n -> COALESCE(GET(found.views, ARRAY_POSITION(found.days, n) - 1), 0)
+    n -> COALESCE(GET(views, ARRAY_POSITION(days, n) - 1), 0)
   ) AS views
-FROM {page_totals} AS totals
-INNER JOIN (
+FROM (
   SELECT
     young.url,
+    ANY_VALUE(young.site) IGNORE NULLS AS site,
+    ANY_VALUE(young.birth) IGNORE NULLS AS birth,
+    ANY_VALUE(young.total) IGNORE NULLS AS total,
     COLLECT_LIST(
       LENGTH(
         REPLACE(
@@ -40,9 +39,6 @@ INNER JOIN (
   GROUP BY
     young.url
 ) AS found
-  ON found.url = totals.url
-WHERE
-  totals.birth >= :born_from
 ORDER BY
-  totals.site NULLS LAST,
-  totals.url NULLS LAST
+  site NULLS LAST,
+  url NULLS LAST

@@ -72,8 +72,11 @@ class Early:
             sites: pages.
             sections: pages, named as in `learn`.
         """
+        return self.given(first_views, age, self.prior.of(sites, sections))
+
+    def given(self, first_views: ArrayLike, age: ArrayLike, prior: Floats) -> Floats:
+        """The same, given the prior of each page."""
         views, seen = np.asarray(first_views, np.float64), np.asarray(age, np.int64)
-        prior = self.prior.of(sites, sections)
         result = prior.copy()
         for position, (k, model) in enumerate(zip(self.ages, self._models, strict=True)):
             following = self.ages[position + 1 :]

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from temporal_assets.contracts import ColumnSpec, Table, Type
 from temporal_assets.contracts.early_labels import YOUNG_DAYS
-from temporal_assets.core.page_section import SECTION
+from temporal_assets.core.page_section import sections_of
 from temporal_assets.engines.base import Engine
+from temporal_assets.windows.arrow_texts import from_arrow, to_arrow
 
 _UNSEEN_DAYS: Final = 7
 """A page counts as born when nobody opened it on the first days of the window; one that was read
@@ -39,7 +40,6 @@ COMPLETE_PAGES: Final = Table(
     columns=(
         ColumnSpec("site", Type.VARCHAR, "Host of `url`."),
         ColumnSpec("url", Type.VARCHAR, "Canonical URL of the page."),
-        ColumnSpec("section", Type.VARCHAR, "Its top folder or program."),
         ColumnSpec("born", Type.BIGINT, "Day of birth; 0 is the first of the window."),
         ColumnSpec("views", Type.INTEGERS, "By day of the window."),
         ColumnSpec("is_temporal", Type.BOOLEAN, "By curve."),
@@ -96,7 +96,6 @@ def complete_pages(
         "first": first,
         "born_from": first + dt.timedelta(days=_UNSEEN_DAYS),
         "born_until": last - dt.timedelta(days=max(complete_days, FIRST_DAYS) - 1),
-        "section": SECTION,
         "most": _MOST,
     }
     written = engine.query("complete_pages", inputs, parameters, COMPLETE_PAGES, out)
@@ -107,12 +106,13 @@ def complete_pages(
 def _pages(table: pa.Table, observed: NDArray[np.bool_]) -> CompletePages:
     views = table.column("views").combine_chunks().flatten().to_numpy(zero_copy_only=False)
     born = table.column("born").to_numpy()
+    urls = table.column("url").combine_chunks()
     return CompletePages(
         _first_days(views.reshape(len(table), len(observed)), born, observed),
         born,
         table.column("is_temporal").to_numpy(),
         np.array(table.column("site").to_pylist(), np.str_),
-        np.array(table.column("section").to_pylist(), np.str_),
+        np.array(to_arrow(sections_of(from_arrow(urls))).to_pylist(), np.str_),
     )
 
 

@@ -10,12 +10,14 @@ from typing import Final
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from temporal_assets import contracts
 from temporal_assets.contracts import ColumnSpec, Table, Type
 from temporal_assets.contracts.early_labels import YOUNG_DAYS
 from temporal_assets.core.early import COPIES, Early, learn
-from temporal_assets.core.page_section import SECTION
+from temporal_assets.core.page_section import sections_of
+from temporal_assets.windows.arrow_texts import from_arrow, to_arrow
 from temporal_assets.windows.asset import Job, WindowAsset
 from temporal_assets.windows.complete_pages import CompletePages, complete_pages
 from temporal_assets.windows.days import observed_days
@@ -33,7 +35,6 @@ YOUNG_PAGES: Final = Table(
     columns=(
         ColumnSpec("site", Type.VARCHAR, "Host of `url`."),
         ColumnSpec("url", Type.VARCHAR, "Canonical URL of the page."),
-        ColumnSpec("section", Type.VARCHAR, "Its top folder or program."),
         ColumnSpec("birth", Type.DATE, "First day with views."),
         ColumnSpec("age", Type.BIGINT, "Days seen so far."),
         ColumnSpec("total", Type.BIGINT, "Views so far."),
@@ -51,25 +52,38 @@ def judge_batch(
     batch: pa.RecordBatch, model: Early, learned_from: int, day: dt.date
 ) -> pa.RecordBatch:
     """Rows of `early_labels` for rows of `young_pages`."""
-    sites, sections = (
-        np.array(batch.column(name).to_pylist(), np.str_) for name in ("site", "section")
-    )
+    sections = to_arrow(sections_of(from_arrow(batch.column("url"))))
+    prior = _prior(model, batch.column("site"), sections)
     views = batch.column("views").flatten().to_numpy(zero_copy_only=False)
-    probability = model.probability(
-        views.reshape(len(batch), YOUNG_DAYS), batch.column("age").to_numpy(), sites, sections
+    probability = model.given(
+        views.reshape(len(batch), YOUNG_DAYS), batch.column("age").to_numpy(), prior
     )
     unknown = np.full(len(batch), learned_from == 0)
     basis = "nothing" if learned_from == 0 else "views" if model.knows_views else "history"
     columns = {
         "day": pa.repeat(pa.scalar(day, pa.date32()), len(batch)),
         **{name: batch.column(name) for name in YOUNG_PAGES.column_names if name != "views"},
+        "section": sections,
         "probability": pa.array(probability, mask=unknown),
-        "prior": pa.array(model.prior.of(sites, sections), mask=unknown),
+        "prior": pa.array(prior, mask=unknown),
         "basis": pa.repeat(pa.scalar(basis), len(batch)),
         "learned_from": pa.repeat(pa.scalar(learned_from, pa.int64()), len(batch)),
     }
     schema = contracts.EARLY_LABELS.arrow_schema
     return pa.RecordBatch.from_arrays([columns[name] for name in schema.names], schema=schema)
+
+
+def _prior(model: Early, sites: pa.Array, sections: pa.Array) -> NDArray[np.float64]:
+    """The prior of each page, asked for once a section: names are slow to find."""
+    site, section = sites.dictionary_encode(), sections.dictionary_encode()
+    pairs = section.indices.to_numpy().astype(np.int64) * len(site.dictionary)
+    _, pages, of = np.unique(
+        pairs + site.indices.to_numpy(), return_index=True, return_inverse=True
+    )
+    names = (
+        np.array(texts.take(pa.array(pages)).to_pylist(), np.str_) for texts in (sites, sections)
+    )
+    return model.prior.of(*names)[of]
 
 
 def _make(job: Job) -> Sequence[Path]:
@@ -96,7 +110,6 @@ def _young(job: Job, observed: np.ndarray) -> Sequence[Path]:
         # One character a day: what every engine can count parts of.
         "observed": "".join("1" if there else "0" for there in observed[-young_days:]),
         "days": YOUNG_DAYS,
-        "section": SECTION,
     }
     return job.engine.query("young_pages", inputs, parameters, YOUNG_PAGES, job.out)
 

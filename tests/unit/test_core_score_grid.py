@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from temporal_assets.core.concentration import concentration
 from temporal_assets.core.curves import Options, fit
-from temporal_assets.core.page_section import section_of
+from temporal_assets.core.page_section import section_of, sections_of
 from temporal_assets.core.score_grid import FittedCurves, concentrations, interest
 from temporal_assets.core.synthetic import draw
+from temporal_assets.core.texts import texts
+
+PIECES = (
+    *("http", "https://", "http://", "://", "s", "a.example", "/", "//", "?", "x", "\u00e9", "\n"),
+    *("y" * 199, "y" * 200, "\u00e9" * 200, "\u00e9" * 201),
+)
 
 
 @pytest.mark.parametrize("base", [False, True])
@@ -56,3 +64,9 @@ def test_concentrations_are_those_of_one_m_and_0_where_undefined() -> None:
 )
 def test_a_page_has_one_section(url: str, section: str) -> None:
     assert section_of(url) == section
+
+
+@given(st.lists(st.lists(st.sampled_from(PIECES), max_size=8).map("".join), max_size=20))
+def test_sections_of_many_pages_are_those_of_each(urls: list[str]) -> None:
+    found = sections_of(texts(urls))
+    assert [found[i] for i in range(len(urls))] == [section_of(url) for url in urls]
