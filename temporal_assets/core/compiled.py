@@ -34,7 +34,11 @@ _COMPILED: Final[dict[str, Any]] = {
     "no_cfunc_wrapper": True,  # for callers in C, of which there are none
 }
 
-_LEAF: Final[dict[str, Any]] = {"nogil": True, "cache": True, "_nrt": False}
+_COUNTED: Final[dict[str, Any]] = {"_nrt": True}
+_UNCOUNTED: Final[dict[str, Any]] = {"_nrt": False}
+"""Whether references to arrays are counted; numba has no public name for it."""
+
+_LEAF: Final[dict[str, Any]] = {"nogil": True, "cache": True, **_UNCOUNTED}
 
 
 def exact(function: Callable[P, R]) -> Callable[P, R]:
@@ -42,7 +46,7 @@ def exact(function: Callable[P, R]) -> Callable[P, R]:
 
     `fastmath=False` is said because a function that says nothing inherits its caller's freedom.
     """
-    compiled = njit(**_COMPILED, forceinline=True, fastmath={"contract"})(function)
+    compiled = njit(**_COMPILED, **_UNCOUNTED, forceinline=True, fastmath={"contract"})(function)
     return cast("Callable[P, R]", compiled)
 
 
@@ -51,7 +55,8 @@ def leaf(function: Callable[P, R]) -> Callable[P, R]:
 
     A compiled function counts a reference to each array that it is handed, atomically, and even
     where it has become part of its caller. Whoever called it holds them all: of the time in which
-    URLs are cut and their fields are numbered, counting took three fifths.
+    URLs are cut and their fields are numbered, counting took three fifths, and a third of that in
+    which curves are fitted.
     """
     return cast("Callable[P, R]", njit(**_LEAF)(function))
 
@@ -62,8 +67,16 @@ def inlined(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a loop without the interpreter lock; its sums may be taken in any fixed order."""
-    return cast("Callable[P, R]", njit(**_COMPILED, fastmath=_FREE)(function))
+    """Compile a leaf whose sums may be taken in any fixed order."""
+    return cast("Callable[P, R]", njit(**_COMPILED, **_UNCOUNTED, fastmath=_FREE)(function))
+
+
+def making(function: Callable[P, R]) -> Callable[P, R]:
+    """The same for a loop that makes arrays, or calls one that does, and so counts references.
+
+    That is said for the reason for which `exact` says its `fastmath`.
+    """
+    return cast("Callable[P, R]", njit(**_COMPILED, **_COUNTED, fastmath=_FREE)(function))
 
 
 def constant(value: int) -> int:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
-from temporal_assets.core.compiled import kernel
+from temporal_assets.core.compiled import kernel, making
 from temporal_assets.core.descent import ROOM, allowed, copy, descend
 from temporal_assets.core.interest import interval, share
 from temporal_assets.core.lognormal import MIN_SIGMA, SLOWEST, accumulated, bounds
@@ -267,7 +267,7 @@ def _cell_shares(cells: Grid, n: float, days: int) -> Floats:
     return shares
 
 
-@kernel
+@making
 def _fit_rows(
     views: Floats,
     births: NDArray[np.int64],
@@ -333,7 +333,7 @@ def _fit_rows(
         _tell(likelihood, best, birth, days, n, value, goodness, bottom, top, numbers[p])
 
 
-@kernel
+@making
 def _tell(
     likelihood: bool,
     theta: Floats,
@@ -438,7 +438,7 @@ def _of_constant(likelihood: bool, y: Floats, w: Floats) -> tuple[float, float]:
     return (deviance, shift) if likelihood else (squares, 0.0)
 
 
-@kernel
+@making
 def _best_of(
     likelihood: bool,
     y: Floats,

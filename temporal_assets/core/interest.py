@@ -20,7 +20,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from temporal_assets.core.compiled import kernel
+from temporal_assets.core.compiled import kernel, making
 from temporal_assets.core.descent import ROOM, solve
 from temporal_assets.core.page_equations import (
     AMPLITUDE,
@@ -86,7 +86,7 @@ def expected_views(likelihood: bool, theta: Floats, work: Floats, life: int, out
             out[i] = theta[AMPLITUDE] * work[1, i] + theta[BASE]
 
 
-@kernel
+@making
 def interval(
     likelihood: bool,
     theta: Floats,
@@ -184,7 +184,7 @@ def _gradient(
         slope[AMPLITUDE] = -per_ratio * ratio / height
 
 
-@kernel
+@making
 def _spread(
     likelihood: bool,
     theta: Floats,

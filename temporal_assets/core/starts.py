@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from temporal_assets.core.compiled import kernel
+from temporal_assets.core.compiled import kernel, making
 from temporal_assets.core.lognormal import (
     MAX_SIGMA,
     MIN_MU,
@@ -152,7 +152,7 @@ def is_peak(gains: Singles, neighbours: NDArray[np.int64], cell: int) -> bool:
     return bool(best == cell)
 
 
-@kernel
+@making
 def compare(values: Singles, table: Singles, life: int, products: Singles) -> None:
     """products[k] = sum over the page's days of values[day] * table[day, k].
 
