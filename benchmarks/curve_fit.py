@@ -40,7 +40,7 @@ from scipy.special import ndtr
 from temporal_assets import contracts
 from temporal_assets.core import curves as fitter
 from temporal_assets.core import synthetic, truncation
-from temporal_assets.core.compiled import kernel
+from temporal_assets.core.compiled import making
 from temporal_assets.core.curves import Method, Options, fit
 from temporal_assets.core.descent import ROOM, copy, descend
 from temporal_assets.core.lognormal import bounds, density
@@ -99,7 +99,7 @@ def _curve(x: Floats, a: float, b: float, mu: float, sigma: float) -> Floats:
     return a * density(x - b, mu, sigma)
 
 
-@kernel
+@making
 def _long_search(
     likelihood: bool,
     y: Floats,
