@@ -15,14 +15,15 @@ pattern.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import chain
-from typing import Any, Final, NamedTuple, ParamSpec, TypedDict, TypeVar
+from typing import Final, NamedTuple, TypedDict
 
 import numpy as np
 from numba import njit
 
 from temporal_assets.core import url_split
+from temporal_assets.core.compiled import inlined
 from temporal_assets.core.pattern_tree import OTHER, SHAPED, PatternTree
 from temporal_assets.core.texts import (
     MULTIPLIER,
@@ -45,26 +46,6 @@ KINDS: Final = ("scheme", "port", "host", "path", "extension", "query")
 
 _SLOTS: Final = slot_of(url_split.QUERY, 0)
 _UNKNOWN: Final = -1
-
-P = ParamSpec("P")
-R = TypeVar("R")
-
-
-_UNCOUNTED: Final[dict[str, Any]] = {"nogil": True, "cache": True, "_nrt": False}
-"""Without numba's run time, which would count references to every table at every step and made the
-walk three times as slow. Such code must make no arrays."""
-
-
-def part(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a part of a loop into its caller."""
-    compiled: Callable[P, R] = njit(forceinline=True, **_UNCOUNTED)(function)
-    return compiled
-
-
-def loop(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a loop over URLs."""
-    compiled: Callable[P, R] = njit(**_UNCOUNTED)(function)
-    return compiled
 
 
 class PortableTree(TypedDict):
@@ -348,14 +329,14 @@ def _enter(table: Int32s, data: Bytes, offsets: Int64s, salt: Int32s, seed: np.u
         table[at] = i
 
 
-@part
+@inlined
 def _place(hashed: np.uint64, salt: int, mask: int) -> int:
     """Where a text is looked for first: by its hash, which the cut of a URL knows of names."""
     mixed = (hashed ^ np.uint64(salt)) * MULTIPLIER
     return int(np.int64(mixed >> np.uint64(32)) & mask)
 
 
-@part
+@inlined
 def _find(lookup: _Lookup, data: Bytes, start: int, stop: int, hashed: np.uint64, salt: int) -> int:
     """The number of a text, given its hash; -1 if it is unknown."""
     mask = len(lookup.table) - 1
@@ -373,7 +354,7 @@ def _find(lookup: _Lookup, data: Bytes, start: int, stop: int, hashed: np.uint64
     return -1
 
 
-@part
+@inlined
 def walk(forest: Forest, tree: int, data: Bytes, start: int, stop: int, desk: Desk) -> int:
     """The most specific node for the canonical URL `data[start:stop]`, NOWHERE if there is none."""
     base = forest.first_key[tree]
@@ -415,7 +396,7 @@ def walk(forest: Forest, tree: int, data: Bytes, start: int, stop: int, desk: De
     return int(at)
 
 
-@part
+@inlined
 def _branch(forest: Forest, node: int, base: int, data: Bytes, desk: Desk) -> int:
     """The child that a URL belongs to, -1 if there is none."""
     key = forest.split_key[node]
@@ -440,7 +421,7 @@ def _branch(forest: Forest, node: int, base: int, data: Bytes, desk: Desk) -> in
     return int(forest.other[node])
 
 
-@part
+@inlined
 def _shape(key: int, data: Bytes, desk: Desk) -> int:
     """Shape of a value, recognised once a URL."""
     if desk.bits[key] == _UNKNOWN:
@@ -448,7 +429,7 @@ def _shape(key: int, data: Bytes, desk: Desk) -> int:
     return int(desk.bits[key])
 
 
-@part
+@inlined
 def _passes(forest: Forest, node: int, data: Bytes, desk: Desk) -> bool:
     for test in range(forest.first_test[node], forest.first_test[node + 1]):
         key, value = forest.test_key[test], forest.test_value[test]

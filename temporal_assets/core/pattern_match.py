@@ -14,7 +14,8 @@ from typing import Final
 import numpy as np
 
 from temporal_assets.core import pattern_forest
-from temporal_assets.core.pattern_forest import Desk, Forest, desk_for, loop, plant, portable, walk
+from temporal_assets.core.compiled import leaf
+from temporal_assets.core.pattern_forest import Desk, Forest, desk_for, plant, portable, walk
 from temporal_assets.core.pattern_tree import PatternTree
 from temporal_assets.core.texts import Bytes, Flags, Int32s, Int64s, Texts
 
@@ -48,7 +49,7 @@ def compile_matcher(tree: PatternTree) -> PatternMatcher:
     return PatternMatcher(plant([portable(tree)]), tree.hierarchy.is_leaf)
 
 
-@loop
+@leaf
 def _match(data: Bytes, offsets: Int64s, forest: Forest, desk: Desk, nodes: Int32s) -> None:
     for url in range(len(nodes)):
         nodes[url] = walk(forest, 0, data, offsets[url], offsets[url + 1], desk)

@@ -15,7 +15,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numba import njit
 
-from temporal_assets.core.pattern_forest import Desk, Forest, desk_for, loop, part, walk
+from temporal_assets.core.compiled import inlined, leaf
+from temporal_assets.core.pattern_forest import Desk, Forest, desk_for, walk
 from temporal_assets.core.texts import SEED, Bytes, Flags, Int8s, Int32s, Int64s, equal_bytes, texts
 from temporal_assets.policy.document import SKIP_TIER
 
@@ -109,7 +110,7 @@ def _size(entries: int) -> int:
     return 1 << max(4, (4 * entries).bit_length())
 
 
-@part
+@inlined
 def _place(value: np.uint64, mask: int) -> int:
     return int(np.int64((value ^ (value >> np.uint64(29))) & np.uint64(mask)))
 
@@ -127,7 +128,7 @@ def _enter(table: Int32s, data: Bytes, offsets: Int64s, seed: np.uint64) -> None
         table[place] = i
 
 
-@part
+@inlined
 def _entry(
     table: Int32s,
     known: Bytes,
@@ -182,7 +183,7 @@ def find(
     return found
 
 
-@loop
+@leaf
 def _find_sites(
     data: Bytes,
     starts: Int64s,
@@ -201,7 +202,7 @@ def _find_sites(
             found.reason[i] = UNKNOWN_SITE
 
 
-@loop
+@leaf
 def _find(
     data: Bytes,
     starts: Int64s,
@@ -234,7 +235,7 @@ def _find(
         _decide(found, i, tiers)
 
 
-@part
+@inlined
 def _after_scheme(data: Bytes, start: int) -> int:
     """Where the host of a canonical URL begins."""
     at = start
@@ -243,7 +244,7 @@ def _after_scheme(data: Bytes, start: int) -> int:
     return at + 3
 
 
-@part
+@inlined
 def _decide(found: Found, i: int, tiers: Tiers) -> None:
     """The first that knows the URL."""
     pattern, prefix = found.pattern[i], found.prefix[i]
@@ -257,7 +258,7 @@ def _decide(found: Found, i: int, tiers: Tiers) -> None:
         found.reason[i], found.tier[i] = SITE, tiers.site[found.site[i]]
 
 
-@part
+@inlined
 def _host_ends(data: Bytes, start: int, stop: int) -> tuple[int, int]:
     """Where the host ends, and where the path begins (they differ by a port)."""
     at = start
@@ -272,7 +273,7 @@ def _host_ends(data: Bytes, start: int, stop: int) -> tuple[int, int]:
     return at, path
 
 
-@part
+@inlined
 def _site(data: Bytes, start: int, end: int, known: Beginnings, includes_subdomains: bool) -> int:
     """The site of a host, or of the nearest domain above it where sites include these."""
     at = start
@@ -292,7 +293,7 @@ def _site(data: Bytes, start: int, end: int, known: Beginnings, includes_subdoma
             return NONE
 
 
-@part
+@inlined
 def _scan(
     data: Bytes,
     host: int,
@@ -323,7 +324,7 @@ def _scan(
     return query
 
 
-@part
+@inlined
 def _is_static(
     data: Bytes, path: int, query: int, static: Extensions, seed: np.uint64, name: Bytes
 ) -> bool:
