@@ -107,4 +107,5 @@ PAGE_TOTALS: Final = Table(
         has_rows("views"),
     ),
     drifts=(rows_drift("pages"),),
+    is_read_often=True,
 )

@@ -55,4 +55,5 @@ PAGE_VIEWS: Final = Table(
         has_rows("views"),
     ),
     drifts=(rows_drift("pages"),),
+    is_read_often=True,
 )

@@ -176,7 +176,8 @@ def go_on(
         folder = job.out / f"pages-{first}"
         folder.mkdir()
         put = folder / "rows.parquet"
-        pq.write_table(rows.table(first, min(first + at_once, len(totals))), put, compression="lz4")
+        table = rows.table(first, min(first + at_once, len(totals)))
+        pq.write_table(table, put, compression="lz4")
         inputs = {"traffic_rows": [str(put)]}
         return job.engine.query("traffic_rows", inputs, {}, contracts.PAGE_TRAFFIC, folder)
 
