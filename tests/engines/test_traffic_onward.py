@@ -1,7 +1,7 @@
 """`page_traffic` from the window before, against all days anew: byte for byte, whatever moved.
 
 Pages that are new, leave, come back or are only reloaded; clients who come again; hosts that begin
-alike; audiences that shrink to a few. A cluster makes every window anew and is held to the same.
+alike; audiences that shrink to a few. A cluster makes every window anew.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 from temporal_assets import contracts
 from temporal_assets.engines.base import Engine
+from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.logs.urls import site_of
 from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage.manifest import Input
@@ -28,6 +29,7 @@ from temporal_assets.windows import page_traffic
 from temporal_assets.windows.asset import Job, Sources
 from temporal_assets.windows.page_traffic import PAGE_TRAFFIC
 from temporal_assets.windows.page_traffic_onward import go_on
+from tests.engines.both import BothEngines
 
 ONE = dt.timedelta(days=1)
 FIRST = dt.date(2026, 3, 20)
@@ -128,6 +130,12 @@ class Traffic:
         return {row["url"]: row for row in rows}
 
 
+@pytest.fixture(scope="module")
+def duckdb(tmp_path_factory: pytest.TempPathFactory) -> Engine:
+    """The engine that goes on."""
+    return DuckDBEngine(load_settings(tmp_path_factory.mktemp("engine")))
+
+
 @pytest.fixture
 def ways(monkeypatch: pytest.MonkeyPatch) -> list[int | None]:
     """Days moved, or None, of every window that was made."""
@@ -149,17 +157,17 @@ def ways(monkeypatch: pytest.MonkeyPatch) -> list[int | None]:
     at_once=st.sampled_from([2, 100]),
 )
 def test_going_on_gives_the_bytes_of_all_days(
-    engine: Engine, days: list[list[Visit]], steps: list[int], at_once: int
+    duckdb: Engine, days: list[list[Visit]], steps: list[int], at_once: int
 ) -> None:
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(page_traffic, "PAGES_AT_ONCE", at_once)
         # `write_traffic` has it as a default.
         patch.setattr(page_traffic.write_traffic, "__defaults__", (at_once,))
-        onward = Traffic(engine, Path(folder, "onward"), days)
+        onward = Traffic(duckdb, Path(folder, "onward"), days)
         lasts = [LENGTH - 1 + step for step in steps if LENGTH - 1 + step < len(days)]
         for last in lasts:
             onward.make(last)
-            anew = Traffic(engine, Path(folder, f"anew-{last}"), days)
+            anew = Traffic(duckdb, Path(folder, f"anew-{last}"), days)
             anew.make(last)
             assert onward.rows(last) == anew.rows(last)
             assert onward.content(last) == anew.content(last)
@@ -174,12 +182,29 @@ def test_the_next_day_goes_on(engine: Engine, tmp_path: Path, ways: list[int | N
     assert ways == ([1, 2] if engine.spread is None else [])
 
 
-def test_an_audience_that_shrinks_is_named_again(engine: Engine, tmp_path: Path) -> None:
+@pytest.mark.spark
+def test_both_engines_find_the_same_changes(
+    duckdb: Engine, spark_engine: Engine, tmp_path: Path, ways: list[int | None]
+) -> None:
+    """Though a cluster is not asked for them: its statements are there, and must be right."""
+    front, other = URLS[0], URLS[1]
+    days: list[list[Visit]] = [
+        [(None, front, n % 4), (front, other, 1), (ELSEWHERE, URLS[3 + n % 3], n)]
+        for n in range(LENGTH + 1)
+    ]
+    both: Any = BothEngines(duckdb, spark_engine)
+    here = Traffic(both, tmp_path, days)
+    here.make(LENGTH - 1)
+    here.make(LENGTH)
+    assert ways == [1]
+
+
+def test_an_audience_that_shrinks_is_named_again(duckdb: Engine, tmp_path: Path) -> None:
     """Of three clients one leaves: who the others are no row of before says."""
     front = URLS[0]
     days: list[list[Visit]] = [[(None, front, 1)], [(None, front, 2), (None, front, 3)]]
     days += [[(None, URLS[1], 1)]] * (LENGTH - 1)
-    here = Traffic(engine, tmp_path, days)
+    here = Traffic(duckdb, tmp_path, days)
     here.make(LENGTH - 1)
     assert here.rows(LENGTH - 1)[front].items() >= {"clients": 3, "few_clients": []}.items()
     here.make(LENGTH)
@@ -187,13 +212,13 @@ def test_an_audience_that_shrinks_is_named_again(engine: Engine, tmp_path: Path)
 
 
 def test_links_from_a_page_that_was_none_are_counted_from_its_first_day(
-    engine: Engine, tmp_path: Path
+    duckdb: Engine, tmp_path: Path
 ) -> None:
     """People came from it all the time; now somebody opened it."""
     moved, front = URLS[1], URLS[0]
     days: list[list[Visit]] = [[(moved, front, n)] for n in range(LENGTH)]
     days.append([(None, moved, 1)])
-    here = Traffic(engine, tmp_path, days)
+    here = Traffic(duckdb, tmp_path, days)
     here.make(LENGTH - 1)
     assert here.rows(LENGTH - 1)[front]["links"] == []
     here.make(LENGTH)
@@ -203,11 +228,11 @@ def test_links_from_a_page_that_was_none_are_counted_from_its_first_day(
 
 
 def test_tables_that_do_not_belong_together_are_made_anew(
-    engine: Engine, tmp_path: Path, ways: list[int | None]
+    duckdb: Engine, tmp_path: Path, ways: list[int | None]
 ) -> None:
     """A page of shared days that the window before does not know: something was made otherwise."""
     days: list[list[Visit]] = [[(None, URLS[0], n), (None, URLS[1], n)] for n in range(LENGTH + 1)]
-    here = Traffic(engine, tmp_path, days)
+    here = Traffic(duckdb, tmp_path, days)
     here.make(LENGTH - 1)
     manifest = here.store.require("page_traffic", here.day(LENGTH - 1))
     rows = [row for url, row in here.rows(LENGTH - 1).items() if url != URLS[1]]
@@ -222,5 +247,5 @@ def test_tables_that_do_not_belong_together_are_made_anew(
             settings_digest=manifest.settings_digest,
         )
     here.make(LENGTH)
-    assert ways == ([None] if engine.spread is None else [])
+    assert ways == [None]
     assert here.rows(LENGTH)[URLS[1]]["visits"] == LENGTH
