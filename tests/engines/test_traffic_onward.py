@@ -153,7 +153,7 @@ def ways(monkeypatch: pytest.MonkeyPatch) -> list[int | None]:
 @settings(max_examples=40)
 @given(
     days=many_days,
-    steps=st.lists(st.integers(0, 4), min_size=2, max_size=4, unique=True).map(sorted),
+    steps=st.lists(st.integers(-4, 4), min_size=2, max_size=4, unique=True).map(sorted),
     at_once=st.sampled_from([2, 100]),
 )
 def test_going_on_gives_the_bytes_of_all_days(
