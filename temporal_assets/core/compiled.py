@@ -71,12 +71,29 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
     return cast("Callable[P, R]", njit(**_COMPILED, **_UNCOUNTED, fastmath=_FREE)(function))
 
 
+def part(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile such a leaf into the loop that uses it, where the last digit of a sum shows.
+
+    What is called is looked up by its name among all that the process holds, and in another loop it
+    may take its sums in another order: a process that compiles holds other copies than one that
+    loads what was compiled, and would tell other digits.
+    """
+    compiled = njit(**_COMPILED, **_UNCOUNTED, fastmath=_FREE, forceinline=True)(function)
+    return cast("Callable[P, R]", compiled)
+
+
 def making(function: Callable[P, R]) -> Callable[P, R]:
-    """The same for a loop that makes arrays, or calls one that does, and so counts references.
+    """As `kernel`, for a loop that makes arrays, or calls one that does, and so counts references.
 
     That is said for the reason for which `exact` says its `fastmath`.
     """
     return cast("Callable[P, R]", njit(**_COMPILED, **_COUNTED, fastmath=_FREE)(function))
+
+
+def making_part(function: Callable[P, R]) -> Callable[P, R]:
+    """As `part`, for one that makes arrays."""
+    compiled = njit(**_COMPILED, **_COUNTED, fastmath=_FREE, forceinline=True)(function)
+    return cast("Callable[P, R]", compiled)
 
 
 def constant(value: int) -> int:

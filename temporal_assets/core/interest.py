@@ -20,7 +20,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from temporal_assets.core.compiled import kernel, making
+from temporal_assets.core.compiled import making_part, part
 from temporal_assets.core.descent import ROOM, solve
 from temporal_assets.core.page_equations import (
     AMPLITUDE,
@@ -48,14 +48,14 @@ _SPREAD_OF_BOX: Final = 1.0 / 12.0
 """Variance of a uniform distribution per squared width."""
 
 
-@kernel
+@part
 def phi(n: float, mu: float, log_sigma: float) -> float:
     """Accumulated interest after n days."""
     z = (math.log(n) - mu) / math.exp(log_sigma)
     return 0.5 * math.erfc(-z * math.sqrt(0.5))
 
 
-@kernel
+@part
 def share(n: float, window: float, base: float, mu: float, log_sigma: float) -> float:
     """Accumulated interest of a curve with a daily base (in units of A).
 
@@ -64,7 +64,7 @@ def share(n: float, window: float, base: float, mu: float, log_sigma: float) -> 
     return (phi(n, mu, log_sigma) + base * n) / (1.0 + base * window)
 
 
-@kernel
+@part
 def scatter(y: Floats, weight: Floats, expected: Floats, life: int, parameters: int) -> float:
     """Variance of the views per expected view; at least 1, what chance alone makes."""
     total = 0.0
@@ -76,7 +76,7 @@ def scatter(y: Floats, weight: Floats, expected: Floats, life: int, parameters: 
     return max(1.0, total / max(informative - parameters, 1.0))
 
 
-@kernel
+@part
 def expected_views(likelihood: bool, theta: Floats, work: Floats, life: int, out: Floats) -> None:
     """Expected daily views of the curve that `objective` left in `work`."""
     for i in range(life):
@@ -86,7 +86,7 @@ def expected_views(likelihood: bool, theta: Floats, work: Floats, life: int, out
             out[i] = theta[AMPLITUDE] * work[1, i] + theta[BASE]
 
 
-@making
+@making_part
 def interval(
     likelihood: bool,
     theta: Floats,
@@ -140,13 +140,13 @@ def interval(
     return min(bottom, best), max(top, best)
 
 
-@kernel
+@part
 def _logit(p: float) -> float:
     p = min(max(p, 1.0 - _MOST_SHARE), _MOST_SHARE)
     return math.log(p / (1.0 - p))
 
 
-@kernel
+@part
 def _from_scale(value: float, base: bool) -> float:
     """Back from the scale on which the delta method works: logit with a base, else probit."""
     if base:
@@ -154,7 +154,7 @@ def _from_scale(value: float, base: bool) -> float:
     return 0.5 * math.erfc(-value * math.sqrt(0.5))
 
 
-@kernel
+@part
 def _gradient(
     likelihood: bool, theta: Floats, base: bool, n: float, window: float, slope: Floats
 ) -> None:
@@ -184,7 +184,7 @@ def _gradient(
         slope[AMPLITUDE] = -per_ratio * ratio / height
 
 
-@making
+@making_part
 def _spread(
     likelihood: bool,
     theta: Floats,

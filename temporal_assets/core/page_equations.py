@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from temporal_assets.core.compiled import exact, exp, kernel, log, mills
+from temporal_assets.core.compiled import exact, exp, log, mills, part
 from temporal_assets.core.lognormal import STRAY
 
 Floats = NDArray[np.float64]
@@ -47,13 +47,13 @@ _LEAST: Final = 1e-9
 """Share of a curve inside the page's life below which the curve is none of this page."""
 
 
-@kernel
+@part
 def offset_of(likelihood: bool, theta: Floats) -> float:
     """The offset in days, which the dots' parameters hold by its logarithm."""
     return theta[OFFSET] if likelihood else math.exp(theta[OFFSET])
 
 
-@kernel
+@part
 def objective(
     likelihood: bool,
     theta: Floats,
@@ -69,7 +69,7 @@ def objective(
     return _dots(theta, y, weight, life, base, work)
 
 
-@kernel
+@part
 def equations(
     likelihood: bool,
     theta: Floats,
@@ -96,7 +96,7 @@ def equations(
         _products_of_base(work, life, 1 if likelihood else 0, h, g)
 
 
-@kernel
+@part
 def _products(work: Floats, life: int, shift: int, h: Floats, g: Floats) -> None:
     """Weighted products of all rows of derivatives but the base's, of which h gets zeros.
 
@@ -136,7 +136,7 @@ def _products(work: Floats, life: int, shift: int, h: Floats, g: Floats) -> None
     h[3, 4] = h[4, 3] = ms
 
 
-@kernel
+@part
 def _products_of_base(work: Floats, life: int, shift: int, h: Floats, g: Floats) -> None:
     """The same for the row of the base."""
     for k in range(PARAMETERS):
@@ -148,7 +148,7 @@ def _products_of_base(work: Floats, life: int, shift: int, h: Floats, g: Floats)
         g[BASE] = slope
 
 
-@kernel
+@part
 def _dots(theta: Floats, y: Floats, weight: Floats, life: int, base: bool, work: Floats) -> float:
     """Sum of squares of the best A (and base) for theta's shape; puts both into theta.
 
@@ -191,7 +191,7 @@ def _dots(theta: Floats, y: Floats, weight: Floats, life: int, base: bool, work:
     return total
 
 
-@kernel
+@part
 def _dots_slopes(theta: Floats, y: Floats, weight: Floats, life: int, work: Floats) -> None:
     """Derivatives, residuals and weights at the curve that `_dots` left in `work`."""
     height, level = theta[AMPLITUDE], theta[BASE]
@@ -208,7 +208,7 @@ def _dots_slopes(theta: Floats, y: Floats, weight: Floats, life: int, work: Floa
         work[_WEIGHTS, i] = weight[i]
 
 
-@kernel
+@part
 def dots_curvature(theta: Floats, life: int, work: Floats, g: Floats, h: Floats) -> None:
     """Add to the normal equations' h what makes it half the second derivative of the squares.
 
@@ -238,7 +238,7 @@ def dots_curvature(theta: Floats, life: int, work: Floats, g: Floats, h: Floats)
     _subtract(h, oo, om, os_, mm, ms, ss)
 
 
-@kernel
+@part
 def _subtract(h: Floats, oo: float, om: float, os_: float, mm: float, ms: float, ss: float) -> None:
     """Subtract from the part of offset, mu and log sigma."""
     h[2, 2] -= oo
@@ -283,7 +283,7 @@ def _mass_between(
     return narrow * width if width < _NARROW else wide
 
 
-@kernel
+@part
 def _mass(theta: Floats, y: Floats, weight: Floats, life: int, work: Floats) -> float:
     """-2 * log-likelihood (up to a constant) of the best A for theta's shape; puts it into theta.
 
@@ -325,7 +325,7 @@ def _mass(theta: Floats, y: Floats, weight: Floats, life: int, work: Floats) -> 
     return -2.0 * total
 
 
-@kernel
+@part
 def _mass_slopes(theta: Floats, y: Floats, weight: Floats, life: int, work: Floats) -> None:
     """Derivatives, residuals and weights at the curve that `_mass` left in `work`.
 
@@ -350,7 +350,7 @@ def _mass_slopes(theta: Floats, y: Floats, weight: Floats, life: int, work: Floa
         )
 
 
-@kernel
+@part
 def mass_curvature(theta: Floats, life: int, work: Floats, h: Floats) -> None:
     """Add to Fisher's h what makes it the second derivative of the likelihood.
 

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -28,6 +32,35 @@ def masses(a: float, b: float, mu: float, sigma: float, days: int = DAYS) -> np.
     first = math.ceil(b)
     mass = daily_mass(first - b if first > b else 1.0, mu, sigma, days - first + 1)
     return a * np.concatenate([np.zeros(first - 1), mass])
+
+
+_DIGITS = """
+import hashlib
+from temporal_assets.core import synthetic
+from temporal_assets.core.curves import Options, as_columns, fit
+views = synthetic.draw(500, 60, seed=3).views
+digest = hashlib.sha256()
+for method in ("least_squares", "likelihood"):
+    for column in as_columns(fit(views, Options(method=method))).values():
+        digest.update(column.tobytes())
+print(digest.hexdigest())
+"""
+
+
+def test_the_process_that_compiles_tells_the_same_digits(tmp_path: Path) -> None:
+    """As one that loads what was compiled: equal histories are equal bytes, on every day."""
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", _DIGITS],
+            env=environment,
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+        for _ in range(2)
+    ]
+    assert said[0] == said[1]
 
 
 @pytest.mark.parametrize("method", METHODS)
