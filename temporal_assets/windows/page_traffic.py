@@ -139,7 +139,7 @@ def _make(job: Job) -> Sequence[Path]:
         "page_totals": job.files("page_totals"),
         "page_labels": job.files("page_labels"),
     }
-    return write_traffic(job.engine, inputs, parameters, job.out)
+    return write_traffic(job.engine, inputs, parameters, job.out, PAGES_AT_ONCE)
 
 
 PAGE_TRAFFIC: Final = WindowAsset(

@@ -36,18 +36,6 @@ from temporal_assets.windows.asset import Job
 from temporal_assets.windows.onward import Earlier
 from temporal_assets.windows.parquet_rows import ParquetRows
 
-ONWARD_SQL: Final = (
-    "traced_pages",
-    "kept_transits",
-    "changed_pages",
-    "moved_transits",
-    "changed_traffic",
-    "changed_links",
-    "known_labels",
-    "traffic_rows",
-)
-"""The statements of this way, in the order they run."""
-
 _COUNTED: Final = ("visits", "referred", "referrals", "clients", "few_clients")
 """What is copied from a row of before, or taken from a changed one."""
 
@@ -138,6 +126,10 @@ _TABLES: Final = {
         ),
     )
 }
+"""What is asked in turn; each is made from what was asked before."""
+
+ONWARD_SQL: Final = (*_TABLES, "traffic_rows")
+"""The statements of this way, in the order they run."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -161,8 +161,6 @@ def test_going_on_gives_the_bytes_of_all_days(
 ) -> None:
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(page_traffic, "PAGES_AT_ONCE", at_once)
-        # `write_traffic` has it as a default.
-        patch.setattr(page_traffic.write_traffic, "__defaults__", (at_once,))
         onward = Traffic(duckdb, Path(folder, "onward"), days)
         lasts = [LENGTH - 1 + step for step in steps if LENGTH - 1 + step < len(days)]
         for last in lasts:
