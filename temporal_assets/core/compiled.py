@@ -38,7 +38,12 @@ _COUNTED: Final[dict[str, Any]] = {"_nrt": True}
 _UNCOUNTED: Final[dict[str, Any]] = {"_nrt": False}
 """Whether references to arrays are counted; numba has no public name for it."""
 
-_LEAF: Final[dict[str, Any]] = {"nogil": True, "cache": True, **_UNCOUNTED}
+_LEAF: Final[dict[str, Any]] = {
+    "nogil": True,
+    "cache": True,
+    "no_cfunc_wrapper": True,
+    **_UNCOUNTED,
+}
 
 
 def exact(function: Callable[P, R]) -> Callable[P, R]:
@@ -62,7 +67,11 @@ def leaf(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def inlined(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a leaf into the loop that uses it."""
+    """Compile a leaf into the loop that uses it.
+
+    A call costs more than what a part does for one line of a log: an array is passed as seven
+    numbers.
+    """
     return cast("Callable[P, R]", njit(**_LEAF, forceinline=True)(function))
 
 

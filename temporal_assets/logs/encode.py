@@ -15,7 +15,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from temporal_assets.logs.kernels import inlined, kernel
+from temporal_assets.core.compiled import inlined
+from temporal_assets.logs.kernels import kernel
 from temporal_assets.logs.records import Bytes, Column, Offsets
 
 Codes = NDArray[np.int32]

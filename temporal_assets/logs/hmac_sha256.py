@@ -13,7 +13,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from temporal_assets.logs.kernels import inlined, kernel
+from temporal_assets.core.compiled import inlined
+from temporal_assets.logs.kernels import kernel
 from temporal_assets.logs.records import Column, Offsets
 
 LONGEST: Final = 55

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from temporal_assets.core.compiled import constant
+from temporal_assets.core.compiled import constant, inlined
 from temporal_assets.logs.kernels import (
     BACKSLASH,
     BRACE,
@@ -32,7 +32,6 @@ from temporal_assets.logs.kernels import (
     SPACE,
     UNBRACE,
     ZERO,
-    inlined,
     kernel,
 )
 from temporal_assets.logs.layouts import SLOTS, Slot

@@ -1,7 +1,7 @@
 """How loops over bytes are compiled.
 
-Here: the decorators of the log reader's hot loops and the byte constants they share. Not here:
-the loops (`tokenize`, `times`, `rewrite`).
+Here: the decorator of the log reader's hot loops and the byte constants they share. Not here:
+the loops (`tokenize`, `times`, `rewrite`), and their parts' decorator (`core.compiled.inlined`).
 
 The cache on disk knows when the file of a loop changes, not when that of a part does: after work on
 a part in another file, remove `temporal_assets/logs/__pycache__`.
@@ -10,7 +10,7 @@ a part in another file, remove `temporal_assets/logs/__pycache__`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, ParamSpec, TypeVar
+from typing import Final, ParamSpec, TypeVar
 
 from numba import njit
 
@@ -51,24 +51,4 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
     that only the first run on a machine waits for the compiler.
     """
     compiled: Callable[P, R] = njit(nogil=True, cache=True)(function)
-    return compiled
-
-
-_PART: Final[dict[str, Any]] = {
-    "nogil": True,
-    "cache": True,
-    "forceinline": True,
-    "_nrt": False,  # numba's run time, which counts references
-    "no_cfunc_wrapper": True,  # for callers in C, of which there are none
-}
-
-
-def inlined(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a part of such a loop into it.
-
-    A call costs more than what a part does for one line: arrays are passed as seven numbers each,
-    and their references are counted. A part makes no arrays (the compiler says so if it does), so
-    it need not count; that alone halves the time of a line.
-    """
-    compiled: Callable[P, R] = njit(**_PART)(function)
     return compiled

@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from temporal_assets.core.compiled import readonly
+from temporal_assets.core.compiled import inlined, readonly
 from temporal_assets.logs.kernels import (
     COLON,
     MINUS,
@@ -21,7 +21,6 @@ from temporal_assets.logs.kernels import (
     SLASH,
     SPACE,
     ZERO,
-    inlined,
     kernel,
 )
 from temporal_assets.logs.records import Bytes, Column, Offsets

@@ -17,7 +17,7 @@ from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.extending import intrinsic
 
-from temporal_assets.logs.kernels import inlined
+from temporal_assets.core.compiled import inlined
 from temporal_assets.logs.records import Bytes
 
 WIDTH: Final = 32

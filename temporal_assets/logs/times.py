@@ -17,6 +17,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 from numpy.typing import NDArray
 
+from temporal_assets.core.compiled import inlined
 from temporal_assets.logs.kernels import (
     COLON,
     DOT,
@@ -26,7 +27,6 @@ from temporal_assets.logs.kernels import (
     SLASH,
     SPACE,
     ZERO,
-    inlined,
     kernel,
 )
 from temporal_assets.logs.records import Bytes, Offsets

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from temporal_assets.core.compiled import constant, readonly
+from temporal_assets.core.compiled import constant, inlined, readonly
 from temporal_assets.logs.kernels import (
     BACKSLASH,
     CLOSE,
@@ -32,7 +32,6 @@ from temporal_assets.logs.kernels import (
     SPACE,
     TAB,
     ZERO,
-    inlined,
     kernel,
 )
 from temporal_assets.logs.layouts import SKIP, SLOTS, Kind, Layout, Slot
