@@ -65,15 +65,17 @@ def main() -> None:
     parser.add_argument("--days", type=int, default=PAPER_DAYS, help="days of the backfill")
     parser.add_argument("--folder", type=Path, required=True, help="takes corpora and states")
     parser.add_argument("--only", nargs="*", help="stages to run, of those that are not done")
+    parser.add_argument("--packed", action="store_true", help="all logs in gzip: a fifth on disk")
+    parser.add_argument("--memory-limit", help="of DuckDB, as `engine.memory_limit` takes it")
     parser.add_argument("--json", type=Path, help="write all numbers to this file")
     arguments = parser.parse_args()
     runs = []
     for fraction in sorted(arguments.fraction):
-        run = _Run(arguments.folder / f"{fraction:g}-of-paper-{arguments.days}-days", fraction)
+        run = _Run(arguments, fraction)
         for stage in ("generate", *BACKFILL, *LATER):
             if not arguments.only or stage in arguments.only:
-                run.do(stage, arguments.days)
-        runs.append(run.summary(arguments.days))
+                run.do(stage)
+        runs.append(run.summary())
         _show(runs[-1])
     _show_growth(runs)
     if len(runs) > 1:
@@ -100,15 +102,19 @@ def _processor() -> str:
 class _Run:
     """One corpus and what was measured on it so far."""
 
-    def __init__(self, folder: Path, fraction: float) -> None:
-        self.folder = folder
+    def __init__(self, asked: argparse.Namespace, fraction: float) -> None:
+        self.folder: Path = asked.folder / f"{fraction:g}-of-paper-{asked.days}-days"
         self.fraction = fraction
-        self.file = folder / "stages.json"
+        self.days: int = asked.days
+        self.options: list[str] = ["--packed"] * asked.packed
+        if asked.memory_limit:
+            self.options += ["--memory-limit", asked.memory_limit]
+        self.file = self.folder / "stages.json"
         self.done: dict[str, Facts] = (
             json.loads(self.file.read_text()) if self.file.exists() else {}
         )
 
-    def do(self, stage: str, days: int) -> None:
+    def do(self, stage: str) -> None:
         """Run a stage, unless it is done."""
         if stage in self.done:
             return
@@ -117,7 +123,9 @@ class _Run:
         command = [sys.executable, "-m", "benchmarks.paper_stages", str(self.folder), stage]
         started = time.perf_counter()
         process = subprocess.Popen(
-            [*command, str(self.fraction), str(days)], stdout=subprocess.PIPE, text=True
+            [*command, str(self.fraction), str(self.days), *self.options],
+            stdout=subprocess.PIPE,
+            text=True,
         )
         said = process.stdout.read() if process.stdout else ""
         _, status, usage = os.wait4(process.pid, 0)
@@ -132,9 +140,9 @@ class _Run:
         }
         self.file.write_text(json.dumps(self.done, indent=2) + "\n")
 
-    def summary(self, days: int) -> Facts:
+    def summary(self) -> Facts:
         """All that is known of the run, and what follows for the papers' size if all is linear."""
-        scale = PAPER_DAYS / days / self.fraction
+        scale = PAPER_DAYS / self.days / self.fraction
         extrapolated = {
             "backfill_minutes": scale * _seconds(self.done, BACKFILL) / 60,
             # A later day's windows look back on all days; its logs are those of a day.
@@ -142,7 +150,8 @@ class _Run:
         }
         return {
             "fraction": self.fraction,
-            "days": days,
+            "days": self.days,
+            "options": self.options,
             "measured": self.done,
             "extrapolated": extrapolated,
         }

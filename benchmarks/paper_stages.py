@@ -1,6 +1,6 @@
 """One stage of `paper_scale`, in a process of its own, so that its peak memory is its own.
 
-    python -m benchmarks.paper_stages FOLDER STAGE FRACTION DAYS
+    python -m benchmarks.paper_stages FOLDER STAGE FRACTION DAYS [--packed] [--memory-limit 8GB]
 
 Prints what was done as one line of JSON. A stage that was interrupted goes on where it was: logs
 that were read and days that were published are there already. Here is what the stages do; not in
@@ -9,9 +9,9 @@ which order, nor what becomes of the numbers (`paper_scale`).
 
 from __future__ import annotations
 
+import argparse
 import datetime as dt
 import json
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -41,13 +41,20 @@ _CHUNK: Final = 1 << 22
 
 def main() -> None:
     """Do the stage and print its facts."""
-    folder, stage, fraction, days = Path(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("stage")
+    parser.add_argument("fraction", type=float)
+    parser.add_argument("days", type=int)
+    parser.add_argument("--packed", action="store_true")
+    parser.add_argument("--memory-limit")
+    arguments = parser.parse_args()
     started = time.perf_counter()
-    facts = _work(stage)(folder, stage, float(fraction), days)
+    facts = _work(arguments.stage)(arguments)
     print(json.dumps({"seconds": time.perf_counter() - started, **facts}))
 
 
-def _work(stage: str) -> Callable[[Path, str, float, int], Facts]:
+def _work(stage: str) -> Callable[[argparse.Namespace], Facts]:
     name = stage.removeprefix("later ")
     if name == "generate":
         return _generate
@@ -56,8 +63,9 @@ def _work(stage: str) -> Callable[[Path, str, float, int], Facts]:
     return _daily if name in ("requests", *daily.DERIVED) else _window
 
 
-def _generate(folder: Path, _: str, fraction: float, days: int) -> Facts:
+def _generate(asked: argparse.Namespace) -> Facts:
     """A corpus of the days and one more, whose logs are kept aside until its turn comes."""
+    folder, fraction, days = asked.folder, asked.fraction, asked.days
     paper = DemoOptions.preset("paper")
     span = days + 1
     corpus = generate(
@@ -68,6 +76,7 @@ def _generate(folder: Path, _: str, fraction: float, days: int) -> Facts:
             pages=round(paper.pages * fraction),
             requests=round(paper.requests * fraction * span / _PAPER_DAYS),
             clients=max(round(paper.clients * fraction), 10_000),
+            packed=asked.packed,
         ),
         folder / "corpus",
     )
@@ -77,13 +86,17 @@ def _generate(folder: Path, _: str, fraction: float, days: int) -> Facts:
         target.parent.mkdir(parents=True, exist_ok=True)
         path.rename(target)
     settings = add_sources(load_settings(folder / "state"), corpus.sources)
-    set_values(settings, {"window": {"min_days": min(settings.window.min_days, days)}})
+    chosen: Facts = {"window": {"min_days": min(settings.window.min_days, days)}}
+    if asked.memory_limit:
+        chosen["engine"] = {"memory_limit": asked.memory_limit}
+    set_values(settings, chosen)
     first = _log_bytes(folder / "corpus")
     return {"lines": corpus.lines, "pages": corpus.pages, "log_bytes": first[0], "gzip": first[1]}
 
 
-def _ingest(folder: Path, stage: str, *_: object) -> Facts:
-    if stage.startswith("later"):
+def _ingest(asked: argparse.Namespace) -> Facts:
+    folder = asked.folder
+    if asked.stage.startswith("later"):
         for path in _logs(folder / "later"):
             path.rename(folder / "corpus" / path.relative_to(folder / "later"))
     settings = load_settings(folder / "state")
@@ -92,9 +105,9 @@ def _ingest(folder: Path, stage: str, *_: object) -> Facts:
     return {"lines": lines, "files": len(report.landed), "failed": len(report.failed)}
 
 
-def _daily(folder: Path, stage: str, *_: object) -> Facts:
-    settings, store, engine = _opened(folder)
-    name = stage.removeprefix("later ")
+def _daily(asked: argparse.Namespace) -> Facts:
+    settings, store, engine = _opened(asked.folder)
+    name = asked.stage.removeprefix("later ")
     inventory = Inventory.load(settings)
     late = daily.stale(store, inventory, settings)[name]
     published = []
@@ -111,10 +124,10 @@ def _daily(folder: Path, stage: str, *_: object) -> Facts:
     }
 
 
-def _window(folder: Path, stage: str, *_: object) -> Facts:
-    settings, store, engine = _opened(folder)
+def _window(asked: argparse.Namespace) -> Facts:
+    settings, store, engine = _opened(asked.folder)
     day = _last_day(store)
-    (asset,) = (one for one in WINDOW_ASSETS if one.name == stage.removeprefix("later "))
+    (asset,) = (one for one in WINDOW_ASSETS if one.name == asked.stage.removeprefix("later "))
     if is_fresh(store, settings, asset, day):
         raise SystemExit(f"{asset.name} of {day} is there already")
     manifest = build(store, engine, settings, asset, day).manifest

@@ -93,7 +93,7 @@ def generate(options: DemoOptions, folder: Path, progress: Progress | None = Non
     report = progress or _silent
     _prepare(options, folder)
     sites = make_sites(options)
-    logs = make_groups(sites)
+    logs = make_groups(sites, options.packed)
     report("pages", 0, len(sites))
     plan = _Plan(
         options,

@@ -27,6 +27,8 @@ _GROUP_PAGES: Final = 500_000
 _SINGLE_SITES: Final = 30
 """Of the largest sites so many may have a log of their own; every such log is one source."""
 
+_PACKED: Final = ".gz"
+
 _FASTEST: Final = 1
 """Level of compression: a log is written once and read once."""
 
@@ -63,6 +65,8 @@ class LogGroup:
     number: int
     """Of the group among those of its style."""
     sites: tuple[Site, ...]
+    packed: bool = False
+    """Whether files of a style that is kept plain are compressed all the same."""
 
     @property
     def name(self) -> str:
@@ -71,16 +75,16 @@ class LogGroup:
 
     def file(self, corpus: Path, day: dt.date) -> Path:
         """Path of a day's log."""
-        name = f"access-{day}.log{self.style.suffix}"
-        return self.folder(corpus) / name
+        suffix = self.style.suffix or (_PACKED if self.packed else "")
+        return self.folder(corpus) / f"access-{day}.log{suffix}"
 
     def folder(self, corpus: Path) -> Path:
         """Folder of the log's files."""
         return corpus / LOGS / self.style.format / self.name
 
 
-def make_groups(sites: Sequence[Site]) -> list[LogGroup]:
-    """Every site in exactly one group."""
+def make_groups(sites: Sequence[Site], packed: bool = False) -> list[LogGroup]:
+    """Every site in exactly one group; `packed` as in `DemoOptions`."""
     groups: list[LogGroup] = []
     for style in STYLES:
         members: list[Site] = []
@@ -90,11 +94,11 @@ def make_groups(sites: Sequence[Site]) -> list[LogGroup]:
                 continue
             full = sum(other.pages for other in members) + site.pages > _GROUP_PAGES
             if members and (full or style is _BY_SITE):
-                groups.append(LogGroup(style, number, tuple(members)))
+                groups.append(LogGroup(style, number, tuple(members), packed))
                 members, number = [], number + 1
             members.append(site)
         if members:
-            groups.append(LogGroup(style, number, tuple(members)))
+            groups.append(LogGroup(style, number, tuple(members), packed))
     return groups
 
 
@@ -114,7 +118,7 @@ def write_log(path: Path, header: bytes, lines: memoryview) -> None:
     """Write a file, compressed as its name says; equal content gives equal bytes."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("wb") as file:
-        if path.suffix == ".gz":
+        if path.suffix == _PACKED:
             content = b"".join((header, lines))
             file.write(igzip.compress(content, compresslevel=_FASTEST, mtime=0))
         elif path.suffix == ".zst":

@@ -47,6 +47,8 @@ class DemoOptions:
     """Whether to write the true daily views and transits; they are as large as the log."""
     mirror: bool = True
     """Whether to write the pages' HTML and links."""
+    packed: bool = False
+    """Whether every log is compressed: those that servers leave plain are five times as large."""
     workers: int | None = None
     """Threads; all cores when unset."""
 

@@ -409,6 +409,15 @@ def test_without_daily_truth_and_mirror(tmp_path):
     assert not (tmp_path / "mirror").exists()
 
 
+def test_packed_logs_hold_the_same_lines(tmp_path):
+    options = DemoOptions(days=2, sites=7, pages=300, requests=500, clients=100)
+    plain = generate(options, tmp_path / "plain")
+    packed = generate(replace(options, packed=True), tmp_path / "packed")
+    for before, after in zip(plain.sources, packed.sources, strict=True):
+        assert {path.suffix for path in logs(after)} <= {".gz", ".zst"}
+        assert list(map(content, logs(after))) == list(map(content, logs(before)))
+
+
 @settings(
     max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
