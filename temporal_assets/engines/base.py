@@ -113,6 +113,13 @@ class Engine(Protocol):
         """
         ...
 
+    def write(self, rows: pa.Table, table: Table, out: Path) -> list[Path]:
+        """Write rows that were put together in this process, as those of a query are written.
+
+        Columns are those of `table` in their order.
+        """
+        ...
+
     def rows(self, query: str, inputs: Inputs, limit: int = 1000) -> list[dict[str, Any]]:
         """The first rows of a small result, for checks, samples and plots.
 

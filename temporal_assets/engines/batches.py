@@ -1,4 +1,4 @@
-"""Running a kernel over batches of rows: in threads, in order, with bounded memory.
+"""Running a function over batches of rows: in threads, in order, with bounded memory.
 
 Here: what every engine that has Arrow batches in its own process needs. Not here: where batches
 come from and how a result is written (the engine), and what a kernel computes (`core`).
@@ -7,24 +7,27 @@ come from and how a result is written (the engine), and what a kernel computes (
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from temporal_assets.engines.base import Kernel
+from temporal_assets.engines.base import Item, Result
 
 
 def in_order(
-    kernel: Kernel, batches: Iterable[pa.RecordBatch], threads: int
-) -> Iterator[pa.RecordBatch]:
-    """The kernel's results in the order of the batches, of which few are in memory at a time."""
+    function: Callable[[Item], Result], items: Iterable[Item], threads: int
+) -> Iterator[Result]:
+    """The function's results in the order of the items, of which few are in memory at a time.
+
+    With one thread, the next result is made while its caller works on the last.
+    """
     with ThreadPoolExecutor(threads) as pool:
-        pending: deque[Future[pa.RecordBatch]] = deque()
-        for batch in batches:
-            pending.append(pool.submit(kernel, batch))
+        pending: deque[Future[Result]] = deque()
+        for item in items:
+            pending.append(pool.submit(function, item))
             if len(pending) > threads:
                 yield pending.popleft().result()
         while pending:

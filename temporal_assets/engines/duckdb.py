@@ -40,6 +40,9 @@ files are half as large again."""
 _GROUP_BATCH_ROWS: Final = 16_384
 """Rows on their way to the files of groups."""
 
+_MADE: Final = "made"
+"""View of rows of this process."""
+
 _SPILLED: Final = "spilled"
 """View of a kernel's results on their way into the final file."""
 
@@ -99,6 +102,12 @@ class DuckDBEngine:
             # Another session, because the first one is being read from.
             with self._session({}) as second:
                 return [_write_results(second, results, table, out)]
+
+    def write(self, rows: pa.Table, table: Table, out: Path) -> list[Path]:
+        """See `Engine.write`: Arrow's rows are read where they are."""
+        with self._session({}) as session:
+            session.register(_MADE, rows)
+            return [_write(session, f"SELECT * FROM {_MADE}", table, out)]  # noqa: S608 - ours
 
     def rows(self, query: str, inputs: Inputs, limit: int = 1000) -> list[dict[str, Any]]:
         """See `Engine.rows`."""

@@ -141,6 +141,10 @@ class SparkEngine:
         for _, outcome in sorted(tuple(row) for row in found):
             yield result_of(outcome)
 
+    def write(self, rows: pa.Table, table: Table, out: Path) -> list[Path]:
+        """See `Engine.write`: what fits into this process is written by it."""
+        return self._small.write(rows, table, out)
+
     def rows(self, query: str, inputs: Inputs, limit: int = 1000) -> list[dict[str, Any]]:
         """See `Engine.rows`: from DuckDB where files are small, else from the cluster."""
         size = sum(bytes_of(paths) for paths in inputs.values())

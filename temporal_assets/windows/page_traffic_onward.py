@@ -128,7 +128,7 @@ _TABLES: Final = {
 }
 """What is asked in turn; each is made from what was asked before."""
 
-ONWARD_SQL: Final = (*_TABLES, "traffic_rows")
+ONWARD_SQL: Final = tuple(_TABLES)
 """The statements of this way, in the order they run."""
 
 
@@ -167,11 +167,8 @@ def go_on(
     def write(first: int) -> list[Path]:
         folder = job.out / f"pages-{first}"
         folder.mkdir()
-        put = folder / "rows.parquet"
         table = rows.table(first, min(first + at_once, len(totals)))
-        pq.write_table(table, put, compression="lz4")
-        inputs = {"traffic_rows": [str(put)]}
-        return job.engine.query("traffic_rows", inputs, {}, contracts.PAGE_TRAFFIC, folder)
+        return job.engine.write(table, contracts.PAGE_TRAFFIC, folder)
 
     with ThreadPoolExecutor(job.settings.engine.threads or os.cpu_count() or 1) as pool:
         parts = pool.map(write, range(0, max(len(totals), 1), at_once))

@@ -12,6 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from temporal_assets.engines.batches import in_order
+
 
 class ParquetRows:
     """The rows of some files, local or behind fsspec, numbered through from 0."""
@@ -32,9 +34,8 @@ class ParquetRows:
         return int(self._bounds[-1])
 
     def blocks(self, columns: Sequence[str]) -> Iterator[pa.Table]:
-        """All rows in order, a group at a time."""
-        for path, group in self._groups:
-            yield _read(path, [group], columns)
+        """All rows in order, a group at a time; the next is read while one is worked on."""
+        return in_order(lambda one: _read(one[0], [one[1]], columns), self._groups, 1)
 
     def read(self, first: int, stop: int, columns: Sequence[str]) -> pa.Table:
         """Rows `first` to `stop`, without the latter; at least one file there must be."""

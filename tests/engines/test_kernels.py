@@ -137,6 +137,21 @@ def test_rows_that_a_query_writes_alike_are_the_same_file(
     first = applied.read_bytes()
     (queried,) = engine.query("double", inputs, {}, RESULT, out)
     assert queried.read_bytes() == first
+    rows = pq.read_table(queried)
+    (written,) = engine.write(rows, RESULT, out)
+    assert written.read_bytes() == first
+
+
+@pytest.mark.parametrize("count", [0, 9])
+def test_rows_of_this_process_are_written_as_they_lie(
+    engine: Engine, out: Path, tmp_path: Path, count: int
+) -> None:
+    source = pq.read_table(numbers(tmp_path / "a.parquet", 0, count)).combine_chunks()
+    parts = [double(batch) for batch in source.to_batches(max_chunksize=4)]
+    rows = pa.Table.from_batches(parts, RESULT.arrow_schema)
+    made = engine.write(rows, RESULT, out)
+    assert sorted(out.iterdir()) == sorted(made)
+    assert pq.read_table(made).to_pylist() == rows.to_pylist()
 
 
 def test_an_error_in_a_kernel_is_the_callers(engine: Engine, out: Path, tmp_path: Path) -> None:
