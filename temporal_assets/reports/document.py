@@ -185,6 +185,14 @@ class Report:
     sections: tuple[Section, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """Why something cannot be said, and what would make it known."""
+
+    why: str
+    todo: str
+
+
 def unavailable(
     id: str,  # noqa: A002 - the name of the field
     part: str,

@@ -27,6 +27,7 @@ from temporal_assets.crawl.mirror import (
     mirror_folder,
 )
 from temporal_assets.crawl.traffic import Traffic, mirror_of, traffic_of
+from temporal_assets.reports.document import Missing
 from temporal_assets.settings import Settings
 from temporal_assets.storage.manifest import Manifest
 from temporal_assets.windows.asset import Job, WindowAsset
@@ -65,6 +66,19 @@ def trials(job: Job) -> list[Trial]:
 def crawled_sites(job: Job) -> list[str]:
     """Sites with the most views, of those that are large enough and together not too large."""
     return fitting(_most_viewed(job), job.settings.simulation.most_pages)
+
+
+def too_large(job: Job) -> Missing | None:
+    """Said where sites are left out for their size, and no other is left."""
+    if not _most_viewed(job) or crawled_sites(job):
+        return None
+    return no_site_fits(job.settings)
+
+
+def no_site_fits(settings: Settings) -> Missing:
+    """What there is to say where every site is too large."""
+    most = settings.simulation.most_pages
+    return Missing(f"every site has more than {most:,} pages", "raise `simulation.most_pages`")
 
 
 def fitting(sites: Iterable[tuple[str, int]], most_pages: int) -> list[str]:

@@ -42,7 +42,7 @@ from temporal_assets.storage.store import Store
 from temporal_assets.windows.asset import Job, WindowAsset
 from temporal_assets.windows.behaviour_graph import BEHAVIOUR_GRAPH
 from temporal_assets.windows.calibration import CALIBRATION
-from temporal_assets.windows.crawl_simulation import CRAWL_SIMULATION, stored_mirror
+from temporal_assets.windows.crawl_simulation import CRAWL_SIMULATION, stored_mirror, too_large
 from temporal_assets.windows.early_labels import EARLY_LABELS
 from temporal_assets.windows.early_trial import early_trial
 from temporal_assets.windows.hub_evaluation import HUB_EVALUATION
@@ -103,7 +103,7 @@ def compose(job: Job) -> Report:
         *_pages(job, reader),
         *_found(job, reader),
         *_patterns(job, reader, crawled),
-        crawls.timely(reader.table("timely_simulation")),
+        crawls.timely(reader.table("timely_simulation"), too_large(job)),
     )
     # As they are stored, with the digits that are kept: page, table and JSON are the same.
     kept = tuple(section_of(section_content(section)) for section in sections)
@@ -166,13 +166,13 @@ def _patterns(job: Job, reader: Reader, crawled: list[Row]) -> Iterator[Section]
     yield patterns.scales(sites, mirrored_pages(mirror))
     yield patterns.tree_sizes(sites)
     quality = reader.quality(mirror, sites, job.settings.simulation.most_sites)
-    why = "patterns cannot be learned on one part of the days and judged on others"
-    yield patterns.quality(quality, why)
-    yield patterns.reliability(quality, why)
+    yield patterns.quality(quality)
+    yield patterns.reliability(quality)
     yield patterns.behaviour_graph(*reader.graph(sites, MOST_PATTERNS))
     ranked = reader.rows(_PATTERNS, "pattern_ranks")
     yield patterns.ranked(ranked, len(ranked))
-    yield from crawls.orders(crawled, patterns.unlike_the_paper(sites, quality))
+    why = patterns.unlike_the_paper(sites, quality)
+    yield from crawls.orders(crawled, why, too_large(job))
 
 
 def _facts(job: Job, reader: Reader) -> Iterator[tuple[str, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -112,7 +113,8 @@ def _make(job: Job) -> Sequence[Path]:
         "site",
         job.asset.table,
         job.out,
-        site_limits(job.settings),
+        # A site takes milliseconds, a process two seconds to start; nothing can be left out.
+        replace(site_limits(job.settings), processes=0),
         _no_ranks,
     )
 

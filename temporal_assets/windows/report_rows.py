@@ -17,11 +17,12 @@ from temporal_assets.crawl.mirror import Mirror
 from temporal_assets.engines.sql import literal
 from temporal_assets.reports import distribution, prefix_tree
 from temporal_assets.reports.distribution import Distribution
+from temporal_assets.reports.document import Missing
 from temporal_assets.reports.heat_map import HeatMap, of_cells
 from temporal_assets.reports.page_chart import PageChart, chart_of
 from temporal_assets.reports.sections.patterns import Method, Quality
 from temporal_assets.windows.asset import Job
-from temporal_assets.windows.crawl_simulation import fitting
+from temporal_assets.windows.crawl_simulation import fitting, no_site_fits
 from temporal_assets.windows.pattern_quality import MethodQuality, assess
 from temporal_assets.windows.stored_patterns import sites_of
 
@@ -29,6 +30,8 @@ Row = dict[str, Any]
 
 MANY: Final = 100_000
 """Rows that are read at most of anything that is listed; far fewer are shown."""
+
+_READ_MORE: Final = "read more days"
 
 _EXAMPLES: Final = (
     "SELECT lives.day, lives.url, lives.views, is_converged, amplitude, base, b, mu, sigma, method,"
@@ -244,18 +247,23 @@ class Reader:
         edges = self.rows(f"SELECT * FROM behaviour_graph{where}", "behaviour_graph")  # noqa: S608
         return site, nodes[:most], edges, max(len(nodes) - most, 0)
 
-    def quality(self, mirror: Mirror | None, sites: list[Row], most: int) -> Quality | None:
+    def quality(self, mirror: Mirror | None, sites: list[Row], most: int) -> Quality | Missing:
         """Patterns learned on the first quarter of the window, judged on the rest and a mirror."""
         job = self._job
         days = sorted(set(job.window("page_views").present) & set(job.window("transits").present))
         learned = [(row["site"], row["pages"]) for row in sites if row["status"] == "learned"]
         chosen = fitting(learned[:most], job.settings.simulation.most_pages)
-        if len(days) < _PERIODS or not chosen:
-            return None
+        if len(days) < _PERIODS:
+            return Missing(f"{_PERIODS} days are needed, and {len(days)} are there", _READ_MORE)
+        if not learned:
+            return Missing("no site was learned", f"{_READ_MORE} or more traffic")
+        if not chosen:
+            return no_site_fits(job.settings)
         copied = None if mirror is None else _mirrored(mirror, chosen)
         found = assess(job.store, job.engine, job.settings, days, _PERIODS, copied, chosen)
         if not found.sites:
-            return None
+            why = "patterns cannot be learned on one part of the days and judged on others"
+            return Missing(why, _READ_MORE)
         methods = {name: _method(one) for name, one in found.methods.items()}
         return Quality(found.learned, found.periods, found.sites, methods)
 

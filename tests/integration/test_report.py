@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
@@ -25,8 +26,10 @@ from temporal_assets.storage.inventory import Inventory
 from temporal_assets.storage.landing import refresh
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.asset import build, is_fresh
+from temporal_assets.windows.crawl_simulation import CRAWL_SIMULATION
 from temporal_assets.windows.evaluation_report import EVALUATION_REPORT, FOLDER, HTML, read_report
 from temporal_assets.windows.registry import WINDOW_ASSETS, accept
+from temporal_assets.windows.timely_simulation import TIMELY_SIMULATION
 from tests import logs
 
 FIRST = dt.date(2026, 3, 1)
@@ -121,6 +124,20 @@ def test_every_table_and_figure_is_there_or_says_what_to_do(made: Made) -> None:
         assert section.missing or (section.says and section.blocks), section.id
         if section.missing:
             assert re.search(r"Not available: .+\. To get it: .+\.", section.missing), section.id
+
+
+def test_where_every_site_is_too_large_the_setting_is_named(made: Made, tmp_path: Path) -> None:
+    state = shutil.copytree(made.state, tmp_path / "state")
+    settings = load_settings(state, simulation={"most_pages": 5})
+    store, engine = Store.open(settings), DuckDBEngine(settings)
+    for asset in (CRAWL_SIMULATION, TIMELY_SIMULATION, EVALUATION_REPORT):
+        build(store, engine, settings, asset, LAST)
+    missing = {section.id: section.missing for section in read_report(store, LAST).sections}
+    for section in ("bb-table-4", "bb-figure-6", "bb-figure-7", "bb-figure-10", "timely"):
+        assert missing[section] == (
+            "Not available: every site has more than 5 pages. To get it: raise"
+            " `simulation.most_pages`."
+        )
 
 
 def test_page_and_json_are_those_of_the_table(made: Made) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from typing import Any
 
-from temporal_assets.reports.document import Report, Section, Table
+from temporal_assets.reports.document import Missing, Report, Section, Table
 from temporal_assets.reports.prefix_tree import Section as Folder
 from temporal_assets.reports.report_page import page
 from temporal_assets.reports.sections import crawls, found, lists, patterns, prefixes, trust
@@ -13,6 +13,7 @@ from temporal_assets.reports.sections.wording import counted, more_or_fewer
 
 Row = dict[str, Any]
 DAY = dt.date(2026, 1, 31)
+NOTHING = Missing("nothing", "more")
 
 
 def judged(method: str, rule: str, found_: int, pages: int, **more: Any) -> Row:
@@ -153,8 +154,8 @@ def test_without_data_every_section_says_what_to_do() -> None:
         prefixes.prefix_table([], 0),
         patterns.scales([], {}),
         patterns.tree_sizes([]),
-        patterns.quality(None, "nothing"),
-        patterns.reliability(None, "nothing"),
+        patterns.quality(NOTHING),
+        patterns.reliability(NOTHING),
         patterns.traffic_spread({}, {}, []),
         patterns.behaviour_graph("", [], [], 0),
         patterns.ranked([], 0),

@@ -12,6 +12,7 @@ from temporal_assets.reports.document import (
     Axis,
     Chart,
     Column,
+    Missing,
     Section,
     Series,
     Table,
@@ -61,16 +62,20 @@ _PAPER_80: Final = {
 _MAKE: Final = (
     "`temporal-assets mirror PATH...` (or its `--transits`), then `temporal-assets report`"
 )
+_NO_CRAWL: Final = Missing("no site could be crawled", _MAKE)
+_NOTHING_BORN: Final = Missing("no page was born during a crawl that could be simulated", _MAKE)
 
 
-def orders(rows: Sequence[Row], why: str) -> list[Section]:
+def orders(rows: Sequence[Row], why: str, missing: Missing | None = None) -> list[Section]:
     """BB Figures 7 to 10, one section each.
 
     `why`: what is different here from the paper's sites, said where its claim does not hold.
+    `missing`: why there are no rows, where that is known.
     """
     if not rows:
+        known = missing or _NO_CRAWL
         return [
-            unavailable(id_, CRAWLS, source, title, "no site could be crawled", _MAKE)
+            unavailable(id_, CRAWLS, source, title, known.why, known.todo)
             for id_, source, _, title, _ in _FIGURES
         ]
     return [_figure(rows, why, *figure) for figure in _FIGURES]
@@ -234,18 +239,15 @@ def _sums(own: Sequence[Row], names: Sequence[str]) -> Table:
     return Table(f"The same in numbers, {_TRIALS[own[0]['trial']]}", columns, tuple(rows))
 
 
-def timely(rows: Sequence[Row]) -> Section:
-    """How much interest is still to come when pages are fetched (Lefortier et al. 2013)."""
+def timely(rows: Sequence[Row], missing: Missing | None = None) -> Section:
+    """How much interest is still to come when pages are fetched (Lefortier et al. 2013).
+
+    `missing` as in `orders`.
+    """
     title = "Arriving in time: crawls while pages are born"
     if not rows:
-        return unavailable(
-            "timely",
-            CRAWLS,
-            "",
-            title,
-            "no page was born during a crawl that could be simulated",
-            _MAKE,
-        )
+        known = missing or _NOTHING_BORN
+        return unavailable("timely", CRAWLS, "", title, known.why, known.todo)
     trials = grouped(rows, ("trial", "horizon_days"))
     return Section(
         "timely",

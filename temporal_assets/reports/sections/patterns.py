@@ -16,6 +16,7 @@ from temporal_assets.reports.document import (
     Chart,
     Column,
     Graph,
+    Missing,
     Node,
     Section,
     Series,
@@ -168,7 +169,7 @@ def tree_sizes(rows: Sequence[Row]) -> Section:
     )
 
 
-def unlike_the_paper(rows: Sequence[Row], found: Quality | None) -> str:
+def unlike_the_paper(rows: Sequence[Row], found: Quality | Missing) -> str:
     """What decides how much an order of patterns can know; empty where nothing was learned."""
     leaves = [row["transit_leaves"] for row in rows if row["status"] == "learned"]
     if not leaves:
@@ -177,7 +178,7 @@ def unlike_the_paper(rows: Sequence[Row], found: Quality | None) -> str:
         f"Why: an order of patterns knows as much as patterns tell pages apart. A site has"
         f" {sum(leaves) / len(leaves):.1f} patterns here (the paper: 51.1)"
     )
-    lost = None if found is None else found.methods["transit"].divergence
+    lost = None if isinstance(found, Missing) else found.methods["transit"].divergence
     if lost is None:
         return f"{said}."
     return (
@@ -191,11 +192,11 @@ def _spread(values: Sequence[int]) -> tuple[int, int, float]:
     return min(values), max(values), sum(values) / len(values)
 
 
-def quality(found: Quality | None, why: str = "") -> Section:
+def quality(found: Quality | Missing) -> Section:
     """BB Table 4: mirror coverage, layout, divergence of the smoothed traffic."""
-    if found is None:
+    if isinstance(found, Missing):
         return unavailable(
-            "bb-table-4", PATTERNS, "BB Table 4", "Quality of patterns", why, "read more days"
+            "bb-table-4", PATTERNS, "BB Table 4", "Quality of patterns", found.why, found.todo
         )
     methods = found.methods
     rows: list[tuple[Any, ...]] = [
@@ -245,11 +246,11 @@ def quality(found: Quality | None, why: str = "") -> Section:
     )
 
 
-def reliability(found: Quality | None, why: str = "") -> Section:
+def reliability(found: Quality | Missing) -> Section:
     """BB Figure 6: how long patterns and URLs stay known."""
     title = "How long patterns hold"
-    if found is None:
-        return unavailable("bb-figure-6", PATTERNS, "BB Figure 6", title, why, "read more days")
+    if isinstance(found, Missing):
+        return unavailable("bb-figure-6", PATTERNS, "BB Figure 6", title, found.why, found.todo)
     ticks = tuple(f"from {first:%d %b}" for first, _ in found.periods)
     charts = tuple(_held(found, what, ticks) for what in ("urls", "visits"))
     url, pattern = found.methods["urls"].later_urls, found.methods["transit"].later_urls
