@@ -37,12 +37,6 @@ class Links:
         """Links of every page."""
         return np.diff(self.start)
 
-    def only_to(self, wanted: Flags) -> Links:
-        """The links that lead to wanted pages; `wanted` has one flag for every page."""
-        kept = wanted[self.target]
-        before = np.concatenate(([0], np.cumsum(kept, dtype=np.int64)))
-        return Links(before[self.start], self.target[kept])
-
 
 def links_of_rows(source: ArrayLike, count: ArrayLike, target: ArrayLike, pages: int) -> Links:
     """Links of some pages, in ascending order of `source`, which link to `count` pages each."""

@@ -16,7 +16,6 @@ from temporal_assets.core.hub_coverage import (
     WHOLE,
     Greedy,
     HubPart,
-    gains,
     greedy_order,
     paper_order,
 )
@@ -189,15 +188,6 @@ def test_the_papers_order_can_be_ahead() -> None:
     found = links(graph, 30)
     assert paper_order(found, range(4), 3).covered.tolist() == [10, 14, 18]
     assert greedy_order(found, range(4), 3).covered.tolist() == [10, 15, 17]
-
-
-def test_links_that_matter() -> None:
-    wanted = np.zeros(12, bool)
-    wanted[[4, 9]] = True
-    kept = links(SITE).only_to(wanted)
-    assert kept.counts.tolist() == [1, 1, 0, 1, *[0] * 8]
-    assert kept.target.tolist() == [4, 4, 9]
-    assert gains(kept, [1, 0, 3]).tolist() == [1, 0, 1]
 
 
 def test_reach_by_hand() -> None:
