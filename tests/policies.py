@@ -104,7 +104,7 @@ def tables(*, whole: bool = False) -> Tables:
     hubs = [
         {"url": "https://news.example/", "interval_seconds": 1000},
         {"url": "https://news.example/politics/", "interval_seconds": 300},
-        {"url": "https://board.example/list?forum=2&sort=new", "interval_seconds": 90_000},
+        {"url": "https://board.example/list?forum=2&sort=new", "interval_seconds": 80_000},
         {"url": "https://shop.example/offers(1).php", "interval_seconds": 10},
         {"url": PRIVATE, "interval_seconds": 300, "clients": 4},
     ]

@@ -87,9 +87,18 @@ PATTERNS: Final = pa.schema(
 for sites without referrers. urgency: share of temporal pages among `labelled`, NULL where that is
 0."""
 
-LADDER: Final = (300, 600, 900, 1800, 3600, 7200, 14_400, 28_800, 43_200, 86_400, 172_800, 604_800)
+_HOUR: Final = 3600
+_DAY: Final = 24 * _HOUR
+WEEK: Final = 7 * _DAY
+
+LADDER: Final = (
+    *(300, 600, 900, 1200, 1800),
+    *(hours * _HOUR for hours in (1, 2, 3, 4, 6, 8, 12)),
+    *(_DAY, 2 * _DAY, WEEK),
+)
 """Seconds between visits to a hub, from 5 minutes to a week. Crawlers schedule by classes rather
-than by numbers (StormCrawler has one setting a class), and seconds are not known that exactly."""
+than by numbers (StormCrawler has one setting a class), and seconds are not known that exactly.
+What is less than a day divides it, so that cron can say it."""
 
 Row = Mapping[str, Any]
 Value = TypeVar("Value")
@@ -193,8 +202,12 @@ def tiers_of(values: ArrayLike, first: int, last: int) -> list[int]:
 
 
 def on_ladder(seconds: int) -> int:
-    """The longest interval of the ladder that is not longer than wanted, or the shortest."""
-    return max((step for step in LADDER if step <= seconds), default=LADDER[0])
+    """The shortest interval of the ladder that is not shorter than wanted; then whole weeks.
+
+    Shorter ones would be more visits than `hubs.visits_per_day` and `hubs.shortest_minutes` allow.
+    """
+    whole_weeks = -(-seconds // WEEK) * WEEK
+    return min((step for step in LADDER if step >= seconds), default=whole_weeks)
 
 
 def _public(table: pa.Table, schema: pa.Schema, choices: Choices) -> list[dict[str, Any]]:

@@ -42,9 +42,15 @@ def test_tiers_follow_values(values: list[float], first: int, more: int) -> None
 
 
 def test_intervals_are_those_of_the_ladder() -> None:
-    assert [on_ladder(s) for s in (1, 300, 301, 3599, 3600, 90_000, 10**9)] == [
-        300, 300, 300, 1800, 3600, 86_400, 604_800,
+    assert [on_ladder(s) for s in (1, 300, 301, 3599, 3600, 90_000, 604_800, 604_801)] == [
+        300, 300, 600, 3600, 3600, 172_800, 604_800, 1_209_600,
     ]  # fmt: skip
+
+
+@given(seconds=st.integers(1, 10**7))
+def test_no_hub_is_visited_more_often_than_wanted(seconds: int) -> None:
+    assert on_ladder(seconds) >= seconds
+    assert on_ladder(on_ladder(seconds)) == on_ladder(seconds)
 
 
 def test_the_document_by_hand(doc: Document) -> None:
@@ -54,7 +60,7 @@ def test_the_document_by_hand(doc: Document) -> None:
         ("shop.example", None, 15),
     ]
     assert [(h["rank"], h["tier"], h["interval_seconds"]) for h in doc["hubs"]] == [
-        (1, 1, 900),
+        (1, 1, 1200),
         (2, 2, 300),
         (3, 3, 86_400),
         (4, 4, 300),
@@ -138,7 +144,7 @@ def test_differences_by_hand(doc: Document) -> None:
     after["prefixes"].append({**after["prefixes"][0], "prefix": "new.example/a/"})
     assert changes(doc, doc) == []
     assert changes(doc, after) == [
-        Change("hubs", gone["url"], "removed", {"tier": 1, "interval_seconds": 900}, {}),
+        Change("hubs", gone["url"], "removed", {"tier": 1, "interval_seconds": 1200}, {}),
         Change(
             "hubs",
             "https://news.example/politics/",

@@ -110,7 +110,7 @@ def test_nutch(policy: Policy, doc: Document) -> None:
     check(policy, WITHOUT_PORTS, both_filters)
     seeds = [line.split("\t") for line in files["seeds/seeds.txt"].splitlines()]
     assert seeds[0] == [
-        "https://news.example/", "nutch.score=16.0", "nutch.fetchInterval=900", "policyTier=1",
+        "https://news.example/", "nutch.score=16.0", "nutch.fetchInterval=1200", "policyTier=1",
     ]  # fmt: skip
     assert [seed[0] for seed in seeds] == hubs_in_order(policy)
     scores = [float(seed[1].partition("=")[2]) for seed in seeds]
@@ -150,7 +150,7 @@ def test_stormcrawler(policy: Policy, doc: Document) -> None:
     of_known = [url for url in WITHOUT_PORTS if urlsplit(url).hostname in known]
     check(policy, of_known, lambda url: storm_fast_filter(files["fast.urlfilter.json"], url))
     seeds = [line.split("\t") for line in files["seeds.txt"].splitlines()]
-    assert seeds[0] == ["https://news.example/", "policyTier=1", "hubInterval=15"]
+    assert seeds[0] == ["https://news.example/", "policyTier=1", "hubInterval=20"]
     configuration = yaml.safe_load(files["policy-conf.yaml"])["config"]
     for seed in seeds:
         # DefaultScheduler compares the metadata's text.
@@ -169,7 +169,7 @@ def test_urlfrontier(policy: Policy, doc: Document) -> None:
                 "url": "https://news.example/",
                 "key": "news.example",
                 "crawlID": "DEFAULT",
-                "metadata": {"tier": {"values": ["1"]}, "interval_seconds": {"values": ["900"]}},
+                "metadata": {"tier": {"values": ["1"]}, "interval_seconds": {"values": ["1200"]}},
             },
             "refetchableFromDate": "1",
         }
@@ -259,7 +259,7 @@ def test_scrapy(policy: Policy, doc: Document) -> None:
         priority = next((p for e, p in links["priorities"] if re.search(e, url)), 0)
         assert priority == 16 - policy.match(url).tier
     start = json.loads(files["start-requests.json"])
-    assert start[0] == {"url": "https://news.example/", "priority": 15, "interval_seconds": 900}
+    assert start[0] == {"url": "https://news.example/", "priority": 15, "interval_seconds": 1200}
     (junk,) = json.loads(files["duplicate-url-discarder.json"])
     assert junk["processor"] == "queryRemoval"
     assert "phpsessid" in junk["args"]
@@ -277,7 +277,7 @@ def test_plain_text(policy: Policy, doc: Document) -> None:
         "board.example/t.php?",
     ]
     assert files["hubs.txt"].splitlines() == hubs_in_order(policy)
-    assert files["hubs.tsv"].splitlines()[1] == "https://news.example/\t1\t900"
+    assert files["hubs.tsv"].splitlines()[1] == "https://news.example/\t1\t1200"
 
 
 def test_sitemap(policy: Policy, doc: Document) -> None:
