@@ -4,7 +4,7 @@ What belongs here: values a user may want to change. What does not: derived path
 artifacts (`storage`), algorithms (`core`), column names (`contracts`).
 
 Settings come, strongest first, from arguments, from environment variables
-(`TEMPORAL_ASSETS_LOGS__HOST=example.com`), from `settings.toml` in the state folder, and
+(`TEMPORAL_ASSETS_ENGINE__THREADS=2`), from `settings.toml` in the state folder, and
 from the defaults below. Nothing is read at import: call `load_settings`.
 """
 
@@ -35,7 +35,9 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-STATE_VARIABLE = "TEMPORAL_ASSETS_STATE"
+_PREFIX = "TEMPORAL_ASSETS_"
+_WITHIN = "__"
+STATE_VARIABLE = f"{_PREFIX}STATE"
 DEFAULT_STATE = Path("temporal_state")
 SETTINGS_FILE = "settings.toml"
 
@@ -428,8 +430,8 @@ class Sites(_Section):
     """Days after which a site that is hardly visited any more leaves the list."""
 
     quiet_share: float = Field(0.05, ge=0, lt=1)
-    """Hardly: less than this share of its usual views a day. The weekend of an office site is a
-    fifth of its weekday."""
+    """A site is hardly visited on a day with less than this share of its usual views. The weekend
+    of an office site is a fifth of its weekday."""
 
     @field_validator("beta")
     @classmethod
@@ -451,7 +453,7 @@ class Prefixes(_Section):
 
     threshold: float | None = Field(None, ge=0, lt=1)
     """What must be above it. Unset: 0.8 for `paper` (NP 6.1) and 0.4 for `confident`, because F is
-    largest when everything above half of the best F, about 0.8, is taken."""
+    largest when all that is above half of the best possible F is taken; that F is about 0.8."""
 
     min_pages: int = Field(3, ge=1)
     """Reliable pages of a prefix."""
@@ -743,8 +745,8 @@ class Settings(BaseSettings):
     """All settings of one installation. `state` is the one folder everything is kept in."""
 
     model_config = SettingsConfigDict(
-        env_prefix="TEMPORAL_ASSETS_",
-        env_nested_delimiter="__",
+        env_prefix=_PREFIX,
+        env_nested_delimiter=_WITHIN,
         extra="forbid",
         frozen=True,
         hide_input_in_errors=True,  # a webhook may be among them
@@ -825,9 +827,10 @@ def state_folder(state: str | os.PathLike[str] | None = None) -> Path:
 
 
 def load_settings(state: str | os.PathLike[str] | None = None, **overrides: Any) -> Settings:
-    """Settings of a state folder. Raises `SettingsError` naming the file and the field."""
+    """Settings of a state folder. Raises `SettingsError` that names where a wrong one stands."""
     folder = state_folder(state)
     file = folder / SETTINGS_FILE
+    _refuse_unknown_sections()
 
     class Loaded(Settings):
         model_config = SettingsConfigDict(toml_file=file)
@@ -835,17 +838,40 @@ def load_settings(state: str | os.PathLike[str] | None = None, **overrides: Any)
     try:
         return Loaded(state=folder, **overrides)
     except ValidationError as error:
-        raise SettingsError(f"{file}: {_in_words(error)}") from error
+        raise SettingsError(_in_words(error, file)) from error
     except ValueError as error:  # no TOML, or no UTF-8
         raise SettingsError(f"{file}: {error}") from error
 
 
-def _in_words(error: ValidationError) -> str:
+def _refuse_unknown_sections() -> None:
+    """A variable of no section would be ignored silently."""
+    for name in _variables():
+        section, within, _ = name.removeprefix(_PREFIX).partition(_WITHIN)
+        if within and section.lower() not in Settings.model_fields:
+            raise SettingsError(f"environment: {name}: there is no section {section.lower()!r}")
+
+
+def _variables() -> set[str]:
+    """Names of ours in the environment, whose case does not matter."""
+    return {name.upper() for name in os.environ if name.upper().startswith(_PREFIX)}
+
+
+def _in_words(error: ValidationError, file: Path) -> str:
     """Every wrong field with what is wrong; values are repeated unless they may be secret."""
-    return "; ".join(
-        _sentence(one["loc"], one["msg"].removeprefix("Value error, "), one["input"])
-        for one in error.errors()
-    )
+    said: dict[str, list[str]] = {}
+    for one in error.errors():
+        wrong = _sentence(one["loc"], one["msg"].removeprefix("Value error, "), one["input"])
+        said.setdefault(_place(one["loc"], file), []).append(wrong)
+    return "; ".join(f"{place}: {'; '.join(sentences)}" for place, sentences in said.items())
+
+
+def _place(field: tuple[int | str, ...], file: Path) -> str:
+    """Where a value stands: a variable is stronger than the file."""
+    for depth in range(len(field), 0, -1):
+        name = _PREFIX + _WITHIN.join(map(str, field[:depth])).upper()
+        if name in _variables():
+            return f"environment: {name}"
+    return str(file)
 
 
 def _sentence(field: tuple[int | str, ...], wrong: str, value: Any) -> str:

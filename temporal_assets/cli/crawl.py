@@ -53,7 +53,8 @@ def run(
         from temporal_assets.crawl.instant import AGENT, Budget, crawl
     except ModuleNotFoundError as error:
         raise CommandError(
-            f"the crawler needs {error.name}: pip install 'temporal-assets[scrapy]'"
+            f"the crawler needs {error.name}: "
+            "pip install -c requirements.lock '.[scrapy]' in the checkout"
         ) from None
     settings = {"USER_AGENT": f"{AGENT} (+{contact})", "DOWNLOAD_DELAY": delay}
     stats = crawl(path, folder, Budget(pages, seconds), settings)

@@ -20,7 +20,7 @@ from temporal_assets.cli.options import Json, State, invocation, settings_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from temporal_assets.settings import LogSource
+    from temporal_assets.settings import LogSource, Settings
 
 FORMAT_NAMES: Final = (
     "combined, combined_vhost, common, common_vhost, gandi, ovh, nginx_json, caddy_json, "
@@ -76,7 +76,8 @@ def run(
 ) -> None:
     """Add log files to the sources in settings.toml and read them.
 
-    Naming a path again changes how it is read. What was read before is not read again.
+    Naming a path again replaces all its options, and its files are read anew; unchanged files are
+    not read twice.
     """
     from temporal_assets.cli.sources import add_sources
 
@@ -90,6 +91,7 @@ def run(
         "columns": _columns(column or []),
     }
     sources = [_source(path, options) for path in paths]
+    _refuse_mixing(settings, sources)
     settings = add_sources(settings, sources)
     report = land(settings)
     if as_json:
@@ -106,6 +108,20 @@ def run(
         _say_what_next(settings.state, report.days)
     if report.failed:
         raise typer.Exit(FAILED)
+
+
+def _refuse_mixing(settings: Settings, sources: Sequence[LogSource]) -> None:
+    """Real visitors must not end up among those of a demo."""
+    from temporal_assets.cli.demo import demo_of
+
+    demos = {one.path: demo_of(one.path) for one in (*settings.sources, *sources)}
+    real = [path for path, demo in demos.items() if demo is None]
+    if real and any(demos.values()):
+        raise CommandError(
+            f"{real[0]} would be mixed with the logs of the demo in {settings.state}: give your "
+            "own logs a state folder with --state or TEMPORAL_ASSETS_STATE",
+            USAGE,
+        )
 
 
 def _say_what_next(state: Path, days: Sequence[dt.date]) -> None:

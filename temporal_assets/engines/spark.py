@@ -232,7 +232,8 @@ def _question(query: str, inputs: frozenset[str]) -> str:
         from temporal_assets.engines.questions import question
     except ModuleNotFoundError as error:
         raise EngineError(
-            f"{error.name} is not installed: pip install 'temporal-assets[spark]'"
+            f"{error.name} is not installed: "
+            "pip install -c requirements.lock '.[spark]' in the checkout"
         ) from None
     return question(query, inputs)
 

@@ -180,13 +180,13 @@ def _require_pyspark() -> None:
         found = version("pyspark")
     except PackageNotFoundError:
         raise EngineError(
-            'engine.name is "spark", but pyspark is not installed: pip install '
-            "'temporal-assets[spark]'"
+            'engine.name is "spark", but pyspark is not installed: '
+            "pip install -c requirements.lock '.[spark]' in the checkout"
         ) from None
     if int(found.split(".")[0]) != SPARK_MAJOR:
         raise EngineError(
-            f"pyspark {found} is installed, {SPARK_MAJOR}.x is needed: pip install "
-            "'temporal-assets[spark]'"
+            f"pyspark {found} is installed, {SPARK_MAJOR}.x is needed: "
+            "pip install -c requirements.lock '.[spark]' in the checkout"
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import datetime as dt
 import io
 import json
 import os
@@ -22,6 +23,7 @@ from typer.testing import CliRunner
 from temporal_assets import __version__
 from temporal_assets.cli import doctor, ingest
 from temporal_assets.cli.app import SUMMARIES, app
+from tests import logs
 from tests.mail_server import WebServer, serving
 
 BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
@@ -725,6 +727,19 @@ def test_a_demo_is_not_mixed_with_real_logs(built: tuple[Path, Any], tmp_path: P
     assert result.exit_code == 2
     assert "log sources of its own" in result.stderr
     assert not (state / "demo").exists()
+
+
+def test_real_logs_are_not_mixed_into_a_demo(demo: tuple[Path, Any], tmp_path: Path) -> None:
+    state, _ = demo
+    before = (state / "settings.toml").read_text()
+    noon = dt.datetime(2026, 3, 1, 12)
+    logs.write(tmp_path / "access.log", [logs.line(noon, "/a")])
+    result = call("ingest", tmp_path / "access.log", "--host", "a.example", "--state", state)
+    assert result.exit_code == 2
+    assert "would be mixed with the logs of the demo" in result.stderr
+    assert (state / "settings.toml").read_text() == before
+    again = call("ingest", state / "demo" / "logs", "--state", state)
+    assert "would be mixed" not in again.stderr
 
 
 def test_ctrl_c_ends_a_command_with_130(state: Path) -> None:

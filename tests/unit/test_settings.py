@@ -41,6 +41,24 @@ def test_the_state_folder_is_the_argument_else_the_environment(
     assert state_folder(tmp_path / "given") == tmp_path / "given"
 
 
+def test_a_variable_is_named_as_the_place_of_its_value(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _write(state, "[window]\ndays = 0\n")
+    monkeypatch.setenv("TEMPORAL_ASSETS_ENGINE__MEMORY_LIMIT", "lots")
+    with pytest.raises(SettingsError) as raised:
+        load_settings(state)
+    file, variable = str(raised.value).split("; environment: ")
+    assert file.startswith(f"{state / SETTINGS_FILE}: window.days: ")
+    assert variable.startswith("TEMPORAL_ASSETS_ENGINE__MEMORY_LIMIT: engine.memory_limit: 'lots'")
+
+
+def test_a_variable_of_no_section_is_refused(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEMPORAL_ASSETS_ENGIN__THREADS", "2")
+    with pytest.raises(SettingsError, match="ENGIN__THREADS: there is no section 'engin'"):
+        load_settings(state)
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [

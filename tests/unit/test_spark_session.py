@@ -57,7 +57,7 @@ def test_without_pyspark(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         raise PackageNotFoundError(name)
 
     monkeypatch.setattr(spark_session, "version", absent)
-    assert "pip install 'temporal-assets[spark]'" in refusal(settings(state))
+    assert "pip install -c requirements.lock '.[spark]'" in refusal(settings(state))
 
 
 def test_with_another_spark(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
