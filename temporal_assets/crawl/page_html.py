@@ -7,10 +7,10 @@ HTML is somebody else's: it is for programs that compare layouts, and never show
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
@@ -61,16 +61,18 @@ class HtmlKeeper:
             self._waiting = []
 
 
-def html_of(mirror: Path, urls: Iterable[str]) -> dict[str, str]:
-    """HTML of the pages of a stored mirror, by canonical URL; those without are left out.
+def html_of(mirror: Path, urls: pa.Array | pa.ChunkedArray, most: int) -> pa.Table:
+    """Columns `url` and `html` of pages of a stored mirror: of those of `urls` that have HTML.
 
-    `mirror` is the folder that `crawl.mirror.load` reads.
+    Where these are more than `most`, every so many in the order they were kept. `mirror` is the
+    folder that `crawl.mirror.load` reads.
     """
     from temporal_assets.crawl.mirror import stored_folder
 
     file = stored_folder(mirror) / FILE
     if not file.is_file():
-        return {}
-    wanted = pa.array(list(urls), pa.string())
-    found = ds.dataset(file).to_table(filter=pc.field("url").isin(wanted))
-    return dict(zip(found.column("url").to_pylist(), found.column("html").to_pylist(), strict=True))
+        return _SCHEMA.empty_table()
+    kept = pq.read_table(file, columns=["url"]).column("url")
+    wanted = kept.filter(pc.is_in(kept, value_set=urls))
+    chosen = wanted.take(np.arange(0, len(wanted), max(1, -(-len(wanted) // most))))
+    return ds.dataset(file).to_table(filter=pc.field("url").isin(chosen))

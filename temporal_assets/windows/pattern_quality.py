@@ -123,7 +123,8 @@ def assess(
 ) -> PatternQuality:
     """Learn on the first of `periods` equal parts of the days and judge on the others.
 
-    `mirror`: the column `url` of a crawl and perhaps `html`. `sites`: only these; all if empty.
+    `mirror`: the column `url` of a crawl and perhaps `html`, NULL where it is not known. `sites`:
+    only these; all if empty.
     """
     parts = [part.tolist() for part in np.array_split(np.array(days, object), periods)]
     methods = {name: MethodQuality(later=[Share() for _ in parts[1:]]) for name in METHODS}
@@ -273,6 +274,7 @@ def _group_pages(
     """Add the tag paths of a site's pages to the groups of its patterns, under new numbers."""
     urls, html = pages.column("url").to_pylist(), pages.column("html")
     leaves = matcher.match_leaves(texts(urls))
+    leaves[html.is_null().to_numpy()] = NOWHERE  # a mirror keeps the HTML of some of its pages
     first = len(groups)
     for number, leaf in enumerate(np.unique(leaves[leaves != NOWHERE]).tolist(), first):
         members = np.flatnonzero(leaves == leaf)[:_LAYOUT_PAGES].tolist()

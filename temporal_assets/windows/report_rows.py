@@ -8,12 +8,15 @@ Whatever has a name is read with the condition that enough clients know it.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from temporal_assets.crawl.mirror import Mirror
+from temporal_assets.crawl.mirror import Mirror, mirror_folder
+from temporal_assets.crawl.page_html import html_of
 from temporal_assets.engines.sql import literal
 from temporal_assets.reports import distribution, prefix_tree
 from temporal_assets.reports.distribution import Distribution
@@ -30,6 +33,10 @@ Row = dict[str, Any]
 
 MANY: Final = 100_000
 """Rows that are read at most of anything that is listed; far fewer are shown."""
+
+_HTML_PAGES: Final = 2_000
+"""Pages whose layout is compared, a hundred of each site; half a gigabyte at worst, mostly tens of
+megabytes."""
 
 _READ_MORE: Final = "read more days"
 
@@ -259,7 +266,8 @@ class Reader:
             return Missing("no site was learned", f"{_READ_MORE} or more traffic")
         if not chosen:
             return no_site_fits(job.settings)
-        copied = None if mirror is None else _mirrored(mirror, chosen)
+        folder = mirror_folder(job.settings)
+        copied = None if mirror is None else _mirrored(mirror, folder, chosen)
         found = assess(job.store, job.engine, job.settings, days, _PERIODS, copied, chosen)
         if not found.sites:
             why = "patterns cannot be learned on one part of the days and judged on others"
@@ -275,13 +283,24 @@ def mirrored_pages(mirror: Mirror | None) -> dict[str, int]:
     return dict(zip(mirror.sites, np.diff(mirror.first).tolist(), strict=True))
 
 
-def _mirrored(mirror: Mirror, sites: list[str]) -> pa.Table:
+def _mirrored(mirror: Mirror, folder: Path, sites: list[str]) -> pa.Table:
+    """Pages of some sites in a mirror, with the HTML of some where it keeps any."""
     parts = [
         mirror.urls[int(mirror.first[k]) : int(mirror.first[k + 1])].cast(pa.string())
         for k, site in enumerate(mirror.sites)
         if site in sites
     ]
-    return pa.table({"url": pa.chunked_array(parts, pa.string())})
+    urls = pa.chunked_array(parts, pa.string())
+    kept = html_of(folder, urls, _HTML_PAGES)
+    if not len(kept):
+        return pa.table({"url": urls})
+    place = pc.index_in(urls, value_set=kept.column("url"))
+    return pa.table({"url": urls, "html": kept.column("html").take(place)})
+
+
+def _known(mean: float) -> float | None:
+    """A mean; None of no pairs."""
+    return None if np.isnan(mean) else mean
 
 
 def _method(one: MethodQuality) -> Method:
@@ -289,8 +308,8 @@ def _method(one: MethodQuality) -> Method:
     return Method(
         one.divergence,
         one.mirror.by_urls,
-        None if layout is None else layout.within,
-        None if layout is None else layout.random,
+        None if layout is None else _known(layout.within),
+        None if layout is None else _known(layout.random),
         tuple(share.by_urls for share in one.later),
         tuple(share.by_visits for share in one.later),
     )

@@ -15,11 +15,13 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from temporal_assets.cli.app import app
+from temporal_assets.crawl.mirror import MirrorBuilder, save
+from temporal_assets.crawl.page_html import HtmlKeeper
 from temporal_assets.daily import DERIVED, build_derived, build_requests
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.quality.evaluate import Status
 from temporal_assets.quality.inspect import Inspector
-from temporal_assets.reports.document import as_json
+from temporal_assets.reports.document import Table, as_json
 from temporal_assets.reports.report_page import page
 from temporal_assets.settings import load_settings
 from temporal_assets.storage.inventory import Inventory
@@ -138,6 +140,29 @@ def test_where_every_site_is_too_large_the_setting_is_named(made: Made, tmp_path
             "Not available: every site has more than 5 pages. To get it: raise"
             " `simulation.most_pages`."
         )
+
+
+def test_layout_is_of_the_html_that_the_mirror_keeps(made: Made, tmp_path: Path) -> None:
+    state = shutil.copytree(made.state, tmp_path / "state")
+    keeper = HtmlKeeper(tmp_path / "html.parquet", most_bytes=10_000_000)
+    builder = MirrorBuilder(keeper=keeper)
+    for n in range(12):
+        builder.page(f"{SITE}/guides/{n}.html", (), lambda: "<article><h1>a</h1><p>b</article>")
+        builder.page(f"{SITE}/news/{n}-1.html", (), lambda: "<table><tr><td>x</table>")
+        builder.page(f"{SITE}/guides/more-{n}.html", ())
+    keeper.close()
+    save(builder.build(), state, keeper.path)
+    settings = load_settings(state)
+    store, engine = Store.open(settings), DuckDBEngine(settings)
+    for asset in (CRAWL_SIMULATION, TIMELY_SIMULATION, EVALUATION_REPORT):
+        build(store, engine, settings, asset, LAST)
+    (section,) = (one for one in read_report(store, LAST).sections if one.id == "bb-table-4")
+    (table,) = section.blocks
+    assert isinstance(table, Table)
+    ours = table.rows[table.paper_rows :]
+    within = {row[0]: row[2] for row in ours}
+    # Guides look alike; where the cut puts news among them, they do not.
+    assert within["T_syn"] == 1.0 > within["T_tran"] > 0.3
 
 
 def test_page_and_json_are_those_of_the_table(made: Made) -> None:

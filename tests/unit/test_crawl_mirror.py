@@ -245,9 +245,12 @@ def test_html_is_kept_within_its_bound(tmp_path):
     assert builder.counts["html_left_out"] == 3  # three pages of the archive were first
     save(builder.build(), tmp_path, keeper.path)
     urls = ["https://a.example/x", "https://b.example/0", "https://none.example/"]
-    found = page_html.html_of(tmp_path / FOLDER, urls)
+    rows = page_html.html_of(tmp_path / FOLDER, pa.array(urls), most=10).to_pylist()
+    found = {row["url"]: row["html"] for row in rows}
     assert found["https://a.example/x"] == '<base href="/deep/"><a href="../y">y</a>'
     assert len(found["https://b.example/0"]) == page_html.MOST_OF_PAGE
     assert found.keys() == set(urls[:2])
+    everything = pa.array(builder.build().urls.to_pylist())
+    assert 90 < len(page_html.html_of(tmp_path / FOLDER, everything, most=100)) <= 100
     save(builder.build(), tmp_path)
-    assert page_html.html_of(tmp_path / FOLDER, urls) == {}
+    assert len(page_html.html_of(tmp_path / FOLDER, pa.array(urls), most=10)) == 0
