@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel
 from typer.testing import CliRunner
 
-from temporal_assets import settings_page
+from temporal_assets import contracts, settings_page
 from temporal_assets.cli.app import SUMMARIES, app
 from temporal_assets.settings import LogSource, Settings
 
@@ -129,6 +129,12 @@ def test_the_settings_page_is_written_from_the_code(repository: Path) -> None:
     assert "`canonical-urls.md`" not in page
     for name in re.findall(r"\]\(([a-z-]+\.md)\)", page):
         assert (repository / "docs" / name).is_file(), name
+
+
+def test_the_page_on_upgrading_has_every_change_of_a_schema(repository: Path) -> None:
+    page = (repository / "docs" / "upgrade.md").read_text("utf-8")
+    rows = re.findall(r"^\| `([a-z_]+)` \|", page, re.MULTILINE)
+    assert sorted(rows) == sorted(one.name for one in contracts.TABLES if one.version > 1)
 
 
 def test_the_security_page_names_tests_that_exist(repository: Path) -> None:
