@@ -136,6 +136,18 @@ def test_publishing(doc: Document, tmp_path: Path) -> None:
     assert (root / LATEST).resolve() == third.folder
 
 
+def test_publishing_through_a_link_keeps_what_crawlers_load(doc: Document, tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "state").symlink_to(tmp_path / "disk", target_is_directory=True)
+    root, scratch = tmp_path / "state" / "policy", tmp_path / "state" / "tmp"
+    loaded = publish(doc, root, scratch)
+    assert release(root, loaded.folder.name)
+    other = copy.deepcopy(doc)
+    other["hubs"].pop()
+    publish(other, root, scratch)
+    assert (root / LATEST / "policy.json").read_text("utf-8") == as_text(doc)
+
+
 def test_differences_by_hand(doc: Document) -> None:
     after = copy.deepcopy(doc)
     gone = after["hubs"].pop(0)
