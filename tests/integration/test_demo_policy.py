@@ -97,7 +97,7 @@ def test_equal_days_give_equal_files(learned: Learned) -> None:
 
 def texts_of(document: Document, target: str, folder: Path) -> str:
     """All that an export says, as it stands and without its escapes."""
-    written = [path.read_text("utf-8") for path in export(document, target, folder)]
+    written = [path.read_text("utf-8") for path in export(document, target, folder).written]
     text = "\n".join(written)
     return text + text.replace("\\\\", "").replace("\\", "")
 
