@@ -67,10 +67,6 @@ class Mirror:
     def __len__(self) -> int:
         return len(self.urls)
 
-    def texts(self, start: int, stop: int) -> Texts:
-        """URLs of a range of pages as core takes them."""
-        return texts_of(self.urls[start:stop])
-
     def number(self, urls: pa.Array) -> NDArray[np.int64]:
         """The page of each URL; -1 where there is none."""
         found = pc.index_in(urls.cast(pa.large_string()), value_set=self.urls)

@@ -22,9 +22,10 @@ from temporal_assets.policy import Policy
 from temporal_assets.policy.bundle import SCHEMA_FILE
 from temporal_assets.policy.document import Document
 from temporal_assets.policy.exports import TARGETS, export
-from temporal_assets.policy.exports.rules import rules, tier_of
+from temporal_assets.policy.exports.rules import rules
 from temporal_assets.quality.evaluate import Status
 from temporal_assets.quality.inspect import Inspector
+from tests.policies import tier_of
 
 DAYS = 45
 

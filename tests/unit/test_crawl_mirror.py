@@ -16,7 +16,7 @@ import pytest
 from temporal_assets.crawl import mirror as mirrors
 from temporal_assets.crawl.html_links import html_links
 from temporal_assets.crawl.http_body import UnknownEncoding, page_bytes
-from temporal_assets.crawl.mirror import FOLDER, MirrorBuilder, NoMirror, load, save
+from temporal_assets.crawl.mirror import FOLDER, MirrorBuilder, NoMirror, load, save, texts_of
 from temporal_assets.crawl.sources import files_of, read_sources
 from temporal_assets.storage.durable import replace_text
 
@@ -190,7 +190,7 @@ def test_a_mirror_on_disk_is_the_same_and_replaces_the_one_before(tmp_path):
     assert links_of(read) == links_of(first)
     assert (read.sites, read.first.tolist()) == (("a.example", "b.example"), [0, 1, 3])
     assert read.number(pa.array(["https://b.example/1", "https://c.example/"])).tolist() == [1, -1]
-    texts = read.texts(1, 3)
+    texts = texts_of(read.urls[1:3])
     assert (len(texts), texts[1]) == (2, "https://b.example/2")
     builder.link("http://b.example/2", "http://c.example/")
     save(builder.build(), tmp_path)

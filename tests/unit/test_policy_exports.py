@@ -21,8 +21,8 @@ from temporal_assets.policy import Policy
 from temporal_assets.policy.document import Document
 from temporal_assets.policy.exports import TARGETS, export, sitemap
 from temporal_assets.policy.exports.heritrix import surt
-from temporal_assets.policy.exports.rules import rules, tier_of
-from tests.policies import PRIVATE, URLS, WHOLE, document
+from temporal_assets.policy.exports.rules import rules
+from tests.policies import PRIVATE, URLS, WHOLE, document, tier_of
 
 WITHOUT_PORTS = [url for url in URLS if ":8443" not in url]
 
