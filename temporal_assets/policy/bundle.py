@@ -104,7 +104,8 @@ def publish(document: Document, root: Path, scratch: Path) -> Published:
             _rename(scratch / folder.name, folder)
         sync(root)
     latest = latest_of(root)
-    _drop_others(root, document["day"], keep=(folder.name, latest.name if latest else ""))
+    keep = (folder.name, latest.name if latest else "")
+    _drop_others(root, document["day"], keep, scratch)
     return Published(folder, digest, len(text))
 
 
@@ -178,9 +179,12 @@ def _point(root: Path, name: str) -> None:
     sync(root)
 
 
-def _drop_others(root: Path, day: str, keep: Sequence[str]) -> None:
+def _drop_others(root: Path, day: str, keep: Sequence[str], scratch: Path) -> None:
     """Remove other versions of the day, except the one that crawlers may be reading."""
     for folder in root.glob(f"{day}-*"):
         # Names, not paths: `latest` is a resolved path, and `root` may lead through a link.
         if folder.name not in keep and folder.is_dir():
-            shutil.rmtree(folder, ignore_errors=True)
+            # Half a folder must not keep the name: the same policy would be taken for published.
+            with contextlib.suppress(FileNotFoundError):  # another run was first
+                folder.rename(scratch / folder.name)
+            shutil.rmtree(scratch / folder.name, ignore_errors=True)

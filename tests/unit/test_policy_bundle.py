@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import shutil
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -146,6 +147,26 @@ def test_publishing_through_a_link_keeps_what_crawlers_load(doc: Document, tmp_p
     other["hubs"].pop()
     publish(other, root, scratch)
     assert (root / LATEST / "policy.json").read_text("utf-8") == as_text(doc)
+
+
+def test_a_policy_of_which_half_was_removed_is_published_again(
+    doc: Document, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "policy"
+    first = publish(doc, root, tmp_path / "1")
+    other = copy.deepcopy(doc)
+    other["hubs"].pop()
+
+    def killed(folder: Path, **_: object) -> None:
+        (folder / "policy.json").unlink()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(shutil, "rmtree", killed)
+    with pytest.raises(KeyboardInterrupt):
+        publish(other, root, tmp_path / "2")
+    monkeypatch.undo()
+    assert publish(doc, root, tmp_path / "3") == first
+    assert release(root, first.folder.name)
 
 
 def test_differences_by_hand(doc: Document) -> None:
