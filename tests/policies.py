@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 
@@ -19,7 +22,8 @@ from temporal_assets.policy.assemble import (
     Tables,
     assemble,
 )
-from temporal_assets.policy.document import Document
+from temporal_assets.policy.document import SKIP_TIER, Document
+from temporal_assets.policy.exports.rules import Rule
 
 PROVENANCE = Provenance(
     day="2025-05-01",
@@ -141,6 +145,11 @@ def tables(*, whole: bool = False) -> Tables:
 def document(*, whole: bool = False) -> Document:
     """The policy of `tables`."""
     return assemble(tables(whole=whole), PROVENANCE, Choices(min_clients=5))
+
+
+def tier_of(url: str, every: Sequence[Rule]) -> int:
+    """The tier that rules give a canonical URL, by trying one after the other."""
+    return next((rule.tier for rule in every if re.search(rule.expression, url)), SKIP_TIER)
 
 
 URLS = [

@@ -37,11 +37,13 @@ def run(
         raise CommandError(f"{target!r} is no target; there are {TARGET_NAMES}", USAGE)
     document = read_policy(policy_path(policy, state))
     try:
-        written = export(document, target, folder)
+        exported = export(document, target, folder)
     except OSError as error:
         raise CommandError(
             f"cannot write to {console.place(folder)}: {error.strerror or error}"
         ) from None
-    for path in written:
+    for path in exported.written:
         console.write(f"{console.plain(console.place(path))}\t{path.stat().st_size}")
+    for path in exported.removed:
+        console.say(f"Removed {console.place(path)}: this policy has nothing for it.")
     console.say(f"Where each file goes is in docs/crawlers ({target}).")

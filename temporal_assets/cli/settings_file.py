@@ -14,6 +14,7 @@ from filelock import FileLock
 
 from temporal_assets.settings import SETTINGS_FILE, Settings, load_settings
 from temporal_assets.storage.durable import replace_text
+from temporal_assets.storage.scratch import scratch_folder
 
 if TYPE_CHECKING:
     from tomlkit.items import Table
@@ -33,7 +34,8 @@ def change(settings: Settings, edit: Callable[[str], str]) -> Settings:
         before = file.read_text("utf-8") if file.exists() else _HEADER
         after = edit(before)
         if after != before:
-            replace_text(file, after)
+            with scratch_folder(settings.state / "tmp") as scratch:
+                replace_text(file, after, scratch)
     return load_settings(settings.state)
 
 

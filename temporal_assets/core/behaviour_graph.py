@@ -84,11 +84,6 @@ class PatternRanks:
     is_isolated: Flags
     """Patterns without any transit within the site; their authority and hub are 0."""
 
-    @property
-    def is_connected(self) -> bool:
-        """Whether all patterns hang together."""
-        return self.components == 1 and not self.is_isolated.any()
-
 
 def count_transits(
     pattern_of_url: Int32s, patterns: int, referrer: Int64s, target: Int64s, count: Floats

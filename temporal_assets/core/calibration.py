@@ -25,11 +25,6 @@ MIN_GROUP: Final = 50
 """Annotated pages a site or section needs for thresholds of its own: with fewer, a chosen pair
 says more about the sample than about the site."""
 
-Q_GRID: Final = np.round(np.arange(0.05, 1.0, 0.05), 2)
-N_GRID: Final = (1, 2, 3, 4, 5, 7, 10, 14)
-M_GRID: Final = (1, 2, 3, 4, 5, 7, 10, 14)
-P_GRID: Final = np.round(np.concatenate([np.arange(1.0, 4.0, 0.05), np.arange(4.0, 12.1, 0.5)]), 2)
-
 
 @dataclass(frozen=True, slots=True)
 class Weights:
@@ -67,7 +62,6 @@ class Calibration:
     """Every page labelled by thresholds chosen without it."""
     performance: float
     """In sample."""
-    cross_validated_performance: float
     table: Table
 
 
@@ -126,7 +120,6 @@ def calibrate(
         inside,
         outside,
         inside.performance(weights.a, weights.b, weights.c),
-        outside.performance(weights.a, weights.b, weights.c),
         table,
     )
 

@@ -1,4 +1,4 @@
-"""What a page's daily views say before anything is fitted: birth, life, total, reliability.
+"""What a page's daily views say before anything is fitted: birth, life and total.
 
 Here: those facts for a batch of pages. Not here: reading histories from tables.
 """
@@ -45,18 +45,3 @@ def lives(views: ArrayLike, *, observed: ArrayLike | None = None) -> Lives:
     observed_days = np.where(has_views, left[np.maximum(birth, 1) - 1], 0).astype(np.float64)
     first = int(seen.argmax()) + 1 if seen.any() else 0
     return Lives(birth, life, observed_days, shown.sum(axis=1, dtype=np.float64), birth == first)
-
-
-def is_reliable(
-    views: ArrayLike, per_day: float = 1.0, *, observed: ArrayLike | None = None
-) -> NDArray[np.bool_]:
-    """Whether a page has at least `per_day` views a day of the window on average.
-
-    TW 4.1 and NP 3: pages below 60 views in 60 days are left out for lack of reliability. The
-    average is over all observed days of the window, not over the page's life.
-    """
-    table = np.asarray(views)
-    seen = np.ones(table.shape[1], np.bool_) if observed is None else np.asarray(observed, np.bool_)
-    total = (table * seen).sum(axis=1, dtype=np.float64)
-    result: NDArray[np.bool_] = total >= per_day * int(seen.sum())
-    return result

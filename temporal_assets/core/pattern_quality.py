@@ -1,7 +1,7 @@
 """Whether patterns are any good: the measures of BB 5.2.
 
-Here: size and height (Table 3); coverage, layout and traffic (Table 4); reliability in later
-months (Figure 6). Not here: where later months and mirrors come from.
+Here: size and height (Table 3); layout and traffic (Table 4). Not here: coverage and reliability,
+which count the URLs that a matcher knows (`windows.pattern_quality`).
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from temporal_assets.core.page_layout import layout_similarity
-from temporal_assets.core.pattern_match import NOWHERE, PatternMatcher
 from temporal_assets.core.pattern_tree import PatternTree
-from temporal_assets.core.texts import Flags, Floats, Int32s, Texts
+from temporal_assets.core.texts import Floats, Int32s
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,15 +22,6 @@ class TreeSize:
 
     leaves: int
     height: int
-
-
-@dataclass(frozen=True, slots=True)
-class Coverage:
-    """What part of other URLs is known, each share between 0 and 1."""
-
-    urls: float
-    traffic: float
-    """By visits; equal to `urls` if all URLs are visited alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,21 +39,6 @@ class LayoutSimilarity:
 def tree_size(tree: PatternTree) -> TreeSize:
     """Leaves and height."""
     return TreeSize(len(tree.leaves), tree.hierarchy.height)
-
-
-def pattern_coverage(
-    matcher: PatternMatcher, urls: Texts, visits: Floats | None = None
-) -> Coverage:
-    """Mirror coverage, or reliability if the URLs are those of a later month: in some leaf."""
-    return _coverage(matcher.match_leaves(urls) != NOWHERE, visits)
-
-
-def url_coverage(
-    known: frozenset[str] | set[str], urls: Texts, visits: Floats | None = None
-) -> Coverage:
-    """The same for single URLs: seen in the training month."""
-    seen = np.fromiter((urls[i] in known for i in range(len(urls))), np.bool_, len(urls))
-    return _coverage(seen, visits)
 
 
 def traffic_divergence(pattern_of_url: Int32s, visits: Floats) -> float:
@@ -96,15 +71,6 @@ def layout_consistency(
     within = _within(groups, pairs, draw)
     across = _across(groups, pairs, draw)
     return LayoutSimilarity(_mean(within), _mean(across), len(within), len(across))
-
-
-def _coverage(covered: Flags, visits: Floats | None) -> Coverage:
-    if len(covered) == 0:
-        return Coverage(0.0, 0.0)
-    share = float(covered.mean())
-    if visits is None or visits.sum() <= 0:
-        return Coverage(share, share)
-    return Coverage(share, float(visits[covered].sum() / visits.sum()))
 
 
 def _divergence(p: Floats, q: Floats) -> float:

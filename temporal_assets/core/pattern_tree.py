@@ -138,10 +138,6 @@ class PatternTree:
         """URLs of each node, ||P||."""
         return self.stop - self.start
 
-    def urls_of(self, node: int) -> Int32s:
-        """URL numbers of a node, ascending."""
-        return np.sort(self.order[self.start[node] : self.stop[node]])
-
     def leaf_of_url(self) -> Int32s:
         """The leaf of every URL."""
         leaf = np.empty(len(self.order), np.int32)

@@ -59,12 +59,6 @@ def day_weights(observed: Flags, half_life: float) -> Floats:
     return np.asarray(weight / weight.sum())
 
 
-def caught_share(interval: ArrayLike, half_life: ArrayLike) -> Floats:
-    """g: share of the interest in new pages still to come when they are found. Both in days."""
-    x = np.log(2) / np.asarray(half_life, np.float64) * np.asarray(interval, np.float64)
-    return np.asarray(-np.expm1(-x) / x)
-
-
 def intervals(
     rate: ArrayLike,
     views: ArrayLike,

@@ -24,6 +24,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from filelock import FileLock
 from numpy.typing import NDArray
 
 from temporal_assets.core.link_graph import LinkGraph, link_graph
@@ -65,10 +66,6 @@ class Mirror:
 
     def __len__(self) -> int:
         return len(self.urls)
-
-    def texts(self, start: int, stop: int) -> Texts:
-        """URLs of a range of pages as core takes them."""
-        return texts_of(self.urls[start:stop])
 
     def number(self, urls: pa.Array) -> NDArray[np.int64]:
         """The page of each URL; -1 where there is none."""
@@ -237,30 +234,44 @@ def save(mirror: Mirror, state: Path, html: Path | None = None) -> Path:
 
     `html` is a file of an `HtmlKeeper`, which is moved.
     """
-    home = state / FOLDER
+    home, locks = state / FOLDER, state / "locks"
     home.mkdir(parents=True, exist_ok=True)
+    locks.mkdir(parents=True, exist_ok=True)
     with scratch_folder(state / "tmp") as scratch:
         made = scratch / FOLDER
-        made.mkdir()
-        pq.write_table(pa.table({"url": mirror.urls}), made / _URLS, compression="zstd")
-        sites = {"site": pa.array(mirror.sites, pa.string()), "first": mirror.first[:-1]}
-        pq.write_table(pa.table(sites), made / _SITES, compression="zstd")
-        np.save(made / "first.npy", mirror.links.first)
-        np.save(made / "target.npy", mirror.links.target)
-        np.save(made / "nofollow.npy", np.packbits(mirror.is_nofollow))
-        if html is not None:
-            shutil.move(html, made / HTML)
-        name = _digest(sorted(made.iterdir()))
-        for path in made.iterdir():
-            sync(path)
-        target = home / name
-        if not target.exists():
-            made.rename(target)
-    replace_text(home / _CURRENT, json.dumps({"folder": name, "counts": mirror.counts}, indent=1))
-    for old in home.iterdir():
-        if old.is_dir() and old.name != name:
-            shutil.rmtree(old, ignore_errors=True)
-    return target
+        name = _write(mirror, made, html)
+        pointer = json.dumps({"folder": name, "counts": mirror.counts}, indent=1)
+        # Under a lock: of two saved at once, neither removes what the other's pointer is to name.
+        with FileLock(locks / "mirror.lock"):
+            if not (home / name).exists():
+                made.rename(home / name)
+                sync(home)
+            replace_text(home / _CURRENT, pointer, scratch)
+            sync(home)  # the pointer is on the disk before what it named is gone
+            for old in home.iterdir():
+                if old.is_dir() and old.name != name:
+                    # It goes with the scratch folder: removed here, a killed process would leave
+                    # half of it under the name by which the same mirror is found again.
+                    old.rename(scratch / old.name)
+    return home / name
+
+
+def _write(mirror: Mirror, folder: Path, html: Path | None) -> str:
+    """Write the files of a mirror; the name that their content gives its folder."""
+    folder.mkdir()
+    pq.write_table(pa.table({"url": mirror.urls}), folder / _URLS, compression="zstd")
+    sites = {"site": pa.array(mirror.sites, pa.string()), "first": mirror.first[:-1]}
+    pq.write_table(pa.table(sites), folder / _SITES, compression="zstd")
+    np.save(folder / "first.npy", mirror.links.first)
+    np.save(folder / "target.npy", mirror.links.target)
+    np.save(folder / "nofollow.npy", np.packbits(mirror.is_nofollow))
+    if html is not None:
+        shutil.move(html, folder / HTML)
+    paths = sorted(folder.iterdir())
+    for path in paths:
+        sync(path)
+    sync(folder)
+    return _digest(paths)
 
 
 def mirror_folder(settings: Settings) -> Path:

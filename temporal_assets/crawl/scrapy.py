@@ -30,6 +30,7 @@ from temporal_assets.crawl.policy_source import PolicySource
 from temporal_assets.crawl.validators import NOT_MODIFIED, VERSION, Validators
 from temporal_assets.policy import Policy, PolicyError
 from temporal_assets.policy.document import SKIP_TIER
+from temporal_assets.policy.exports.scrapy import priority
 
 logger = logging.getLogger(__name__)
 
@@ -225,11 +226,6 @@ class PolicyMiddleware(BaseSpiderMiddleware):
     def _count(self, name: str) -> None:
         if self.crawler.stats:
             self.crawler.stats.inc_value(f"temporal/{name}")
-
-
-def priority(tier: int) -> int:
-    """`Request.priority` of a tier: 15 for tier 1, 0 for what is skipped; 16 values at most."""
-    return SKIP_TIER - tier
 
 
 def _choice(settings: BaseSettings, name: str, allowed: tuple[str, ...]) -> str:

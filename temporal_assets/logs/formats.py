@@ -70,10 +70,8 @@ class Format:
     name: str
     description: str
     syntax: Syntax
-    has_host: bool | None = None
-    """Whether lines name the site; None: depends on the header or the columns."""
     has_referrer: bool | None = None
-    """Whether lines tell where the visitor came from; None as above."""
+    """Whether lines tell where the visitor came from; None: the header or the columns decide."""
     layout: Layout | None = None
     paths: Mapping[Slot, tuple[Path, ...]] | None = None
     separator: bytes = b""
@@ -132,14 +130,11 @@ def _repeated(block: Block, fmt: Format, source: LogSource, before: Before, afte
 def regex_format(pattern: str) -> Format:
     """The format of `regex:` followed by a pattern. Raises `PatternError` or `ColumnsError`."""
     compiled = patterns.compile_pattern(pattern)
-    slots = set(patterns.groups(compiled).values())
     return Format(
         name="regex",
         description="your own pattern with named groups",
         syntax=Syntax.REGEX,
-        # A target may be a whole URL.
-        has_host=True if Slot.HOST in slots else None,
-        has_referrer=Slot.REFERRER in slots,
+        has_referrer=Slot.REFERRER in patterns.groups(compiled).values(),
         pattern=compiled,
     )
 
@@ -174,7 +169,6 @@ def _delimited(
         name=name,
         description=description,
         syntax=Syntax.DELIMITED,
-        has_host=form.has(Slot.HOST) or name in _ABSOLUTE,
         has_referrer=form.has(Slot.REFERRER),
         layout=form,
     )
@@ -187,7 +181,6 @@ def _json(
         name=name,
         description=description,
         syntax=Syntax.JSON,
-        has_host=None if paths is None or Slot.HOST not in paths else True,
         has_referrer=has_referrer,
         paths=None
         if paths is None
@@ -196,9 +189,6 @@ def _json(
         },
     )
 
-
-_ABSOLUTE: Final = ("alb", "elb", "squid")
-"""Formats whose targets are absolute URLs."""
 
 _TAIL: Final = '[time] "request" status -'
 _AGENT: Final = '"referrer" "agent" ? "forwarded"'

@@ -172,10 +172,6 @@ class Pseudonymiser:
         self._masks_ipv4 = privacy.mask_ipv4_bits > 0
         self._masks_ipv6 = privacy.mask_ipv6_bits > 0
 
-    def period(self, days: NDArray[np.int32]) -> NDArray[np.int64]:
-        """The key period of each day; see `KeyRing.period`."""
-        return self._keys.period(days)
-
     def pseudonym(self, period: int, client: bytes | None, agent: bytes | None) -> int:
         """The first 8 bytes of HMAC-SHA256(key, address [+ NUL + agent]), big-endian.
 

@@ -103,7 +103,9 @@ def publish(document: Document, root: Path, scratch: Path) -> Published:
         with contextlib.suppress(FileExistsError):  # another run was first, with the same content
             _rename(scratch / folder.name, folder)
         sync(root)
-    _drop_others(root, document["day"], keep=(folder, latest_of(root)))
+    latest = latest_of(root)
+    keep = (folder.name, latest.name if latest else "")
+    _drop_others(root, document["day"], keep, scratch)
     return Published(folder, digest, len(text))
 
 
@@ -177,8 +179,12 @@ def _point(root: Path, name: str) -> None:
     sync(root)
 
 
-def _drop_others(root: Path, day: str, keep: Sequence[Path | None]) -> None:
+def _drop_others(root: Path, day: str, keep: Sequence[str], scratch: Path) -> None:
     """Remove other versions of the day, except the one that crawlers may be reading."""
     for folder in root.glob(f"{day}-*"):
-        if folder not in keep and folder.is_dir():
-            shutil.rmtree(folder, ignore_errors=True)
+        # Names, not paths: `latest` is a resolved path, and `root` may lead through a link.
+        if folder.name not in keep and folder.is_dir():
+            # Half a folder must not keep the name: the same policy would be taken for published.
+            with contextlib.suppress(FileNotFoundError):  # another run was first
+                folder.rename(scratch / folder.name)
+            shutil.rmtree(scratch / folder.name, ignore_errors=True)

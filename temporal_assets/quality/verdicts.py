@@ -21,6 +21,7 @@ from temporal_assets.quality.evaluate import Finding, Status
 from temporal_assets.reports.text import shown
 from temporal_assets.storage.durable import replace_text
 from temporal_assets.storage.manifest import Manifest
+from temporal_assets.storage.scratch import scratch_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,8 @@ def record(state: Path, manifest: Manifest, judgements: Sequence[Judgement]) -> 
     known |= {one.check: one for one in judgements}
     fields = {"digest": manifest.digest, "checks": [_fields(one) for one in known.values()]}
     path.parent.mkdir(parents=True, exist_ok=True)
-    replace_text(path, json.dumps(fields, indent=1, sort_keys=True))
+    with scratch_folder(state / "tmp") as scratch:
+        replace_text(path, json.dumps(fields, indent=1, sort_keys=True), scratch)
 
 
 def read(state: Path, manifest: Manifest) -> tuple[Judgement, ...]:

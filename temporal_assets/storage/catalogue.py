@@ -1,12 +1,11 @@
 """The read-only catalogue: every asset as a SQL view of its own name.
 
 `catalogue.duckdb` is for people with a SQL prompt. It holds views over the Parquet files and is
-rebuilt whole, beside the old one, after every publish; nobody writes to it.
+rebuilt whole, in a scratch folder, after every publish; nobody writes to it.
 """
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Final
 
@@ -51,14 +50,10 @@ def refresh(store: Store) -> Path:
     """Rebuild `catalogue.duckdb` in the state folder and return its path."""
     target = store.state / CATALOGUE
     # Under a lock: of two rebuilds at once, the later must not be replaced by the earlier.
-    with FileLock(store.state / "locks" / "catalogue.lock"):
-        building = target.with_suffix(f".{os.getpid()}.tmp")
-        building.unlink(missing_ok=True)
-        try:
-            with duckdb.connect(str(building)) as connection:
-                settle(connection)
-                fill(connection, store)
-            building.replace(target)
-        finally:
-            building.unlink(missing_ok=True)
+    with FileLock(store.state / "locks" / "catalogue.lock"), store.scratch() as scratch:
+        building = scratch / CATALOGUE
+        with duckdb.connect(str(building)) as connection:
+            settle(connection)
+            fill(connection, store)
+        building.replace(target)
     return target

@@ -2,22 +2,46 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
+import time
 from pathlib import Path
+from typing import Final
+
+_ABANDONED_SECONDS: Final = 3600
+"""No living process takes so long to write a small file, whatever the disk does."""
 
 
 def replace_text(path: Path, text: str, scratch: Path | None = None) -> None:
     """Write a small local file; readers see the old text or the new, even after a crash.
 
-    It is written first into `scratch`, a folder on the same file system, else beside `path`.
+    It is written first into `scratch`, a folder on the same file system, else beside `path`,
+    where what killed processes left goes an hour later.
     """
+    if scratch is None:
+        _sweep(path)
     # The name is unique to the process: two writers must not share a temporary file.
     temporary = (scratch or path.parent) / f".{path.name}.{os.getpid()}.tmp"
-    with temporary.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
+    try:
+        with temporary.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)  # still there where the disk was full
+
+
+def _sweep(path: Path) -> None:
+    # By age: whether a process lives cannot be asked from another container or machine.
+    ours = re.compile(rf"\.{re.escape(path.name)}\.[0-9]+\.tmp")
+    limit = time.time() - _ABANDONED_SECONDS
+    for left in path.parent.iterdir():
+        if ours.fullmatch(left.name):
+            with contextlib.suppress(FileNotFoundError):  # another was first
+                if left.stat().st_mtime < limit:
+                    left.unlink()
 
 
 def sync(path: Path) -> None:

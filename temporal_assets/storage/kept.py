@@ -17,6 +17,7 @@ from filelock import FileLock
 
 from temporal_assets.storage.durable import replace_text
 from temporal_assets.storage.integrity import DamagedFile
+from temporal_assets.storage.scratch import scratch_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +55,11 @@ class Kept:
 def keep(state: Path, requests: dt.date | None, daily: dt.date | None) -> Kept:
     """Note that days before these are gone, for good: the days never go back."""
     (state / "locks").mkdir(parents=True, exist_ok=True)
-    with FileLock(state / "locks" / "kept.lock"):
+    with FileLock(state / "locks" / "kept.lock"), scratch_folder(state / "tmp") as scratch:
         before = Kept.load(state)
         after = Kept(_later(before.requests, requests), _later(before.daily, daily))
         fields = {"requests": _text(after.requests), "daily": _text(after.daily)}
-        replace_text(_file(state), json.dumps(fields, indent=1))
+        replace_text(_file(state), json.dumps(fields, indent=1), scratch)
     return after
 
 

@@ -87,9 +87,7 @@ class Store:
     def folders(self, asset: str) -> list[dt.date]:
         """Days that take up space, ascending: published ones, and remains of removed ones."""
         names = (posixpath.basename(path) for path in self._ls(self._join(asset)))
-        return sorted(
-            dt.date.fromisoformat(n[len(_PREFIX) :]) for n in names if n.startswith(_PREFIX)
-        )
+        return sorted(day for name in names if (day := _day_of(name)))
 
     def size(self, asset: str, day: dt.date) -> int:
         """Bytes that a day takes up, with what is no longer part of it."""
@@ -375,6 +373,16 @@ class Store:
 
     def _strip(self, url: str) -> str:
         return str(self.fs._strip_protocol(url))
+
+
+def _day_of(name: str) -> dt.date | None:
+    """Whose folder it is; None for what is not ours, like a copy that somebody made of a day."""
+    try:
+        day = dt.date.fromisoformat(name.removeprefix(_PREFIX))
+    except ValueError:
+        return None
+    # ISO 8601 has more forms of a date, like 20260131; we write one.
+    return day if name == f"{_PREFIX}{day.isoformat()}" else None
 
 
 def _is_current(manifest: Manifest) -> bool:

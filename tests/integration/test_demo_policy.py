@@ -22,9 +22,10 @@ from temporal_assets.policy import Policy
 from temporal_assets.policy.bundle import SCHEMA_FILE
 from temporal_assets.policy.document import Document
 from temporal_assets.policy.exports import TARGETS, export
-from temporal_assets.policy.exports.rules import rules, tier_of
+from temporal_assets.policy.exports.rules import rules
 from temporal_assets.quality.evaluate import Status
 from temporal_assets.quality.inspect import Inspector
+from tests.policies import tier_of
 
 DAYS = 45
 
@@ -97,7 +98,7 @@ def test_equal_days_give_equal_files(learned: Learned) -> None:
 
 def texts_of(document: Document, target: str, folder: Path) -> str:
     """All that an export says, as it stands and without its escapes."""
-    written = [path.read_text("utf-8") for path in export(document, target, folder)]
+    written = [path.read_text("utf-8") for path in export(document, target, folder).written]
     text = "\n".join(written)
     return text + text.replace("\\\\", "").replace("\\", "")
 

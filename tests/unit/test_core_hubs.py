@@ -20,7 +20,7 @@ from temporal_assets.core.hub_coverage import (
     paper_order,
 )
 from temporal_assets.core.links import Links, links_of_rows, reach
-from temporal_assets.core.revisits import caught_share, day_weights, intervals
+from temporal_assets.core.revisits import day_weights, intervals
 
 Graph = dict[int, set[int]]
 
@@ -234,12 +234,6 @@ def test_as_many_births_every_day_are_that_many_a_day(
     assert not weight[~np.array(there)].any()
 
 
-def test_shares_caught_by_hand() -> None:
-    # x = ln 2: (1 - 1/2) / ln 2.
-    assert caught_share(1.0, 1.0) == pytest.approx(0.5 / math.log(2))
-    assert caught_share([1e-9, 1e9], 1.0) == pytest.approx([1.0, 0.0], abs=1e-6)
-
-
 def test_equal_hubs_share_equally() -> None:
     found = intervals([5, 5, 5, 5], [10] * 4, [1.0] * 4, visits=8, shortest=0.01, longest=7)
     assert found == pytest.approx([0.5] * 4)
@@ -252,7 +246,8 @@ def test_intervals_are_those_of_a_general_optimiser() -> None:
     assert found[0] < found[2] < found[1] < found[3]
 
     def lost(visits: np.ndarray) -> float:
-        return -float(np.sum(rate * views * caught_share(1 / visits, life)))
+        x = np.log(2) / np.array(life) / visits
+        return float(np.sum(rate * views * np.expm1(-x) / x))  # less g(x) of each page
 
     best = minimize(
         lost,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from temporal_assets.core import metrics
 from temporal_assets.core.concentration import concentration
-from temporal_assets.core.histories import is_reliable, lives
+from temporal_assets.core.histories import lives
 from temporal_assets.core.labels import PAPERS, Thresholds, agreement, label
 from temporal_assets.core.weekdays import weekday_factors, without_weekdays
 
@@ -47,15 +47,13 @@ def test_concentration_lies_between_0_and_life_by_m(views: list[int], m: int) ->
     assert 0 <= result.value[0] <= max(1, life / m) + 1e-9
 
 
-def test_lives_and_reliability() -> None:
+def test_lives() -> None:
     views = np.array([[0, 2, 0, 3], [1, 0, 0, 0], [0, 0, 0, 0]])
     result = lives(views)
     assert result.birth.tolist() == [2, 1, 0]
     assert result.life.tolist() == [3, 4, 0]
     assert result.total.tolist() == [5, 1, 0]
     assert result.may_be_older.tolist() == [False, True, False]
-    assert is_reliable(views).tolist() == [True, False, False]
-    assert is_reliable(views, 0.25).tolist() == [True, True, False]
     holed = lives(views, observed=[False, True, True, True])
     assert holed.birth.tolist() == [2, 0, 0]
     assert holed.may_be_older.tolist() == [True, False, False]

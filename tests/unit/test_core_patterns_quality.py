@@ -11,15 +11,11 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon
 
 from temporal_assets.core.page_layout import layout_similarity, tag_paths
-from temporal_assets.core.pattern_match import compile_matcher
 from temporal_assets.core.pattern_quality import (
-    Coverage,
     TreeSize,
     layout_consistency,
-    pattern_coverage,
     traffic_divergence,
     tree_size,
-    url_coverage,
 )
 from temporal_assets.core.pattern_tree import pattern_tree
 from temporal_assets.core.texts import texts
@@ -27,19 +23,6 @@ from temporal_assets.core.texts import texts
 TRAINING = [f"https://h.example/news/{i}" for i in range(100, 120)] + [
     f"https://h.example/shop/item-{i}x" for i in range(20)
 ]
-LATER = texts(
-    ["https://h.example/news/100", "https://h.example/news/999", "https://h.example/shop/item-new",
-     "https://h.example/about"]
-)  # fmt: skip
-VISITS = np.array([5.0, 3.0, 1.0, 1.0])
-
-
-def test_patterns_outlive_urls() -> None:
-    matcher = compile_matcher(pattern_tree(texts(TRAINING)))
-    assert pattern_coverage(matcher, LATER, VISITS) == Coverage(0.75, 0.9)
-    assert pattern_coverage(matcher, LATER) == Coverage(0.75, 0.75)
-    assert url_coverage(set(TRAINING), LATER, VISITS) == Coverage(0.25, 0.5)
-    assert url_coverage(set(TRAINING), texts([]), None) == Coverage(0.0, 0.0)
 
 
 def test_sizes() -> None:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
 import zlib
+from threading import Thread
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from temporal_assets.crawl import mirror as mirrors
 from temporal_assets.crawl.html_links import html_links
 from temporal_assets.crawl.http_body import UnknownEncoding, page_bytes
-from temporal_assets.crawl.mirror import FOLDER, MirrorBuilder, NoMirror, load, save
+from temporal_assets.crawl.mirror import FOLDER, MirrorBuilder, NoMirror, load, save, texts_of
 from temporal_assets.crawl.sources import files_of, read_sources
+from temporal_assets.storage.durable import replace_text
 
 
 def record(url, body, kind="response", content="application/http; msgtype=response"):
@@ -186,12 +190,74 @@ def test_a_mirror_on_disk_is_the_same_and_replaces_the_one_before(tmp_path):
     assert links_of(read) == links_of(first)
     assert (read.sites, read.first.tolist()) == (("a.example", "b.example"), [0, 1, 3])
     assert read.number(pa.array(["https://b.example/1", "https://c.example/"])).tolist() == [1, -1]
-    texts = read.texts(1, 3)
+    texts = texts_of(read.urls[1:3])
     assert (len(texts), texts[1]) == (2, "https://b.example/2")
     builder.link("http://b.example/2", "http://c.example/")
     save(builder.build(), tmp_path)
     assert len(load(tmp_path / FOLDER)) == 4
     assert len([path for path in (tmp_path / "mirror").iterdir() if path.is_dir()]) == 1
+
+
+def linked(*pages):
+    builder = MirrorBuilder()
+    for page in pages:
+        builder.link("http://a.example/", f"http://a.example/{page}")
+    return builder.build()
+
+
+def test_two_mirrors_saved_at_once_leave_one_whole(tmp_path, monkeypatch):
+    other = Thread(target=save, args=(linked("x", "y"), tmp_path))
+
+    def point(*args):
+        if not other.ident:  # the first has its folder, and the pointer does not name it yet
+            other.start()
+            other.join(0.3)
+        replace_text(*args)
+
+    monkeypatch.setattr(mirrors, "replace_text", point)
+    save(linked("x"), tmp_path)
+    other.join()
+    assert links_of(load(tmp_path / FOLDER)) == links_of(linked("x", "y"))
+    assert len([path for path in (tmp_path / FOLDER).iterdir() if path.is_dir()]) == 1
+
+
+def test_a_mirror_is_on_the_disk_before_the_one_before_it_goes(tmp_path, monkeypatch):
+    """What a crash of the machine leaves is what was synchronised before it."""
+    home = tmp_path / FOLDER
+    first = save(linked("x"), tmp_path)
+    synced = []
+
+    def note(path):
+        names = json.loads((home / "current.json").read_text())["folder"]
+        synced.append((path, len(list(path.iterdir())) if path.is_dir() else 0, names))
+        assert first.is_dir()
+
+    monkeypatch.setattr(mirrors, "sync", note)
+    second = save(linked("y"), tmp_path)
+    files = len(list(second.iterdir()))
+    assert [held for path, held, _ in synced if path != home] == [0] * files + [files]
+    # The folder under its name, then the pointer to it: each before what follows.
+    assert [(held, names) for path, held, names in synced if path == home] == [
+        (3, first.name),
+        (3, second.name),
+    ]
+    assert not first.exists()
+
+
+def test_a_mirror_of_which_half_was_removed_is_no_mirror_to_return_to(tmp_path, monkeypatch):
+    first = save(linked("x"), tmp_path)
+
+    def killed(folder, **_):
+        for path in folder.rglob("first.npy"):
+            path.unlink()
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(shutil, "rmtree", killed)
+    with pytest.raises(KeyboardInterrupt):
+        save(linked("y"), tmp_path)
+    monkeypatch.undo()
+    assert save(linked("x"), tmp_path) == first
+    assert links_of(load(tmp_path / FOLDER)) == links_of(linked("x"))
 
 
 def test_nothing_is_no_mirror(tmp_path):

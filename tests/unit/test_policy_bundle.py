@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import shutil
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -134,6 +135,38 @@ def test_publishing(doc: Document, tmp_path: Path) -> None:
     publish(later, root, scratch)
     assert unreleased_of(root) == "2025-05-02"
     assert (root / LATEST).resolve() == third.folder
+
+
+def test_publishing_through_a_link_keeps_what_crawlers_load(doc: Document, tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "state").symlink_to(tmp_path / "disk", target_is_directory=True)
+    root, scratch = tmp_path / "state" / "policy", tmp_path / "state" / "tmp"
+    loaded = publish(doc, root, scratch)
+    assert release(root, loaded.folder.name)
+    other = copy.deepcopy(doc)
+    other["hubs"].pop()
+    publish(other, root, scratch)
+    assert (root / LATEST / "policy.json").read_text("utf-8") == as_text(doc)
+
+
+def test_a_policy_of_which_half_was_removed_is_published_again(
+    doc: Document, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "policy"
+    first = publish(doc, root, tmp_path / "1")
+    other = copy.deepcopy(doc)
+    other["hubs"].pop()
+
+    def killed(folder: Path, **_: object) -> None:
+        (folder / "policy.json").unlink()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(shutil, "rmtree", killed)
+    with pytest.raises(KeyboardInterrupt):
+        publish(other, root, tmp_path / "2")
+    monkeypatch.undo()
+    assert publish(doc, root, tmp_path / "3") == first
+    assert release(root, first.folder.name)
 
 
 def test_differences_by_hand(doc: Document) -> None:

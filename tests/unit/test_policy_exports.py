@@ -19,10 +19,10 @@ import yaml
 
 from temporal_assets.policy import Policy
 from temporal_assets.policy.document import Document
-from temporal_assets.policy.exports import TARGETS, export
+from temporal_assets.policy.exports import TARGETS, export, sitemap
 from temporal_assets.policy.exports.heritrix import surt
-from temporal_assets.policy.exports.rules import rules, tier_of
-from tests.policies import PRIVATE, URLS, WHOLE, document
+from temporal_assets.policy.exports.rules import rules
+from tests.policies import PRIVATE, URLS, WHOLE, document, tier_of
 
 WITHOUT_PORTS = [url for url in URLS if ":8443" not in url]
 
@@ -101,7 +101,8 @@ def test_nutch(policy: Policy, doc: Document) -> None:
     files = TARGETS["nutch"](doc)
     regex = files["conf/regex-urlfilter.txt"]
     check(policy, URLS, lambda url: first_match(regex, url))
-    prefixes = files["conf/prefix-urlfilter.txt"].splitlines()
+    lines = files["conf/prefix-urlfilter.txt"].splitlines()
+    prefixes = [line for line in lines if line[:1] not in ("", " ", "#")]  # PrefixURLFilter
 
     def both_filters(url: str) -> bool:
         known = any(url.startswith(prefix) for prefix in prefixes)
@@ -294,12 +295,75 @@ def test_sitemap(policy: Policy, doc: Document) -> None:
     assert [url for url, _, _ in said] == hubs_in_order(policy)
 
 
+def test_more_hubs_than_a_sitemap_holds_make_several(
+    doc: Document, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sitemap, "MAX_URLS", 3)
+    files = TARGETS["sitemap"](doc)
+    assert {name: text.count("<loc>") for name, text in files.items()} == {
+        "sitemap-1.xml": 3,
+        "sitemap-2.xml": 1,
+    }
+
+
 # ------------------------------------------------------------------------------------- all of them
+
+
+def emptied(doc: Document) -> Document:
+    empty = doc.copy()
+    for name in ("sites", "hubs", "prefixes", "patterns", "trees"):
+        empty[name] = []  # type: ignore[literal-required]
+    return empty
+
+
+def by_domain(doc: Document) -> Document:
+    domains = doc.copy()
+    domains["includes_subdomains"] = True
+    return domains
+
+
+def test_an_old_prefix_filter_of_nutch_does_not_keep_rejecting(
+    doc: Document, tmp_path: Path
+) -> None:
+    old = tmp_path / "conf" / "prefix-urlfilter.txt"
+    export(doc, "nutch", tmp_path)
+    assert old.is_file()
+    assert export(by_domain(doc), "nutch", tmp_path).removed == (old,)
+    assert not old.exists()
+    # Nutch brings a file of this name itself.
+    old.write_text("# config file for urlfilter-prefix plugin\nhttp://\n")
+    assert export(by_domain(doc), "nutch", tmp_path).removed == ()
+    assert old.exists()
+
+
+def test_sitemaps_that_are_not_written_any_more_go(
+    doc: Document, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sitemap-9.xml").write_text("<urlset/>")
+    export(doc, "sitemap", tmp_path)
+    for most, names in ((1, [1, 2, 3, 4]), (2, [1, 2]), (9, [])):
+        monkeypatch.setattr(sitemap, "MAX_URLS", most)
+        export(doc, "sitemap", tmp_path)
+        left = {f"sitemap-{number}.xml" for number in names} or {"sitemap.xml"}
+        assert {path.name for path in tmp_path.iterdir()} == {*left, "sitemap-9.xml"}
+
+
+@pytest.mark.parametrize("target", sorted(TARGETS))
+def test_every_file_that_is_not_always_written_is_known(
+    doc: Document, target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And holds the mark, so that it goes when it is not written any more."""
+    empty = emptied(doc)
+    monkeypatch.setattr(sitemap, "MAX_URLS", 1)
+    for other in (doc, by_domain(doc), empty, by_domain(empty)):
+        names = {path.relative_to(tmp_path) for path in export(other, target, tmp_path).written}
+        there = {path.relative_to(tmp_path) for path in tmp_path.rglob("*") if path.is_file()}
+        assert there == names
 
 
 @pytest.mark.parametrize("target", sorted(TARGETS))
 def test_nothing_private_is_exported(doc: Document, target: str, tmp_path: Path) -> None:
-    written = export(doc, target, tmp_path)
+    written = export(doc, target, tmp_path).written
     text = "".join(path.read_text("utf-8") for path in written)
     assert "news.example" in text or "news" in text
     for secret in (PRIVATE, "/private/", "anna", "few.example"):
@@ -308,10 +372,7 @@ def test_nothing_private_is_exported(doc: Document, target: str, tmp_path: Path)
 
 @pytest.mark.parametrize("target", sorted(TARGETS))
 def test_an_empty_policy_has_an_export(doc: Document, target: str) -> None:
-    empty = doc.copy()
-    for name in ("sites", "hubs", "prefixes", "patterns", "trees"):
-        empty[name] = []  # type: ignore[literal-required]
-    assert TARGETS[target](empty)
+    assert TARGETS[target](emptied(doc))
 
 
 def test_the_command_knows_all_targets() -> None:

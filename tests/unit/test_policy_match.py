@@ -312,14 +312,18 @@ def test_rules_for_urls_that_are_none_are_named(tmp_path: Path, rules: Any) -> N
         Policy.load(tmp_path)
 
 
-def test_matching_needs_none_of_the_pipeline(repository: Path) -> None:
+@pytest.mark.parametrize("module", ["policy", "crawl.scrapy"])
+def test_matching_needs_none_of_the_pipeline(repository: Path, module: str) -> None:
     import subprocess
 
+    if module == "crawl.scrapy":
+        pytest.importorskip("scrapy", reason="the scrapy extra is not installed")
     code = (
         "import sys\n"
-        "heavy = ('dagster', 'duckdb', 'pyarrow', 'pandas', 'pydantic', 'great_expectations')\n"
+        "heavy = ('dagster', 'duckdb', 'pyarrow', 'pandas', 'pydantic', 'great_expectations',"
+        " 'filelock')\n"
         "sys.modules.update(dict.fromkeys(heavy))  # importing them fails\n"
-        "from temporal_assets.policy import Policy\n"
+        f"import temporal_assets.{module}\n"
         "print(sorted(name for name in heavy if sys.modules[name] is not None))\n"
     )
     done = subprocess.run(

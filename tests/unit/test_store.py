@@ -90,6 +90,14 @@ def test_a_missing_partition_is_an_error_that_says_what_to_do(store: Store) -> N
         store.read("page_views", DAY)
 
 
+def test_folders_of_others_are_no_days(store: Store, tmp_path: Path) -> None:
+    publish(store, DAY, views(DAY, x=1))
+    for name in ("day=2026-01-31.bak", "day=20260130", "day=", "2026-01-29", "day=2026-02-30"):
+        (tmp_path / "tables" / "page_views" / name).mkdir()
+    assert store.folders("page_views") == [DAY]
+    assert store.days("page_views") == [DAY]
+
+
 def test_a_window_lists_what_is_there_and_what_is_not(store: Store) -> None:
     for back in (0, 2):
         publish(store, DAY - dt.timedelta(days=back), views(DAY - dt.timedelta(days=back), x=1))

@@ -6,7 +6,8 @@ can read what it says back. What each file is for, and where it goes, is in `doc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -23,6 +24,7 @@ from temporal_assets.policy.exports import (
     url_matcher,
     urlfrontier,
 )
+from temporal_assets.policy.exports.mark import is_marked
 from temporal_assets.storage.durable import replace_text
 
 TARGETS: Final[Mapping[str, Callable[[Document], dict[str, str]]]] = {
@@ -40,13 +42,36 @@ TARGETS: Final[Mapping[str, Callable[[Document], dict[str, str]]]] = {
 }
 """What `temporal-assets export` knows."""
 
+SOMETIMES: Final[Mapping[str, Sequence[str]]] = {
+    "nutch": nutch.SOMETIMES,
+    "sitemap": sitemap.SOMETIMES,
+}
+"""Names of files, as `Path.glob` takes them, that depend on the policy; they hold a mark."""
 
-def export(document: Document, target: str, folder: Path) -> list[Path]:
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What an export did in its folder."""
+
+    written: tuple[Path, ...]
+    removed: tuple[Path, ...]
+    """Written by an earlier export, and nothing that this policy asks for."""
+
+
+def export(document: Document, target: str, folder: Path) -> Exported:
     """Write the files of a target; each is replaced as a whole."""
-    written = []
-    for name, content in TARGETS[target](document).items():
+    files = TARGETS[target](document)
+    for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_text(path, content)
-        written.append(path)
-    return written
+    written = tuple(folder / name for name in files)
+    left = _left(target, folder, written)
+    for path in left:
+        path.unlink(missing_ok=True)
+    return Exported(written, left)
+
+
+def _left(target: str, folder: Path, written: Collection[Path]) -> tuple[Path, ...]:
+    found = (path for name in SOMETIMES.get(target, ()) for path in folder.glob(name))
+    return tuple(sorted(path for path in found if path not in written and is_marked(path)))

@@ -11,12 +11,15 @@ from collections.abc import Iterable
 from typing import Final
 
 from temporal_assets.policy.document import TIERS, Document
+from temporal_assets.policy.exports.mark import MARK
 from temporal_assets.policy.exports.rules import by_rank, rules, skipped_paths
 
 DAY: Final = 86_400
 
 _LONGEST: Final = 30 * DAY
 """Nutch's own default interval: pages of a temporal site are not fetched less often."""
+
+SOMETIMES: Final = ("conf/prefix-urlfilter.txt",)
 
 
 def files(document: Document) -> dict[str, str]:
@@ -60,11 +63,12 @@ def _regex_filter(document: Document) -> str:
 
 def _prefix_filter(document: Document) -> str:
     """Known sites: coarse and fast, before the other filters; both schemes."""
-    return _text(
+    prefixes = (
         f"{scheme}://{entry['site']}/"
         for entry in document["sites"]
         for scheme in ("http", "https")
     )
+    return _text([f"# Known sites; {MARK}", *prefixes])
 
 
 def _fast_filter(document: Document) -> str:

@@ -133,11 +133,6 @@ def _guarded(expression: str, others: Sequence[str | None]) -> str:
     return f"^{guard}{expression.removeprefix('^')}"
 
 
-def tier_of(url: str, every: Sequence[Rule]) -> int:
-    """The tier that the rules give a canonical URL; slow, for tests and explanations."""
-    return next((rule.tier for rule in every if re.search(rule.expression, url)), SKIP_TIER)
-
-
 def by_rank(document: Document) -> list[HubEntry]:
     """Hubs in the order in which they are worth a first visit."""
     return sorted(document["hubs"], key=lambda hub: (hub["tier"], hub["rank"], hub["url"]))

@@ -36,7 +36,7 @@ def files(document: Document) -> dict[str, str]:
 
 
 def priority(tier: int) -> int:
-    """`Request.priority` of a tier: larger is sooner, 0 is what is skipped."""
+    """`Request.priority` of a tier: 15 for tier 1, 0 for what is skipped; 16 values at most."""
     return SKIP_TIER - tier
 
 

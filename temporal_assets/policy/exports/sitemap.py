@@ -1,4 +1,7 @@
-"""A sitemap of the hubs, which every crawler reads: priority and frequency by tier and interval."""
+"""A sitemap of the hubs, which every crawler reads: priority and frequency by tier and interval.
+
+There is no index over several of them: it would have to say under which URLs they are served.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,20 @@ from typing import Final
 from xml.sax.saxutils import escape
 
 from temporal_assets.policy.document import TIERS, Document, HubEntry
+from temporal_assets.policy.exports.mark import MARK
 from temporal_assets.policy.exports.rules import by_rank
 
 MAX_URLS: Final = 50_000
 """More are not allowed in one file (sitemaps.org)."""
+
+SOMETIMES: Final = ("sitemap.xml", "sitemap-*.xml")
 
 _FREQUENCIES: Final = ((3600, "hourly"), (86_400, "daily"), (604_800, "weekly"))
 """The protocol's words for intervals up to so many seconds; `always` would mean every visit."""
 
 
 def files(document: Document) -> dict[str, str]:
-    """Name -> content; more than one file, and an index, only where one cannot hold all hubs."""
+    """Name -> content; more than one file only where one cannot hold all hubs."""
     hubs = by_rank(document)
     parts = [hubs[at : at + MAX_URLS] for at in range(0, max(1, len(hubs)), MAX_URLS)]
     if len(parts) == 1:
@@ -43,6 +49,7 @@ def _sitemap(hubs: list[HubEntry]) -> str:
     )
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
+        f"<!-- {MARK} -->\n"
         '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
         f"{urls}</urlset>\n"
     )
