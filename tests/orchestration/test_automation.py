@@ -156,6 +156,17 @@ def test_days_of_runs_under_way_are_left_alone(ticks: Ticks) -> None:
     assert days_of(daily) == days[2:]
 
 
+def test_a_run_of_somebody_elses_partition_is_none_of_a_day(ticks: Ticks) -> None:
+    days = logs.write_days(ticks.project.logs, DAY, 1)
+    ticks.project.run("ingest")
+    job = ticks.project.defs().resolve_job_def("what_if")
+    ticks.project.instance.create_run_for_job(
+        job, tags={"dagster/partition": "de"}, status=dg.DagsterRunStatus.STARTED
+    )
+    (daily,) = ticks.tick()
+    assert days_of(daily) == days
+
+
 def test_nothing_is_asked_for_while_files_are_read(ticks: Ticks) -> None:
     logs.write_days(ticks.project.logs, DAY, 1)
     job = ticks.project.defs().resolve_job_def("ingest")
