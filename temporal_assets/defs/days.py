@@ -16,6 +16,7 @@ from typing import Any, Final
 import dagster as dg
 
 from temporal_assets import contracts
+from temporal_assets.contracts import Table
 from temporal_assets.defs import lifelines
 from temporal_assets.defs.engine_log import engine_log
 from temporal_assets.defs.events import Event
@@ -91,25 +92,38 @@ def refuse_blocked(installation: Installation, asset: str, days: Iterable[dt.dat
 
 
 def _judge_unjudged(installation: Installation, asset: str, days: Sequence[dt.date]) -> None:
-    """Judge invariants of days whose run was killed between publishing and checking them."""
+    """Judge invariants of days whose run was killed between publishing and checking them.
+
+    Only those without a judgement: a person may have had some checks executed since, not all.
+    """
     store, state = installation.store, installation.settings.state
     table = contracts.table(asset)
-    invariants = [check for check in table.checks if verdicts.is_blocking(check)]
-    unjudged = {
-        day: manifest
-        for day in days
-        if (manifest := store.manifest(asset, day)) and not verdicts.read(state, manifest)
-    }
-    if not unjudged or not invariants:
-        return
     inspector = Inspector(store, installation.engine, installation.settings)
-    found = inspector.inspect(table, list(unjudged), {check.name for check in invariants})
-    for day, findings in found.items():
-        judged = [
-            verdicts.judgement(asset, day, check, finding)
-            for check, finding in zip(invariants, findings, strict=True)
-        ]
-        verdicts.record(state, unjudged[day], judged)
+    for names, manifests in _unjudged(installation, table, days).items():
+        checks = [check for check in table.checks if check.name in names]
+        found = inspector.inspect(table, [manifest.day for manifest in manifests], names)
+        for manifest in manifests:
+            judged = [
+                verdicts.judgement(asset, manifest.day, check, finding)
+                for check, finding in zip(checks, found[manifest.day], strict=True)
+            ]
+            verdicts.record(state, manifest, judged)
+
+
+def _unjudged(
+    installation: Installation, table: Table, days: Iterable[dt.date]
+) -> dict[frozenset[str], list[Manifest]]:
+    """Days by the names of the invariants that they have no judgement of."""
+    invariants = {check.name for check in table.checks if verdicts.is_blocking(check)}
+    found: dict[frozenset[str], list[Manifest]] = {}
+    for day in days:
+        manifest = installation.store.manifest(table.name, day)
+        if manifest is None:
+            continue  # reading it will say so
+        judged = {one.check for one in verdicts.read(installation.settings.state, manifest)}
+        if missing := frozenset(invariants - judged):
+            found.setdefault(missing, []).append(manifest)
+    return found
 
 
 def broken_of(installation: Installation, asset: str, day: dt.date) -> list[verdicts.Judgement]:
