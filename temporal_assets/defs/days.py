@@ -11,6 +11,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Final
 
 import dagster as dg
@@ -139,10 +140,11 @@ def make_days(
     installation: Installation,
     assets: Sequence[str],
     make: Callable[[dt.date], Parts],
+    left_out: Mapping[dt.date, str] = MappingProxyType({}),
 ) -> Iterator[dg.MaterializeResult[Any]]:
-    """Have `make` publish `assets` for every day of the run."""
+    """Have `make` publish `assets` for every day of the run but those left out, for a reason."""
     lifelines.hold(installation.settings.state, context.run.run_id)
-    days = days_of(context.partition_keys)
+    days = [day for day in days_of(context.partition_keys) if day not in left_out]
     done = _earlier.pop((context.run.run_id, assets[0]), _Attempts())
     with engine_log(context):
         for day in days:
@@ -159,6 +161,10 @@ def make_days(
         _mark(context, done.made)
         raise _failure(dict(sorted(done.failed.items())), len(days))
     for asset in assets:
+        for day, why in left_out.items():
+            # Dagster marks the day all the same; what it shows then says that nothing was made.
+            said = {"left_out": why}
+            context.add_asset_metadata(said, asset_key=asset, partition_key=day.isoformat())
         yield _result(context, asset, {day: parts[asset] for day, parts in done.made.items()})
 
 

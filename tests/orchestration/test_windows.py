@@ -26,6 +26,7 @@ from tests.orchestration.test_automation import Ticks, assets_of, days_of
 DAY = dt.date(2026, 3, 1)
 ONE = dt.timedelta(days=1)
 WINDOW = {"days": 4, "min_days": 3}
+HISTORIES = ("page_totals", "page_histories")
 DAILY = ("requests", "page_views", "transits")
 
 
@@ -163,6 +164,41 @@ def test_the_first_nights_make_no_window(running: Project) -> None:
         running.run_well("nightly", partition=DAY + n * ONE)
         made.append(running.store.days("page_histories"))
     assert made == [[], [], [DAY + 2 * ONE]]
+
+
+def nights(project: Project, days: Sequence[dt.date]) -> dg.ExecuteInProcessResult:
+    """A run of the nightly job as a backfill of it over several days starts one."""
+    assets = ["log_files", "requests", "rejects", "page_views", "transits", *HISTORIES]
+    return (
+        project.defs()
+        .resolve_job_def("nightly")
+        .execute_in_process(
+            instance=project.instance,
+            tags=tags.of_range(days),
+            asset_selection=[dg.AssetKey(asset) for asset in assets],
+        )
+    )
+
+
+def test_a_nightly_run_over_several_days_makes_what_each_night_would_have_made(
+    running: Project,
+) -> None:
+    days = logs.write_days(small(running).logs, DAY, 4)
+    for over, made in ((days[:2], []), (days[1:3], days[2:3]), (days[2:], days[2:])):
+        result = nights(running, over)
+        assert result.success
+        assert all(one.passed for one in result.get_asset_check_evaluations())
+        assert [running.store.days(name) for name in HISTORIES] == [made, made]
+    # Dagster marks all days of a step, or none.
+    found = {
+        str(one.partition_key): one.asset_materialization.metadata
+        for one in running.instance.fetch_materializations(
+            dg.AssetKey("page_histories"), limit=10
+        ).records
+        if one.asset_materialization
+    }
+    assert {key for key, said in found.items() if "left_out" in said} == {"2026-03-02"}
+    assert {key for key, said in found.items() if "bytes" in said} == {"2026-03-03", "2026-03-04"}
 
 
 def test_crawlers_get_no_policy_that_breaks_an_invariant(
