@@ -30,6 +30,7 @@ from temporal_assets.core.link_graph import LinkGraph, link_graph
 from temporal_assets.core.texts import Flags, Int64s, Texts
 from temporal_assets.crawl.page_html import FILE as HTML
 from temporal_assets.crawl.page_html import HtmlKeeper
+from temporal_assets.engines.arrow_texts import from_arrow
 from temporal_assets.logs.urls import DEFAULT, UrlRules, canonical_url, site_of
 from temporal_assets.settings import Settings
 from temporal_assets.storage.durable import replace_text, sync
@@ -68,21 +69,12 @@ class Mirror:
 
     def texts(self, start: int, stop: int) -> Texts:
         """URLs of a range of pages as core takes them."""
-        return texts_of(self.urls[start:stop])
+        return from_arrow(self.urls[start:stop])
 
     def number(self, urls: pa.Array) -> NDArray[np.int64]:
         """The page of each URL; -1 where there is none."""
         found = pc.index_in(urls.cast(pa.large_string()), value_set=self.urls)
         return np.asarray(pc.fill_null(found, -1)).astype(np.int64)
-
-
-def texts_of(urls: pa.Array) -> Texts:
-    """An Arrow array of strings as core takes them."""
-    strings = urls.cast(pa.large_string())
-    _, offsets, data = strings.buffers()
-    pointers = np.frombuffer(offsets, np.int64)[strings.offset : strings.offset + len(strings) + 1]
-    raw = np.frombuffer(data, np.uint8) if data is not None else np.zeros(0, np.uint8)
-    return Texts(raw[pointers[0] : pointers[-1]], (pointers - pointers[0]).astype(np.int64))
 
 
 @dataclass(slots=True)
