@@ -1,7 +1,8 @@
 """The mirror: pages and links of sites as compact arrays, in a folder of the state.
 
 Here: what a mirror is, collecting one, writing and reading it. Not here: the sources it is
-collected from, one module each (`warc`, `wat`, `edge_list`, `transit_links`).
+collected from, one module each (`warc`, `wat`, `page_table`, `edge_list`, `traffic`), and tables of
+links that are too large to be collected one by one (`link_tables`).
 
 Pages are ordered by site and URL, so that a site is a range of numbers. Ten million pages with a
 hundred million links take 0.6 GB of arrays, the bytes of their URLs beside them; files are mapped
