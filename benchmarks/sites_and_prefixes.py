@@ -28,10 +28,10 @@ from temporal_assets import contracts
 from temporal_assets.core.prefix_tree import PAPER_RULE, score_sections
 from temporal_assets.core.site_scores import PAPER, Counts, score
 from temporal_assets.core.url_sections import section_trees
+from temporal_assets.engines.arrow_texts import from_arrow
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.settings import load_settings
 from temporal_assets.storage.store import Store
-from temporal_assets.windows.arrow_texts import from_arrow
 from temporal_assets.windows.asset import Job, Sources, WindowAsset
 from temporal_assets.windows.news_prefixes import NEWS_PREFIXES
 from temporal_assets.windows.prefix_trees import PREFIX_TREES

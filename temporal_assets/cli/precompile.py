@@ -79,7 +79,7 @@ def compile_all() -> None:
     from temporal_assets.core.texts import texts
     from temporal_assets.core.timely_simulation import Strategy, TimelyWorld, simulate_timely
     from temporal_assets.core.url_sections import section_trees
-    from temporal_assets.windows.arrow_texts import from_arrow
+    from temporal_assets.engines.arrow_texts import from_arrow
     from temporal_assets.windows.pattern_nodes import PatternOptions, learn, site_nodes
 
     fit(np.ones((1, 60)))

@@ -38,8 +38,9 @@ from temporal_assets.core.page_rank import page_rank
 from temporal_assets.core.pattern_match import compile_matcher
 from temporal_assets.core.site_patterns import SiteTraffic, learn_patterns
 from temporal_assets.core.texts import Floats
-from temporal_assets.crawl.mirror import Mirror, texts_of
+from temporal_assets.crawl.mirror import Mirror
 from temporal_assets.crawl.traffic import Traffic
+from temporal_assets.engines.arrow_texts import from_arrow
 
 ORACLE: Final = "oracle"
 """What no order can exceed; see `core.crawl_curves`."""
@@ -254,7 +255,7 @@ def knowledge(urls: pa.Array, in_log: pa.Table, between: pa.Table | None) -> Sit
         clients = between.column("clients").to_numpy().astype(np.float64)
     found = learn_patterns(
         SiteTraffic(
-            texts_of(log_urls),
+            from_arrow(log_urls),
             in_log.column("visits").to_numpy().astype(np.float64),
             in_log.column("referrals").to_numpy().astype(np.float64),
             referrer,
@@ -263,7 +264,7 @@ def knowledge(urls: pa.Array, in_log: pa.Table, between: pa.Table | None) -> Sit
         )
     )
     leaves = found.by_transit.leaves
-    leaf = compile_matcher(found.by_transit).match_leaves(texts_of(urls))
+    leaf = compile_matcher(found.by_transit).match_leaves(from_arrow(urls))
     row = np.where(leaf >= 0, np.searchsorted(leaves, leaf), -1).astype(np.int32)
     return SiteKnowledge(
         row,

@@ -40,13 +40,13 @@ class HubVisits:
             for gone in times.keys() - self._interval.keys():
                 del times[gone]
 
-    def take(self, now: float) -> list[str]:
-        """Hubs that are due, the best tier first; from now on they are asked for."""
+    def take(self, now: float) -> list[tuple[str, int]]:
+        """Hubs that are due and their tiers, the best first; from now on they are asked for."""
         found = [url for url in self._interval if self._is_due(url, now)]
         found.sort(key=lambda url: (self._tier[url], self._due.get(url, 0.0), url))
         for url in found:
             self._asked[url] = now
-        return found
+        return [(url, self._tier[url]) for url in found]
 
     def came(self, url: str, now: float) -> None:
         """The page of a hub has come."""

@@ -1,7 +1,8 @@
 """The mirror: pages and links of sites as compact arrays, in a folder of the state.
 
 Here: what a mirror is, collecting one, writing and reading it. Not here: the sources it is
-collected from, one module each (`warc`, `wat`, `edge_list`, `transit_links`).
+collected from, one module each (`warc`, `wat`, `page_table`, `edge_list`, `traffic`), and tables of
+links that are too large to be collected one by one (`link_tables`).
 
 Pages are ordered by site and URL, so that a site is a range of numbers. Ten million pages with a
 hundred million links take 0.6 GB of arrays, the bytes of their URLs beside them; files are mapped
@@ -28,7 +29,7 @@ from filelock import FileLock
 from numpy.typing import NDArray
 
 from temporal_assets.core.link_graph import LinkGraph, link_graph
-from temporal_assets.core.texts import Flags, Int64s, Texts
+from temporal_assets.core.texts import Flags, Int64s
 from temporal_assets.crawl.page_html import FILE as HTML
 from temporal_assets.crawl.page_html import HtmlKeeper
 from temporal_assets.logs.urls import DEFAULT, UrlRules, canonical_url, site_of
@@ -71,15 +72,6 @@ class Mirror:
         """The page of each URL; -1 where there is none."""
         found = pc.index_in(urls.cast(pa.large_string()), value_set=self.urls)
         return np.asarray(pc.fill_null(found, -1)).astype(np.int64)
-
-
-def texts_of(urls: pa.Array) -> Texts:
-    """An Arrow array of strings as core takes them."""
-    strings = urls.cast(pa.large_string())
-    _, offsets, data = strings.buffers()
-    pointers = np.frombuffer(offsets, np.int64)[strings.offset : strings.offset + len(strings) + 1]
-    raw = np.frombuffer(data, np.uint8) if data is not None else np.zeros(0, np.uint8)
-    return Texts(raw[pointers[0] : pointers[-1]], (pointers - pointers[0]).astype(np.int64))
 
 
 @dataclass(slots=True)

@@ -140,14 +140,14 @@ class PolicyMiddleware(BaseSpiderMiddleware):
         )
 
     def _due(self) -> Iterator[Request]:
-        tiers = {hub["url"]: hub["tier"] for hub in self.policy.document["hubs"]}
-        for url in self._visits.take(time.time()):
+        # Not of the policy of this moment: a new one may have been loaded and not be in use yet.
+        for url, tier in self._visits.take(time.time()):
             yield Request(
                 self._address(url),
-                priority=priority(tiers[url]),
+                priority=priority(tier),
                 dont_filter=True,
                 headers=self._versions.headers(url) if self._asks_for_changes else None,
-                meta={HUB: url, TIER: tiers[url], REASON: "hub"},
+                meta={HUB: url, TIER: tier, REASON: "hub"},
             )
 
     def _address(self, url: str) -> str:

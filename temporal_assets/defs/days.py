@@ -11,11 +11,13 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Final
 
 import dagster as dg
 
 from temporal_assets import contracts
+from temporal_assets.contracts import Table
 from temporal_assets.defs import lifelines
 from temporal_assets.defs.engine_log import engine_log
 from temporal_assets.defs.events import Event
@@ -91,25 +93,38 @@ def refuse_blocked(installation: Installation, asset: str, days: Iterable[dt.dat
 
 
 def _judge_unjudged(installation: Installation, asset: str, days: Sequence[dt.date]) -> None:
-    """Judge invariants of days whose run was killed between publishing and checking them."""
+    """Judge invariants of days whose run was killed between publishing and checking them.
+
+    Only those without a judgement: a person may have had some checks executed since, not all.
+    """
     store, state = installation.store, installation.settings.state
     table = contracts.table(asset)
-    invariants = [check for check in table.checks if verdicts.is_blocking(check)]
-    unjudged = {
-        day: manifest
-        for day in days
-        if (manifest := store.manifest(asset, day)) and not verdicts.read(state, manifest)
-    }
-    if not unjudged or not invariants:
-        return
     inspector = Inspector(store, installation.engine, installation.settings)
-    found = inspector.inspect(table, list(unjudged), {check.name for check in invariants})
-    for day, findings in found.items():
-        judged = [
-            verdicts.judgement(asset, day, check, finding)
-            for check, finding in zip(invariants, findings, strict=True)
-        ]
-        verdicts.record(state, unjudged[day], judged)
+    for names, manifests in _unjudged(installation, table, days).items():
+        checks = [check for check in table.checks if check.name in names]
+        found = inspector.inspect(table, [manifest.day for manifest in manifests], names)
+        for manifest in manifests:
+            judged = [
+                verdicts.judgement(asset, manifest.day, check, finding)
+                for check, finding in zip(checks, found[manifest.day], strict=True)
+            ]
+            verdicts.record(state, manifest, judged)
+
+
+def _unjudged(
+    installation: Installation, table: Table, days: Iterable[dt.date]
+) -> dict[frozenset[str], list[Manifest]]:
+    """Days by the names of the invariants that they have no judgement of."""
+    invariants = {check.name for check in table.checks if verdicts.is_blocking(check)}
+    found: dict[frozenset[str], list[Manifest]] = {}
+    for day in days:
+        manifest = installation.store.manifest(table.name, day)
+        if manifest is None:
+            continue  # reading it will say so
+        judged = {one.check for one in verdicts.read(installation.settings.state, manifest)}
+        if missing := frozenset(invariants - judged):
+            found.setdefault(missing, []).append(manifest)
+    return found
 
 
 def broken_of(installation: Installation, asset: str, day: dt.date) -> list[verdicts.Judgement]:
@@ -125,10 +140,11 @@ def make_days(
     installation: Installation,
     assets: Sequence[str],
     make: Callable[[dt.date], Parts],
+    left_out: Mapping[dt.date, str] = MappingProxyType({}),
 ) -> Iterator[dg.MaterializeResult[Any]]:
-    """Have `make` publish `assets` for every day of the run."""
+    """Have `make` publish `assets` for every day of the run but those left out, for a reason."""
     lifelines.hold(installation.settings.state, context.run.run_id)
-    days = days_of(context.partition_keys)
+    days = [day for day in days_of(context.partition_keys) if day not in left_out]
     done = _earlier.pop((context.run.run_id, assets[0]), _Attempts())
     with engine_log(context):
         for day in days:
@@ -145,6 +161,10 @@ def make_days(
         _mark(context, done.made)
         raise _failure(dict(sorted(done.failed.items())), len(days))
     for asset in assets:
+        for day, why in left_out.items():
+            # Dagster marks the day all the same; what it shows then says that nothing was made.
+            said = {"left_out": why}
+            context.add_asset_metadata(said, asset_key=asset, partition_key=day.isoformat())
         yield _result(context, asset, {day: parts[asset] for day, parts in done.made.items()})
 
 

@@ -59,7 +59,7 @@ def report_of(instance: dg.DagsterInstance, run_id: str) -> RunReport | None:
     failed = run.status is dg.DagsterRunStatus.FAILURE
     if failed and not faults and ended:
         faults.append(Fault("(none)", ended))
-    return RunReport(run_id, _job(run), _days(run.tags), failed, faults, checks)
+    return RunReport(run_id, _job(run), days_of_run(run.tags), failed, faults, checks)
 
 
 def _error(event: dg.DagsterEvent) -> str:
@@ -111,10 +111,3 @@ def _job(run: dg.DagsterRun) -> str:
     assets = sorted(key.to_user_string() for key in run.asset_selection or ())
     more = f" and {len(assets) - _NAMED_ASSETS} more" if len(assets) > _NAMED_ASSETS else ""
     return f"{', '.join(assets[:_NAMED_ASSETS])}{more}" if assets else "assets"
-
-
-def _days(tags: Mapping[str, str]) -> list[dt.date]:
-    try:
-        return days_of_run(tags)
-    except ValueError:  # a partition of somebody else's asset
-        return []

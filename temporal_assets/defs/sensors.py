@@ -10,24 +10,24 @@ Whether a day is up to date is decided by content, from the manifests, not by Da
 from __future__ import annotations
 
 import datetime as dt
-import json
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Final
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
 
 import dagster as dg
 
 from temporal_assets import daily
 from temporal_assets.defs import lifelines, lost_runs, tags
+from temporal_assets.defs.asked import Asked
 from temporal_assets.defs.batches import Batch, Stale, batches
 from temporal_assets.defs.days import broken_of
 from temporal_assets.defs.jobs import Job
-from temporal_assets.defs.partitions import days_between, first_day, in_words, today
+from temporal_assets.defs.partitions import first_day, in_words, today
 from temporal_assets.defs.resources import Installation
+from temporal_assets.defs.states import LatestWindow, latest_window, states_of
 from temporal_assets.storage.inventory import Inventory, Pending
 from temporal_assets.storage.manifest import digest_of
-from temporal_assets.windows.asset import first_of
-from temporal_assets.windows.registry import LATEST_OF, due
+from temporal_assets.windows.registry import LATEST_OF
 
 SETTLED: Final = dt.timedelta(minutes=1)
 """How long a file must have been left alone: one that is being copied is not read half."""
@@ -43,22 +43,7 @@ _UNFINISHED: Final = [
     dg.DagsterRunStatus.CANCELING,
 ]
 
-_RUN_KEY: Final = "dagster/run_key"
-"""Dagster's tag of runs that a sensor asked for."""
-
 _READING_JOBS: Final = frozenset({"ingest", "nightly"})
-
-
-@dataclass(frozen=True, slots=True)
-class _Memory:
-    """What one tick tells the next, as the sensor's cursor."""
-
-    asked: str = ""
-    """Identity of the files that a run was asked to read last."""
-
-    @classmethod
-    def from_cursor(cls, cursor: str | None) -> _Memory:
-        return cls(json.loads(cursor)["asked"]) if cursor else cls()
 
 
 def log_files_sensor(ingest: Job, daily_job: Job, windows_job: Job) -> dg.SensorDefinition:
@@ -76,52 +61,46 @@ def log_files_sensor(ingest: Job, daily_job: Job, windows_job: Job) -> dg.Sensor
     def new_log_files(
         context: dg.SensorEvaluationContext, installation: dg.ResourceParam[Installation]
     ) -> dg.SensorResult:
-        memory = _Memory.from_cursor(context.cursor)
+        asked = Asked.from_cursor(context.cursor)
         lost_runs.settle(context.instance, installation)
-        return _tick(context.instance, installation, memory, dt.datetime.now(dt.UTC))
+        return _tick(context.instance, installation, asked, dt.datetime.now(dt.UTC))
 
     return new_log_files
 
 
 def _tick(
-    instance: dg.DagsterInstance, installation: Installation, memory: _Memory, now: dt.datetime
+    instance: dg.DagsterInstance, installation: Installation, asked: Asked, now: dt.datetime
 ) -> dg.SensorResult:
     settings = installation.settings
     unfinished = instance.get_runs(filters=dg.RunsFilter(statuses=_UNFINISHED))
     if any(run.job_name in _READING_JOBS for run in unfinished):
-        return _nothing(memory, "Log files are being read.")
+        return _nothing(asked, "Log files are being read.")
     inventory = Inventory.load(settings)
-    # Part of every key: what was lost with its process is asked for again.
+    # Part of every state: what was lost with its process is asked for again.
     lost = lifelines.lost_lately(instance, now)
     pending = inventory.pending(settings, settled=SETTLED)
-    asked = _identity(pending)
-    if pending and asked != memory.asked:
-        memory = replace(memory, asked=asked)
+    files = _identity(pending)
+    if pending and files != asked.files:
         # Days are made after all their files have been read, not after each.
-        return _result(memory, [_ingest_request(pending, lost)])
+        return _result(replace(asked, files=files), [_ingest_request(pending, lost)])
     requests: list[dg.RunRequest] = []
     if pending:
         # That run has failed. It is asked for again once an hour; days go on meanwhile.
         requests.append(_ingest_request(pending, lost, f"{now:%Y-%m-%dT%H}"))
     busy = {day for run in unfinished for day in tags.days_of_run(run.tags)}
     stale, outside = _stale(installation, inventory, now)
-    days = [
-        (batch.days, _daily_request(installation, inventory, batch, lost))
-        for batch in batches(stale, settings.orchestration.days_per_run, leave_out=busy)
-    ]
-    requests += [request for _, request in days]
-    # Days that failed stay as they are and hold up no window; those that are made now do.
-    busy |= {day for some, one in days if not _was_asked(instance, one) for day in some}
-    requests += _window_requests(installation, busy, lost, now)
+    states = states_of(installation, inventory, stale, lost)
+    known = asked.known(states)
+    found = batches(stale, settings.orchestration.days_per_run, leave_out=busy | known)
+    requests += [_daily_request(batch, states, now) for batch in found]
+    new = {day for batch in found for day in batch.days}
+    asked = asked.with_days(states, new)
+    window = latest_window(installation, lost, now)
+    asked, windows = _window_requests(installation, window, asked, busy, new, now)
+    requests += windows
     if requests:
-        return _result(memory, requests)
-    if outside:
-        return _nothing(
-            memory,
-            f"The logs hold {in_words(outside)}, before the first partition: set or remove"
-            " `orchestration.first_day`.",
-        )
-    return _nothing(memory, "No new log files, and every day is up to date.")
+        return _result(asked, requests)
+    return _nothing(asked, _reason(outside, sorted(known - busy)))
 
 
 def _stale(
@@ -157,56 +136,61 @@ def _ingest_request(pending: Sequence[Pending], lost: str, attempt: str = "first
     )
 
 
-def _daily_request(
-    installation: Installation, inventory: Inventory, batch: Batch, lost: str
-) -> dg.RunRequest:
-    """The key names the days and what they are made from: a failure is not repeated as it is."""
-    sources: list[Any] = [daily.requests_digest(installation.settings)]
-    for day in batch.days:
-        made = installation.store.manifest("requests", day)
-        sources.append([item.digest for item in inventory.inputs(day)])
-        sources.append(None if "requests" in batch.assets or made is None else made.digest)
-    key = f"daily:{batch.days[0]}..{batch.days[-1]}:{digest_of([batch.assets, sources])}"
+def _daily_request(batch: Batch, states: Mapping[dt.date, str], now: dt.datetime) -> dg.RunRequest:
+    key = digest_of([[states[day] for day in batch.days], now])
     return dg.RunRequest(
-        run_key=f"{key}:{lost}",
+        run_key=f"daily:{batch.days[0]}..{batch.days[-1]}:{key}",
         job_name="daily",
         tags=tags.of_range(batch.days),
         asset_selection=[dg.AssetKey(asset) for asset in batch.assets],
     )
 
 
-def _was_asked(instance: dg.DagsterInstance, request: dg.RunRequest) -> bool:
-    """Whether Dagster has a run for the request already, and so starts none."""
-    filters = dg.RunsFilter(tags={_RUN_KEY: str(request.run_key)})
-    return bool(instance.get_runs(filters=filters, limit=1))
-
-
 def _window_requests(
-    installation: Installation, busy: Collection[dt.date], lost: str, now: dt.datetime
-) -> list[dg.RunRequest]:
-    """At most one: for the latest day that is over, asked for once per state of its window."""
-    store, settings = installation.store, installation.settings
-    found = due(store, settings, before=today(settings, now))
-    if found is None or found.day < first_day(settings):
-        return []
-    window = days_between(first_of(settings, found.day), found.day)
-    if any(day in busy or broken_of(installation, LATEST_OF, day) for day in window):
-        return []
-    days = [store.manifest(LATEST_OF, day) for day in window]
-    state = digest_of([found.assets, [day and day.digest for day in days], str(settings.window)])
-    return [
-        dg.RunRequest(
-            run_key=f"windows:{found.day}:{state}:{lost}",
-            job_name="windows",
-            tags=tags.of_range([found.day]),
-            asset_selection=[dg.AssetKey(asset) for asset in found.assets],
+    installation: Installation,
+    window: LatestWindow | None,
+    asked: Asked,
+    busy: Collection[dt.date],
+    new: Collection[dt.date],
+    now: dt.datetime,
+) -> tuple[Asked, list[dg.RunRequest]]:
+    """At most one, and what is known of it then.
+
+    It waits for days that are made. Days that failed stay as they are and hold up no window.
+    """
+    if window is None or any(day in new for day in window.days):
+        # A day that is made again may come out as it was: the window is asked for all the same.
+        return replace(asked, window=""), []
+    held_up = any(day in busy or broken_of(installation, LATEST_OF, day) for day in window.days)
+    if held_up or window.state == asked.window:
+        return asked, []
+    request = dg.RunRequest(
+        run_key=f"windows:{window.day}:{digest_of([window.state, now])}",
+        job_name="windows",
+        tags=tags.of_range([window.day]),
+        asset_selection=[dg.AssetKey(asset) for asset in window.assets],
+    )
+    return replace(asked, window=window.state), [request]
+
+
+def _reason(outside: Sequence[dt.date], failed: Sequence[dt.date]) -> str:
+    """Why nothing is asked for."""
+    if outside:
+        return (
+            f"The logs hold {in_words(outside)}, before the first partition: set or remove"
+            " `orchestration.first_day`."
         )
-    ]
+    if failed:
+        return (
+            f"Not made when asked for: {in_words(failed)}. Asked for again when the logs of these"
+            " days or the settings change; their runs say what is wrong."
+        )
+    return "No new log files, and every day is up to date."
 
 
-def _result(memory: _Memory, requests: list[dg.RunRequest]) -> dg.SensorResult:
-    return dg.SensorResult(run_requests=requests, cursor=json.dumps(asdict(memory)))
+def _result(asked: Asked, requests: list[dg.RunRequest]) -> dg.SensorResult:
+    return dg.SensorResult(run_requests=requests, cursor=asked.cursor)
 
 
-def _nothing(memory: _Memory, reason: str) -> dg.SensorResult:
-    return dg.SensorResult(skip_reason=reason, cursor=json.dumps(asdict(memory)))
+def _nothing(asked: Asked, reason: str) -> dg.SensorResult:
+    return dg.SensorResult(skip_reason=reason, cursor=asked.cursor)

@@ -22,8 +22,14 @@ def of_range(days: Sequence[dt.date]) -> dict[str, str]:
 
 
 def days_of_run(tags: Mapping[str, str]) -> list[dt.date]:
-    """Days a run is about, whether it was started for one or for a range; none if for neither."""
+    """Days a run is about, whether it was started for one or for a range; none if for neither.
+
+    Nor for a partition of somebody else's asset, whose keys are no days.
+    """
     first, last = tags.get(_FIRST, tags.get(_DAY)), tags.get(_LAST, tags.get(_DAY))
     if first is None or last is None:
         return []
-    return days_between(dt.date.fromisoformat(first), dt.date.fromisoformat(last))
+    try:
+        return days_between(dt.date.fromisoformat(first), dt.date.fromisoformat(last))
+    except ValueError:
+        return []

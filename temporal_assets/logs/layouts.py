@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 
 class Slot(IntEnum):
-    """What a field means. The first eight are the columns users map."""
+    """What a field means. Users map columns to any of them, by the names of `COLUMN_NAMES`."""
 
     TIME = 0
     ADDRESS = 1

@@ -1,7 +1,7 @@
-"""From a path to blocks of whole lines, whatever the files are called or packed with.
+"""From a path to blocks of whole lines, whatever the file is packed with.
 
-Here: finding files, decompression, bounded memory, the digest of what was read. Not here: what a
-line means (`formats`).
+Here: decompression, bounded memory, the digest of what was read. Not here: which files there are
+(`paths`), what a line means (`formats`).
 """
 
 from __future__ import annotations
@@ -20,11 +20,10 @@ from blake3 import blake3
 from isal import igzip_lib
 
 from temporal_assets.logs.kernels import NEWLINE
-from temporal_assets.logs.paths import expand
 from temporal_assets.logs.records import Block
 from temporal_assets.settings import Reading
 
-__all__ = ["LogStream", "expand", "head_digest", "open_stream", "peek", "refusal"]
+__all__ = ["LogStream", "head_digest", "open_stream", "peek", "refusal"]
 
 _READ: Final = 1 << 20
 """Bytes taken from a plain file, and given by a decompressor, at once."""

@@ -1,6 +1,7 @@
 """Which log files have been read, what they hold for each day, and which are still to be read.
 
-Here: the records the landing zone keeps and questions about them. Not here: reading (`landing`).
+Here: the records the landing zone keeps and questions about them. Not here: reading a file
+(`reading`), and making what was read visible (`landing`).
 """
 
 from __future__ import annotations

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from temporal_assets.contracts import ColumnSpec, Table, Type
 from temporal_assets.contracts.early_labels import YOUNG_DAYS
 from temporal_assets.core.page_section import sections_of
+from temporal_assets.engines.arrow_texts import from_arrow, to_arrow
 from temporal_assets.engines.base import Engine
-from temporal_assets.windows.arrow_texts import from_arrow, to_arrow
 
 _UNSEEN_DAYS: Final = 7
 """A page counts as born when nobody opened it on the first days of the window; one that was read

@@ -17,7 +17,7 @@ from temporal_assets.contracts import ColumnSpec, Table, Type
 from temporal_assets.contracts.early_labels import YOUNG_DAYS
 from temporal_assets.core.early import COPIES, Early, learn
 from temporal_assets.core.page_section import sections_of
-from temporal_assets.windows.arrow_texts import from_arrow, to_arrow
+from temporal_assets.engines.arrow_texts import from_arrow, to_arrow
 from temporal_assets.windows.asset import Job, WindowAsset
 from temporal_assets.windows.complete_pages import CompletePages, complete_pages
 from temporal_assets.windows.days import observed_days

@@ -72,6 +72,13 @@ OF_DAY: Final = "evaluation-{day}.html"
 DATA: Final = "data"
 """Id of the row that says what the data is."""
 
+_ELSEWHERE: Final[dict[str, bool | set[str]]] = {
+    **dict.fromkeys(("state", "storage", "sources", "reading", "orchestration"), True),
+    **dict.fromkeys(("engine", "spark", "retention", "alerts", "policy"), True),
+    "patterns": {"processes"},
+}
+"""Settings that decide nothing of the report beyond what it is made from."""
+
 _NAMED_DAYS: Final = 8
 """Missing days that are named; of more, how many."""
 
@@ -275,9 +282,11 @@ def _write_pages(job: Job, report: Report) -> None:
 
 
 def _settings(settings: Settings) -> dict[str, Any]:
-    """All that decides what comes out; not where things lie, nor what it may cost."""
-    elsewhere = {"state", "storage", "sources", "engine", "spark", "orchestration", "reading"}
-    return settings.model_dump(mode="json", exclude=elsewhere)
+    """All that decides what comes out; not where things lie, nor what it may cost.
+
+    Nor who is told, how long things are kept, and what crawlers are told, which is not in it.
+    """
+    return settings.model_dump(mode="json", exclude=_ELSEWHERE)
 
 
 EVALUATION_REPORT: Final = WindowAsset(

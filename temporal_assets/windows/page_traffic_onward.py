@@ -30,8 +30,8 @@ from temporal_assets.contracts import ColumnSpec, Table, Type
 from temporal_assets.core.moved_links import LinkLists, moved_links
 from temporal_assets.core.sorted_texts import Seeker
 from temporal_assets.core.texts import Flags, Int64s, Texts
+from temporal_assets.engines.arrow_texts import from_arrow
 from temporal_assets.engines.sql import sql_file
-from temporal_assets.windows.arrow_texts import from_arrow
 from temporal_assets.windows.asset import Job
 from temporal_assets.windows.onward import Earlier
 from temporal_assets.windows.parquet_rows import ParquetRows

@@ -31,13 +31,13 @@ from temporal_assets.core.pattern_quality import (
 )
 from temporal_assets.core.site_patterns import CUTS, SiteTraffic
 from temporal_assets.core.texts import Flags, texts
+from temporal_assets.engines.arrow_texts import from_arrow
 from temporal_assets.engines.base import Engine
 from temporal_assets.settings import Settings
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.page_totals import whole_window
 from temporal_assets.windows.page_traffic import CHANCE, write_traffic
 from temporal_assets.windows.pattern_nodes import learn
-from temporal_assets.windows.site_traffic import texts_of
 from temporal_assets.windows.url_patterns import pattern_options
 
 URLS: Final = "urls"
@@ -237,7 +237,7 @@ def _judge(
 
 def _known(site: _Site, urls: pa.ChunkedArray) -> dict[str, Flags]:
     """By each method, which URLs are covered."""
-    flat = texts_of(urls)
+    flat = from_arrow(urls)
     found: dict[str, Flags] = {
         name: matcher.match_leaves(flat) != NOWHERE for name, matcher in site.matchers.items()
     }

@@ -22,8 +22,8 @@ from temporal_assets.windows.asset import Job
 _BATCH_ROWS: Final = 65_536
 
 _SCORES: Final = (
-    ColumnSpec("page_score", Type.DOUBLE, "Share of pages."),
-    ColumnSpec("view_score", Type.DOUBLE, "Share of views."),
+    ColumnSpec("score_1", Type.DOUBLE, "Share of pages."),
+    ColumnSpec("score_2", Type.DOUBLE, "Share of views."),
     ColumnSpec("score", Type.DOUBLE, "Both, weighted."),
     ColumnSpec("bound", Type.DOUBLE, "Lower bound of `score`."),
 )
@@ -69,8 +69,8 @@ def score_batch(batch: pa.RecordBatch, table: Table, scoring: Scoring) -> pa.Rec
             counts[name] = counts[name] + batch.column(f"young_{name}").to_numpy()
     scores = score(Counts(**counts), scoring)
     made = {
-        "page_score": pa.array(scores.score_1),
-        "view_score": pa.array(scores.score_2),
+        "score_1": pa.array(scores.score_1),
+        "score_2": pa.array(scores.score_2),
         "score": pa.array(scores.score),
         "bound": pa.array(scores.bound),
     }

@@ -14,8 +14,8 @@ import pyarrow as pa
 
 from temporal_assets.contracts import ColumnSpec, Table, Type
 from temporal_assets.core.url_sections import sections
+from temporal_assets.engines.arrow_texts import from_arrow, to_arrow
 from temporal_assets.engines.base import Engine, Inputs, Kernel
-from temporal_assets.windows.arrow_texts import from_arrow, to_arrow
 
 _BATCH_ROWS: Final = 65_536
 """Some megabytes of URLs."""

@@ -17,8 +17,8 @@ from temporal_assets.core.list_judgement import Pages, Rules, choices, coverage
 from temporal_assets.core.site_bootstrap import Draws, SiteCounts, draw, interval
 from temporal_assets.core.texts import Flags, texts
 from temporal_assets.core.url_sections import SectionTrees, section_trees, sections
+from temporal_assets.engines.arrow_texts import from_arrow
 from temporal_assets.logs.site_lists import SiteList
-from temporal_assets.windows.arrow_texts import from_arrow
 from temporal_assets.windows.asset import Job, WindowAsset
 from temporal_assets.windows.interest_curves import INTEREST_CURVES
 from temporal_assets.windows.news_prefixes import rule_of

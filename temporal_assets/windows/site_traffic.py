@@ -11,14 +11,15 @@ import pyarrow.compute as pc
 
 from temporal_assets.core.audience import Audience
 from temporal_assets.core.site_patterns import SiteTraffic
-from temporal_assets.core.texts import Floats, Int64s, Texts
+from temporal_assets.core.texts import Floats, Int64s
+from temporal_assets.engines.arrow_texts import from_arrow
 
 
 def site_traffic(rows: pa.Table, least_clients: int) -> SiteTraffic:
     """The traffic of a site, given all its rows in their order."""
     pages, transits, counts = links(rows, "links")
     return SiteTraffic(
-        urls=texts_of(rows.column("url")),
+        urls=from_arrow(rows.column("url")),
         visits=floats(rows, "visits"),
         referrals=floats(rows, "referrals"),
         referrer=pages,
@@ -33,15 +34,6 @@ def audience_of(rows: pa.Table, least_clients: int) -> Audience:
     counts, few = _lists(rows, "few_clients")
     bounds = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
     return Audience(least_clients, rows.column("clients").to_numpy(), few.to_numpy(), bounds)
-
-
-def texts_of(column: pa.ChunkedArray) -> Texts:
-    """Strings without a copy where Arrow has them in one piece."""
-    # Offsets of 64 bits: the URLs of a site may have more than 2 GB.
-    (array,) = pa.chunked_array([pa.concat_arrays(column.cast(pa.large_string()).chunks)]).chunks
-    _, offsets, data = array.buffers()
-    bounds = np.frombuffer(offsets, np.int64)[array.offset : array.offset + len(array) + 1]
-    return Texts(np.frombuffer(data or b"", np.uint8), bounds)
 
 
 def floats(rows: pa.Table, name: str) -> Floats:

@@ -30,11 +30,11 @@ from temporal_assets.core.list_tuning import (
 )
 from temporal_assets.core.site_scores import Counts, count
 from temporal_assets.core.url_sections import section_trees
+from temporal_assets.engines.arrow_texts import from_arrow
 from temporal_assets.engines.base import Engine
 from temporal_assets.logs.domains import registrable_domain
 from temporal_assets.settings import Settings
 from temporal_assets.storage.store import Store
-from temporal_assets.windows.arrow_texts import from_arrow
 from temporal_assets.windows.scored import scoring_of
 
 _PAGES: Final = Table(

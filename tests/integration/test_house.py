@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -102,6 +103,34 @@ def test_every_room_is_in_the_picture(repository: Path) -> None:
         - {room for room in ALLOWED if f"{room}/" in picture or f"{room}.py" in picture}
     )
     assert missing == []
+
+
+ELSEWHERE = re.compile(r"(?:Not here:|one module each) .*?(?:\.(?= |$)|$)")
+"""Where the docstring of a module sends its reader."""
+
+
+def test_modules_that_docstrings_send_to_are_there(repository: Path) -> None:
+    package = repository / "temporal_assets"
+    there = {path.stem for path in package.rglob("*") if path.is_dir() or path.suffix == ".py"}
+    said = {
+        path: " ".join((ast.get_docstring(ast.parse(path.read_text("utf-8"))) or "").split())
+        for _, path in modules(repository)
+    }
+    gone = {
+        f"{path.relative_to(repository)}: {name}"
+        for path, text in said.items()
+        for sentence in ELSEWHERE.findall(text)
+        for name in re.findall(r"`([a-z_]+)`", sentence)
+        if name not in there
+    }
+    assert gone == set()
+
+
+def test_every_window_asset_is_a_module_of_its_name(repository: Path) -> None:
+    from temporal_assets.windows.registry import WINDOW_NAMES
+
+    folder = repository / "temporal_assets" / "windows"
+    assert set(WINDOW_NAMES) <= {path.stem for path in folder.glob("*.py")}
 
 
 def test_core_is_pure(repository: Path) -> None:

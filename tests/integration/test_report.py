@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -207,3 +208,30 @@ def test_settings_make_it_stale(made: Made) -> None:
     other = load_settings(made.state, labels={"q": 0.6})
     assert is_fresh(made.store, made.settings, EVALUATION_REPORT, LAST)
     assert not is_fresh(made.store, other, EVALUATION_REPORT, LAST)
+
+
+@pytest.mark.parametrize(
+    ("section", "change", "decides"),
+    [
+        ("alerts", {"webhook": "https://hooks.example/secret", "warnings": True}, False),
+        ("retention", {"windows_days": 90, "runs_days": 30}, False),
+        ("policy", {"skip_share": 0.02}, False),
+        ("orchestration", {"hour": 4, "docs": "https://docs.example"}, False),
+        ("engine", {"threads": 1}, False),
+        ("patterns", {"processes": 1}, False),
+        ("patterns", {"site_seconds": 60.0}, True),
+        ("privacy", {"min_clients": 6}, True),
+        ("cleaning", {"bots": "keep"}, True),
+        ("simulation", {"most_sites": 10}, True),
+        ("evaluation", {"settle_days": 8}, True),
+        ("labels", {"p": 2.0}, True),
+    ],
+)
+def test_it_depends_on_settings_that_decide_what_comes_out(
+    state: Path, section: str, change: dict[str, Any], decides: bool
+) -> None:
+    digests = {
+        EVALUATION_REPORT.settings_digest(settings)
+        for settings in (load_settings(state), load_settings(state, **{section: change}))
+    }
+    assert len(digests) == 1 + decides

@@ -18,7 +18,7 @@ pytest.importorskip("scrapy", reason="the scrapy extra is not installed")
 
 from temporal_assets.crawl.hub_visits import HubVisits
 from temporal_assets.crawl.policy_source import PolicySource
-from temporal_assets.crawl.scrapy import PolicyAddon, PolicyMiddleware
+from temporal_assets.crawl.scrapy import HUB, TIER, PolicyAddon, PolicyMiddleware, priority
 from temporal_assets.crawl.validators import Validators
 from temporal_assets.policy import NewerPolicy, PolicyError
 from temporal_assets.policy.document import Document, HubEntry, as_text
@@ -179,6 +179,34 @@ def test_a_stopped_crawl_goes_on(repository: Path, tmp_path: Path) -> None:
     assert [both[hub] for hub in hubs] == [1, 1]  # not due yet
 
 
+def test_hubs_are_visited_while_a_new_policy_is_loaded(tmp_path: Path) -> None:
+    """It is read in a thread; until the crawl takes it over, hubs of the old one are due."""
+    from scrapy import Spider
+    from scrapy.utils.test import get_crawler
+
+    doc = document()
+    crawler = get_crawler(
+        settings_dict={
+            "TEMPORAL_POLICY": str(written(tmp_path, doc)),
+            "TEMPORAL_REVISIT": False,
+            "TEMPORAL_RELOAD_SECONDS": 0,
+        }
+    )
+    crawl = PolicyMiddleware.from_crawler(crawler)
+    crawl._opened(Spider("any"))
+    after = copy.deepcopy(doc)
+    after["hubs"] = [{**doc["hubs"][0], "url": "https://news.example/new/", "tier": 2}]
+    written(tmp_path, after)
+    assert crawl._source.reload()
+    assert [(one.meta[HUB], one.meta[TIER]) for one in crawl._due()] == [
+        (one["url"], one["tier"]) for one in sorted(doc["hubs"], key=lambda hub: hub["tier"])
+    ]
+    crawl._use_policy()
+    (request,) = crawl._due()
+    assert (request.meta[HUB], request.meta[TIER]) == ("https://news.example/new/", 2)
+    assert request.priority == priority(2)
+
+
 def test_errors_are_clear(tmp_path: Path) -> None:
     from scrapy.exceptions import NotConfigured
     from scrapy.settings import Settings
@@ -223,20 +251,20 @@ def hub(url: str, seconds: int, tier: int) -> HubEntry:
 def test_visits_by_hand() -> None:
     visits = HubVisits({}, {})
     visits.replace([hub("b", 100, 2), hub("a", 1000, 1)])
-    assert visits.take(0) == ["a", "b"]
+    assert visits.take(0) == [("a", 1), ("b", 2)]
     assert visits.take(1) == []  # asked for
     visits.came("b", 10)
     assert visits.take(109) == []
-    assert visits.take(110) == ["b"]
+    assert visits.take(110) == [("b", 2)]
     assert visits.take(3601) == []
-    assert visits.take(3711) == ["b"]  # lost: an hour is longer than four intervals
-    assert visits.take(4001) == ["a"]  # lost as well
+    assert visits.take(3711) == [("b", 2)]  # lost: an hour is longer than four intervals
+    assert visits.take(4001) == [("a", 1)]  # lost as well
     visits.replace([hub("c", 50, 1)], factor=2)
-    assert visits.take(5000) == ["c"]
+    assert visits.take(5000) == [("c", 1)]
     visits.came("c", 5000)
     visits.came("b", 5000)  # no longer a hub
     assert visits.take(5099) == []
-    assert visits.take(5100) == ["c"]
+    assert visits.take(5100) == [("c", 1)]
 
 
 def test_versions_by_hand() -> None:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import datetime as dt
 import os
 from collections.abc import Sequence
+from pathlib import Path
 
 import dagster as dg
 import pytest
 
 from temporal_assets.defs import lifelines, tags
+from temporal_assets.defs.asked import Asked
+from temporal_assets.storage.integrity import SET_ASIDE
+from temporal_assets.storage.store import DamagedPartition
 from tests import logs
 from tests.orchestration.conftest import Project
 
@@ -133,6 +137,100 @@ def test_a_day_that_fails_is_not_asked_for_again_until_its_logs_change(ticks: Ti
     assert days_of(daily) == [DAY]
 
 
+def test_a_day_that_fails_is_not_asked_for_again_with_its_neighbours(ticks: Ticks) -> None:
+    ticks.project.settings = ticks.project.with_settings("combined")
+    days = logs.write_days(ticks.project.logs, DAY, 3)
+    # A line that is none belongs to the day of the line before it.
+    spoilt = [*logs.day_of_lines(days[1]), *["garbage"] * 50]
+    logs.write(ticks.project.logs / "spoilt.log", spoilt)
+    ticks.execute(ticks.tick())
+    assert not ticks.execute(ticks.tick())
+    # The step failed, so that nothing was made of the good days; they go on.
+    rest = ticks.tick()
+    assert [days_of(one) for one in rest] == [[days[0]], [days[2]]]
+    assert ticks.execute(rest)
+    assert ticks.tick() == []
+    assert ticks.skipped is not None
+    assert ticks.skipped.startswith("Not made when asked for: 2026-03-02.")
+    late = [logs.line(dt.datetime.combine(days[0], dt.time(15)), "/late", "192.0.2.77")]
+    logs.write(ticks.project.logs / "late.log", late)
+    ticks.execute(ticks.tick())
+    (daily,) = ticks.tick()
+    assert days_of(daily) == [days[0]]
+
+
+@pytest.mark.parametrize("asset", ["requests", "page_views"])
+def test_a_day_whose_file_was_set_aside_is_made_again_each_time(ticks: Ticks, asset: str) -> None:
+    logs.write_days(ticks.project.logs, DAY, 1)
+    ticks.execute(ticks.tick())
+    ticks.execute(ticks.tick())
+    store = ticks.project.store
+    (path,) = map(Path, store.files(asset, DAY))
+    whole = path.read_bytes()
+    for _ in range(3):
+        path.write_bytes(bytes(len(whole)))
+        with pytest.raises(DamagedPartition):
+            store.verify(store.require(asset, DAY), building=True)
+        assert path.with_name(path.name + SET_ASIDE).exists()
+        (daily,) = ticks.tick()
+        assert asset in assets_of(daily)
+        assert ticks.tick() == []  # asked for once
+        assert ticks.execute([daily])
+        assert path.read_bytes() == whole
+        assert ticks.tick() == []
+
+
+def test_a_day_whose_manifest_is_damaged_is_made_again(ticks: Ticks) -> None:
+    logs.write_days(ticks.project.logs, DAY, 1)
+    ticks.execute(ticks.tick())
+    ticks.execute(ticks.tick())
+    store = ticks.project.store
+    for asset in ("requests", "page_views"):
+        (path,) = map(Path, store.files(asset, DAY))
+        path.with_name("manifest.json").write_text("{")
+    assert ticks.execute(ticks.tick())
+    assert ticks.tick() == []
+    assert all(store.intact(asset, DAY) for asset in ("requests", "page_views"))
+
+
+def test_a_day_that_was_removed_is_made_again(ticks: Ticks) -> None:
+    logs.write_days(ticks.project.logs, DAY, 1)
+    ticks.execute(ticks.tick())
+    ticks.execute(ticks.tick())
+    assert ticks.tick() == []
+    for asset in ALL:
+        ticks.project.store.remove(asset, DAY)
+    (daily,) = ticks.tick()
+    assert ticks.execute([daily])
+    assert ticks.project.store.days("requests") == [DAY]
+
+
+def test_a_setting_that_is_changed_and_changed_back_counts_each_time(ticks: Ticks) -> None:
+    logs.write_days(ticks.project.logs, DAY, 1)
+    ticks.execute(ticks.tick())
+    digests = []
+    for most in (60, 50, 60, 50):
+        ticks.project.settings = ticks.project.with_settings(
+            cleaning={"bot_pages_per_minute": most}
+        )
+        (daily,) = ticks.tick()
+        assert ticks.execute([daily])
+        assert ticks.tick() == []
+        digests.append(ticks.project.store.require("requests", DAY).settings_digest)
+    assert digests[:2] == digests[2:]
+
+
+def test_what_was_asked_for_is_kept_from_tick_to_tick() -> None:
+    states = {DAY: "one", DAY + dt.timedelta(days=1): "two"}
+    asked = Asked("files", window="three").with_days(states, [DAY])
+    assert Asked.from_cursor(asked.cursor) == asked
+    assert asked.known(states) == {DAY}
+    assert asked.known({DAY: "another"}) == set()
+    # What is up to date is forgotten.
+    assert asked.with_days({}, []).days == {}
+    assert Asked.from_cursor(None) == Asked.from_cursor('{"asked": "older"}') == Asked()
+
+
 def test_what_a_failed_run_left_half_way_is_finished(ticks: Ticks) -> None:
     days = logs.write_days(ticks.project.logs, DAY, 3)
     ticks.project.run("ingest")
@@ -154,6 +252,17 @@ def test_days_of_runs_under_way_are_left_alone(ticks: Ticks) -> None:
     )
     (daily,) = ticks.tick()
     assert days_of(daily) == days[2:]
+
+
+def test_a_run_of_somebody_elses_partition_is_none_of_a_day(ticks: Ticks) -> None:
+    days = logs.write_days(ticks.project.logs, DAY, 1)
+    ticks.project.run("ingest")
+    job = ticks.project.defs().resolve_job_def("what_if")
+    ticks.project.instance.create_run_for_job(
+        job, tags={"dagster/partition": "de"}, status=dg.DagsterRunStatus.STARTED
+    )
+    (daily,) = ticks.tick()
+    assert days_of(daily) == days
 
 
 def test_nothing_is_asked_for_while_files_are_read(ticks: Ticks) -> None:

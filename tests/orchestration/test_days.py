@@ -107,6 +107,15 @@ def test_days_that_are_being_made_are_left_out() -> None:
         ({}, []),
         ({"dagster/partition": "2026-03-02"}, [day(2)]),
         (tags.of_range([day(1), day(2), day(3)]), [day(1), day(2), day(3)]),
+        ({"dagster/partition": "de"}, []),
+        ({"dagster/partition": "2026-03-02|de"}, []),
+        (
+            {
+                "dagster/asset_partition_range_start": "at",
+                "dagster/asset_partition_range_end": "de",
+            },
+            [],
+        ),
     ],
 )
 def test_the_days_of_a_run_are_in_its_tags(found: dict[str, str], expected: list[dt.date]) -> None:

@@ -173,3 +173,24 @@ def test_a_day_that_was_never_judged_is_judged_before_it_is_built_upon(
     publish_requests(project.store, manifest, site="elsewhere.org")
     with pytest.raises(BlockedDay, match="site_is_host"):
         refuse_blocked(project.installation, "requests", [FIRST])
+
+
+def test_a_day_of_which_one_check_was_executed_is_judged_by_the_others(
+    killed: tuple[Project, dg.DagsterRun],
+) -> None:
+    project, _ = killed
+    publish_requests(project.store, project.store.require("requests", FIRST), site="elsewhere.org")
+    _execute_check(project, dg.AssetCheckKey(dg.AssetKey("requests"), "rows_are_usual"))
+    manifest = project.store.require("requests", FIRST)
+    (one,) = verdicts.read(project.settings.state, manifest)
+    assert (one.check, one.blocking) == ("rows_are_usual", False)
+    with pytest.raises(BlockedDay, match="site_is_host"):
+        refuse_blocked(project.installation, "requests", [FIRST])
+    assert one in verdicts.read(project.settings.state, manifest)
+
+
+def _execute_check(project: Project, check: dg.AssetCheckKey) -> None:
+    """As "Execute" of a single check in the UI."""
+    job = project.defs().resolve_implicit_global_asset_job_def()
+    chosen = job.get_subset(asset_selection=set(), asset_check_selection={check})
+    assert chosen.execute_in_process(instance=project.instance).success

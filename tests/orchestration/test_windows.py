@@ -6,6 +6,7 @@ import datetime as dt
 import json
 import warnings
 from collections.abc import Sequence
+from pathlib import Path
 
 import dagster as dg
 import pytest
@@ -14,6 +15,7 @@ from temporal_assets.build import build_defs
 from temporal_assets.defs import tags
 from temporal_assets.quality import verdicts
 from temporal_assets.settings import Settings, load_settings
+from temporal_assets.storage.store import DamagedPartition
 from temporal_assets.windows import crawl_policy
 from temporal_assets.windows.asset import first_of
 from temporal_assets.windows.registry import WINDOW_ASSETS, WINDOW_NAMES
@@ -24,6 +26,7 @@ from tests.orchestration.test_automation import Ticks, assets_of, days_of
 DAY = dt.date(2026, 3, 1)
 ONE = dt.timedelta(days=1)
 WINDOW = {"days": 4, "min_days": 3}
+HISTORIES = ("page_totals", "page_histories")
 DAILY = ("requests", "page_views", "transits")
 
 
@@ -163,6 +166,41 @@ def test_the_first_nights_make_no_window(running: Project) -> None:
     assert made == [[], [], [DAY + 2 * ONE]]
 
 
+def nights(project: Project, days: Sequence[dt.date]) -> dg.ExecuteInProcessResult:
+    """A run of the nightly job as a backfill of it over several days starts one."""
+    assets = ["log_files", "requests", "rejects", "page_views", "transits", *HISTORIES]
+    return (
+        project.defs()
+        .resolve_job_def("nightly")
+        .execute_in_process(
+            instance=project.instance,
+            tags=tags.of_range(days),
+            asset_selection=[dg.AssetKey(asset) for asset in assets],
+        )
+    )
+
+
+def test_a_nightly_run_over_several_days_makes_what_each_night_would_have_made(
+    running: Project,
+) -> None:
+    days = logs.write_days(small(running).logs, DAY, 4)
+    for over, made in ((days[:2], []), (days[1:3], days[2:3]), (days[2:], days[2:])):
+        result = nights(running, over)
+        assert result.success
+        assert all(one.passed for one in result.get_asset_check_evaluations())
+        assert [running.store.days(name) for name in HISTORIES] == [made, made]
+    # Dagster marks all days of a step, or none.
+    found = {
+        str(one.partition_key): one.asset_materialization.metadata
+        for one in running.instance.fetch_materializations(
+            dg.AssetKey("page_histories"), limit=10
+        ).records
+        if one.asset_materialization
+    }
+    assert {key for key, said in found.items() if "left_out" in said} == {"2026-03-02"}
+    assert {key for key, said in found.items() if "bytes" in said} == {"2026-03-03", "2026-03-04"}
+
+
 def test_crawlers_get_no_policy_that_breaks_an_invariant(
     five_days: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -247,16 +285,36 @@ def test_the_sensor_waits_for_days_that_it_asks_for_itself(ticks: Ticks) -> None
     (daily,) = ticks.tick()
     assert (daily.job_name, days_of(daily)) == ("daily", days[3:4])
     # As the daemon has it when that run has failed: it is not started again, and windows go on.
-    instance = ticks.project.instance
-    run = instance.create_run_for_job(
-        ticks.project.defs().resolve_job_def("daily"),
-        tags={"dagster/run_key": daily.run_key or ""},
-    )
-    begun = dg.DagsterEvent(dg.DagsterEventType.RUN_START.value, job_name="daily")
-    instance.report_dagster_event(begun, run.run_id)
-    instance.report_run_failed(run)
     (window,) = ticks.tick()
     assert (window.job_name, days_of(window)) == ("windows", days[-1:])
+
+
+def test_every_change_of_settings_asks_for_the_window(ticks: Ticks) -> None:
+    days = logs.write_days(ticks.project.logs, DAY, 5)
+    daily_and_then(ticks, days)
+    for q in (0.8, 0.75, 0.8, 0.75):
+        ticks.project.settings = ticks.project.with_settings(window=WINDOW, labels={"q": q})
+        (window,) = ticks.tick()
+        assert (window.job_name, days_of(window)) == ("windows", days[-1:])
+        assert ticks.tick() == []  # nor when it has failed
+
+
+def test_a_window_whose_day_was_damaged_is_asked_for_when_the_day_is_mended(ticks: Ticks) -> None:
+    days = logs.write_days(ticks.project.logs, DAY, 5)
+    daily_and_then(ticks, days)
+    (window,) = ticks.tick()
+    # Its run found this, and failed.
+    store = ticks.project.store
+    (path,) = map(Path, store.files("page_views", days[2]))
+    path.write_bytes(b"")
+    with pytest.raises(DamagedPartition):
+        store.verify(store.require("page_views", days[2]), building=True)
+    (daily,) = ticks.tick()
+    assert (daily.job_name, days_of(daily)) == ("daily", days[2:3])
+    assert ticks.execute([daily])
+    (again,) = ticks.tick()
+    assert (days_of(again), assets_of(again)) == (days_of(window), assets_of(window))
+    assert ticks.tick() == []
 
 
 def test_no_warning_is_new() -> None:

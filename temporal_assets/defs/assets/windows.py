@@ -4,20 +4,22 @@
 
 import datetime as dt
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 import dagster as dg
 
 from temporal_assets.defs import metadata
 from temporal_assets.defs.days import Made, Parts, make_days, refuse_blocked
 from temporal_assets.defs.jobs import NIGHTLY
-from temporal_assets.defs.partitions import days_of
+from temporal_assets.defs.partitions import days_of, in_words
 from temporal_assets.defs.resources import Installation
 from temporal_assets.defs.specs import window_spec
 from temporal_assets.defs.window_metadata import details
 from temporal_assets.settings import Settings
 from temporal_assets.windows.asset import WindowAsset, build, days_read
 from temporal_assets.windows.registry import is_short
+
+_TOO_EARLY: Final = "fewer days than `window.min_days` asks for; nothing is made yet"
 
 
 def window_asset(
@@ -34,7 +36,8 @@ def window_asset(
     def window(
         context: dg.AssetExecutionContext, installation: dg.ResourceParam[Installation]
     ) -> Iterator[dg.MaterializeResult[Any]]:
-        if context.run.job_name == NIGHTLY and _is_too_early(context, installation):
+        early = _too_early(context, installation) if context.run.job_name == NIGHTLY else {}
+        if len(early) == len(context.partition_keys):
             return
 
         plots = len(context.partition_keys) <= metadata.MAX_PLOTTED_DAYS
@@ -42,7 +45,7 @@ def window_asset(
         def make(day: dt.date) -> Parts:
             return {asset.name: _make(installation, asset, day, plots)}
 
-        yield from make_days(context, installation, [asset.name], make)
+        yield from make_days(context, installation, [asset.name], make, early)
 
     return window
 
@@ -56,10 +59,14 @@ def _make(installation: Installation, asset: WindowAsset, day: dt.date, plots: b
     return Made(result.manifest, {name: metadata.rounded(one) for name, one in said.items()})
 
 
-def _is_too_early(context: dg.AssetExecutionContext, installation: Installation) -> bool:
-    """In the first nights there are too few days for a window: no failure, and nothing made."""
-    (day,) = days_of(context.partition_keys)
-    if not is_short(installation.store, installation.settings, day):
-        return False
-    context.log.info(f"{day}: fewer days than `window.min_days` asks for; nothing is made yet")
-    return True
+def _too_early(context: dg.AssetExecutionContext, installation: Installation) -> dict[dt.date, str]:
+    """Days of a nightly run that have too few days for a window, as the first nights have.
+
+    They are no failure, and nothing is made. A run over several days, as a backfill of the job
+    starts them, makes what it would have made of each night.
+    """
+    days = days_of(context.partition_keys)
+    early = [day for day in days if is_short(installation.store, installation.settings, day)]
+    if early:
+        context.log.info(f"{in_words(early)}: {_TOO_EARLY}")
+    return dict.fromkeys(early, _TOO_EARLY)

@@ -1,0 +1,33 @@
+"""Strings of Arrow as the flat bytes that `core` takes, and back, without a Python object each."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from temporal_assets.core.texts import Texts
+
+
+def from_arrow(column: pa.Array | pa.ChunkedArray) -> Texts:
+    """A string column without NULLs. Bytes are copied only where it has several pieces."""
+    # Offsets of 64 bits: the URLs of a site may have more than 2 GB.
+    strings = column.cast(pa.large_string())
+    if isinstance(strings, pa.ChunkedArray):
+        one = strings.num_chunks == 1
+        strings = strings.chunk(0) if one else strings.combine_chunks()
+    if not len(strings):
+        return Texts(np.empty(0, np.uint8), np.zeros(1, np.int64))
+    _, offsets, data = strings.buffers()
+    # Of the strings that were cast: casting begins a slice anew, or leaves it where it is.
+    bounds = np.frombuffer(offsets, np.int64)[strings.offset : strings.offset + len(strings) + 1]
+    first, last = bounds[0], bounds[-1]
+    # Without what lies around a slice, which would be sent to other processes with it.
+    return Texts(
+        np.frombuffer(data or b"", np.uint8)[first:last], bounds - first if first else bounds
+    )
+
+
+def to_arrow(texts: Texts) -> pa.Array:
+    """A string column."""
+    buffers = [None, pa.py_buffer(texts.offsets), pa.py_buffer(texts.data)]
+    return pa.Array.from_buffers(pa.large_string(), len(texts), buffers).cast(pa.string())
