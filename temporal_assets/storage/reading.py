@@ -29,7 +29,14 @@ from temporal_assets.logs.records import Block, Records, Reject
 from temporal_assets.logs.tally import UNKNOWN_DAY, Tally
 from temporal_assets.settings import Settings
 from temporal_assets.storage.integrity import digest_of_file
-from temporal_assets.storage.inventory import DayShare, Inventory, LandedFile, Pending, file_id
+from temporal_assets.storage.inventory import (
+    UNREADABLE,
+    DayShare,
+    Inventory,
+    LandedFile,
+    Pending,
+    file_id,
+)
 from temporal_assets.storage.manifest import digest_of
 from temporal_assets.storage.segments import DaySegments, SegmentWriter
 from temporal_assets.storage.transient import is_transient
@@ -268,7 +275,7 @@ class LogReader:
         sighting = item.sighting
         seen = digest_of([sighting.path, sighting.size, sighting.mtime_ns])
         file = LandedFile(
-            id=f"failed-{seen}-{item.options[:8]}",
+            id=f"{UNREADABLE}{seen}-{item.options[:8]}",
             serial=0,
             digest=seen,
             options=item.options,
