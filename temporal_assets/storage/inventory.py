@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import os
 import re
 import shutil
 import time
@@ -105,6 +106,8 @@ class LandedFile:
     """The file was read only in part (a truncated archive): what was lost."""
     error: str | None = None
     """The file could not be read at all: why, and what to do."""
+    may_pass: bool = False
+    """That says nothing of the content: rights, or a disk that did not answer."""
 
     @property
     def name(self) -> str:
@@ -351,18 +354,22 @@ class Inventory:
             is_known = reading and (
                 newer is None or any((s, newer.options) in wanted for s in newer.sightings)
             )
-            if reading and reading.error and self._is_worth_another_try(reading):
+            if reading and reading.error and self._is_worth_another_try(reading, item.path):
                 is_known = None
             if not is_known and (not settled or item.sighting.mtime_ns <= limit):
                 found.append(item)
         return found
 
-    def _is_worth_another_try(self, failed: LandedFile) -> bool:
-        """Whether the clock is another than when a file could not be read.
+    def _is_worth_another_try(self, failed: LandedFile, path: Path) -> bool:
+        """Whether anything is other than when a file could not be read.
 
-        What was wrong may have been the clock: all lines seemed to lie in the future.
+        The clock, perhaps: all lines seemed to lie in the future. Or the file, in what a sighting
+        does not show: `chmod` and copies that keep times change neither size nor time.
         """
-        return abs(time.time() - self.saved_at(failed)) > _ANOTHER_CLOCK
+        if failed.may_pass and os.access(path, os.R_OK):
+            return True
+        tried = self.saved_at(failed)
+        return abs(time.time() - tried) > _ANOTHER_CLOCK or _changed_at(path) > tried
 
     def listed(self, settings: Settings) -> list[Pending]:
         """The files of the sources, known or not; the first source of a file decides."""
@@ -439,6 +446,14 @@ def _record_of(path: Path) -> LandedFile | None:
         return LandedFile.from_json(path.read_text("utf-8"))
     except ValueError:
         return None
+
+
+def _changed_at(path: Path) -> float:
+    """When anything of a file was changed last; 0 if it is gone."""
+    try:
+        return path.stat().st_ctime
+    except FileNotFoundError:
+        return 0
 
 
 def _paths(source: LogSource) -> list[Path]:
