@@ -208,7 +208,7 @@ def stale(store: Store, inventory: Inventory, settings: Settings) -> dict[str, l
         )
         if not fresh:
             late["requests"].append(day)
-        for asset in DERIVED:
+        for asset in DERIVED if kept.has_daily(day) else ():
             made = store.intact(asset, day)
             wanted = (Input("requests", source.digest),) if fresh and source else None
             if made is None or made.inputs != wanted:
