@@ -163,6 +163,43 @@ def test_edge_lists(tmp_path):
     assert mirror.counts["broken"] == 3
 
 
+def test_blank_lines_before_the_header_of_links(tmp_path):
+    path = tmp_path / "links.csv"
+    path.write_text("\n\ntarget,source\nhttp://a.example/x,http://a.example/\n")
+    assert links_of(mirror_of(path)) == {("https://a.example/", "https://a.example/x", False)}
+
+
+def _archives():
+    rows = "".join(f"http://a.example/{n * n},http://a.example/{n}\n" for n in range(20_000))
+    packed = gzip.compress(rows.encode())
+    flipped = bytearray(packed)
+    flipped[len(packed) // 2] ^= 0xFF
+    # A block of a kind that there is not, behind whole ones.
+    return {
+        "truncated": packed[: len(packed) // 2],
+        "flipped": bytes(flipped),
+        "no_block": packed[:10] + b"\xff" * 40,
+        "no_archive": b"hello",
+    }
+
+
+@pytest.mark.parametrize("name", sorted(_archives()))
+def test_damaged_archives_of_links_are_read_up_to_the_damage(tmp_path, name):
+    path = tmp_path / "links.csv.gz"
+    path.write_bytes(_archives()[name])
+    builder = MirrorBuilder()
+    read_sources([path], builder)
+    (trouble,) = builder.cut
+    assert trouble.startswith(f"{path}: damaged after row ")
+
+
+def test_pages_whose_columns_are_no_text_are_broken_rows(tmp_path):
+    pq.write_table(pa.table({"url": [1, 2], "html": ["a", "b"]}), tmp_path / "pages.parquet")
+    builder = MirrorBuilder()
+    read_sources([tmp_path / "pages.parquet"], builder)
+    assert builder.counts["broken"] == 2
+
+
 def test_links_as_a_browser_sees_them():
     page = "<meta charset=latin-1><meta name=ROBOTS content='index, NOFOLLOW'><a href='?é'>".encode(
         "latin-1"
