@@ -276,8 +276,11 @@ def _write_pages(job: Job, report: Report) -> None:
 
 def _settings(settings: Settings) -> dict[str, Any]:
     """All that decides what comes out; not where things lie, nor what it may cost."""
-    elsewhere = {"state", "storage", "sources", "engine", "spark", "orchestration", "reading"}
-    return settings.model_dump(mode="json", exclude=elsewhere)
+    elsewhere = ("state", "storage", "sources", "engine", "spark", "orchestration", "reading")
+    exclude: dict[str, Any] = dict.fromkeys(elsewhere, True)
+    # What these hold is in the tables that are made of it.
+    exclude |= {"baseline": {"path"}, "calibration": {"annotated"}, "simulation": {"mirror"}}
+    return settings.model_dump(mode="json", exclude=exclude)
 
 
 EVALUATION_REPORT: Final = WindowAsset(
