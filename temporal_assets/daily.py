@@ -20,7 +20,8 @@ from temporal_assets import contracts
 from temporal_assets.contracts import ColumnSpec, Table, Type
 from temporal_assets.engines.base import Engine, Inputs
 from temporal_assets.settings import Settings
-from temporal_assets.storage.inventory import Inventory, LandedFile, content_of
+from temporal_assets.storage.integrity import DamagedFile
+from temporal_assets.storage.inventory import LOST, Inventory, LandedFile, content_of
 from temporal_assets.storage.kept import Kept
 from temporal_assets.storage.manifest import Input, Manifest, digest_of
 from temporal_assets.storage.segments import SCHEMA
@@ -113,6 +114,7 @@ def build_requests(
     """
     started = time.monotonic()
     _refuse_removed(settings, day)
+    _refuse_loss(store, inventory, day)
     files = inventory.of_day(day)
     if not files and day not in _emptied(store, inventory):
         _explain_missing(day, inventory)
@@ -206,7 +208,7 @@ def stale(store: Store, inventory: Inventory, settings: Settings) -> dict[str, l
         )
         if not fresh:
             late["requests"].append(day)
-        for asset in DERIVED:
+        for asset in DERIVED if kept.has_daily(day) else ():
             made = store.intact(asset, day)
             wanted = (Input("requests", source.digest),) if fresh and source else None
             if made is None or made.inputs != wanted:
@@ -387,6 +389,26 @@ def _refuse_removed(settings: Settings, day: dt.date) -> None:
         raise NoLogs(
             f"the log lines of {day} were removed by `temporal-assets clean`: lines are kept from"
             f" {kept.requests} on. What was made of that day stays as it is"
+        )
+
+
+def _refuse_loss(store: Store, inventory: Inventory, day: dt.date) -> None:
+    """Lines whose record was damaged must not vanish from a day that was published with them.
+
+    A log that has grown since holds them again, under a digest that does not tell.
+    """
+    lost = inventory.whole().lost
+    made = store.intact("requests", day) if lost else None
+    named = [content_of(one.digest) for one in made.inputs] if made else []
+    records = [lost[content] for content in named if content in lost]
+    if not made or not records:
+        return
+    before = made.extra["lines"]
+    left = sum(file.days[day].lines for file in inventory.of_day(day))
+    if left < before:
+        raise DamagedFile(
+            f"{day} was made of {before:,} log lines, of which {left:,} are left: it stays as it"
+            f" was published. {LOST.format(records[0])}"
         )
 
 

@@ -35,6 +35,7 @@ from temporal_assets.quality.verdicts import Judgement
 from temporal_assets.settings import DEFAULT_STATE, Settings
 from temporal_assets.storage.durable import replace_text
 from temporal_assets.storage.inventory import Inventory
+from temporal_assets.storage.kept import Kept
 from temporal_assets.storage.store import Store
 from temporal_assets.storage.troubles import said_of
 from temporal_assets.windows import registry
@@ -85,7 +86,7 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A day that was asked for and is none."""
+    """A day that was asked for and was left out, or some of it."""
 
     day: dt.date
     reason: str
@@ -154,8 +155,8 @@ def materialize(
         chosen = [asset for asset in DAILY_ASSETS if asset in wanted]
         windows = [asset for asset in WINDOW_NAMES if asset in wanted]
         for run in ranges(operation.partitions(days), settings.orchestration.days_per_run):
-            if chosen:
-                operation.make(instance, chosen, run)
+            for names, some in operation.kept(chosen, run):
+                operation.make(instance, names, some)
             if windows:
                 operation.make_windows(instance, windows, run)
         operation.make_latest(instance, latest_windows if assets else WINDOW_NAMES)
@@ -236,6 +237,21 @@ class _Operation:
             elif day > last:
                 self.skipped.append(Skipped(day, "the day has not begun"))
         return [day for day in days if first <= day <= last]
+
+    def kept(
+        self, assets: Sequence[str], days: Sequence[dt.date]
+    ) -> Iterator[tuple[Sequence[str], Sequence[dt.date]]]:
+        """Assets to make for contiguous days: what `clean` has removed is not made again."""
+        kept = Kept.load(self.settings.state)
+        gone = [day for day in days if not kept.has_daily(day)]
+        alone = [asset for asset in assets if asset not in DERIVED]
+        if len(alone) < len(assets):
+            reason = f"`clean` removed its views and transits, which are kept from {kept.daily} on"
+            self.skipped += [Skipped(day, reason) for day in gone]
+        if alone and gone:
+            yield alone, gone
+        if assets and (rest := days[len(gone) :]):
+            yield assets, rest
 
     def make(
         self, instance: dg.DagsterInstance, assets: Sequence[str], days: Sequence[dt.date]

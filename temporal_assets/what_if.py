@@ -32,6 +32,9 @@ from temporal_assets.storage.store import MissingPartition, Store
 from temporal_assets.windows import registry
 from temporal_assets.windows.asset import build
 
+Sections = Mapping[str, Any]
+"""Settings by section and name; of a file, also what is in no section."""
+
 FOLDER: Final = "what_if"
 
 OF_READING: Final = frozenset(
@@ -142,36 +145,43 @@ def _value(text: str) -> Any:
         return text  # a word needs no quotes
 
 
-def _sandbox(
-    settings: Settings, nested: Mapping[str, Mapping[str, Any]], changes: Mapping[str, str]
-) -> Settings:
+def _sandbox(settings: Settings, nested: Sections, changes: Mapping[str, str]) -> Settings:
     """The settings of a fresh state folder for the trial."""
     label = re.sub(r"[^A-Za-z0-9._=-]+", "_", ",".join(f"{k}={v}" for k, v in changes.items()))
     folder = settings.state / FOLDER / f"{label[:80]}-{digest_of(dict(changes))[:8]}"
     file = settings.state / SETTINGS_FILE
     written = tomllib.loads(file.read_text("utf-8")) if file.exists() else {}
-    for section, values in nested.items():
-        written[section] = {**written.get(section, {}), **values}
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    own_file = folder / SETTINGS_FILE
-    own_file.write_text(tomlkit.dumps(written), "utf-8")
     try:
-        # Given as arguments as well, because variables of the environment are stronger than a file.
-        trial = load_settings(folder, **{section: written[section] for section in nested})
+        trial = _written(folder, written, nested)
+        return _written(folder, written, _merged(nested, _named(trial, settings.state)))
     except SettingsError as error:
         shutil.rmtree(folder)
-        raise SettingsError(str(error).removeprefix(f"{own_file}: ")) from error
-    for name in _named(trial):
-        if (settings.state / name).exists():
-            (folder / name).symlink_to(settings.state / name)
-    return trial
+        raise SettingsError(str(error).removeprefix(f"{folder / SETTINGS_FILE}: ")) from error
 
 
-def _named(settings: Settings) -> set[str]:
-    """What settings name in the state folder, to be read only."""
-    listed = (settings.baseline.path, settings.calibration.annotated, settings.simulation.mirror)
-    return {path.parts[0] for path in listed if path and not path.is_absolute()} | {mirror.FOLDER}
+def _written(folder: Path, before: Sections, changes: Sections) -> Settings:
+    """The settings of a folder into which `before` is written with `changes`."""
+    (folder / SETTINGS_FILE).write_text(tomlkit.dumps(_merged(before, changes)), "utf-8")
+    # Given as arguments as well, because variables of the environment are stronger than a file.
+    return load_settings(folder, **changes)
+
+
+def _merged(before: Sections, changes: Sections) -> dict[str, Any]:
+    changed = {name: {**before.get(name, {}), **values} for name, values in changes.items()}
+    return {**before, **changed}
+
+
+def _named(trial: Settings, state: Path) -> dict[str, dict[str, str]]:
+    """What a trial's settings name relative to the folder it asks about, by where that is."""
+    stored = mirror.FOLDER if mirror.identity(state / mirror.FOLDER) else None
+    listed: tuple[tuple[str, str, Path | str | None], ...] = (
+        ("baseline", "path", trial.baseline.path),
+        ("calibration", "annotated", trial.calibration.annotated),
+        ("simulation", "mirror", trial.simulation.mirror or stored),
+    )
+    return {section: {name: str(state / path)} for section, name, path in listed if path}
 
 
 def _link_tables(store: Store, own: Store, day: dt.date, anew: Sequence[str]) -> None:

@@ -38,7 +38,7 @@ def run(
     from temporal_assets.storage.store import Store
 
     settings = existing_settings(state)
-    store, inventory = Store.open(settings), Inventory.load(settings)
+    store, inventory = Store.open(settings), Inventory.load(settings).whole()
     found, runs = plan(store, inventory, settings), forgettable_runs(settings)
     if yes:
         carry_out(found, store, inventory, settings)

@@ -137,8 +137,8 @@ def _refuse_another_demo(settings: Settings, target: Path, options: DemoOptions)
     from temporal_assets.demo.corpus import MARKER
     from temporal_assets.storage.inventory import Inventory
 
-    marker = target / MARKER
-    if not marker.exists() or not Inventory.load(settings).files:
+    marker, inventory = target / MARKER, Inventory.load(settings)
+    if not marker.exists() or not (inventory.files or inventory.damaged):
         return
     asked = json.loads(json.dumps(asdict(replace(options, workers=None)), default=str))
     if json.loads(marker.read_text("utf-8")) != asked:

@@ -98,6 +98,7 @@ def _findings(state: Path | None, contents: bool, alert: bool) -> Iterator[Findi
     yield _guarded("keys", lambda: _keys(settings.state / "secrets"))
     yield _guarded("disk", lambda: _disk(settings.state))
     yield _guarded("engine", lambda: _engine(settings))
+    yield _guarded("log records", lambda: _records(settings))
     yield _guarded("published files", lambda: _published(settings, contents))
     yield _guarded("schema versions", lambda: _schemas(settings))
     yield _guarded("dagster home", lambda: _dagster_home(settings))
@@ -206,6 +207,15 @@ def _engine(settings: Settings) -> tuple[str, str]:
     if float(number) * _UNITS.get(unit, 1) > machine:
         return WARNING, f"{detail}: engine.memory_limit is more than there is"
     return OK, detail
+
+
+def _records(settings: Settings) -> tuple[str, str]:
+    from temporal_assets.storage.inventory import Inventory
+
+    inventory = Inventory.load(settings)
+    if inventory.troubles:
+        return BROKEN, "; ".join(inventory.troubles)
+    return OK, f"{counted(len(inventory.files), 'log file')} known"
 
 
 def _published(settings: Settings, contents: bool) -> tuple[str, str]:

@@ -15,6 +15,7 @@ import typer
 from temporal_assets.cli.exits import CommandError, command
 from temporal_assets.cli.options import State
 from temporal_assets.cli.policies import PolicyPath, policy_path
+from temporal_assets.cli.standard_input import lines, written
 
 if TYPE_CHECKING:
     from temporal_assets.policy import Decision, Policy
@@ -49,23 +50,17 @@ def run(
         loaded = Policy.load(policy_path(policy, state))
     except PolicyError as error:
         raise CommandError(str(error)) from None
-    lines = urls if urls else _lines(sys.stdin.buffer)
+    given = map(written, urls) if urls else lines()
     if as_tsv:
         sys.stdout.write("\t".join(_COLUMNS) + "\n")
     write = _as_tsv if as_tsv else _as_json
-    for text in _written(loaded, lines, write):
+    for text in _written(loaded, given, write):
         sys.stdout.write(text)
     sys.stdout.flush()
 
 
-def _lines(stream: Iterable[bytes]) -> Iterator[str]:
-    for line in stream:
-        if text := line.rstrip(b"\r\n"):
-            yield text.decode("utf-8", "replace")
-
-
-def _written(policy: Policy, lines: Iterable[str], write: _Writer) -> Iterator[str]:
-    rest = iter(lines)
+def _written(policy: Policy, urls: Iterable[str], write: _Writer) -> Iterator[str]:
+    rest = iter(urls)
     while chunk := list(islice(rest, _LINES)):
         yield "".join(map(write, policy.matches(chunk)))
 

@@ -115,12 +115,16 @@ def make(
 
 def _of_tables(files: list[Path], settings: Settings, scratch: Path) -> Mirror:
     """Large tables of links become a mirror within the memory of the engine."""
+    from temporal_assets.crawl.edge_list import BadLinks
     from temporal_assets.crawl.link_tables import mirror_of_tables
     from temporal_assets.engines.chosen import engine_of
     from temporal_assets.logs.urls import UrlRules
 
     rules = UrlRules.from_settings(settings.cleaning)
-    return mirror_of_tables(engine_of(settings), files, rules, scratch)
+    try:
+        return mirror_of_tables(engine_of(settings), files, rules, scratch)
+    except BadLinks as error:
+        raise CommandError(str(error), USAGE) from None
 
 
 def _read(files: list[Path], builder: MirrorBuilder) -> None:
@@ -133,8 +137,12 @@ def _read(files: list[Path], builder: MirrorBuilder) -> None:
             bar.at(done, what=path.name)
             try:
                 read_sources([path], builder)
-            except (ValueError, pa.ArrowException) as error:
+            except (ValueError, OSError, pa.ArrowException) as error:
+                if getattr(error, "errno", None):
+                    raise  # of the machine, and names the file; Arrow's of a damaged one does not
                 raise CommandError(f"{console.place(path)}: {error}", USAGE) from None
+    for trouble in builder.cut:
+        console.warn(trouble)
 
 
 def _add_transits(settings: Settings, builder: MirrorBuilder) -> None:

@@ -15,6 +15,8 @@ from temporal_assets.cli.exits import USAGE, CommandError
 if TYPE_CHECKING:
     import datetime as dt
 
+    import pyarrow as pa
+
     from temporal_assets.engines.base import Engine
     from temporal_assets.settings import Settings
     from temporal_assets.storage.store import Store
@@ -38,8 +40,6 @@ def show_quality(
     as_json: bool,
 ) -> None:
     """Learn on the first days there are, judge on the others."""
-    import pyarrow.parquet as pq
-
     from temporal_assets.windows.pattern_quality import assess
 
     if mirror is not None and not mirror.is_file():
@@ -51,7 +51,7 @@ def show_quality(
         raise CommandError(
             f"{console.counted(len(days), 'day')} cannot be divided into {periods} periods"
         )
-    pages = None if mirror is None else pq.read_table(mirror, columns=["url", "html"])
+    pages = None if mirror is None else _pages(mirror)
     found = assess(store, engine, settings, days, periods, pages, (site,) if site else ())
     if not found.sites:
         raise CommandError(
@@ -61,6 +61,24 @@ def show_quality(
         console.write_json(_report(found))
     else:
         _show(found, mirror is not None)
+
+
+def _pages(mirror: Path) -> pa.Table:
+    """URL and HTML of a crawl, as text."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    try:
+        file = pq.ParquetFile(mirror)
+        names = [name for name in ("url", "html") if name in file.schema_arrow.names]
+        if "url" not in names:
+            raise CommandError(f"{mirror}: a mirror is Parquet with url and html: no url", USAGE)
+        found = file.read(columns=names)
+        texts = {name: found.column(name).cast(pa.string()) for name in names}
+    except (OSError, pa.ArrowException) as error:
+        raise CommandError(f"{mirror}: {error}", USAGE) from None
+    return pa.table({name: pc.fill_null(column, "") for name, column in texts.items()})
 
 
 def _show(found: PatternQuality, has_mirror: bool) -> None:

@@ -7,7 +7,6 @@ drawing (`reports.pattern_graph`), one node in detail (`cli.pattern_node`).
 from __future__ import annotations
 
 import datetime as dt
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -18,6 +17,7 @@ from temporal_assets.cli import console
 from temporal_assets.cli.exits import USAGE, CommandError, command
 from temporal_assets.cli.options import Json, State, existing_settings, invocation
 from temporal_assets.cli.pattern_node import TREES, show_node, show_tree
+from temporal_assets.cli.standard_input import STANDARD_INPUT, lines, written
 from temporal_assets.cli.windows import Day
 
 if TYPE_CHECKING:
@@ -262,9 +262,9 @@ def _report(found: StoredPatterns, day: dt.date) -> dict[str, Any]:
 
 
 def _urls(given: list[str]) -> list[str]:
-    if given == ["-"]:
-        return [line.strip() for line in sys.stdin if line.strip()]
-    return given
+    if given == [STANDARD_INPUT]:
+        return [text for line in lines() if (text := line.strip())]
+    return list(map(written, given))
 
 
 def _show_matches(

@@ -18,6 +18,7 @@ import typer
 from temporal_assets.cli import console
 from temporal_assets.cli.exits import FAILED, USAGE, CommandError, command
 from temporal_assets.cli.options import Json, State, existing_settings
+from temporal_assets.cli.standard_input import text_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -71,7 +72,7 @@ def _statement(sql: str | None, file: str | None) -> str:
         raise CommandError("give the SQL as an argument, or with -f FILE", USAGE)
     if sql is not None:
         return sql
-    return sys.stdin.read() if file == "-" else Path(str(file)).read_text("utf-8")
+    return text_of(str(file))
 
 
 def _result(sql: str, state: Path | None) -> pa.Table:

@@ -172,6 +172,8 @@ def _traffic(
         scored, bad = clicks_of(clicks, UrlRules.from_settings(settings.cleaning))
     except OSError as error:
         raise CommandError(f"{console.place(clicks)}: {error.strerror}", USAGE) from None
+    except ValueError as error:
+        raise CommandError(f"{console.place(clicks)}: {error}", USAGE) from None
     if bad:
         console.warn(f"{console.counted(bad, 'line')} without URL and number left out")
     return learned, scored

@@ -139,6 +139,7 @@ def _logs(inventory: Inventory, settings: Settings) -> dict[str, Any]:
             for file in inventory.active
             if file.problem
         ],
+        "damaged": list(inventory.troubles),
         "new": None,
         "source_error": None,
     }
@@ -158,6 +159,8 @@ def _show_logs(logs: dict[str, Any], build: str) -> None:
         console.warn(logs["source_error"])
     for file in logs["partial"]:
         console.warn(console.plain(f"{file['file']}: {file['problem']}"))
+    for trouble in logs["damaged"]:
+        console.fail(trouble)
     for file in logs["unreadable"]:
         console.fail(console.plain(file["error"]))
 

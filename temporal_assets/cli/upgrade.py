@@ -38,7 +38,7 @@ def run(
     from temporal_assets.upgrade import migrate, plan
 
     settings = existing_settings(state)
-    store, inventory = Store.open(settings), Inventory.load(settings)
+    store, inventory = Store.open(settings), Inventory.load(settings).whole()
     found = plan(store, inventory, settings)
     failed = migrate(store, DuckDBEngine(settings), settings, found) if yes else ()
     left = plan(store, inventory, settings) if yes else found

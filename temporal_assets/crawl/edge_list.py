@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Final
@@ -28,22 +29,43 @@ Row = tuple[str | None, str | None, bool]
 
 
 def read_edges(path: Path, builder: MirrorBuilder) -> None:
-    """Add the links of a file. Rows without two URLs are counted and skipped."""
+    """Add the links of a file. Rows without two URLs are counted and skipped.
+
+    Raises `BadLinks` where there are no two columns.
+    """
     rows = _parquet(path) if path.suffix == ".parquet" else _csv(path)
+    read = 0
     try:
         for source, target, nofollow in rows:
             if source and target:
                 builder.link(source, target, nofollow=nofollow)
             else:
                 builder.counts["broken"] += 1
-    except (csv.Error, EOFError, gzip.BadGzipFile, pa.ArrowInvalid):
+            read += 1
+    except (csv.Error, EOFError, zlib.error, gzip.BadGzipFile, pa.ArrowInvalid) as error:
         # Nothing behind this place can be told apart from noise.
         builder.counts["broken"] += 1
+        builder.cut.append(f"{path}: damaged after row {read:,}, and read up to there: {error}")
+
+
+class BadLinks(ValueError):
+    """A file is no table of links; the message says why."""
+
+
+def link_columns(file: pq.ParquetFile) -> tuple[int, int, int | None]:
+    """As `places`, of a Parquet file."""
+    names = file.schema_arrow.names
+    if len(names) < 2:
+        raise BadLinks(
+            "a table of links has a source and a target, and this one has one column"
+            f" ({', '.join(names)})"
+        )
+    return places(names)
 
 
 def _parquet(path: Path) -> Iterator[Row]:
     file = pq.ParquetFile(path)
-    source, target, nofollow = places(file.schema_arrow.names)
+    source, target, nofollow = link_columns(file)
     for batch in file.iter_batches(_ROWS):
         columns = [
             batch.column(i).cast(pa.string()).to_pylist() if i is not None else [None] * len(batch)
@@ -56,7 +78,7 @@ def _parquet(path: Path) -> Iterator[Row]:
 def _csv(path: Path) -> Iterator[Row]:
     with _opened(path) as file:
         rows = csv.reader(file, delimiter="\t" if ".tsv" in path.suffixes else ",")
-        head = next(rows, None)
+        head = next(filter(None, rows), None)
         if head is None:
             return
         if "://" in head[0]:

@@ -12,7 +12,8 @@ with a hundred million links stay under 6 GB (docs/benchmarks.md).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -24,7 +25,7 @@ import pyarrow.parquet as pq
 from temporal_assets.contracts import ColumnSpec, Table, Type
 from temporal_assets.core.link_graph import distinct_links
 from temporal_assets.core.texts import Flags, Int32s
-from temporal_assets.crawl.edge_list import TRUE, places
+from temporal_assets.crawl.edge_list import TRUE, BadLinks, link_columns
 from temporal_assets.crawl.mirror import Mirror, NoMirror, site_ranges
 from temporal_assets.engines.base import Engine
 from temporal_assets.logs.urls import UrlRules, canonical_url, site_of
@@ -85,11 +86,13 @@ _BROKEN: Final = (
 def mirror_of_tables(engine: Engine, paths: Sequence[Path], rules: UrlRules, out: Path) -> Mirror:
     """The mirror of Parquet edge lists; works in the folder `out`, which is nobody else's.
 
-    Every URL of a row with two of them that can be a page is one. Raises `NoMirror` without any.
+    Every URL of a row with two of them that can be a page is one. Raises `NoMirror` without any,
+    and `BadLinks` for a file that cannot be read to its end.
     """
-    edges = {"mirror_edges": [str(_normal(path, out, i)) for i, path in enumerate(paths)]}
-    (counted,) = engine.rows(_BROKEN, edges)
-    ends = _query(engine, "mirror_ends", edges, _MIRROR_ENDS, out)
+    with _naming_what_is_damaged(paths):
+        edges = {"mirror_edges": [str(_normal(path, out, i)) for i, path in enumerate(paths)]}
+        (counted,) = engine.rows(_BROKEN, edges)
+        ends = _query(engine, "mirror_ends", edges, _MIRROR_ENDS, out)
     canonical = engine.apply(
         partial(_canonical, rules=rules), {"mirror_ends": ends}, _CANONICAL_ENDS, out, _ROWS
     )
@@ -116,6 +119,34 @@ def mirror_of_tables(engine: Engine, paths: Sequence[Path], rules: UrlRules, out
     return Mirror(urls.cast(pa.large_string()).combine_chunks(), names, first, graph, flags, found)
 
 
+@contextmanager
+def _naming_what_is_damaged(paths: Sequence[Path]) -> Iterator[None]:
+    """Say which file an engine, which has words of its own for it, could not read."""
+    try:
+        yield
+    except Exception as error:
+        for path in paths:
+            if fault := _fault_of(path):
+                raise BadLinks(f"{path}: {fault}") from error
+        raise
+
+
+def _fault_of(path: Path) -> str | None:
+    try:
+        file = pq.ParquetFile(path)
+        for batch in file.iter_batches(_ROWS, columns=_ends_of(file)):
+            for column in batch.columns:
+                column.cast(pa.string())
+    except (OSError, pa.ArrowException, BadLinks) as error:
+        return str(error)
+    return None
+
+
+def _ends_of(file: pq.ParquetFile) -> list[str]:
+    source, target, _ = link_columns(file)
+    return [file.schema_arrow.names[i] for i in (source, target)]
+
+
 def _query(
     engine: Engine, sql: str, inputs: dict[str, list[str]], table: Table, out: Path
 ) -> list[str]:
@@ -127,7 +158,7 @@ def _normal(path: Path, out: Path, number: int) -> Path:
     file = pq.ParquetFile(path)
     if file.schema_arrow.equals(_EDGES):
         return path
-    source, target, nofollow = places(file.schema_arrow.names)
+    source, target, nofollow = link_columns(file)
     copy = out / f"edges-{number}.parquet"
     with pq.ParquetWriter(copy, _EDGES, compression="zstd") as writer:
         for batch in file.iter_batches(_ROWS):

@@ -82,6 +82,8 @@ class MirrorBuilder:
     keeper: HtmlKeeper | None = None
     """Keeps the HTML of pages, where it is wanted."""
     counts: Counter[str] = field(default_factory=Counter)
+    cut: list[str] = field(default_factory=list)
+    """What is wrong with files that were read in part."""
     _number: dict[str, int] = field(default_factory=dict)
     _is_page: bytearray = field(default_factory=bytearray)
     _source: array[int] = field(default_factory=lambda: array("i"))

@@ -28,7 +28,7 @@ def read_pages(path: Path, builder: MirrorBuilder) -> None:
     for batch in pq.ParquetFile(path).iter_batches(_ROWS, columns=list(_COLUMNS)):
         for row in batch.to_pylist():
             url, html = row["url"], row["html"]
-            if url and html is not None:
+            if url and isinstance(url, str) and isinstance(html, str | bytes):
                 body = html if isinstance(html, bytes) else html.encode("utf-8", "replace")
                 builder.page(url, html_links(url, body, "utf-8"), partial(decoded, body, "utf-8"))
             else:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -124,12 +124,23 @@ def mirror_of(traffic: Traffic) -> Mirror:
     return Mirror(urls, sites, first, links, nofollow, counts)
 
 
+def _csv_rows(file: Iterable[str]) -> Iterator[list[str]]:
+    rows = csv.reader(file)
+    try:
+        yield from rows
+    except csv.Error as error:
+        raise ValueError(f"line {rows.line_num}: {error}") from None
+
+
 def clicks_of(path: Path, rules: UrlRules) -> tuple[pa.Table, int]:
-    """Clicks of search results, a CSV of URL and number: (site, url, visits), and rows left out."""
+    """Clicks of search results, a CSV of URL and number: (site, url, visits), and rows left out.
+
+    Raises `ValueError` for what is no CSV.
+    """
     clicks: Counter[str] = Counter()
     bad = 0
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-        for line, row in enumerate(csv.reader(file)):
+        for line, row in enumerate(_csv_rows(file)):
             url = canonical_url(row[0], rules) if row else None
             try:
                 count = int(row[1]) if url is not None else -1

@@ -5,9 +5,12 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Final
 
-from temporal_assets.daily import DAILY_ASSETS, DERIVED
+from temporal_assets.daily import DAILY_ASSETS
 from temporal_assets.defs.partitions import ranges
+
+_MADE_WITH: Final = {"rejects": "requests"}
 
 Stale = Mapping[str, Collection[dt.date]]
 """Asset -> days that are missing or older than what they are made from, as `daily.stale`."""
@@ -35,6 +38,5 @@ def batches(stale: Stale, longest: int, leave_out: Collection[dt.date] = ()) -> 
 
 
 def _needed(stale: Stale, day: dt.date) -> tuple[str, ...]:
-    if day in stale["requests"]:
-        return DAILY_ASSETS  # new requests make everything after them stale
-    return tuple(asset for asset in DERIVED if day in stale[asset])
+    # New requests make everything after them stale, but for what was removed for its age.
+    return tuple(asset for asset in DAILY_ASSETS if day in stale[_MADE_WITH.get(asset, asset)])

@@ -10,8 +10,9 @@ Whether a day is up to date is decided by content, from the manifests, not by Da
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Final
 
 import dagster as dg
@@ -46,6 +47,24 @@ _UNFINISHED: Final = [
 _READING_JOBS: Final = frozenset({"ingest", "nightly"})
 
 
+@dataclass(frozen=True, slots=True)
+class _Unread:
+    """What a run of `ingest` has to do."""
+
+    pending: Sequence[Pending]
+    damaged: Sequence[Path]
+    """Records of files that were read."""
+
+    def __bool__(self) -> bool:
+        return bool(self.pending or self.damaged)
+
+    @property
+    def identity(self) -> str:
+        seen = (item.sighting for item in self.pending)
+        files = sorted((one.path, one.size, one.mtime_ns) for one in seen)
+        return digest_of([files, list(map(str, self.damaged))])
+
+
 def log_files_sensor(ingest: Job, daily_job: Job, windows_job: Job) -> dg.SensorDefinition:
     """Switched off until somebody switches it on."""
 
@@ -78,15 +97,17 @@ def _tick(
     inventory = Inventory.load(settings)
     # Part of every state: what was lost with its process is asked for again.
     lost = lifelines.lost_lately(instance, now)
-    pending = inventory.pending(settings, settled=SETTLED)
-    files = _identity(pending)
-    if pending and files != asked.files:
+    unread = _Unread(inventory.pending(settings, settled=SETTLED), inventory.damaged)
+    if unread and unread.identity != asked.files:
         # Days are made after all their files have been read, not after each.
-        return _result(replace(asked, files=files), [_ingest_request(pending, lost)])
+        return _result(replace(asked, files=unread.identity), [_ingest_request(unread, lost)])
     requests: list[dg.RunRequest] = []
-    if pending:
+    if unread:
         # That run has failed. It is asked for again once an hour; days go on meanwhile.
-        requests.append(_ingest_request(pending, lost, f"{now:%Y-%m-%dT%H}"))
+        requests.append(_ingest_request(unread, lost, f"{now:%Y-%m-%dT%H}"))
+    if unread.damaged:
+        # No day is made of what is not known in full.
+        return _result(asked, requests)
     busy = {day for run in unfinished for day in tags.days_of_run(run.tags)}
     stale, outside = _stale(installation, inventory, now)
     states = states_of(installation, inventory, stale, lost)
@@ -123,16 +144,11 @@ def _stale(
     return stale, [day for day in found["requests"] if day < first]
 
 
-def _identity(pending: Iterable[Pending]) -> str:
-    seen = (item.sighting for item in pending)
-    return digest_of(sorted((one.path, one.size, one.mtime_ns) for one in seen))
-
-
-def _ingest_request(pending: Sequence[Pending], lost: str, attempt: str = "first") -> dg.RunRequest:
+def _ingest_request(unread: _Unread, lost: str, attempt: str = "first") -> dg.RunRequest:
     return dg.RunRequest(
-        run_key=f"ingest:{_identity(pending)}:{lost}:{attempt}",
+        run_key=f"ingest:{unread.identity}:{lost}:{attempt}",
         job_name="ingest",
-        tags={"log_files": str(len(pending))},
+        tags={"log_files": str(len(unread.pending))},
     )
 
 

@@ -7,20 +7,17 @@ value is, local times, the last line of a broken file. Not here: finding fields 
 
 from __future__ import annotations
 
-from typing import Final
 from zoneinfo import ZoneInfo
 
 import numpy as np
 
+from temporal_assets.logs.forwarded import forwarded_or_remote
 from temporal_assets.logs.kernels import MINUS, NEWLINE, kernel
 from temporal_assets.logs.layouts import Slot
 from temporal_assets.logs.records import Block, Bytes, Column, Offsets, Records, Reject
 from temporal_assets.logs.times import BAD, localise
 from temporal_assets.logs.tokenize import Fields, Lines
 from temporal_assets.settings import LogSource
-
-_UNKNOWN: Final = b"unknown"
-"""What Squid forwards for a client it hides."""
 
 
 def assemble(
@@ -107,15 +104,7 @@ def _address(fields: Fields, source: LogSource) -> Column:
     forwarded = optional(fields, Slot.FORWARDED)
     if forwarded is None:
         return remote
-    known = forwarded.start >= 0
-    hidden = np.flatnonzero(known & (forwarded.stop - forwarded.start == len(_UNKNOWN)))
-    for i in hidden:
-        known[i] = forwarded.value(int(i)) != _UNKNOWN
-    return Column(
-        fields.data,
-        np.where(known, forwarded.start, remote.start),
-        np.where(known, forwarded.stop, remote.stop),
-    )
+    return forwarded_or_remote(forwarded, remote)
 
 
 @kernel

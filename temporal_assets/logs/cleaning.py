@@ -120,7 +120,7 @@ class Cleaner:
         self.canonical = Memo(self._canonical)
         self.static = Memo(is_static)
         self.is_bot = is_bot
-        self.clients = Clients(keys, source, settings.privacy)
+        self.clients = Clients(keys, settings.privacy)
 
     def clean(self, records: Records) -> Cleaned:
         """The page requests among `records`, and the count of the rest."""

@@ -15,20 +15,19 @@ from temporal_assets.logs.encode import Codes, encode, encode_keys, take
 from temporal_assets.logs.hmac_sha256 import hmac_heads
 from temporal_assets.logs.kernels import DOT, ZERO, kernel
 from temporal_assets.logs.memo import Memo
-from temporal_assets.logs.pseudonyms import KeyRing, Pseudonymiser, first_forwarded
+from temporal_assets.logs.pseudonyms import KeyRing, Pseudonymiser
 from temporal_assets.logs.records import Bytes, Column, Offsets, Records
-from temporal_assets.settings import LogSource, Privacy
+from temporal_assets.settings import Privacy
 
 _AGENT_BITS: Final = 32
 
 
 class Clients:
-    """Pseudonyms for the lines of one log source; threads may share it."""
+    """Pseudonyms for the lines of logs; threads may share it."""
 
-    def __init__(self, keys: KeyRing, source: LogSource, privacy: Privacy) -> None:
+    def __init__(self, keys: KeyRing, privacy: Privacy) -> None:
         self._keys = keys
         self._pseudonymiser = Pseudonymiser(keys, privacy)
-        self._forwarded = source.address == "forwarded"
         self._by_agent = privacy.client == "address+agent"
         self._plain_counts = not (privacy.mask_ipv4_bits or self._by_agent)
         """Whether a plain IPv4 address is hashed just as it is written."""
@@ -69,7 +68,7 @@ class Clients:
         chosen = take(address, present)
         plain = np.zeros(len(present), np.bool_)
         if self._plain_counts:
-            plain = _plain_ipv4(chosen.data, chosen.start, chosen.stop)
+            plain = plain_ipv4(chosen.data, chosen.start, chosen.stop)
             addresses = Column(chosen.data, chosen.start[plain], chosen.stop[plain])
             made[plain] = hmac_heads(self._keys.key(period), addresses)
         agents = None if agent is None else take(agent, present)
@@ -80,13 +79,11 @@ class Clients:
 
     def _make(self, client: tuple[int, bytes | None, bytes | None]) -> int:
         period, address, agent = client
-        if self._forwarded:
-            address = first_forwarded(address)
         return self._pseudonymiser.pseudonym(period, address, agent)
 
 
 @kernel
-def _plain_ipv4(data: Bytes, start: Offsets, stop: Offsets) -> NDArray[np.bool_]:
+def plain_ipv4(data: Bytes, start: Offsets, stop: Offsets) -> NDArray[np.bool_]:
     """Whether each value is four decimal numbers below 256 without leading zeros."""
     plain = np.zeros(start.size, np.bool_)
     for n in range(start.size):

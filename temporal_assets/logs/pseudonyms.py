@@ -222,7 +222,7 @@ _IPV6_BYTES: Final = 16
 _MAPPED: Final = bytes(10) + b"\xff\xff"
 """Beginning of an IPv4 address within IPv6 (RFC 4291, 2.5.5.2), as dual-stack sockets log it."""
 
-_MAX_ADDRESS: Final = 100
+MAX_ADDRESS: Final = 100
 """Characters beyond which nothing is an address: 45, brackets, a port, a long zone."""
 
 _IPV4: Final = re.compile(r"([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})(?::[0-9]{1,5})?")
@@ -238,7 +238,7 @@ server, not the client."""
 
 def packed_address(value: bytes) -> bytes | None:
     """The 4 or 16 bytes of an address in any of its spellings; None if it is no address."""
-    if len(value) > _MAX_ADDRESS or not value.isascii():
+    if len(value) > MAX_ADDRESS or not value.isascii():
         return None
     text = value.decode("ascii")
     try:

@@ -18,7 +18,6 @@ from temporal_assets.logs.kernels import (
     BACKSLASH,
     CLOSE,
     COLON,
-    COMMA,
     DOT,
     HASH,
     MINUS,
@@ -58,9 +57,7 @@ _WORD, _USER, _BRACKETED, _QUOTED, _TO_QUOTE, _CSV = (int(kind) for kind in Kind
 _TIME, _ADDRESS, _METHOD, _TARGET = (
     constant(slot) for slot in (Slot.TIME, Slot.ADDRESS, Slot.METHOD, Slot.TARGET)
 )
-_STATUS, _DATE, _REQUEST, _FORWARDED = (
-    constant(slot) for slot in (Slot.STATUS, Slot.DATE, Slot.REQUEST, Slot.FORWARDED)
-)
+_STATUS, _DATE, _REQUEST = (constant(slot) for slot in (Slot.STATUS, Slot.DATE, Slot.REQUEST))
 _NONE, _NOT_THE_FORMAT, _BAD_TIME, _BAD_REQUEST, _BAD_STATUS, _TOO_LONG, _NUL_BYTES = (
     int(reason)
     for reason in (
@@ -497,7 +494,7 @@ def _interpret(
     naive: Flags,
     status: Statuses,
 ) -> int:
-    """Read time, request, status and addresses of line `i`; the reason if one is unreadable."""
+    """Read time, request, status and address of line `i`; the reason if one is unreadable."""
     if used[_TIME]:
         time[i], naive[i] = _moment(data, i, day, cache, used, starts, stops)
         if time[i] == BAD:
@@ -516,10 +513,9 @@ def _interpret(
         if status[i] == 0:
             return _BAD_STATUS
     if used[_ADDRESS] and starts[_ADDRESS, i] >= 0:
-        _trim_address(data, i, _ADDRESS, starts, stops)
-    if used[_FORWARDED] and starts[_FORWARDED, i] >= 0:
-        stops[_FORWARDED, i] = find_byte(data, starts[_FORWARDED, i], stops[_FORWARDED, i], COMMA)
-        _trim_address(data, i, _FORWARDED, starts, stops)
+        starts[_ADDRESS, i], stops[_ADDRESS, i] = bare_address(
+            data, starts[_ADDRESS, i], stops[_ADDRESS, i]
+        )
     return _NONE
 
 
@@ -627,11 +623,10 @@ def _is_mapped(data: Bytes, start: int) -> bool:
 
 
 @inlined
-def _trim_address(data: Bytes, i: int, slot: int, starts: Offsets, stops: Offsets) -> None:
-    """The bare address: without blanks, brackets, port and the prefix of mapped IPv4."""
-    start, stop = starts[slot, i], stops[slot, i]
+def bare_address(data: Bytes, start: int, stop: int) -> tuple[int, int]:
+    """An address without blanks, brackets, port and the prefix of mapped IPv4."""
     if find_either(data, start, stop, COLON, SPACE) == stop:
-        return
+        return start, stop
     while start < stop and data[start] == SPACE:
         start += 1
     while stop > start and data[stop - 1] == SPACE:
@@ -653,4 +648,4 @@ def _trim_address(data: Bytes, i: int, slot: int, starts: Offsets, stops: Offset
     elif colons == 3 and dots == 3 and last_colon == start + 6 and _is_mapped(data, start):
         # `::ffff:1.2.3.4` is the same client as `1.2.3.4`.
         start = last_colon + 1
-    starts[slot, i], stops[slot, i] = start, stop
+    return start, stop

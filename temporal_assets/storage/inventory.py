@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import os
 import re
 import shutil
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -20,7 +21,7 @@ from typing import Any, Final
 from temporal_assets.logs.paths import NoSuchLogError, expand, found
 from temporal_assets.settings import LogSource, Settings
 from temporal_assets.storage.durable import replace_text
-from temporal_assets.storage.integrity import DamagedFile, fault_of, set_aside
+from temporal_assets.storage.integrity import SET_ASIDE, DamagedFile, fault_of, set_aside
 from temporal_assets.storage.manifest import Input, digest_of
 
 _ANOTHER_CLOCK: Final = 24 * 3600
@@ -29,9 +30,19 @@ _ANOTHER_CLOCK: Final = 24 * 3600
 _SEGMENT: Final = re.compile(r"[0-9-]{1,32}\.parquet")
 """A record names files of its own folder and no other, whoever wrote it."""
 
-READER_VERSION: Final = 1
+READER_VERSION: Final = 2
 """Raised when reading or cleaning changes its results, so that files are read again."""
 
+UNREADABLE: Final = "failed-"
+"""What the id of a file that could not be read begins with."""
+
+_DAMAGED: Final = (
+    "{} is no record of a log file any more: `temporal-assets materialize` reads the log again"
+)
+LOST: Final = (
+    "{} is the damaged record of a log that was not found again. Unless the log has grown since,"
+    " put it back, or restore the record from a backup; delete the file to go on without its lines"
+)
 
 _DIGEST: Final = "record_digest"
 """Key of the digest of all other fields of a record."""
@@ -96,6 +107,8 @@ class LandedFile:
     """The file was read only in part (a truncated archive): what was lost."""
     error: str | None = None
     """The file could not be read at all: why, and what to do."""
+    may_pass: bool = False
+    """That says nothing of the content: rights, or a disk that did not answer."""
 
     @property
     def name(self) -> str:
@@ -146,6 +159,11 @@ def content_of(identity: str) -> str:
     return identity.rpartition("-")[0]
 
 
+def record_content(record: Path) -> str:
+    """The digest of the content that a record is of, by its name."""
+    return content_of(record.name.split(".")[0])
+
+
 @dataclass(frozen=True, slots=True)
 class Pending:
     """A log file of the sources, and how it is to be read."""
@@ -160,15 +178,30 @@ class Pending:
 class Inventory:
     """A snapshot of the landing zone."""
 
-    def __init__(self, folder: Path, files: Iterable[LandedFile]) -> None:
+    def __init__(
+        self, folder: Path, files: Iterable[LandedFile], damaged: Iterable[Path] = ()
+    ) -> None:
         self.folder = folder
         self.files = sorted(files, key=lambda file: file.id)
+        self.damaged = tuple(damaged)
+        """Records that cannot be read. What they were of counts as not read."""
 
     @classmethod
     def load(cls, settings: Settings) -> Inventory:
-        """What has been landed in this state folder."""
+        """What has been landed in this state folder, without records that are damaged.
+
+        One of these must not keep anybody from the refresh that mends it.
+        """
         folder = settings.state / "landing"
-        return cls(folder, [_record_of(path) for path in _records(folder)])
+        found = {path: _record_of(path) for path in sorted((folder / "files").glob("*.json"))}
+        damaged = [path for path, file in found.items() if file is None]
+        return cls(folder, [file for file in found.values() if file], damaged)
+
+    def whole(self) -> Inventory:
+        """This inventory, for who builds on all of it. Raises `DamagedFile`."""
+        if self.damaged:
+            raise DamagedFile(_DAMAGED.format(self.damaged[0]))
+        return self
 
     def without_days(self) -> Inventory:
         """The same files without what they hold of each day: little enough to be sent about."""
@@ -177,17 +210,45 @@ class Inventory:
             [replace(file, days={}, sightings=file.sightings[:1]) for file in self.files],
         )
 
-    @staticmethod
-    def set_damaged_aside(settings: Settings) -> list[Path]:
-        """Set aside records that cannot be read, and return them: their logs count as not read."""
-        found = []
-        for path in _records(settings.state / "landing"):
-            try:
-                _record_of(path)
-            except DamagedFile:
-                set_aside(path)
-                found.append(path)
+    def set_damaged_aside(self) -> tuple[Path, ...]:
+        """Set aside records that cannot be read, so that their logs are read again."""
+        found = self.damaged
+        for path in found:
+            set_aside(path)
+        self.damaged = tuple(path for path in found if path.exists())
+        self._set(self.files)
         return found
+
+    @cached_property
+    def lost(self) -> dict[str, Path]:
+        """Records set aside whose logs were not read again, by the digest of the content."""
+        read = [file for file in self.files if not file.error]
+        known = {digest for file in read for digest in (file.digest, *file.supersedes)}
+        return {
+            content: path
+            for path in self._set_aside()
+            if (content := record_content(path)) not in known
+            and not path.name.startswith(UNREADABLE)
+        }
+
+    def forget_lost(self, needed: Container[str]) -> None:
+        """Remove records set aside, but those of lost contents that are still needed."""
+        lost = {path for content, path in self.lost.items() if content in needed}
+        for path in self._set_aside():
+            if path not in lost:
+                path.unlink()
+        self._set(self.files)
+
+    @property
+    def troubles(self) -> tuple[str, ...]:
+        """What is wrong with records, and what to do."""
+        return (
+            *(_DAMAGED.format(path) for path in self.damaged),
+            *(LOST.format(path) for path in self.lost.values()),
+        )
+
+    def _set_aside(self) -> list[Path]:
+        return sorted((self.folder / "files").glob(f"*.json{SET_ASIDE}"))
 
     @cached_property
     def active(self) -> list[LandedFile]:
@@ -294,18 +355,22 @@ class Inventory:
             is_known = reading and (
                 newer is None or any((s, newer.options) in wanted for s in newer.sightings)
             )
-            if reading and reading.error and self._is_worth_another_try(reading):
+            if reading and reading.error and self._is_worth_another_try(reading, item.path):
                 is_known = None
             if not is_known and (not settled or item.sighting.mtime_ns <= limit):
                 found.append(item)
         return found
 
-    def _is_worth_another_try(self, failed: LandedFile) -> bool:
-        """Whether the clock is another than when a file could not be read.
+    def _is_worth_another_try(self, failed: LandedFile, path: Path) -> bool:
+        """Whether anything is other than when a file could not be read.
 
-        What was wrong may have been the clock: all lines seemed to lie in the future.
+        The clock, perhaps: all lines seemed to lie in the future. Or the file, in what a sighting
+        does not show: `chmod` and copies that keep times change neither size nor time.
         """
-        return abs(time.time() - self.saved_at(failed)) > _ANOTHER_CLOCK
+        if failed.may_pass and os.access(path, os.R_OK):
+            return True
+        tried = self.saved_at(failed)
+        return abs(time.time() - tried) > _ANOTHER_CLOCK or _changed_at(path) > tried
 
     def listed(self, settings: Settings) -> list[Pending]:
         """The files of the sources, known or not; the first source of a file decides."""
@@ -369,25 +434,27 @@ class Inventory:
 
     def _set(self, files: list[LandedFile]) -> None:
         self.files = sorted(files, key=lambda file: file.id)
-        self.__dict__.pop("active", None)
-        self.__dict__.pop("_newest", None)
+        for name in ("active", "_newest", "lost"):
+            self.__dict__.pop(name, None)
 
     def _record(self, file: LandedFile) -> Path:
         return self.folder / "files" / f"{file.id}.json"
 
 
-def _records(folder: Path) -> list[Path]:
-    return sorted((folder / "files").glob("*.json"))
-
-
-def _record_of(path: Path) -> LandedFile:
+def _record_of(path: Path) -> LandedFile | None:
+    """The file of a record; None if the record is damaged."""
     try:
         return LandedFile.from_json(path.read_text("utf-8"))
     except ValueError:
-        raise DamagedFile(
-            f"{path} is no record of a log file any more: `temporal-assets materialize` reads the "
-            "log again"
-        ) from None
+        return None
+
+
+def _changed_at(path: Path) -> float:
+    """When anything of a file was changed last; 0 if it is gone."""
+    try:
+        return path.stat().st_ctime
+    except FileNotFoundError:
+        return 0
 
 
 def _paths(source: LogSource) -> list[Path]:

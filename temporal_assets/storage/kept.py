@@ -51,6 +51,10 @@ class Kept:
         """Whether the lines of a day are still there, if there ever were any."""
         return self.requests is None or day >= self.requests
 
+    def has_daily(self, day: dt.date) -> bool:
+        """Whether the views and transits of a day are still there, if there ever were any."""
+        return self.daily is None or day >= self.daily
+
 
 def keep(state: Path, requests: dt.date | None, daily: dt.date | None) -> Kept:
     """Note that days before these are gone, for good: the days never go back."""

@@ -18,7 +18,7 @@ from __future__ import annotations
 import datetime as dt
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -32,7 +32,14 @@ from temporal_assets.engines.base import EngineError, Spread
 from temporal_assets.logs.paths import is_packed
 from temporal_assets.logs.pseudonyms import KeyRing
 from temporal_assets.settings import Settings
-from temporal_assets.storage.inventory import Inventory, LandedFile, Pending, Sighting
+from temporal_assets.storage.inventory import (
+    Inventory,
+    LandedFile,
+    Pending,
+    Sighting,
+    content_of,
+    record_content,
+)
 from temporal_assets.storage.kept import Kept
 from temporal_assets.storage.reading import Draft, LogReader, Progress, Read, ReadApart, ordered
 from temporal_assets.storage.reading_process import ReadingProcesses
@@ -100,10 +107,10 @@ def refresh(
     folder = settings.state / "landing"
     folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder / "landing.lock"), scratch_folder(settings.state / "tmp") as scratch:
-        torn = [_RECORD_LOST.format(path) for path in Inventory.set_damaged_aside(settings)]
         inventory = Inventory.load(settings)
+        damaged = inventory.set_damaged_aside()
         days_before = _days_read(inventory, settings)
-        torn += _mend(inventory, settings)
+        torn = _mend(inventory, settings)
         _remove_superseded(inventory, settings)
         now = dt.datetime.now(dt.UTC)
         reader = LogReader(settings, inventory, scratch, now, progress, patient=patient)
@@ -111,6 +118,7 @@ def refresh(
         before = {file.id for file in inventory.active}
         files = {file.id: file for file in _land(reader, inventory.pending(settings), spread)}
         after = {file.id for file in inventory.active}
+        torn += _settled(inventory, settings, damaged)
         return LandingReport(
             landed=tuple(
                 file
@@ -130,7 +138,7 @@ _KEY_LOST: Final = (
     " those days count anew in the lines just read. Restore it from a backup, remove the `landing`"
     " folder beside it and ingest again"
 )
-_RECORD_LOST: Final = "{} could not be read and was set aside; its log is read again if it is there"
+_READ_AGAIN: Final = "{} was damaged: its log is read again"
 
 
 def _days_read(inventory: Inventory, settings: Settings) -> list[dt.date]:
@@ -152,6 +160,22 @@ def _mend(inventory: Inventory, settings: Settings) -> list[str]:
                 f" put it back, or restore {inventory.segment_folder(file)} from a backup"
             )
     return messages
+
+
+def _settled(inventory: Inventory, settings: Settings, damaged: Iterable[Path]) -> list[str]:
+    """What became of damaged records, once all logs that are there have been read."""
+    contents = {record_content(path): path for path in damaged}
+    needed = _published_contents(settings) if inventory.lost else set()
+    inventory.forget_lost(needed.union(contents))
+    again = [path for content, path in contents.items() if content not in inventory.lost]
+    return [*map(_READ_AGAIN.format, again), *inventory.troubles]
+
+
+def _published_contents(settings: Settings) -> set[str]:
+    """Digests of the logs that days which are there were made from."""
+    store = Store.open(settings)
+    made = (store.intact("requests", day) for day in store.days("requests"))
+    return {content_of(one.digest) for manifest in made if manifest for one in manifest.inputs}
 
 
 def _lost_keys(keys: KeyRing, days_before: Sequence[dt.date]) -> tuple[Path, ...]:

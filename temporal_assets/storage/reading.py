@@ -29,7 +29,14 @@ from temporal_assets.logs.records import Block, Records, Reject
 from temporal_assets.logs.tally import UNKNOWN_DAY, Tally
 from temporal_assets.settings import Settings
 from temporal_assets.storage.integrity import digest_of_file
-from temporal_assets.storage.inventory import DayShare, Inventory, LandedFile, Pending, file_id
+from temporal_assets.storage.inventory import (
+    UNREADABLE,
+    DayShare,
+    Inventory,
+    LandedFile,
+    Pending,
+    file_id,
+)
 from temporal_assets.storage.manifest import digest_of
 from temporal_assets.storage.segments import DaySegments, SegmentWriter
 from temporal_assets.storage.transient import is_transient
@@ -149,7 +156,7 @@ class LogReader:
     def read(self, item: Pending, pool: Executor | None = None) -> Draft | None:
         """A file's content, or why it cannot be read. None if it vanished meanwhile."""
         try:
-            head = streams.head_digest(item.path, self.settings.reading)
+            head = self._head(item)
             same_head = [
                 file for file in self.inventory.files if file.head == head and not file.error
             ]
@@ -157,12 +164,22 @@ class LogReader:
         except FileNotFoundError:
             return None
         except PermissionError as error:
-            return self._failed(item, f"{error.strerror}: make the file readable for this user")
+            why = f"{error.strerror}: make the file readable for this user"
+            return self._failed(item, why, may_pass=True)
         except _UNREADABLE as error:
-            # What is noted is not tried again until the file changes.
-            if self.patient and is_transient(error):
+            # What does not pass by itself is noted, and not tried again until the file changes.
+            may_pass = is_transient(error)
+            if self.patient and may_pass:
                 raise
-            return self._failed(item, str(error))
+            return self._failed(item, str(error), may_pass=may_pass)
+
+    def _head(self, item: Pending) -> str:
+        try:
+            return streams.head_digest(item.path, self.settings.reading)
+        except OSError as error:
+            if not is_transient(error):
+                raise
+            raise UnreadableError(f"opening failed: {error}") from error
 
     def _known(self, item: Pending, same_head: list[LandedFile]) -> Draft | None:
         """The reading of this content, if there is one: rotation renames and packs files."""
@@ -264,11 +281,11 @@ class LogReader:
         folder.mkdir()
         return folder
 
-    def _failed(self, item: Pending, error: str) -> Draft:
+    def _failed(self, item: Pending, error: str, *, may_pass: bool) -> Draft:
         sighting = item.sighting
         seen = digest_of([sighting.path, sighting.size, sighting.mtime_ns])
         file = LandedFile(
-            id=f"failed-{seen}-{item.options[:8]}",
+            id=f"{UNREADABLE}{seen}-{item.options[:8]}",
             serial=0,
             digest=seen,
             options=item.options,
@@ -282,6 +299,7 @@ class LogReader:
             error=f"{item.path}: {error.removeprefix(f'{item.path}: ')}".encode(
                 "utf-8", "backslashreplace"
             ).decode(),
+            may_pass=may_pass,
         )
         return Draft(file, None)
 

@@ -22,10 +22,10 @@ from temporal_assets.core.score_grid import concentrations, interest
 from temporal_assets.logs.annotations import Annotations, read_annotations
 from temporal_assets.logs.urls import UrlRules
 from temporal_assets.settings import Range, Settings
-from temporal_assets.storage.manifest import digest_of
 from temporal_assets.windows.annotated_pages import Found, look_up
 from temporal_assets.windows.asset import Job, WindowAsset
 from temporal_assets.windows.days import observed_days
+from temporal_assets.windows.given_files import content_of_file, file_in
 from temporal_assets.windows.interest_curves import INTEREST_CURVES
 from temporal_assets.windows.page_histories import PAGE_HISTORIES
 from temporal_assets.windows.page_totals import PAGE_TOTALS
@@ -64,15 +64,9 @@ class _Grid:
     """Positions among `days` of those that labels may use."""
 
 
-def annotated_file(settings: Settings) -> Path | None:
-    """The configured file, or None. It is not looked at."""
-    file = settings.calibration.annotated
-    return None if file is None else settings.state / file
-
-
 def annotated(settings: Settings) -> Annotations | None:
     """What the configured file says; None where there is none. `OSError` if it cannot be read."""
-    file = annotated_file(settings)
+    file = file_in(settings.state, settings.calibration.annotated)
     if file is None:
         return None
     return read_annotations(file.read_bytes(), UrlRules.from_settings(settings.cleaning))
@@ -192,17 +186,6 @@ def _make(job: Job) -> Sequence[Path]:
     return [path]
 
 
-def _content_of_file(settings: Settings) -> str | None:
-    """Identity of the annotated file: a changed one makes the calibration stale."""
-    file = annotated_file(settings)
-    if file is None:
-        return None
-    try:
-        return digest_of(file.read_bytes().hex())
-    except OSError:
-        return "cannot be read"  # making it says why
-
-
 CALIBRATION: Final = WindowAsset(
     "calibration",
     _make,
@@ -210,7 +193,7 @@ CALIBRATION: Final = WindowAsset(
     tables=(PAGE_TOTALS, PAGE_HISTORIES, INTEREST_CURVES),
     sql=("annotated_pages",),
     settings=lambda settings: [
-        _content_of_file(settings),
+        content_of_file(file_in(settings.state, settings.calibration.annotated)),
         settings.calibration.model_dump(mode="json", exclude={"annotated"}),
         settings.cleaning.model_dump(mode="json"),
         settings.labels.n,

@@ -76,6 +76,10 @@ _ELSEWHERE: Final[dict[str, bool | set[str]]] = {
     **dict.fromkeys(("state", "storage", "sources", "reading", "orchestration"), True),
     **dict.fromkeys(("engine", "spark", "retention", "alerts", "policy"), True),
     "patterns": {"processes"},
+    # Where lists lie; what they hold is in the tables that are made of it.
+    "baseline": {"path"},
+    "calibration": {"annotated"},
+    "simulation": {"mirror"},
 }
 """Settings that decide nothing of the report beyond what it is made from."""
 

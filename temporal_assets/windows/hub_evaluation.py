@@ -19,12 +19,13 @@ from temporal_assets.core.links import Links, Reach, reach
 from temporal_assets.core.texts import Int64s
 from temporal_assets.logs.site_lists import SiteList
 from temporal_assets.windows.asset import Job, WindowAsset
+from temporal_assets.windows.given_files import content_of_file, file_in
 from temporal_assets.windows.hub_seeds import HUB_SEEDS
 from temporal_assets.windows.link_graph import LINK_SQL, LinkTables, link_tables, read_links
 from temporal_assets.windows.page_histories import PAGE_HISTORIES
 from temporal_assets.windows.page_labels import PAGE_LABELS
 from temporal_assets.windows.page_totals import PAGE_TOTALS
-from temporal_assets.windows.trials import Trial, baseline, baseline_content, trials
+from temporal_assets.windows.trials import Trial, baseline, trials
 
 Row = dict[str, Any]
 
@@ -182,7 +183,7 @@ HUB_EVALUATION: Final = WindowAsset(
     learned=(PAGE_HISTORIES, PAGE_LABELS, HUB_SEEDS),
     sql=(*LINK_SQL, "known_pages", "born_pages", "named_pages"),
     settings=lambda settings: [
-        baseline_content(settings),
+        content_of_file(file_in(settings.state, settings.baseline.path)),
         settings.cleaning.model_dump(mode="json"),
         settings.evaluation.model_dump(mode="json"),
         settings.labels.model_dump(mode="json"),

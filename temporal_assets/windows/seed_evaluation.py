@@ -20,6 +20,7 @@ from temporal_assets.core.url_sections import SectionTrees, section_trees, secti
 from temporal_assets.engines.arrow_texts import from_arrow
 from temporal_assets.logs.site_lists import SiteList
 from temporal_assets.windows.asset import Job, WindowAsset
+from temporal_assets.windows.given_files import content_of_file, file_in
 from temporal_assets.windows.interest_curves import INTEREST_CURVES
 from temporal_assets.windows.news_prefixes import rule_of
 from temporal_assets.windows.page_histories import PAGE_HISTORIES
@@ -30,7 +31,6 @@ from temporal_assets.windows.trials import (
     LABELS,
     Trial,
     baseline,
-    baseline_content,
     trials,
 )
 
@@ -145,7 +145,7 @@ SEED_EVALUATION: Final = WindowAsset(
     learned=(PAGE_HISTORIES, PAGE_LABELS),
     sql=("known_pages", "born_pages"),
     settings=lambda settings: [
-        baseline_content(settings),
+        content_of_file(file_in(settings.state, settings.baseline.path)),
         settings.cleaning.model_dump(mode="json"),
         settings.evaluation.model_dump(mode="json"),
         settings.labels.model_dump(mode="json"),

@@ -45,12 +45,13 @@ from temporal_assets.windows.crawl_simulation import (
     stored_mirror,
     traffic,
 )
+from temporal_assets.windows.given_files import content_of_file, file_in
 from temporal_assets.windows.hub_seeds import HUB_SEEDS
 from temporal_assets.windows.interest_curves import INTEREST_CURVES
 from temporal_assets.windows.page_histories import PAGE_HISTORIES
 from temporal_assets.windows.page_labels import PAGE_LABELS
 from temporal_assets.windows.page_totals import PAGE_TOTALS
-from temporal_assets.windows.trials import baseline, baseline_content
+from temporal_assets.windows.trials import baseline
 
 Row = dict[str, Any]
 
@@ -297,7 +298,7 @@ TIMELY_SIMULATION: Final = WindowAsset(
         settings.evaluation.settle_days,
         settings.simulation.most_sites,
         settings.simulation.most_pages,
-        baseline_content(settings),
+        content_of_file(file_in(settings.state, settings.baseline.path)),
         stored_identity(settings),
     ],
 )

@@ -31,9 +31,9 @@ from temporal_assets.core.concentration import concentration
 from temporal_assets.logs.site_lists import SiteList, read_site_list
 from temporal_assets.logs.urls import UrlRules
 from temporal_assets.settings import Settings
-from temporal_assets.storage.manifest import digest_of
 from temporal_assets.windows.asset import Job, learned_days
 from temporal_assets.windows.days import observed_days
+from temporal_assets.windows.given_files import file_in
 
 LABELS: Final = ("temporal", "news")
 
@@ -163,27 +163,10 @@ def born_after(job: Job, sample: Sample, day: dt.date, horizon: int) -> pa.Table
 
 def baseline(settings: Settings) -> SiteList | None:
     """The list in use; None where the settings name none. `OSError` if it cannot be read."""
-    file = baseline_file(settings)
+    file = file_in(settings.state, settings.baseline.path)
     if file is None:
         return None
     return read_site_list(file.read_bytes(), UrlRules.from_settings(settings.cleaning))
-
-
-def baseline_file(settings: Settings) -> Path | None:
-    """The configured file, or None. It is not looked at."""
-    path = settings.baseline.path
-    return None if path is None else settings.state / path
-
-
-def baseline_content(settings: Settings) -> str | None:
-    """Identity of the list: another list makes the evaluation stale."""
-    file = baseline_file(settings)
-    if file is None:
-        return None
-    try:
-        return digest_of(file.read_bytes().hex())
-    except OSError:
-        return "cannot be read"  # making it says why
 
 
 def _known(job: Job, sample: Sample, labels: Sequence[str], histories: Sequence[str]) -> pa.Table:

@@ -17,6 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
@@ -386,6 +388,30 @@ def test_sql_from_a_file_and_from_standard_input(built: tuple[Path, Any], tmp_pa
     from_file = call("query", "-f", file, "--csv", "--state", state)
     from_pipe = call("query", "-f", "-", "--csv", "--state", state, stdin=file.read_text())
     assert from_file.stdout == from_pipe.stdout == "n\n5\n"
+
+
+@pytest.mark.parametrize("name", ["latin.sql", "-"])
+def test_sql_that_is_no_utf8_is_named(built: tuple[Path, Any], tmp_path: Path, name: str) -> None:
+    state, _ = built
+    content = "SELECT 1\nAS né".encode("latin-1")
+    (tmp_path / "latin.sql").write_bytes(content)
+    file = name if name == "-" else str(tmp_path / name)
+    result = CliRunner().invoke(app, ["query", "-f", file, "--state", str(state)], input=content)
+    assert result.exit_code == 2, result.output
+    said = "standard input" if name == "-" else file
+    assert f"{said}: line 2 is no UTF-8" in result.stderr
+
+
+def test_tables_that_are_none_of_links_are_named(built: tuple[Path, Any], tmp_path: Path) -> None:
+    state, _ = built
+    pq.write_table(pa.table({"url": ["https://a.example/"]}), tmp_path / "links.parquet")
+    result = call("mirror", tmp_path / "links.parquet", "--state", state)
+    assert result.exit_code == 2
+    assert "links.parquet: a table of links has a source and a target" in result.stderr
+    (tmp_path / "links.csv.gz").write_bytes(b"no archive")
+    result = call("mirror", tmp_path / "links.csv.gz", "--state", state)
+    assert result.exit_code == 1
+    assert "links.csv.gz: damaged after row 0" in result.stderr
 
 
 def test_a_table_shows_hostile_text_harmlessly(built: tuple[Path, Any]) -> None:

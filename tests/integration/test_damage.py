@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from temporal_assets import notebook
+from temporal_assets.build import build_defs
+from temporal_assets.cli.app import app
 from temporal_assets.daily import DERIVED, build_derived, build_requests, stale
+from temporal_assets.defs.partitions import first_day
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.settings import load_settings
 from temporal_assets.storage import catalogue
@@ -70,6 +76,10 @@ class Here:
             if path.is_file() and not path.name.endswith(".damaged")
         }
 
+    def requests(self) -> dict[str, bytes]:
+        found = self.published()
+        return {name: found[name] for name in found if name.startswith("requests/")}
+
     def part(self, asset: str, day: dt.date) -> Path:
         (path,) = self.store.files(asset, day)
         return Path(path)
@@ -97,6 +107,14 @@ def truncate(path: Path) -> None:
 
 def empty(path: Path) -> None:
     path.write_bytes(b"")
+
+
+def call(*arguments: str | Path) -> Any:
+    """Run a command in this process; a fault of the program fails the test with its traceback."""
+    result = CliRunner().invoke(app, [str(one) for one in arguments])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
 
 
 Damage = Callable[[Path], None]
@@ -147,10 +165,11 @@ def test_records_that_are_none_are_set_aside(here: Here, text: str) -> None:
     record = sorted((here.state / "landing" / "files").glob("*.json"))[0]
     record.write_text(text)
     with pytest.raises(DamagedFile, match="is no record of a log file any more"):
-        Inventory.load(here.settings)
+        Inventory.load(here.settings).whole()
     (message,) = here.run().torn
-    assert str(record) in message
+    assert message == f"{record} was damaged: its log is read again"
     assert here.published() == before
+    assert here.run().torn == ()
 
 
 def test_a_record_with_another_day_in_it_is_set_aside(here: Here) -> None:
@@ -166,6 +185,137 @@ def test_a_record_with_another_day_in_it_is_set_aside(here: Here) -> None:
     (message,) = here.run().torn
     assert str(record) in message
     assert here.published() == before
+
+
+def records(here: Here) -> list[Path]:
+    return sorted((here.state / "landing" / "files").iterdir())
+
+
+def test_one_damaged_record_keeps_no_command_from_reading_the_logs(here: Here) -> None:
+    before, names = here.requests(), records(here)
+    ingest = ("ingest", here.logs, "--host", "example.com")
+    for arguments in (ingest, ("materialize", "requests")):
+        empty(record := names[0])
+        result = call(*arguments, "--state", here.state)
+        assert result.exit_code == 0, result.output
+        assert "was damaged: its log is read again" in result.output
+        assert records(here) == names
+        assert Inventory.load(here.settings).whole().find(record.stem)
+    assert here.requests() == before
+
+
+def test_a_demo_mends_its_damaged_records_as_well(tmp_path: Path) -> None:
+    demo = ("demo", "--days", "2", "--requests", "300", "--state", tmp_path)
+    assert call(*demo).exit_code == 0
+    for record in (tmp_path / "landing" / "files").iterdir():
+        empty(record)
+    assert call(*demo, "--seed", "2").exit_code == 2  # what was read of the first is still known
+    result = call(*demo)
+    assert result.exit_code == 0, result.output
+    assert "was damaged: its log is read again" in result.output
+
+
+def test_those_who_only_look_name_damaged_records(here: Here) -> None:
+    empty(record := records(here)[0])
+    names = records(here)
+    status = json.loads(call("status", "--json", "--state", here.state).stdout)
+    assert [one.split(" ")[0] for one in status["log_files"]["damaged"]] == [str(record)]
+    doctor = json.loads(call("doctor", "--json", "--state", here.state).stdout)
+    (found,) = [one for one in doctor if one["check"] == "log records"]
+    assert found["status"] == "broken"
+    assert str(record) in found["detail"]
+    assert records(here) == names
+
+
+@pytest.mark.parametrize("name", ["clean", "upgrade"])
+def test_what_removes_or_judges_by_records_wants_all_of_them(here: Here, name: str) -> None:
+    empty(records(here)[0])
+    result = call(name, "--yes", "--state", here.state)
+    assert result.exit_code == 1
+    assert "`temporal-assets materialize` reads the log again" in " ".join(result.output.split())
+
+
+def test_definitions_load_beside_a_damaged_record(here: Here) -> None:
+    for record in records(here):
+        empty(record)
+    assert first_day(here.settings) == FIRST
+    days = build_defs(here.settings).resolve_assets_def("requests").partitions_def
+    assert days is not None
+    assert days.get_first_partition_key() == str(FIRST)
+
+
+def _shared_by(here: Here, name: str, minutes: int) -> Path:
+    """A second log of the first day, and everything made with it."""
+    when = dt.datetime.combine(FIRST, dt.time(15, minutes))
+    path = logs.write(here.logs / name, [logs.line(when, "/late", "192.0.2.77")])
+    here.run()
+    return path
+
+
+def _record_of(here: Here, log: Path) -> Path:
+    return next(path for path in records(here) if f'"{log}"' in path.read_text())
+
+
+def test_a_day_keeps_lines_of_a_log_that_is_gone_with_its_record(here: Here) -> None:
+    log = _shared_by(here, "late.log", 0)
+    before, content, record = here.requests(), log.read_text(), _record_of(here, log)
+    log.unlink()
+    empty(record)
+    for _ in range(2):
+        with pytest.raises(DamagedFile, match="9 log lines, of which 8 are left: it stays"):
+            here.run()
+        assert here.requests() == before
+        (trouble,) = refresh(here.settings).torn
+        assert f"{record}.damaged is the damaged record of a log that was not found" in trouble
+    with pytest.raises(DamagedFile, match="9 log lines"):
+        build_requests(here.store, here.engine, here.settings, FIRST, Inventory.load(here.settings))
+    logs.write(log, content.splitlines())
+    assert here.run().torn == ()
+    assert here.requests() == before
+    assert not Path(f"{record}.damaged").exists()
+
+
+def test_a_day_whose_only_record_is_gone_is_not_emptied(here: Here) -> None:
+    day = DAYS[1]  # between others: without lines it would be an empty day
+    before = here.published()
+    empty(_record_of(here, log := here.logs / f"access-{day}.log"))
+    log.unlink()
+    here.run()
+    with pytest.raises(DamagedFile, match="8 log lines, of which 0 are left"):
+        build_requests(here.store, here.engine, here.settings, day, Inventory.load(here.settings))
+    assert here.published() == before
+
+
+def test_people_may_go_on_without_the_lines_of_a_lost_log(here: Here) -> None:
+    log = _shared_by(here, "late.log", 0)
+    empty(record := _record_of(here, log))
+    log.unlink()
+    refresh(here.settings)
+    Path(f"{record}.damaged").unlink()
+    assert here.run().torn == ()
+    assert here.store.require("requests", FIRST).rows == 8
+
+
+def test_the_log_of_a_damaged_record_may_have_grown(here: Here) -> None:
+    log = _shared_by(here, "late.log", 0)
+    empty(record := _record_of(here, log))
+    when = dt.datetime.combine(FIRST, dt.time(16))
+    logs.write(log, [*log.read_text().splitlines(), logs.line(when, "/more", "192.0.2.78")])
+    (trouble,) = here.run().torn
+    assert str(record) in trouble
+    assert here.store.require("requests", FIRST).rows == 10
+    assert here.run().torn == ()
+    assert not Path(f"{record}.damaged").exists()
+
+
+def test_a_record_of_what_could_not_be_read_is_no_loss(here: Here) -> None:
+    (here.logs / "none.log").write_text("no log\n" * 20)
+    here.run()
+    empty(record := next(path for path in records(here) if path.name.startswith("failed-")))
+    (here.logs / "none.log").unlink()
+    (message,) = here.run().torn
+    assert message == f"{record} was damaged: its log is read again"
+    assert here.run().torn == ()
 
 
 def _lie(here: Here, old: str, new: str) -> Path:

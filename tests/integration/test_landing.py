@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import bz2
 import datetime as dt
+import errno
 import gzip
 import json
 import os
 import shutil
+import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 import zstandard
 
+from temporal_assets.logs import streams
+from temporal_assets.logs.records import Block
 from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage.inventory import Inventory
 from temporal_assets.storage.landing import LandingReport, refresh
@@ -308,6 +314,95 @@ def test_a_failure_is_forgotten_when_the_file_is_repaired(state: Path, folder: P
     settings = _settings(state, folder)
     assert len(refresh(settings).failed) == 1
     logs.write(folder / "access.log", logs.day_of_lines(DAY))
+    report = refresh(settings)
+    assert (len(report.landed), report.failed) == (1, ())
+
+
+@pytest.fixture
+def refused(monkeypatch: pytest.MonkeyPatch) -> dict[str, OSError]:
+    """Name of a file -> what opening it raises: root may read everything."""
+    faults: dict[str, OSError] = {}
+    right = Path.open
+
+    def opening(path: Path, *given: Any, **named: Any) -> Any:
+        if path.name in faults:
+            raise faults[path.name]
+        return right(path, *given, **named)
+
+    monkeypatch.setattr(Path, "open", opening)
+    return faults
+
+
+@pytest.mark.parametrize(
+    ("fault", "says"),
+    [
+        (PermissionError(errno.EACCES, "Permission denied"), "make the file readable"),
+        (OSError(errno.EIO, "Input/output error"), "opening failed"),
+    ],
+)
+def test_a_fault_that_is_not_of_the_content_is_tried_again(
+    state: Path, folder: Path, refused: dict[str, OSError], fault: OSError, says: str
+) -> None:
+    path = logs.write(folder / "access.log", logs.day_of_lines(DAY))
+    logs.write(folder / "other.log", logs.day_of_lines(DAY + dt.timedelta(days=1)))
+    settings = _settings(state, folder)
+    refused["access.log"] = fault
+    report = refresh(settings)
+    assert [file.name for file in report.landed] == ["logs/other.log"]
+    (error,) = _errors(report)
+    assert error.startswith(f"{path}: ")
+    assert says in error
+    del refused["access.log"]
+    report = refresh(settings)
+    assert ([file.name for file in report.landed], report.failed) == (["logs/access.log"], ())
+
+
+def test_a_disk_that_fails_in_the_middle_is_asked_again(
+    state: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logs.write(folder / "access.log", logs.day_of_lines(DAY))
+    settings = _settings(state, folder)
+
+    def failing(stream: streams.LogStream) -> Iterator[Block]:
+        yield from right(stream)
+        raise OSError(errno.EIO, "Input/output error")
+
+    right = streams.LogStream.__iter__
+    monkeypatch.setattr(streams.LogStream, "__iter__", failing)
+    assert "reading failed after line 6" in _errors(refresh(settings))[0]
+    monkeypatch.undo()
+    report = refresh(settings)
+    assert (len(report.landed), report.failed) == (1, ())
+
+
+def test_who_may_not_read_a_file_does_not_try_all_the_time(
+    state: Path, folder: Path, refused: dict[str, OSError], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = logs.write(folder / "access.log", logs.day_of_lines(DAY))
+    settings = _settings(state, folder)
+    refused["access.log"] = PermissionError(errno.EACCES, "Permission denied")
+    refresh(settings)
+    monkeypatch.setattr("temporal_assets.storage.inventory.os.access", lambda *_: False)
+    assert Inventory.load(settings).pending(settings) == []
+    time.sleep(0.02)  # the clock of file systems is a coarse one
+    path.chmod(0o644)
+    assert len(Inventory.load(settings).pending(settings)) == 1
+
+
+def test_a_file_that_is_replaced_in_the_same_size_and_time_is_tried_again(
+    state: Path, folder: Path
+) -> None:
+    good = "".join(f"{one}\n" for one in logs.day_of_lines(DAY)).encode()
+    path = folder / "access.log"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"\x01" * (len(good) - 1) + b"\n")
+    os.utime(path, (1e9, 1e9))
+    settings = _settings(state, folder)
+    assert len(refresh(settings).failed) == 1
+    assert Inventory.load(settings).pending(settings) == []
+    time.sleep(0.02)
+    path.write_bytes(good)
+    os.utime(path, (1e9, 1e9))
     report = refresh(settings)
     assert (len(report.landed), report.failed) == (1, ())
 

@@ -329,6 +329,46 @@ def test_quality_is_measured_out_of_time(portal: Portal, tmp_path: Path) -> None
     assert "single URLs" in portal.say("--quality", "--periods", 2).stdout
 
 
+def test_urls_that_are_no_text_are_no_urls(portal: Portal) -> None:
+    result = CliRunner().invoke(
+        app,
+        ["patterns", "portal.example", "--match", "-", "--json", "--state", str(portal.root)],
+        input=b"\xff\n" + f"{HOST}/thread?id=77\n".encode(),
+    )
+    assert result.exit_code == 0, result.output
+    assert [row["url"] for row in json.loads(result.stdout)] == ["\ufffd", f"{HOST}/thread?id=77"]
+    assert portal.say("portal.example", "--match", "\udcff").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        (None, "mirror.parquet: "),
+        ({"address": ["x"]}, "mirror.parquet: a mirror is Parquet with url and html: no url"),
+        ({"url": [["x"]]}, "mirror.parquet: Unsupported cast"),
+    ],
+)
+def test_what_is_no_mirror_is_named(
+    portal: Portal, tmp_path: Path, columns: dict[str, Any] | None, said: str
+) -> None:
+    mirror = tmp_path / "mirror.parquet"
+    mirror.write_bytes(b"no Parquet")
+    if columns is not None:
+        pq.write_table(pa.table(columns), mirror)
+    result = portal.say("--quality", "--periods", 2, "--mirror", mirror)
+    assert result.exit_code == 2, result.output
+    assert said in result.stderr
+
+
+def test_a_mirror_may_lack_html(portal: Portal, tmp_path: Path) -> None:
+    mirror = tmp_path / "mirror.parquet"
+    urls = [f"{HOST}/thread?id={n}" for n in range(100, 106)]
+    for columns in ({"url": urls}, {"url": urls, "html": pa.array([None, b"<p>"] * 3)}):
+        pq.write_table(pa.table(columns), mirror)
+        result = portal.say("--quality", "--periods", 2, "--mirror", mirror, "--json")
+        assert result.exit_code == 0, result.output
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

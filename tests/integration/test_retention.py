@@ -11,6 +11,7 @@ from typer.testing import CliRunner, Result
 
 from temporal_assets.cli.app import app
 from temporal_assets.daily import DERIVED, NoLogs, build_derived, build_requests, stale
+from temporal_assets.defs.batches import batches
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.quality import verdicts
 from temporal_assets.retention import carry_out, plan
@@ -123,6 +124,32 @@ def test_what_is_gone_is_not_made_again(made: Installation) -> None:
     assert made.inventory.bytes_of(DAYS[0]) == 0
 
 
+def test_views_that_are_gone_are_not_made_again_of_requests_that_stay(made: Installation) -> None:
+    configure(made, "[retention]\ndaily_days = 5\n")
+    made.settings = load_settings(made.state)
+    made.clean()
+    days = made.days()
+    assert (days["requests"], days["page_views"], days["transits"]) == (DAYS, DAYS[3:], DAYS[3:])
+    assert set(map(tuple, stale(made.store, made.inventory, made.settings).values())) == {()}
+    late = logs.line(dt.datetime.combine(DAYS[0], dt.time(9)), "/late", "192.0.2.99")
+    logs.write(made.logs / "late.log", [late])
+    refresh(made.settings)
+    found = stale(made.store, made.inventory, made.settings)
+    assert found == {"requests": [DAYS[0]], "page_views": [], "transits": []}
+    (batch,) = batches(found, 30)
+    assert (batch.days, batch.assets) == ((DAYS[0],), ("requests", "rejects"))
+
+
+def test_the_command_makes_no_views_that_are_gone(made: Installation) -> None:
+    configure(made, "[retention]\ndaily_days = 5\n")
+    assert clean(made, "--yes").exit_code == 0
+    options = ["requests", "page_views", "transits", "--from", str(DAYS[0]), "--to", str(DAYS[3])]
+    result = CliRunner().invoke(app, ["materialize", "--state", str(made.state), *options])
+    assert result.exit_code == 0, result.output
+    assert f"are kept from {DAYS[3]} on" in " ".join(result.output.split())
+    assert (made.days()["requests"], made.days()["transits"]) == (DAYS, DAYS[3:])
+
+
 def test_windows_go_on(made: Installation) -> None:
     made.clean()
     day = DAYS[-1] + dt.timedelta(days=1)
@@ -169,6 +196,7 @@ def clean(made: Installation, *options: str) -> Result:
 
 def configure(made: Installation, text: str) -> None:
     (made.state / "settings.toml").write_text(
+        f'[[sources]]\npath = "{made.logs}"\nhost = "example.com"\n'
         "[window]\ndays = 3\nmin_days = 1\n[evaluation]\nhorizons = [1]\nsettle_days = 1\n" + text
     )
 

@@ -94,6 +94,24 @@ def test_the_same_files_are_asked_for_once(ticks: Ticks) -> None:
     assert ticks.tick() == []
 
 
+def test_damaged_records_are_mended_before_any_day_is_made(ticks: Ticks) -> None:
+    days = logs.write_days(ticks.project.logs, DAY, 2)
+    ticks.execute(ticks.tick())
+    ticks.execute(ticks.tick())
+    logs.write(ticks.project.logs / "late.log", [logs.line(dt.datetime(2026, 3, 1, 15), "/late")])
+    ticks.execute(ticks.tick())
+    for record in (ticks.project.settings.state / "landing" / "files").iterdir():
+        record.write_text("")
+    # Also where no log is there to be read, so that somebody is told.
+    gone = ticks.project.logs.rename(ticks.project.root / "gone")
+    (ingest,) = ticks.tick()
+    assert ingest.job_name == "ingest"
+    gone.rename(ticks.project.logs)
+    assert ticks.execute([ingest])
+    (daily,) = ticks.tick()
+    assert (daily.job_name, days_of(daily)) == ("daily", days[:1])
+
+
 def test_a_file_that_is_still_being_written_waits(ticks: Ticks) -> None:
     logs.write(ticks.project.logs / "a.log", logs.day_of_lines(DAY), minutes_old=0)
     assert ticks.tick() == []

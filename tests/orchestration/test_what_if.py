@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import shutil
 from pathlib import Path
 
 import dagster as dg
@@ -12,6 +13,7 @@ from typer.testing import CliRunner, Result
 
 from temporal_assets.build import build_defs
 from temporal_assets.cli.app import app
+from temporal_assets.crawl.mirror import MirrorBuilder, save
 from temporal_assets.daily import DERIVED, build_derived, build_requests
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.settings import SettingsError, load_settings
@@ -20,6 +22,7 @@ from temporal_assets.storage.landing import refresh
 from temporal_assets.storage.store import MissingPartition, Store
 from temporal_assets.what_if import Trial, what_if
 from temporal_assets.windows.asset import build
+from temporal_assets.windows.crawl_simulation import stored_identity
 from temporal_assets.windows.registry import WINDOW_ASSETS, stale
 from tests import logs
 
@@ -106,6 +109,52 @@ def test_a_trial_can_be_looked_at_and_made_again(state: Path) -> None:
 
 def test_settings_as_they_are_change_nothing(state: Path) -> None:
     assert trial(state, labels__q="0.7").differences == ()
+
+
+def test_files_beside_the_state_folder_are_found(state: Path, tmp_path: Path) -> None:
+    own = tmp_path / "state"
+    shutil.copytree(state, own, symlinks=True, ignore=shutil.ignore_patterns("what_if"))
+    lists = tmp_path / "lists"
+    lists.mkdir()
+    for name in ("b.txt", "c.txt"):
+        (lists / name).write_text("example.com\n")
+    (lists / "a.csv").write_text("https://example.com/,untemporal\n")
+    with (own / "settings.toml").open("a") as file:
+        file.write('[baseline]\npath = "../lists/b.txt"\n')
+        file.write('[calibration]\nannotated = "../lists/a.csv"\n')
+    found = trial(own, labels__p="1e6").settings
+    assert "baseline" in Store.open(found).read("seed_evaluation", DAY)["method"].to_pylist()
+    read = [found.baseline.path, found.calibration.annotated]
+    assert [path and path.resolve() for path in read] == [lists / "b.txt", lists / "a.csv"]
+    assert load_settings(found.state).baseline == found.baseline
+    # A trial of another list names it in the same way.
+    other = trial(own, baseline__path="../lists/c.txt").settings.baseline.path
+    assert other is not None
+    assert other.resolve() == lists / "c.txt"
+
+
+def test_a_trial_is_under_the_environment_like_what_it_asks_about(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (state / "list.txt").write_text("example.com\n")
+    monkeypatch.setenv("TEMPORAL_ASSETS_BASELINE__PATH", "list.txt")
+    monkeypatch.setenv("TEMPORAL_ASSETS_LABELS__M", "2")
+    found = trial(state, labels__p="1e6").settings
+    assert (found.labels.m, found.labels.p) == (2, 1e6)
+    assert found.baseline.path == state / "list.txt"
+
+
+def test_a_trial_reads_the_stored_mirror_and_writes_none(state: Path, tmp_path: Path) -> None:
+    own = tmp_path / "state"
+    shutil.copytree(state, own, symlinks=True, ignore=shutil.ignore_patterns("what_if"))
+    assert trial(own, labels__p="1e6").settings.simulation.mirror is None
+    builder = MirrorBuilder()
+    builder.link("https://example.com/", "https://example.com/news/2026-03-01")
+    save(builder.build(), own)
+    found = trial(own, labels__p="1e6").settings
+    assert found.simulation.mirror == own / "mirror"
+    assert not (found.state / "mirror").exists()
+    assert stored_identity(found) == stored_identity(load_settings(own))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from temporal_assets.logs.encode import from_values, take
 from temporal_assets.logs.memo import Memo
 from temporal_assets.logs.pseudonyms import KeyRing, Pseudonymiser
 from temporal_assets.logs.records import Column, Records
-from temporal_assets.settings import LogSource, Privacy
+from temporal_assets.settings import Privacy
 
 DAYS = np.array([20_000, 20_001, 20_008])
 
@@ -82,7 +82,7 @@ def test_every_row_has_the_pseudonym_of_its_client_and_day(
     records = _records(_column([row[0] for row in rows]), _column([row[1] for row in rows]))
     days = DAYS[np.array([row[2] for row in rows], np.int64)].astype(np.int32)
     every = np.arange(len(rows), dtype=np.int64)
-    made = Clients(keys, LogSource(path="x"), privacy).of_rows(records, every, days)
+    made = Clients(keys, privacy).of_rows(records, every, days)
     plain = Pseudonymiser(keys, privacy)
     expected = [
         plain.pseudonym(
@@ -95,7 +95,7 @@ def test_every_row_has_the_pseudonym_of_its_client_and_day(
 
 def test_keys_change_with_the_period_and_only_then(keys: KeyRing) -> None:
     address = _column([b"192.0.2.1"] * 3)
-    clients = Clients(keys, LogSource(path="x"), Privacy())
+    clients = Clients(keys, Privacy())
     made = clients.of_rows(_records(address, address), np.arange(3), DAYS.astype(np.int32)).tolist()
     assert made[0] == made[1] != made[2]
 

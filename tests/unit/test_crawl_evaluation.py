@@ -91,6 +91,13 @@ def test_clicks(tmp_path):
     assert bad == 3
 
 
+def test_clicks_that_are_no_csv_are_named(tmp_path):
+    path = tmp_path / "clicks.csv"
+    path.write_text("url,clicks\nhttp://a.example/x,3\n" + "x" * 200_000 + ",4\n")
+    with pytest.raises(ValueError, match=r"^line 3: field larger than field limit"):
+        clicks_of(path, DEFAULT)
+
+
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
     from temporal_assets.demo import DemoOptions, generate

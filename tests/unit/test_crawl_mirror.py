@@ -16,7 +16,7 @@ import pytest
 from temporal_assets.crawl import mirror as mirrors
 from temporal_assets.crawl.html_links import html_links
 from temporal_assets.crawl.http_body import UnknownEncoding, page_bytes
-from temporal_assets.crawl.mirror import FOLDER, MirrorBuilder, NoMirror, load, save, texts_of
+from temporal_assets.crawl.mirror import FOLDER, MirrorBuilder, NoMirror, load, save
 from temporal_assets.crawl.sources import files_of, read_sources
 from temporal_assets.storage.durable import replace_text
 
@@ -167,6 +167,43 @@ def test_edge_lists(tmp_path):
     assert mirror.counts["broken"] == 3
 
 
+def test_blank_lines_before_the_header_of_links(tmp_path):
+    path = tmp_path / "links.csv"
+    path.write_text("\n\ntarget,source\nhttp://a.example/x,http://a.example/\n")
+    assert links_of(mirror_of(path)) == {("https://a.example/", "https://a.example/x", False)}
+
+
+def _archives():
+    rows = "".join(f"http://a.example/{n * n},http://a.example/{n}\n" for n in range(20_000))
+    packed = gzip.compress(rows.encode())
+    flipped = bytearray(packed)
+    flipped[len(packed) // 2] ^= 0xFF
+    # A block of a kind that there is not, behind whole ones.
+    return {
+        "truncated": packed[: len(packed) // 2],
+        "flipped": bytes(flipped),
+        "no_block": packed[:10] + b"\xff" * 40,
+        "no_archive": b"hello",
+    }
+
+
+@pytest.mark.parametrize("name", sorted(_archives()))
+def test_damaged_archives_of_links_are_read_up_to_the_damage(tmp_path, name):
+    path = tmp_path / "links.csv.gz"
+    path.write_bytes(_archives()[name])
+    builder = MirrorBuilder()
+    read_sources([path], builder)
+    (trouble,) = builder.cut
+    assert trouble.startswith(f"{path}: damaged after row ")
+
+
+def test_pages_whose_columns_are_no_text_are_broken_rows(tmp_path):
+    pq.write_table(pa.table({"url": [1, 2], "html": ["a", "b"]}), tmp_path / "pages.parquet")
+    builder = MirrorBuilder()
+    read_sources([tmp_path / "pages.parquet"], builder)
+    assert builder.counts["broken"] == 2
+
+
 def test_links_as_a_browser_sees_them():
     page = "<meta charset=latin-1><meta name=ROBOTS content='index, NOFOLLOW'><a href='?é'>".encode(
         "latin-1"
@@ -190,7 +227,7 @@ def test_a_mirror_on_disk_is_the_same_and_replaces_the_one_before(tmp_path):
     assert links_of(read) == links_of(first)
     assert (read.sites, read.first.tolist()) == (("a.example", "b.example"), [0, 1, 3])
     assert read.number(pa.array(["https://b.example/1", "https://c.example/"])).tolist() == [1, -1]
-    texts = texts_of(read.urls[1:3])
+    texts = from_arrow(read.urls[1:3])
     assert (len(texts), texts[1]) == (2, "https://b.example/2")
     builder.link("http://b.example/2", "http://c.example/")
     save(builder.build(), tmp_path)

@@ -203,7 +203,19 @@ def test_large_blocks_are_followed_through_a_repeated_hour_by_their_ends(read_lo
         ("unknown", "203.0.113.7"),
         ("-", "203.0.113.7"),
         ("", "203.0.113.7"),
-        ("whoever", "whoever"),
+        # What is no address is passed over; where none is left, the remote address counts.
+        ("whoever", "203.0.113.7"),
+        ("_hidden", "203.0.113.7"),
+        ("for=_hidden", "203.0.113.7"),
+        ("unknown, unknown", "203.0.113.7"),
+        ("_hidden, 198.51.100.2:80, 10.0.0.1", "198.51.100.2:80"),
+        ("unknown, 2001:db8::1", "2001:db8::1"),
+        ("-,%20198.51.100.2", "198.51.100.2"),
+        ("for=198.51.100.2;proto=http, for=10.0.0.1", "198.51.100.2"),
+        ("::ffff:198.51.100.2", "198.51.100.2"),
+        ("2001:db8::1%eth0", "2001:db8::1%eth0"),
+        ("1:2:3", "203.0.113.7"),
+        ("x" * 200, "203.0.113.7"),
     ],
 )
 def test_the_forwarded_address_where_there_is_one(

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from temporal_assets.core.link_graph import distinct_links
+from temporal_assets.crawl.edge_list import BadLinks
 from temporal_assets.crawl.link_tables import mirror_of_tables
 from temporal_assets.crawl.mirror import MirrorBuilder, NoMirror
 from temporal_assets.crawl.sources import is_link_table, read_sources
@@ -78,6 +79,33 @@ def test_tables_without_pages_are_no_mirror(engine, tmp_path):
     (tmp_path / "out").mkdir()
     with pytest.raises(NoMirror):
         mirror_of_tables(engine, [nothing], DEFAULT, tmp_path / "out")
+
+
+def damaged(path):
+    urls = [f"https://a.example/{n}" for n in range(5_000)]
+    table(path, source=urls, target=urls, nofollow=[False] * 5_000)
+    content = bytearray(path.read_bytes())
+    content[200:900] = bytes(700)
+    path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (lambda path: table(path, url=["https://a.example/"]), "this one has one column (url)"),
+        (lambda path: table(path, source=[["x"]], target=["y"]), "Unsupported cast"),
+        (damaged, ""),
+    ],
+)
+def test_what_is_no_table_of_links_is_named(engine, tmp_path, make, why):
+    good = table(tmp_path / "a.parquet", source=["https://a.example/"], target=["y"])
+    path = make(tmp_path / "b.parquet")
+    (tmp_path / "out").mkdir()
+    with pytest.raises(BadLinks) as caught:
+        mirror_of_tables(engine, [good, path], DEFAULT, tmp_path / "out")
+    assert str(caught.value).startswith(f"{path}: ")
+    assert why in str(caught.value)
 
 
 def test_what_is_a_table_of_links(tmp_path):

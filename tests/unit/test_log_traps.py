@@ -276,6 +276,24 @@ def test_x_forwarded_for_lists(read: Reader) -> None:
     assert forwarded.clients[1] == remote.clients[1]
 
 
+def test_visitors_who_forward_no_address_stay_apart(read: Reader) -> None:
+    hidden = ["_hidden", "for=_hidden", "unknown", "unknown, nobody", "-"]
+    hosts = [f"host-{n}.example.net" for n in range(len(hidden))]
+    text = "".join(
+        f'{line(address=host).rstrip()} "{one}"\n' for host, one in zip(hosts, hidden, strict=True)
+    )
+    plain = "".join(line(address=host) for host in hosts)
+    assert read(text, address="forwarded").clients == read(plain).clients
+    assert len(set(read(plain).clients)) == len(hosts)
+
+
+def test_a_hidden_first_entry_is_passed_over(read: Reader) -> None:
+    fields = ["_hidden, 198.51.100.2", "for=unknown, for=198.51.100.2:80", "198.51.100.2, 10.0.0.1"]
+    text = "".join(f'{line(address="10.9.9.9").rstrip()} "{one}"\n' for one in fields)
+    (client,) = set(read(text, address="forwarded").clients)
+    assert [client] == read(line(address="198.51.100.2")).clients
+
+
 # Hosts and targets -----------------------------------------------------------------------------
 
 

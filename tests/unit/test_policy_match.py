@@ -17,7 +17,9 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
+from temporal_assets.cli.app import app
 from temporal_assets.core.pattern_forest import NOWHERE, desk_for, plant, portable, walk
 from temporal_assets.core.pattern_match import compile_matcher
 from temporal_assets.core.pattern_tree import TreeOptions, pattern_tree
@@ -330,3 +332,15 @@ def test_matching_needs_none_of_the_pipeline(repository: Path, module: str) -> N
         [sys.executable, "-c", code], cwd=repository, capture_output=True, text=True, check=True
     )
     assert done.stdout == "[]\n"
+
+
+def test_the_command_decides_on_whatever_bytes_it_is_given(tmp_path: Path) -> None:
+    path = tmp_path / "policy.json"
+    path.write_text(as_text(document()))
+    for piped in (b"\xff\n", None):
+        argument = [] if piped else ["\udcff"]
+        result = CliRunner().invoke(
+            app, ["match", *argument, "--tsv", "--policy", str(path)], input=piped
+        )
+        assert result.exit_code == 0, result.output
+        assert result.stdout.splitlines()[1].split("\t")[:2] == ["\ufffd", "skip"]
