@@ -82,7 +82,7 @@ def _tick(
     files = _identity(pending)
     if pending and files != asked.files:
         # Days are made after all their files have been read, not after each.
-        return _result(replace(asked, files=files), [_ingest_request(pending, lost)])
+        return _result(replace(asked, files=files), [_ingest_request(pending, lost, f"{now}")])
     requests: list[dg.RunRequest] = []
     if pending:
         # That run has failed. It is asked for again once an hour; days go on meanwhile.
@@ -124,13 +124,14 @@ def _stale(
 
 
 def _identity(pending: Iterable[Pending]) -> str:
-    seen = (item.sighting for item in pending)
-    return digest_of(sorted((one.path, one.size, one.mtime_ns) for one in seen))
+    """Of the files, and of how they are to be read: under other settings they are others."""
+    seen = ((item.sighting, item.options) for item in pending)
+    return digest_of(sorted((one.path, one.size, one.mtime_ns, how) for one, how in seen))
 
 
-def _ingest_request(pending: Sequence[Pending], lost: str, attempt: str = "first") -> dg.RunRequest:
+def _ingest_request(pending: Sequence[Pending], lost: str, attempt: str) -> dg.RunRequest:
     return dg.RunRequest(
-        run_key=f"ingest:{_identity(pending)}:{lost}:{attempt}",
+        run_key=f"ingest:{digest_of([_identity(pending), lost, attempt])}",
         job_name="ingest",
         tags={"log_files": str(len(pending))},
     )
