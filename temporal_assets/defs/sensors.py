@@ -60,8 +60,9 @@ class _Unread:
 
     @property
     def identity(self) -> str:
-        seen = (item.sighting for item in self.pending)
-        files = sorted((one.path, one.size, one.mtime_ns) for one in seen)
+        """Of the files, and of how they are to be read: under other settings they are others."""
+        seen = ((item.sighting, item.options) for item in self.pending)
+        files = sorted((one.path, one.size, one.mtime_ns, how) for one, how in seen)
         return digest_of([files, list(map(str, self.damaged))])
 
 
@@ -100,7 +101,8 @@ def _tick(
     unread = _Unread(inventory.pending(settings, settled=SETTLED), inventory.damaged)
     if unread and unread.identity != asked.files:
         # Days are made after all their files have been read, not after each.
-        return _result(replace(asked, files=unread.identity), [_ingest_request(unread, lost)])
+        request = _ingest_request(unread, lost, f"{now}")
+        return _result(replace(asked, files=unread.identity), [request])
     requests: list[dg.RunRequest] = []
     if unread:
         # That run has failed. It is asked for again once an hour; days go on meanwhile.
@@ -144,9 +146,9 @@ def _stale(
     return stale, [day for day in found["requests"] if day < first]
 
 
-def _ingest_request(unread: _Unread, lost: str, attempt: str = "first") -> dg.RunRequest:
+def _ingest_request(unread: _Unread, lost: str, attempt: str) -> dg.RunRequest:
     return dg.RunRequest(
-        run_key=f"ingest:{unread.identity}:{lost}:{attempt}",
+        run_key=f"ingest:{digest_of([unread.identity, lost, attempt])}",
         job_name="ingest",
         tags={"log_files": str(len(unread.pending))},
     )

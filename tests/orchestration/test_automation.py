@@ -238,6 +238,17 @@ def test_a_setting_that_is_changed_and_changed_back_counts_each_time(ticks: Tick
     assert digests[:2] == digests[2:]
 
 
+def test_logs_are_read_again_at_every_change_of_how(ticks: Ticks) -> None:
+    logs.write_days(ticks.project.logs, DAY, 1)
+    ticks.execute(ticks.tick())
+    for dropped in (["page"], [], ["page"], []):
+        ticks.project.settings = ticks.project.with_settings(cleaning={"drop_query_keys": dropped})
+        (ingest,) = ticks.tick()
+        assert ingest.job_name == "ingest"
+        assert ticks.execute([ingest])
+        assert "ingest" not in {one.job_name for one in ticks.tick()}
+
+
 def test_what_was_asked_for_is_kept_from_tick_to_tick() -> None:
     states = {DAY: "one", DAY + dt.timedelta(days=1): "two"}
     asked = Asked("files", window="three").with_days(states, [DAY])

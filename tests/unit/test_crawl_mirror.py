@@ -227,8 +227,6 @@ def test_a_mirror_on_disk_is_the_same_and_replaces_the_one_before(tmp_path):
     assert links_of(read) == links_of(first)
     assert (read.sites, read.first.tolist()) == (("a.example", "b.example"), [0, 1, 3])
     assert read.number(pa.array(["https://b.example/1", "https://c.example/"])).tolist() == [1, -1]
-    texts = from_arrow(read.urls[1:3])
-    assert (len(texts), texts[1]) == (2, "https://b.example/2")
     builder.link("http://b.example/2", "http://c.example/")
     save(builder.build(), tmp_path)
     assert len(load(tmp_path / FOLDER)) == 4
