@@ -188,6 +188,7 @@ def test_status_tells_what_is_there(log: Path, built: tuple[Path, Any]) -> None:
         "new": 0,
         "unreadable": [],
         "partial": [],
+        "damaged": [],
         "source_error": None,
     }
     views = report["assets"]["page_views"]
@@ -622,6 +623,7 @@ def test_the_doctor_finds_a_healthy_state_healthy(built: tuple[Path, Any]) -> No
             "state folder",
             "keys",
             "engine",
+            "log records",
             "published files",
             "schema versions",
             "dagster home",
