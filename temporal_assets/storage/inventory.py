@@ -182,9 +182,14 @@ class Inventory:
         self, folder: Path, files: Iterable[LandedFile], damaged: Iterable[Path] = ()
     ) -> None:
         self.folder = folder
-        self.files = sorted(files, key=lambda file: file.id)
+        self._by_id = {file.id: file for file in files}
         self.damaged = tuple(damaged)
         """Records that cannot be read. What they were of counts as not read."""
+
+    @cached_property
+    def files(self) -> list[LandedFile]:
+        """All readings, by their id."""
+        return sorted(self._by_id.values(), key=lambda file: file.id)
 
     @classmethod
     def load(cls, settings: Settings) -> Inventory:
@@ -216,7 +221,7 @@ class Inventory:
         for path in found:
             set_aside(path)
         self.damaged = tuple(path for path in found if path.exists())
-        self._set(self.files)
+        self._changed()
         return found
 
     @cached_property
@@ -237,7 +242,7 @@ class Inventory:
         for path in self._set_aside():
             if path not in lost:
                 path.unlink()
-        self._set(self.files)
+        self._changed()
 
     @property
     def troubles(self) -> tuple[str, ...]:
@@ -269,7 +274,8 @@ class Inventory:
     @property
     def failed(self) -> list[LandedFile]:
         """Files that could not be read."""
-        return [file for file in self.files if file.error]
+        failed = (file for file in self._by_id.values() if file.error)
+        return sorted(failed, key=lambda file: file.id)
 
     @property
     def superseded(self) -> list[LandedFile]:
@@ -404,7 +410,7 @@ class Inventory:
 
     def find(self, file_id: str) -> LandedFile | None:
         """The file of this id."""
-        return next((file for file in self.files if file.id == file_id), None)
+        return self._by_id.get(file_id)
 
     def segment_folder(self, file: LandedFile) -> Path:
         """Where the segments of a file lie."""
@@ -417,25 +423,26 @@ class Inventory:
     @property
     def next_serial(self) -> int:
         """Number of the next reading."""
-        return 1 + max((file.serial for file in self.files), default=0)
+        return 1 + max((file.serial for file in self._by_id.values()), default=0)
 
     def save(self, file: LandedFile, scratch: Path) -> None:
         """Make a reading visible; `scratch` is a folder for what is not whole yet."""
         record = self._record(file)
         record.parent.mkdir(parents=True, exist_ok=True)
         replace_text(record, file.to_json(), scratch)
-        self._set([*(other for other in self.files if other.id != file.id), file])
+        self._by_id[file.id] = file
+        self._changed()
 
     def remove(self, file: LandedFile) -> None:
         """Forget a reading; the record goes first, so that none points to missing segments."""
         self._record(file).unlink(missing_ok=True)
         shutil.rmtree(self.segment_folder(file), ignore_errors=True)
-        self._set([other for other in self.files if other.id != file.id])
+        self._by_id.pop(file.id, None)
+        self._changed()
 
-    def _set(self, files: list[LandedFile]) -> None:
-        self.files = sorted(files, key=lambda file: file.id)
-        for name in ("active", "_newest", "lost"):
-            self.__dict__.pop(name, None)
+    def _changed(self) -> None:
+        for known in ("files", "active", "_newest", "lost"):
+            self.__dict__.pop(known, None)
 
     def _record(self, file: LandedFile) -> Path:
         return self.folder / "files" / f"{file.id}.json"

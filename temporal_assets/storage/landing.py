@@ -149,8 +149,9 @@ def _days_read(inventory: Inventory, settings: Settings) -> list[dt.date]:
 def _mend(inventory: Inventory, settings: Settings) -> list[str]:
     """Forget readings that have lost lines, where the log is there to be read again."""
     messages = []
-    listed = {item.path.absolute() for item in inventory.listed(settings)}
-    for file in inventory.torn(Kept.load(settings.state).has_requests):
+    torn = inventory.torn(Kept.load(settings.state).has_requests)
+    listed = {item.path.absolute() for item in inventory.listed(settings)} if torn else set()
+    for file in torn:
         if any(Path(sighting.path) in listed for sighting in file.sightings):
             inventory.remove(file)
             messages.append(f"lines of {file.name} were damaged or missing: it is read again")
@@ -292,8 +293,10 @@ def _remove_superseded(inventory: Inventory, settings: Settings) -> None:
     A copy of what counts stays known as long as it lies there, or it would be read again and count.
     """
     limit = time.time() - _GRACE_SECONDS
-    wanted = {(item.sighting, item.options) for item in inventory.listed(settings)}
-    for file in inventory.superseded:
+    superseded = inventory.superseded
+    listed = inventory.listed(settings) if superseded else []
+    wanted = {(item.sighting, item.options) for item in listed}
+    for file in superseded:
         if any((sighting, file.options) in wanted for sighting in file.sightings):
             continue
         if any(
