@@ -635,7 +635,8 @@ class Engine(_Section):
     memory_limit: str = "1500MB"
     """DuckDB spills to the state folder beyond it. It may exceed its limit by about a seventh
     (measured); with the readers' blocks this keeps a run under 3 GB. With more than some four
-    million pages in a window, raise it: nothing spills with a gigabyte for each million."""
+    million pages in a window, raise it, by a quarter of a gigabyte for each million: 10GB were
+    enough for forty million (docs/performance.md)."""
 
     threads: int | None = Field(None, ge=1)
     """Threads of one statement; all cores when unset."""
