@@ -250,13 +250,22 @@ def test_traffic_compares_urls_once_and_reads_pages_by_parts(
         corpus.engine.during(lambda: write_traffic(corpus.engine, inputs, parameters, out, at_once))
         return [one.rows for one in corpus.engine.queries]
 
-    numbers, joined, referrals, counted, traffic = rows("whole", 100)
+    numbers, counted, ends, joined, referrals, traffic = rows("whole", 100)
+    assert (numbers, counted, ends) == (2 * pages, pages, pages)
     # Visitors come from the front page, which nobody is seen to open.
-    assert (numbers, joined, referrals, counted) == (2 * pages, transits + 2 * pages, 0, pages)
+    assert (joined, referrals) == (transits + 2 * pages, 0)
     # Each page once, and what is left of its transits where a client counts once in the window.
     assert traffic == pages + pages * CLIENTS
-    parts = rows("parts", 8)[4:]
-    assert (len(parts), sum(parts)) == (3, traffic)
+    # As large days are: in groups of rows, of which a part of the pages reads its own.
+    grouped = [tmp_path / f"{n}.parquet" for n in range(WINDOW)]
+    for path, day in zip(grouped, inputs["transits"], strict=True):
+        pq.write_table(pq.read_table(day), path, row_group_size=CLIENTS)
+    inputs["transits"] = list(map(str, grouped))
+    found = rows("parts", 8)
+    assert sum(found[2:8:2]) == pages  # the first and the last URL of each part
+    # Every transit once, every page once as a target, and all of them as referrers in each part.
+    assert sum(found[3:8:2]) == transits + pages + 3 * pages
+    assert sum(found[-3:]) == traffic
 
 
 def test_the_next_traffic_reads_shared_days_once(corpus: Corpus) -> None:
@@ -284,7 +293,8 @@ def test_the_next_traffic_reads_shared_days_once(corpus: Corpus) -> None:
             )
     traced, kept, changed, *others = [one.rows for one in corpus.engine.queries]
     moved, shared, pages = 2 * REQUESTS, (WINDOW - 1) * REQUESTS, PAGES + WINDOW - 1
-    assert len(others) == len(ONWARD_SQL) - 3
+    # All statements, and one that writes the rows.
+    assert len(others) == len(ONWARD_SQL) - 3 + 1
     assert traced <= REQUESTS + 2 * pages
     assert shared + moved <= kept <= shared + moved + pages
     assert changed + sum(others) <= 5 * moved + 12 * pages + 2 * shared
