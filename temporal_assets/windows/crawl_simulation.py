@@ -70,7 +70,8 @@ def crawled_sites(job: Job) -> list[str]:
 
 def too_large(job: Job) -> Missing | None:
     """Said where sites are left out for their size, and no other is left."""
-    if not _most_viewed(job) or crawled_sites(job):
+    viewed = _most_viewed(job)
+    if not viewed or fitting(viewed, job.settings.simulation.most_pages):
         return None
     return no_site_fits(job.settings)
 

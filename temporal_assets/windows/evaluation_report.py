@@ -26,6 +26,7 @@ from temporal_assets.core.labels import Agreement
 from temporal_assets.engines.chosen import engine_version
 from temporal_assets.reports import site_changes
 from temporal_assets.reports.document import (
+    Missing,
     Report,
     Section,
     as_json,
@@ -109,12 +110,14 @@ def compose(job: Job) -> Report:
     """The report of a day."""
     reader = Reader(job)
     crawled = reader.table("crawl_simulation")
+    timely = reader.table("timely_simulation")
+    missing = None if crawled and timely else too_large(job)
     sections = (
         *_lists(reader),
         *_pages(job, reader),
         *_found(job, reader),
-        *_patterns(job, reader, crawled),
-        crawls.timely(reader.table("timely_simulation"), too_large(job)),
+        *_patterns(job, reader, crawled, missing),
+        crawls.timely(timely, missing),
     )
     # As they are stored, with the digits that are kept: page, table and JSON are the same.
     kept = tuple(section_of(section_content(section)) for section in sections)
@@ -170,7 +173,9 @@ def _found(job: Job, reader: Reader) -> Iterator[Section]:
     yield prefixes.trees(reader.trees())
 
 
-def _patterns(job: Job, reader: Reader, crawled: list[Row]) -> Iterator[Section]:
+def _patterns(
+    job: Job, reader: Reader, crawled: list[Row], missing: Missing | None
+) -> Iterator[Section]:
     mirror = stored_mirror(job.settings)
     sites = reader.sites()
     yield patterns.traffic_spread(*reader.traffic(sites), crawled)
@@ -183,7 +188,7 @@ def _patterns(job: Job, reader: Reader, crawled: list[Row]) -> Iterator[Section]
     ranked = reader.rows(_PATTERNS, "pattern_ranks")
     yield patterns.ranked(ranked, len(ranked))
     why = patterns.unlike_the_paper(sites, quality)
-    yield from crawls.orders(crawled, why, too_large(job))
+    yield from crawls.orders(crawled, why, missing)
 
 
 def _facts(job: Job, reader: Reader) -> Iterator[tuple[str, str]]:
