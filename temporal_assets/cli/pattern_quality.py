@@ -78,7 +78,8 @@ def _pages(mirror: Path) -> pa.Table:
         texts = {name: found.column(name).cast(pa.string()) for name in names}
     except (OSError, pa.ArrowException) as error:
         raise CommandError(f"{mirror}: {error}", USAGE) from None
-    return pa.table({name: pc.fill_null(column, "") for name, column in texts.items()})
+    # Pages without HTML have no layout; `assess` knows them by that.
+    return pa.table(texts | {"url": pc.fill_null(texts["url"], "")})
 
 
 def _show(found: PatternQuality, has_mirror: bool) -> None:
