@@ -111,14 +111,6 @@ def _options(size: str, seed: int, days: int | None, requests: int | None) -> De
         raise CommandError(str(error), USAGE) from None
 
 
-def demo_of(source: str) -> Path | None:
-    """The folder of the demo that a log belongs to; None for logs of one's own."""
-    from temporal_assets.demo.corpus import MARKER
-
-    folders = (Path(source), *Path(source).parents)
-    return next((folder for folder in folders if (folder / MARKER).is_file()), None)
-
-
 def _refuse_mixing(settings: Settings, target: Path) -> None:
     """Invented visitors must not end up among real ones."""
     real = [

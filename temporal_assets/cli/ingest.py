@@ -112,9 +112,9 @@ def run(
 
 def _refuse_mixing(settings: Settings, sources: Sequence[LogSource]) -> None:
     """Real visitors must not end up among those of a demo."""
-    from temporal_assets.cli.demo import demo_of
+    from temporal_assets.demo.corpus import corpus_of
 
-    demos = {one.path: demo_of(one.path) for one in (*settings.sources, *sources)}
+    demos = {one.path: corpus_of(Path(one.path)) for one in (*settings.sources, *sources)}
     real = [path for path, demo in demos.items() if demo is None]
     if real and any(demos.values()):
         raise CommandError(

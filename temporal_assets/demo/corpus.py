@@ -138,6 +138,12 @@ def generate(options: DemoOptions, folder: Path, progress: Progress | None = Non
     )
 
 
+def corpus_of(source: Path) -> Path | None:
+    """The folder of the corpus that a log belongs to; None for other logs."""
+    folders = (source, *source.parents)
+    return next((folder for folder in folders if (folder / MARKER).is_file()), None)
+
+
 def _silent(_stage: str, _done: int, _total: int) -> None:
     return
 
