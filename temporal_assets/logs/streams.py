@@ -9,6 +9,7 @@ from __future__ import annotations
 import bz2
 import codecs
 import lzma
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -43,6 +44,8 @@ _EXPANSION_SLACK: Final = 64 << 20
 
 _HEAD: Final = 64 << 10
 """Bytes looked at to recognise a format and to tell files apart: many lines of any log."""
+
+_DIGIT: Final = re.compile(rb"[0-9]")
 
 _DIGEST_BYTES: Final = 16
 """128 bits: no two files collide by accident."""
@@ -436,6 +439,12 @@ def peek(path: Path, reading: Reading | None = None) -> bytes:
 
 
 def head_digest(path: Path, reading: Reading | None = None) -> str:
-    """Digest of the first line (64 KiB of it at most): a cheap hint that a file may be known."""
-    line = peek(path, reading).split(b"\n", 1)[0]
+    """Digest of the first record (64 KiB at most): a cheap hint that a file may be known.
+
+    Records have digits, as times do. Directives and the names of columns, which many files of a
+    server begin with, would make each of them look known.
+    """
+    lines = peek(path, reading).split(b"\n")
+    records = (line for line in lines if _DIGIT.search(line) and not line.startswith(b"#"))
+    line = next(records, lines[0])
     return str(blake3(line).hexdigest(length=_DIGEST_BYTES))

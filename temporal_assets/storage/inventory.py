@@ -12,7 +12,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -93,7 +93,7 @@ class LandedFile:
     size: int
     """Decompressed bytes."""
     head: str
-    """Digest of the first line: what a grown file shares with its beginning."""
+    """Digest of the first record: what a grown file shares with its beginning."""
     lines: int
     format: str
     likely_format: str | None
@@ -176,13 +176,22 @@ class Pending:
 
 
 class Inventory:
-    """A snapshot of the landing zone."""
+    """A snapshot of the landing zone.
+
+    There may be a hundred thousand files. What is asked once for each of them is found without a
+    look at all of them.
+    """
 
     def __init__(
         self, folder: Path, files: Iterable[LandedFile], damaged: Iterable[Path] = ()
     ) -> None:
         self.folder = folder
-        self._by_id = {file.id: file for file in files}
+        self._by_id: dict[str, LandedFile] = {}
+        self._failed: dict[str, LandedFile] = {}
+        self._by_head: dict[str, tuple[LandedFile, ...]] = {}
+        self._last_serial = 0
+        for file in files:
+            self._enter(file)
         self.damaged = tuple(damaged)
         """Records that cannot be read. What they were of counts as not read."""
 
@@ -274,8 +283,11 @@ class Inventory:
     @property
     def failed(self) -> list[LandedFile]:
         """Files that could not be read."""
-        failed = (file for file in self._by_id.values() if file.error)
-        return sorted(failed, key=lambda file: file.id)
+        return sorted(self._failed.values(), key=lambda file: file.id)
+
+    def beginning_like(self, head: str) -> Sequence[LandedFile]:
+        """Files that were read and begin with the same record."""
+        return self._by_head.get(head, ())
 
     @property
     def superseded(self) -> list[LandedFile]:
@@ -423,22 +435,40 @@ class Inventory:
     @property
     def next_serial(self) -> int:
         """Number of the next reading."""
-        return 1 + max((file.serial for file in self._by_id.values()), default=0)
+        return self._last_serial + 1
 
     def save(self, file: LandedFile, scratch: Path) -> None:
         """Make a reading visible; `scratch` is a folder for what is not whole yet."""
         record = self._record(file)
         record.parent.mkdir(parents=True, exist_ok=True)
         replace_text(record, file.to_json(), scratch)
-        self._by_id[file.id] = file
+        self._leave(file.id)
+        self._enter(file)
         self._changed()
 
     def remove(self, file: LandedFile) -> None:
         """Forget a reading; the record goes first, so that none points to missing segments."""
         self._record(file).unlink(missing_ok=True)
         shutil.rmtree(self.segment_folder(file), ignore_errors=True)
-        self._by_id.pop(file.id, None)
+        self._leave(file.id)
         self._changed()
+
+    def _enter(self, file: LandedFile) -> None:
+        self._by_id[file.id] = file
+        self._last_serial = max(self._last_serial, file.serial)
+        if file.error:
+            self._failed[file.id] = file
+        else:
+            # Never changed in place: threads that read are looking at it.
+            self._by_head[file.head] = (*self.beginning_like(file.head), file)
+
+    def _leave(self, file_id: str) -> None:
+        file = self._by_id.pop(file_id, None)
+        if file is None:
+            return
+        self._failed.pop(file_id, None)
+        others = tuple(one for one in self.beginning_like(file.head) if one is not file)
+        self._by_head[file.head] = others
 
     def _changed(self) -> None:
         for known in ("files", "active", "_newest", "lost"):

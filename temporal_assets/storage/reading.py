@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -157,9 +157,7 @@ class LogReader:
         """A file's content, or why it cannot be read. None if it vanished meanwhile."""
         try:
             head = self._head(item)
-            same_head = [
-                file for file in self.inventory.files if file.head == head and not file.error
-            ]
+            same_head = self.inventory.beginning_like(head)
             return self._known(item, same_head) or self._parse(item, head, same_head, pool)
         except FileNotFoundError:
             return None
@@ -181,7 +179,7 @@ class LogReader:
                 raise
             raise UnreadableError(f"opening failed: {error}") from error
 
-    def _known(self, item: Pending, same_head: list[LandedFile]) -> Draft | None:
+    def _known(self, item: Pending, same_head: Sequence[LandedFile]) -> Draft | None:
         """The reading of this content, if there is one: rotation renames and packs files."""
         candidates = [file for file in same_head if file.options == item.options]
         if not candidates:
@@ -193,7 +191,7 @@ class LogReader:
         return Draft(known, None) if known else None
 
     def _parse(
-        self, item: Pending, head: str, same_head: list[LandedFile], pool: Executor | None
+        self, item: Pending, head: str, same_head: Sequence[LandedFile], pool: Executor | None
     ) -> Draft:
         if item.path.resolve().is_relative_to((self.settings.state / "secrets").resolve()):
             # Its lines would be samples of what could not be read, for all to see.
@@ -226,9 +224,7 @@ class LogReader:
                 has_referrers=content.has_referrers,
                 sightings=(item.sighting,),
                 supersedes=tuple(
-                    file.digest
-                    for file in same_head
-                    if file.digest in beginnings and file.digest != stream.digest
+                    sorted({file.digest for file in same_head} & beginnings - {stream.digest})
                 ),
                 days=content.days,
                 problem=stream.problem if fmt.syntax is not Syntax.PARQUET else None,

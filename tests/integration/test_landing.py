@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,8 @@ import zstandard
 
 from temporal_assets.logs import streams
 from temporal_assets.logs.records import Block
-from temporal_assets.settings import Settings, load_settings
+from temporal_assets.logs.streams import LogStream
+from temporal_assets.settings import Reading, Settings, load_settings
 from temporal_assets.storage.inventory import Inventory
 from temporal_assets.storage.landing import LandingReport, refresh
 from tests import logs
@@ -110,6 +111,42 @@ def test_a_grown_file_replaces_its_beginning(state: Path, folder: Path) -> None:
     assert len(grown.supersedes) == 1
     assert [file.id for file in Inventory.load(settings).of_day(DAY)] == [grown.id]
     assert _rows(settings) == 6
+
+
+_W3C = "#Version: 1.0\n#Fields: date time c-ip cs-method cs-uri-stem sc-status\n"
+
+
+def _w3c(minute: int) -> str:
+    return f"{DAY} 12:{minute:02}:00 192.0.2.1 GET /news/{minute} 200\n"
+
+
+def test_files_with_one_header_are_not_compared(
+    state: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared = []
+    opened = streams.open_stream
+
+    def noting(path: Path, reading: Reading, checkpoints: Sequence[int] = ()) -> LogStream:
+        compared.append(tuple(checkpoints))
+        return opened(path, reading, checkpoints)
+
+    monkeypatch.setattr(streams, "open_stream", noting)
+    settings = _settings(state, folder, reading={"workers": 1})
+    for minute in range(5):
+        (folder / f"{minute}.log").write_text(_W3C + _w3c(minute))
+    refresh(settings)
+    assert _rows(settings) == 5
+    assert compared == [()] * 10  # once for the head, once for all of it
+
+
+def test_a_grown_file_with_a_header_replaces_its_beginning(state: Path, folder: Path) -> None:
+    settings = _settings(state, folder)
+    (folder / "u_ex.log").write_text(_W3C + _w3c(1))
+    refresh(settings)
+    (folder / "u_ex.log").write_text(_W3C + _w3c(1) + _w3c(2))
+    (grown,) = refresh(settings).landed
+    assert len(grown.supersedes) == 1
+    assert _rows(settings) == 2
 
 
 def test_rotation_by_copy_and_truncate_loses_nothing(state: Path, folder: Path) -> None:

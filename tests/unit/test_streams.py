@@ -315,6 +315,27 @@ def test_the_head_is_the_same_however_it_is_packed(tmp_path: Path, kind: str) ->
     assert head_digest(packed) == head_digest(plain) == digest(TEXT.split(b"\n")[0])
 
 
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"#Version: 1.0\n#Fields: date time cs-uri-stem\n",
+        b"time,address,url\n",
+        b"#Software: IIS 10.0\r\n#Date: 2026-03-02\r\n#Fields: time cs-uri-stem\r\n\r\n",
+    ],
+)
+def test_what_many_files_begin_with_is_not_their_head(tmp_path: Path, header: bytes) -> None:
+    first, other = b"2026-03-02 00:00:01 /a", b"2026-03-02 00:00:02 /a"
+    assert head_digest(write(tmp_path, header + first + b"\n" + other, "one")) == digest(first)
+    assert head_digest(write(tmp_path, header + other + b"\n" + first, "two")) == digest(other)
+
+
+def test_without_a_record_the_first_line_is_the_head(tmp_path: Path) -> None:
+    assert head_digest(write(tmp_path, b"#Version: 1.0\n#Fields: date\n")) == digest(
+        b"#Version: 1.0"
+    )
+    assert head_digest(write(tmp_path, b"")) == digest(b"")
+
+
 def test_reading_the_head_does_not_take_it_away(tmp_path: Path) -> None:
     with open_stream(write(tmp_path, TEXT), READING) as stream:
         assert stream.head == TEXT[: 64 << 10]
