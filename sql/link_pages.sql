@@ -11,6 +11,11 @@ WITH ends AS (
     SELECT target AS url, split_part(target, '/', 3) AS host FROM page_links
 ),
 
+-- Answered while pages are read: most are no ends.
+opened AS (
+    SELECT url FROM page_totals WHERE url IN (SELECT url FROM ends)
+),
+
 hosts AS (
     SELECT host, sum(pages) OVER (ORDER BY host) - pages AS first
     FROM (SELECT host, count(*) AS pages FROM ends GROUP BY host)
@@ -24,7 +29,7 @@ SELECT
     known.host IS NULL AS is_external
 FROM ends
 INNER JOIN hosts ON hosts.host = ends.host
-LEFT JOIN page_totals AS opened ON opened.url = ends.url
+LEFT JOIN opened ON opened.url = ends.url
 LEFT JOIN (
     SELECT DISTINCT split_part(url, '/', 3) AS host FROM page_totals
 ) AS known ON known.host = ends.host

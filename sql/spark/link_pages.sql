@@ -11,6 +11,16 @@ WITH ends AS (
     target AS url,
     SPLIT_PART(target, '/', 3) AS host
   FROM {page_links} AS page_links
+), opened AS (
+  SELECT
+    url
+  FROM {page_totals} AS page_totals
+  WHERE
+    url IN (
+      SELECT
+        url
+      FROM ends
+    )
 ), hosts AS (
   SELECT
     host,
@@ -33,7 +43,7 @@ SELECT
 FROM ends
 INNER JOIN hosts
   ON hosts.host = ends.host
-LEFT JOIN {page_totals} AS opened
+LEFT JOIN opened
   ON opened.url = ends.url
 LEFT JOIN (
   SELECT DISTINCT
