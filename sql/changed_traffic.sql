@@ -4,52 +4,53 @@
 -- parameters: least_clients
 -- output: changed_traffic
 -- grain: page
-WITH arrivals AS (
+WITH openers AS (
     SELECT
-        pages.page,
-        sum(is_now - CASE WHEN is_new THEN 0 ELSE was_then END) AS visits,
-        sum(CASE WHEN is_referred THEN is_now - CASE WHEN is_new THEN 0 ELSE was_then END END)
-            AS referred
+        target AS page,
+        client,
+        max(is_now) AS is_here,
+        max(was_visit) AS was_here,
+        sum(is_now - was_visit) AS visits,
+        sum(CASE WHEN is_referred THEN is_now - was_visit END) AS referred
     FROM moved_transits
-    INNER JOIN changed_pages AS pages ON pages.page = moved_transits.target
-    GROUP BY pages.page
+    WHERE target IS NOT NULL
+    GROUP BY target, client
+),
+
+arrivals AS (
+    SELECT
+        page,
+        sum(visits) AS visits,
+        sum(referred) AS referred,
+        sum(is_here - was_here) AS clients
+    FROM openers
+    GROUP BY page
 ),
 
 departures AS (
-    SELECT
-        pages.page,
-        sum(is_now - CASE WHEN is_new THEN 0 ELSE was_then END) AS referrals
+    SELECT referrer AS page, sum(is_now - was_referral) AS referrals
     FROM moved_transits
-    INNER JOIN changed_pages AS pages ON pages.page = moved_transits.referrer
-    GROUP BY pages.page
+    WHERE referrer IS NOT NULL
+    GROUP BY referrer
 ),
 
-openers AS (
+counted AS (
     SELECT
         pages.page,
-        client,
-        max(is_now) AS is_now,
-        max(CASE WHEN is_new THEN 0 ELSE was_then END) AS was_then
-    FROM moved_transits
-    INNER JOIN changed_pages AS pages ON pages.page = moved_transits.target
-    GROUP BY pages.page, client
-),
-
-audience AS (
-    SELECT
-        pages.page,
-        max(pages.clients) + coalesce(sum(is_now - was_then), 0) AS clients
+        pages.visits + coalesce(arrivals.visits, 0) AS visits,
+        pages.referred + coalesce(arrivals.referred, 0) AS referred,
+        pages.referrals + coalesce(departures.referrals, 0) AS referrals,
+        pages.clients + coalesce(arrivals.clients, 0) AS clients
     FROM changed_pages AS pages
-    LEFT JOIN openers ON openers.page = pages.page
-    GROUP BY pages.page
+    LEFT JOIN arrivals ON arrivals.page = pages.page
+    LEFT JOIN departures ON departures.page = pages.page
 ),
 
 -- Those who came, and those of before of whom nothing is known but that they were there.
 members AS (
     SELECT openers.page, openers.client
     FROM openers
-    INNER JOIN audience ON audience.page = openers.page
-    WHERE openers.is_now = 1 AND audience.clients < $least_clients
+    WHERE openers.is_here = 1
     UNION ALL
     SELECT before.page, before.client
     FROM (SELECT page, unnest(few_clients) AS client FROM changed_pages) AS before
@@ -60,21 +61,18 @@ members AS (
 few AS (
     SELECT members.page, list_sort(list(members.client)) AS clients
     FROM members
-    INNER JOIN audience ON audience.page = members.page
-    WHERE audience.clients < $least_clients
+    INNER JOIN counted ON counted.page = members.page
+    WHERE counted.clients < $least_clients
     GROUP BY members.page
 )
 
 SELECT
-    pages.page,
-    pages.visits + coalesce(arrivals.visits, 0) AS visits,
-    pages.referred + coalesce(arrivals.referred, 0) AS referred,
-    pages.referrals + coalesce(departures.referrals, 0) AS referrals,
-    audience.clients AS clients,
+    counted.page,
+    counted.visits,
+    counted.referred,
+    counted.referrals,
+    counted.clients,
     coalesce(few.clients, []) AS few_clients
-FROM changed_pages AS pages
-INNER JOIN audience ON audience.page = pages.page
-LEFT JOIN arrivals ON arrivals.page = pages.page
-LEFT JOIN departures ON departures.page = pages.page
-LEFT JOIN few ON few.page = pages.page
-ORDER BY pages.page
+FROM counted
+LEFT JOIN few ON few.page = counted.page
+ORDER BY counted.page

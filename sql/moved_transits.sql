@@ -1,6 +1,7 @@
 -- moved_transits: distinct (referrer, target, client) that have come or gone between two windows, or
---   of which more must be known: whether each is of the later window, and whether of the earlier;
---   pages by their numbers, NULL where they are none of the later window
+--   of which more must be known: whether each is of the later window, and whether the earlier one
+--   counted it for its target and for its referrer, which it did of no page that is new; pages by
+--   their numbers, NULL where they are none of the later window
 -- inputs: entering, leaving, kept_transits, changed_pages
 -- parameters: none
 -- output: moved_transits
@@ -31,7 +32,8 @@ SELECT
     -- Said here: asked for in a join, pages of a site would be joined with each other.
     coalesce(sources.site = targets.site, FALSE) AS is_within,
     greatest(entered, stayed) AS is_now,
-    greatest(gone, stayed) AS was_then
+    CASE WHEN targets.is_new THEN 0 ELSE greatest(gone, stayed) END AS was_visit,
+    CASE WHEN sources.is_new THEN 0 ELSE greatest(gone, stayed) END AS was_referral
 FROM triples
 LEFT JOIN changed_pages AS sources ON sources.url = triples.referrer
 LEFT JOIN changed_pages AS targets ON targets.url = triples.target

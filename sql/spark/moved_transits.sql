@@ -49,7 +49,8 @@ SELECT
   client,
   COALESCE(sources.site = targets.site, FALSE) AS is_within,
   GREATEST(entered, stayed) AS is_now,
-  GREATEST(gone, stayed) AS was_then
+  CASE WHEN targets.is_new THEN 0 ELSE GREATEST(gone, stayed) END AS was_visit,
+  CASE WHEN sources.is_new THEN 0 ELSE GREATEST(gone, stayed) END AS was_referral
 FROM triples
 LEFT JOIN {changed_pages} AS sources
   ON sources.url = triples.referrer

@@ -17,6 +17,7 @@ import os
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -96,7 +97,8 @@ _TABLES: Final = {
                 ColumnSpec("client", Type.BIGINT, "Pseudonym of the visitor."),
                 ColumnSpec("is_within", Type.BOOLEAN, "Both are pages of one site."),
                 ColumnSpec("is_now", Type.BIGINT, "1 where the later window has it, else 0."),
-                ColumnSpec("was_then", Type.BIGINT, "1 where the earlier one had it, else 0."),
+                ColumnSpec("was_visit", Type.BIGINT, "1 where the earlier one counted it there."),
+                ColumnSpec("was_referral", Type.BIGINT, "And 1 where it did for the referrer."),
             ),
         ),
         Table(
@@ -218,10 +220,11 @@ def _meet(
         Seeker(_keys(labels, {}), len(labels)),
     ]
     shown = 0
-    for texts in _keys(totals, first):
-        for seeker in seekers:
-            seeker.look(texts, shown)
-        shown += len(texts)
+    with ThreadPoolExecutor(len(seekers)) as pool:
+        for texts in _keys(totals, first):
+            look = partial(Seeker.look, shown=texts, first=shown)
+            list(pool.map(look, seekers))
+            shown += len(texts)
     renumbered, of_changed, of_labels = (seeker.places for seeker in seekers)
     is_new = _is_new(totals, last)
     # Nothing that was counted of a page whose days have all left is still true.
@@ -237,13 +240,19 @@ def _meet(
 def _keys(rows: ParquetRows, first: dict[str, int]) -> Iterator[Texts]:
     """What pages are sorted by, as one string each; notes where sites begin."""
     number = 0
-    for block in rows.blocks(("site", "url")):
-        sites, urls = (block.column(name).combine_chunks() for name in ("site", "url"))
-        for site, start, _ in _runs(sites):
+    for texts, sites in rows.blocks(("site", "url"), _joined):
+        for site, start in sites:
             first.setdefault(site, number + start)
-        number += len(block)
-        # No host has a character before this one.
-        yield from_arrow(pc.binary_join_element_wise(sites, urls, "\0"))
+        number += len(texts)
+        yield texts
+
+
+def _joined(block: pa.Table) -> tuple[Texts, list[tuple[str, int]]]:
+    """Site and URL as one string each; each site and the first row that has it."""
+    sites, urls = (block.column(name).combine_chunks() for name in ("site", "url"))
+    # No host has a character before this one.
+    texts = from_arrow(pc.binary_join_element_wise(sites, urls, "\0"))
+    return texts, [(site, start) for site, start, _ in _runs(sites)]
 
 
 def _runs(sites: pa.Array) -> Iterator[tuple[str, int, int]]:
@@ -255,10 +264,11 @@ def _runs(sites: pa.Array) -> Iterator[tuple[str, int, int]]:
 
 def _is_new(totals: ParquetRows, last: dt.date) -> Flags:
     """Which pages of now no day knows that both windows have, and one more False at the end."""
-    flags = [
-        pc.greater(block.column("birth"), last).to_numpy() for block in totals.blocks(("birth",))
-    ]
-    return np.concatenate((*flags, [False]))
+
+    def flags(block: pa.Table) -> Flags:
+        return np.asarray(pc.greater(block.column("birth"), last).to_numpy())
+
+    return np.concatenate((*totals.blocks(("birth",), flags), [False]))
 
 
 class _Rows:

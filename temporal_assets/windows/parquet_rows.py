@@ -5,13 +5,14 @@ Here: reading. An engine does that better wherever a query or a kernel for batch
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import fsspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from temporal_assets.engines.base import Result
 from temporal_assets.engines.batches import in_order
 
 
@@ -33,9 +34,11 @@ class ParquetRows:
     def __len__(self) -> int:
         return int(self._bounds[-1])
 
-    def blocks(self, columns: Sequence[str]) -> Iterator[pa.Table]:
-        """All rows in order, a group at a time; the next is read while one is worked on."""
-        return in_order(lambda one: _read(one[0], [one[1]], columns), self._groups, 1)
+    def blocks(
+        self, columns: Sequence[str], make: Callable[[pa.Table], Result]
+    ) -> Iterator[Result]:
+        """What is made of all rows in order, a group at a time; the next while one is used."""
+        return in_order(lambda one: make(_read(one[0], [one[1]], columns)), self._groups, 1)
 
     def read(self, first: int, stop: int, columns: Sequence[str]) -> pa.Table:
         """Rows `first` to `stop`, without the latter; at least one file there must be."""
