@@ -118,6 +118,11 @@ class LandedFile:
         text = name.encode("utf-8", "backslashreplace").decode()
         return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
+    def looked_like(self, sighting: Sighting) -> bool:
+        """Whether it was as long and as old somewhere, under whatever name."""
+        seen = {(one.size, one.mtime_ns) for one in self.sightings}
+        return (sighting.size, sighting.mtime_ns) in seen
+
     def to_json(self) -> str:
         """The text of the record, with a digest: a flipped bit may make another day of a day."""
         fields = asdict(self)
@@ -188,7 +193,9 @@ class Inventory:
         self.folder = folder
         self._by_id: dict[str, LandedFile] = {}
         self._failed: dict[str, LandedFile] = {}
+        # Never changed in place: threads that read are looking at them.
         self._by_head: dict[str, tuple[LandedFile, ...]] = {}
+        self._by_digest: dict[str, tuple[LandedFile, ...]] = {}
         self._last_serial = 0
         for file in files:
             self._enter(file)
@@ -221,7 +228,7 @@ class Inventory:
         """The same files without what they hold of each day: little enough to be sent about."""
         return Inventory(
             self.folder,
-            [replace(file, days={}, sightings=file.sightings[:1]) for file in self.files],
+            [replace(file, days={}) for file in self.files],
         )
 
     def set_damaged_aside(self) -> tuple[Path, ...]:
@@ -273,12 +280,7 @@ class Inventory:
     @cached_property
     def _newest(self) -> dict[str, LandedFile]:
         """The latest reading of each content."""
-        newest: dict[str, LandedFile] = {}
-        for file in self.files:
-            known = newest.get(file.digest)
-            if not file.error and (known is None or known.serial < file.serial):
-                newest[file.digest] = file
-        return newest
+        return {digest: _latest(files) for digest, files in sorted(self._by_digest.items())}
 
     @property
     def failed(self) -> list[LandedFile]:
@@ -417,7 +419,7 @@ class Inventory:
 
     def overruling(self, file: LandedFile) -> LandedFile | None:
         """The later reading of the same content under other settings, which counts instead."""
-        newest = self._newest.get(file.digest, file)
+        newest = _latest(self._by_digest.get(file.digest, (file,)))
         return None if newest.id == file.id else newest
 
     def find(self, file_id: str) -> LandedFile | None:
@@ -458,17 +460,18 @@ class Inventory:
         self._last_serial = max(self._last_serial, file.serial)
         if file.error:
             self._failed[file.id] = file
-        else:
-            # Never changed in place: threads that read are looking at it.
-            self._by_head[file.head] = (*self.beginning_like(file.head), file)
+            return
+        for readings, key in ((self._by_head, file.head), (self._by_digest, file.digest)):
+            readings[key] = (*readings.get(key, ()), file)
 
     def _leave(self, file_id: str) -> None:
         file = self._by_id.pop(file_id, None)
-        if file is None:
+        if file is None or self._failed.pop(file_id, None) is not None:
             return
-        self._failed.pop(file_id, None)
-        others = tuple(one for one in self.beginning_like(file.head) if one is not file)
-        self._by_head[file.head] = others
+        for readings, key in ((self._by_head, file.head), (self._by_digest, file.digest)):
+            readings[key] = tuple(one for one in readings[key] if one is not file)
+            if not readings[key]:
+                del readings[key]
 
     def _changed(self) -> None:
         for known in ("files", "active", "_newest", "lost"):
@@ -476,6 +479,10 @@ class Inventory:
 
     def _record(self, file: LandedFile) -> Path:
         return self.folder / "files" / f"{file.id}.json"
+
+
+def _latest(files: Iterable[LandedFile]) -> LandedFile:
+    return max(files, key=lambda file: file.serial)
 
 
 def _record_of(path: Path) -> LandedFile | None:

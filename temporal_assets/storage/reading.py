@@ -180,8 +180,15 @@ class LogReader:
             raise UnreadableError(f"opening failed: {error}") from error
 
     def _known(self, item: Pending, same_head: Sequence[LandedFile]) -> Draft | None:
-        """The reading of this content, if there is one: rotation renames and packs files."""
+        """The reading of this content, if there is one: rotation renames and packs files.
+
+        What was only renamed is not read again: it begins with the same record and is as long and
+        as old, to the nanosecond, as when it was read.
+        """
         candidates = [file for file in same_head if file.options == item.options]
+        for file in candidates:
+            if file.looked_like(item.sighting):
+                return Draft(file, None)
         if not candidates:
             return None
         with streams.open_stream(item.path, self.settings.reading) as stream:

@@ -120,17 +120,23 @@ def _w3c(minute: int) -> str:
     return f"{DAY} 12:{minute:02}:00 192.0.2.1 GET /news/{minute} 200\n"
 
 
-def test_files_with_one_header_are_not_compared(
-    state: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    compared = []
+@pytest.fixture
+def compared(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, ...]]:
+    """For every time that a log is opened, the lengths of others that it is compared with."""
+    found = []
     opened = streams.open_stream
 
     def noting(path: Path, reading: Reading, checkpoints: Sequence[int] = ()) -> LogStream:
-        compared.append(tuple(checkpoints))
+        found.append(tuple(checkpoints))
         return opened(path, reading, checkpoints)
 
     monkeypatch.setattr(streams, "open_stream", noting)
+    return found
+
+
+def test_files_with_one_header_are_not_compared(
+    state: Path, folder: Path, compared: list[tuple[int, ...]]
+) -> None:
     settings = _settings(state, folder, reading={"workers": 1})
     for minute in range(5):
         (folder / f"{minute}.log").write_text(_W3C + _w3c(minute))
@@ -147,6 +153,52 @@ def test_a_grown_file_with_a_header_replaces_its_beginning(state: Path, folder: 
     (grown,) = refresh(settings).landed
     assert len(grown.supersedes) == 1
     assert _rows(settings) == 2
+
+
+def test_what_was_only_renamed_is_not_read_again(
+    state: Path, folder: Path, compared: list[tuple[int, ...]]
+) -> None:
+    settings = _settings(state, folder, reading={"workers": 1})
+    for n in (1, 2):
+        logs.write(folder / f"access.log.{n}", logs.day_of_lines(DAY - n * dt.timedelta(days=1)))
+    refresh(settings)
+    for n in (2, 1):
+        (folder / f"access.log.{n}").rename(folder / f"access.log.{n + 1}")
+    logs.write(folder / "access.log.1", logs.day_of_lines(DAY))
+    compared.clear()
+    report = refresh(settings)
+    assert report.days == (DAY,)
+    assert report.unchanged == 2
+    assert len(compared) == 2 + 2  # the heads of two, and the new one from its beginning
+    assert [path.name for path in folder.iterdir() if _is_pending(settings, path)] == []
+
+
+def _is_pending(settings: Settings, path: Path) -> bool:
+    return any(item.path == path for item in Inventory.load(settings).pending(settings))
+
+
+_LINES = logs.day_of_lines(DAY)
+
+
+@pytest.mark.parametrize(
+    ("lines", "is_younger"),
+    [
+        pytest.param([*_LINES[:-1], _LINES[-1].replace("/news", "/mews")], True, id="younger"),
+        pytest.param(_LINES * 2, False, id="longer"),
+        pytest.param(_LINES[::-1], False, id="begins otherwise"),
+    ],
+)
+def test_what_looks_only_nearly_like_a_known_log_is_read(
+    state: Path, folder: Path, lines: list[str], is_younger: bool
+) -> None:
+    settings = _settings(state, folder)
+    log = logs.write(folder / "access.log", _LINES)
+    refresh(settings)
+    then = log.stat().st_mtime_ns + is_younger
+    log.unlink()
+    os.utime(logs.write(folder / "other.log", lines), ns=(then, then))
+    (found,) = refresh(settings).landed
+    assert found.lines == len(lines)
 
 
 def test_rotation_by_copy_and_truncate_loses_nothing(state: Path, folder: Path) -> None:
