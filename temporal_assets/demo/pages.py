@@ -87,7 +87,8 @@ def draw_views(options: DemoOptions, pages: PageTable, day: int) -> NDArray[np.i
     if factor == 0.0:
         return np.zeros(len(pages), np.int64)
     expected = pages.expected(day, day + 1) * np.float32(factor)
-    return generator(options.seed, "views", pages.site.index, day).poisson(expected)
+    rng = generator(options.seed, "views", pages.site.index, day)
+    return np.asarray(rng.poisson(expected), np.int64)
 
 
 _Rows = tuple[NDArray[np.int16], NDArray[np.int8], Floats, Floats, Floats]
@@ -106,7 +107,7 @@ def _section_rows(
     kinds = list(section.mix)
     counts = np.floor(np.array(list(section.mix.values())) * count + rng.random()).astype(np.int64)
     counts[0] = 0
-    counts[0] = max(count - counts.sum(), 0)
+    counts[0] = max(count - int(counts.sum()), 0)
     parts: list[tuple[NDArray[np.int8], Floats, Floats, Floats]] = []
     for kind, number in zip(kinds, counts.tolist(), strict=True):
         birth = draw_births(kind, number, site, rng).astype(np.float32)
