@@ -10,7 +10,7 @@ import datetime as dt
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
 from os import cpu_count
 from pathlib import Path
@@ -280,7 +280,9 @@ class LogReader:
             )
 
     def _folder(self, item: Pending) -> Path:
-        folder = self.scratch / digest_of([item.sighting.path, item.options])
+        # Its name tells lines of one reading from those of another, also of the same path: a log
+        # that keeps only its last lines begins otherwise each time.
+        folder = self.scratch / digest_of([asdict(item.sighting), item.options])
         folder.mkdir()
         return folder
 

@@ -143,6 +143,17 @@ def test_lines_in_two_files_count_once_and_repeats_in_one_file_stay(here: Instal
     assert ("dropped", "duplicate_in_other_file", 2) in result.losses
 
 
+def test_of_a_log_that_keeps_its_last_lines_each_counts_once(here: Installation) -> None:
+    lines = [logs.line(NOON + dt.timedelta(minutes=n), f"/{n}", A) for n in range(6)]
+    here.write("last_lines.log", lines[:4])
+    here.build()
+    here.write("last_lines.log", lines[2:])
+    here.build()
+    assert sorted(str(row["url"]) for row in here.rows("requests")) == [
+        f"{SITE}/{n}" for n in range(6)
+    ]
+
+
 def test_a_late_file_makes_its_day_and_what_follows_stale(here: Installation) -> None:
     here.write("access.log", logs.day_of_lines(DAY))
     here.build()
