@@ -245,8 +245,18 @@ class Store:
     ) -> pa.Table:
         """One or more partitions as an Arrow table, in the order of `days`, verified."""
         chosen = [days] if isinstance(days, dt.date) else list(days)
-        schema = contracts.table(asset).arrow_schema
-        manifests = [self.require(asset, day) for day in chosen]
+        while True:
+            manifests = [self.require(asset, day) for day in chosen]
+            try:
+                return self._read(asset, manifests, columns)
+            except (FileNotFoundError, DamagedPartition):
+                # Files of the publication before stay; those replaced twice meanwhile are gone.
+                if [self.stored(asset, day) for day in chosen] == manifests:
+                    raise
+
+    def _read(
+        self, asset: str, manifests: Sequence[Manifest], columns: Sequence[str] | None
+    ) -> pa.Table:
         for manifest in manifests:
             self.verify(manifest)
         tables = [
@@ -255,7 +265,7 @@ class Store:
             for path in (self._strip(url) for url in self.paths(manifest))
         ]
         if not tables:
-            empty = schema.empty_table()
+            empty = contracts.table(asset).arrow_schema.empty_table()
             return empty.select(list(columns)) if columns else empty
         return pa.concat_tables(tables)
 

@@ -15,7 +15,7 @@ from filelock import FileLock
 from temporal_assets import contracts
 from temporal_assets.storage.manifest import Input, Manifest
 from temporal_assets.storage.scratch import scratch_folder
-from temporal_assets.storage.store import MissingPartition, Store
+from temporal_assets.storage.store import DamagedPartition, MissingPartition, Store
 
 DAY = dt.date(2026, 1, 31)
 
@@ -154,6 +154,29 @@ def test_two_writers_of_one_day_leave_one_whole_partition(tmp_path: Path) -> Non
     assert seen
     assert store.read("page_views", DAY)["views"].to_pylist() == [10]
     assert store.days("page_views") == [DAY + dt.timedelta(days=n) for n in range(3)]
+
+
+def test_what_is_replaced_twice_while_it_is_read_is_read_again(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish(store, DAY, views(DAY, x=1))
+    verify = store.verify
+
+    def replacing(manifest: Manifest) -> None:
+        verify(manifest)
+        monkeypatch.undo()
+        publish(store, DAY, views(DAY, x=2))
+        publish(store, DAY, views(DAY, x=3))
+
+    monkeypatch.setattr(store, "verify", replacing)
+    assert store.read("page_views", DAY)["views"].to_pylist() == [3]
+
+
+def test_what_is_missing_and_was_not_replaced_is_damaged(store: Store) -> None:
+    publish(store, DAY, views(DAY, x=1))
+    Path(store.files("page_views", DAY)[0]).unlink()
+    with pytest.raises(DamagedPartition, match="is missing"):
+        store.read("page_views", DAY)
 
 
 def test_scratch_of_the_dead_is_swept_and_of_the_living_is_not(tmp_path: Path) -> None:
