@@ -1,9 +1,10 @@
 """When things happen by themselves because something is there.
 
 One sensor watches the folders of the logs. Files that are new or changed, and have not been
-written to for a minute, are read by a run of `ingest`. Days whose logs have changed, that were
-never made, or that a failed run left half-way, are made by runs of `daily`, in batches. The window
-of the latest day that is over is made by a run of `windows`, once none of its days is being made.
+written to for a minute, are read by a run of `ingest`, and once more those whose lines were lost.
+Days whose logs have changed, that were never made, or that a failed run left half-way, are made by
+runs of `daily`, in batches. The window of the latest day that is over is made by a run of
+`windows`, once none of its days is being made.
 Whether a day is up to date is decided by content, from the manifests, not by Dagster's history.
 """
 
@@ -26,7 +27,9 @@ from temporal_assets.defs.jobs import Job
 from temporal_assets.defs.partitions import first_day, in_words, today
 from temporal_assets.defs.resources import Installation
 from temporal_assets.defs.states import LatestWindow, latest_window, states_of
+from temporal_assets.settings import Settings
 from temporal_assets.storage.inventory import Inventory, Pending
+from temporal_assets.storage.landing import torn_files
 from temporal_assets.storage.manifest import digest_of
 from temporal_assets.windows.registry import LATEST_OF
 
@@ -54,16 +57,18 @@ class _Unread:
     pending: Sequence[Pending]
     damaged: Sequence[Path]
     """Records of files that were read."""
+    torn: Sequence[str]
+    """Readings that have lost lines, of files that are there to be read again."""
 
     def __bool__(self) -> bool:
-        return bool(self.pending or self.damaged)
+        return bool(self.pending or self.damaged or self.torn)
 
     @property
     def identity(self) -> str:
         """Of the files, and of how they are to be read: under other settings they are others."""
         seen = ((item.sighting, item.options) for item in self.pending)
         files = sorted((one.path, one.size, one.mtime_ns, how) for one, how in seen)
-        return digest_of([files, list(map(str, self.damaged))])
+        return digest_of([files, list(map(str, self.damaged)), list(self.torn)])
 
 
 def log_files_sensor(ingest: Job, daily_job: Job, windows_job: Job) -> dg.SensorDefinition:
@@ -98,7 +103,7 @@ def _tick(
     inventory = Inventory.load(settings)
     # Part of every state: what was lost with its process is asked for again.
     lost = lifelines.lost_lately(instance, now)
-    unread = _Unread(inventory.pending(settings, settled=SETTLED), inventory.damaged)
+    unread = _unread(inventory, settings)
     if unread and unread.identity != asked.files:
         # Days are made after all their files have been read, not after each.
         request = _ingest_request(unread, lost, f"{now}")
@@ -124,6 +129,11 @@ def _tick(
     if requests:
         return _result(asked, requests)
     return _nothing(asked, _reason(outside, sorted(known - busy)))
+
+
+def _unread(inventory: Inventory, settings: Settings) -> _Unread:
+    torn = [file.id for file, is_there in torn_files(inventory, settings) if is_there]
+    return _Unread(inventory.pending(settings, settled=SETTLED), inventory.damaged, torn)
 
 
 def _stale(

@@ -146,13 +146,20 @@ def _days_read(inventory: Inventory, settings: Settings) -> list[dt.date]:
     return sorted({*inventory.days(), *Store.open(settings).days("requests")})
 
 
+def torn_files(inventory: Inventory, settings: Settings) -> list[tuple[LandedFile, bool]]:
+    """Readings that have lost lines, and whether the log is there to be read again."""
+    torn = inventory.torn(Kept.load(settings.state).has_requests)
+    listed = {item.path.absolute() for item in inventory.listed(settings)} if torn else set()
+    return [
+        (file, any(Path(sighting.path) in listed for sighting in file.sightings)) for file in torn
+    ]
+
+
 def _mend(inventory: Inventory, settings: Settings) -> list[str]:
     """Forget readings that have lost lines, where the log is there to be read again."""
     messages = []
-    torn = inventory.torn(Kept.load(settings.state).has_requests)
-    listed = {item.path.absolute() for item in inventory.listed(settings)} if torn else set()
-    for file in torn:
-        if any(Path(sighting.path) in listed for sighting in file.sightings):
+    for file, is_there in torn_files(inventory, settings):
+        if is_there:
             inventory.remove(file)
             messages.append(f"lines of {file.name} were damaged or missing: it is read again")
         else:

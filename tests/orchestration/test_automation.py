@@ -112,6 +112,35 @@ def test_damaged_records_are_mended_before_any_day_is_made(ticks: Ticks) -> None
     assert (daily.job_name, days_of(daily)) == ("daily", days[:1])
 
 
+def test_lines_that_were_lost_are_read_again_and_their_day_is_made(ticks: Ticks) -> None:
+    days = logs.write_days(ticks.project.logs, DAY, 2)
+    ticks.execute(ticks.tick())
+    landed = ticks.project.settings.state / "landing" / "segments"
+    (lines,) = landed.glob(f"*/{days[0]}-*")
+    lines.write_bytes(lines.read_bytes()[:-9])
+    assert not ticks.execute(ticks.tick())  # the damage is found
+    (ingest,) = ticks.tick()
+    assert ingest.job_name == "ingest"
+    assert ticks.execute([ingest])
+    requests = ticks.tick()
+    assert days[0] in {day for request in requests for day in days_of(request)}
+    assert ticks.execute(requests)
+    assert ticks.tick() == []
+    assert ticks.skipped == "No new log files, and every day is up to date."
+    assert ticks.project.store.days("transits") == days
+
+
+def test_lost_lines_of_a_log_that_is_gone_ask_for_nothing(ticks: Ticks) -> None:
+    logs.write_days(ticks.project.logs, DAY, 1)
+    ticks.execute(ticks.tick())
+    ticks.execute(ticks.tick())
+    for log in ticks.project.logs.iterdir():
+        log.unlink()
+    for lines in (ticks.project.settings.state / "landing" / "segments").glob("*/*"):
+        lines.unlink()
+    assert ticks.tick() == []
+
+
 def test_a_file_that_is_still_being_written_waits(ticks: Ticks) -> None:
     logs.write(ticks.project.logs / "a.log", logs.day_of_lines(DAY), minutes_old=0)
     assert ticks.tick() == []
