@@ -275,26 +275,42 @@ def mirror_folder(settings: Settings) -> Path:
 
 def identity(folder: Path) -> str | None:
     """What tells a stored mirror from others; None where there is none."""
-    pointer = folder / _CURRENT
-    if not pointer.is_file():
-        return None
-    return str(json.loads(pointer.read_text("utf-8"))["folder"])
+    pointer = _pointer(folder)
+    return str(pointer["folder"]) if pointer else None
 
 
 def stored_folder(home: Path) -> Path:
     """The folder that holds the mirror of `home` now. Raises `NoMirror` without one."""
-    name = identity(home)
-    if name is None:
-        raise NoMirror("there is no mirror yet")
-    return home / Path(name).name
+    return _folder(home, _pointer(home))
 
 
 def load(home: Path) -> Mirror:
     """The mirror of a folder, `FOLDER` of a state; arrays are mapped, not read."""
-    folder = stored_folder(home)
+    while True:
+        pointer = _pointer(home)
+        try:
+            return _read(_folder(home, pointer), pointer["counts"])
+        except (FileNotFoundError, NoMirror):
+            # Where another was stored meanwhile, the files of this one have gone, and no harm done.
+            if _pointer(home) == pointer:
+                raise
+
+
+def _pointer(home: Path) -> dict[str, Any]:
+    """What says where the mirror is; empty where there is none."""
+    pointer = home / _CURRENT
+    return dict(json.loads(pointer.read_text("utf-8"))) if pointer.is_file() else {}
+
+
+def _folder(home: Path, pointer: dict[str, Any]) -> Path:
+    if not pointer:
+        raise NoMirror("there is no mirror yet")
+    return home / Path(pointer["folder"]).name
+
+
+def _read(folder: Path, counts: dict[str, int]) -> Mirror:
     if not (folder / _SITES).is_file():
         raise NoMirror("the stored mirror is incomplete or of an earlier version: make it again")
-    counts = json.loads((home / _CURRENT).read_text("utf-8"))["counts"]
     urls = pq.read_table(folder / _URLS, memory_map=True).column("url").combine_chunks()
     target = np.load(folder / "target.npy", mmap_mode="r")
     graph = LinkGraph(np.load(folder / "first.npy"), target)

@@ -256,6 +256,26 @@ def test_two_mirrors_saved_at_once_leave_one_whole(tmp_path, monkeypatch):
     assert len([path for path in (tmp_path / FOLDER).iterdir() if path.is_dir()]) == 1
 
 
+@pytest.mark.parametrize("opened", [mirrors._SITES, mirrors._URLS, "target.npy"])
+def test_a_mirror_that_is_replaced_while_it_is_read_is_read_again(tmp_path, monkeypatch, opened):
+    save(linked("x"), tmp_path)
+    others = [linked("x", "y", "z"), linked("x", "y")]
+
+    def late(read):
+        def reading(path, *args, **options):
+            if others and path.name == opened:
+                save(others.pop(), tmp_path)
+            return read(path, *args, **options)
+
+        return reading
+
+    monkeypatch.setattr(mirrors.pq, "read_table", late(pq.read_table))
+    monkeypatch.setattr(mirrors.np, "load", late(np.load))
+    monkeypatch.setattr(mirrors.Path, "is_file", late(mirrors.Path.is_file))
+    assert links_of(load(tmp_path / FOLDER)) == links_of(linked("x", "y", "z"))
+    assert not others
+
+
 def test_a_mirror_is_on_the_disk_before_the_one_before_it_goes(tmp_path, monkeypatch):
     """What a crash of the machine leaves is what was synchronised before it."""
     home = tmp_path / FOLDER
