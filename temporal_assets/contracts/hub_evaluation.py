@@ -39,7 +39,7 @@ def _reach(list_: str, what: str) -> tuple[ColumnSpec, ColumnSpec]:
 
 HUB_EVALUATION: Final = Table(
     name="hub_evaluation",
-    version=1,
+    version=2,
     description=(
         "How many temporal pages the first K seeds lead to (NP 6.2): the homepages of the list in"
         " use, the paper's ranking and greedy coverage, for every K. No URL is in it."
@@ -50,6 +50,13 @@ HUB_EVALUATION: Final = Table(
         ColumnSpec("trial", Type.VARCHAR, "`in_sample` or `out_of_time`."),
         ColumnSpec("horizon_days", Type.BIGINT, "Days of births that are judged by; 0 in sample."),
         ColumnSpec("learned_until", Type.DATE, "Last day of the window that seeds are made from."),
+        ColumnSpec(
+            "site_share",
+            Type.DOUBLE,
+            "Share of the sites by whose pages they are judged; below 1 where these are a sample"
+            " (`evaluation.most_pages`). Counts are those of the sample.",
+            sources=("page_labels.site",),
+        ),
         ColumnSpec("k", Type.BIGINT, "Number of seeds."),
         *_reach("baseline", "the first k entries of the list in use"),
         *_reach("paper", "the first k hubs by pages linked"),
@@ -60,10 +67,20 @@ HUB_EVALUATION: Final = Table(
     rules=(
         not_null(
             "hub_evaluation",
-            ("trial", "horizon_days", "learned_until", "k", "wanted", "greedy_one_hop"),
+            (
+                *("trial", "horizon_days", "learned_until", "site_share"),
+                *("k", "wanted", "greedy_one_hop"),
+            ),
         ),
         day_is_partition("hub_evaluation"),
         unique("hub_evaluation", ("day", "trial", "horizon_days", "k")),
+        no_rows(
+            "sites_are_a_share",
+            "hub_evaluation",
+            "site_share <= 0 OR site_share > 1",
+            protects="Nobody takes the counts of a sample for those of all sites.",
+            remedy=_AT_FAULT,
+        ),
         no_rows(
             "hops_are_nested",
             "hub_evaluation",

@@ -32,7 +32,7 @@ def _end(measure: str, end: str, share: str) -> ColumnSpec:
 
 SEED_EVALUATION: Final = Table(
     name="seed_evaluation",
-    version=1,
+    version=2,
     description=(
         "What the list in use and the lists learned from logs cover (TW Table 1, NP Table 2): in"
         " sample as in the papers, and out of time on pages born after the lists were made. No URL"
@@ -44,6 +44,13 @@ SEED_EVALUATION: Final = Table(
         ColumnSpec("trial", Type.VARCHAR, "`in_sample` or `out_of_time`."),
         ColumnSpec("horizon_days", Type.BIGINT, "Days of births that are judged by; 0 in sample."),
         ColumnSpec("learned_until", Type.DATE, "Last day of the window that lists are made from."),
+        ColumnSpec(
+            "site_share",
+            Type.DOUBLE,
+            "Share of the sites by whose pages they are judged; below 1 where these are a sample"
+            " (`evaluation.most_pages`). Counts are those of the sample.",
+            sources=("page_labels.site",),
+        ),
         ColumnSpec(
             "label",
             Type.VARCHAR,
@@ -90,7 +97,8 @@ SEED_EVALUATION: Final = Table(
         not_null(
             "seed_evaluation",
             (
-                *("trial", "horizon_days", "learned_until", "label", "method", "rule", "is_used"),
+                *("trial", "horizon_days", "learned_until", "site_share"),
+                *("label", "method", "rule", "is_used"),
                 *("found", "pages", "wanted", "precision", "recall", "f"),
             ),
         ),
@@ -98,6 +106,13 @@ SEED_EVALUATION: Final = Table(
         unique(
             "seed_evaluation",
             ("day", "trial", "horizon_days", "label", "method", "rule", "setting"),
+        ),
+        no_rows(
+            "sites_are_a_share",
+            "seed_evaluation",
+            "site_share <= 0 OR site_share > 1",
+            protects="Nobody takes the counts of a sample for those of all sites.",
+            remedy=_AT_FAULT,
         ),
         no_rows(
             "measures_follow_counts",

@@ -153,6 +153,7 @@ def _rows(day: dt.date, trial: Trial, reached: dict[str, Reach], wanted: int) ->
             "trial": trial.name,
             "horizon_days": trial.horizon,
             "learned_until": trial.learned_until,
+            "site_share": trial.share,
             "k": k,
             "wanted": wanted,
         }

@@ -100,6 +100,7 @@ def _rows(job: Job, trial: Trial, label: str, pages: Pages, in_use: Flags | None
             "trial": trial.name,
             "horizon_days": trial.horizon,
             "learned_until": trial.learned_until,
+            "site_share": trial.share,
             "label": label,
             "method": choice.method,
             "rule": choice.rule,

@@ -245,6 +245,9 @@ def test_of_more_pages_than_fit_whole_sites_are_judged(demo: Judged) -> None:
             assert row["wanted"] == wanted
         rows = demo.rows("hub_evaluation", trial="in_sample")
         assert {row["wanted"] for row in rows} == {wanted}
+        for asset in (SEED_EVALUATION, HUB_EVALUATION):
+            assert {row["site_share"] for row in before[asset.name]} == {1.0}
+            assert {row["site_share"] for row in demo.rows(asset.name)} == {len(drawn) / len(pages)}
         assert max(row["greedy_one_hop"] for row in rows) <= wanted
         assert len({row["learned_until"] for row in demo.rows("seed_evaluation")}) == 3
         (demo.state / "settings.toml").write_text(
