@@ -110,13 +110,17 @@ def refresh(
         inventory = Inventory.load(settings)
         damaged = inventory.set_damaged_aside()
         days_before = _days_read(inventory, settings)
-        torn = _mend(inventory, settings)
         _remove_superseded(inventory, settings)
         now = dt.datetime.now(dt.UTC)
         reader = LogReader(settings, inventory, scratch, now, progress, patient=patient)
         known = {file.id for file in inventory.files}
         before = {file.id for file in inventory.active}
         files = {file.id: file for file in _land(reader, inventory.pending(settings), spread)}
+        # Logs that were renamed are known under their new names by now.
+        mended, torn = _mend(inventory, settings)
+        if mended:
+            files |= {file.id: file for file in _land(reader, inventory.pending(settings), spread)}
+        known, before = known - mended, before - mended
         after = {file.id for file in inventory.active}
         torn += _settled(inventory, settings, damaged)
         return LandingReport(
@@ -147,27 +151,32 @@ def _days_read(inventory: Inventory, settings: Settings) -> list[dt.date]:
 
 
 def torn_files(inventory: Inventory, settings: Settings) -> list[tuple[LandedFile, bool]]:
-    """Readings that have lost lines, and whether the log is there to be read again."""
+    """Readings that have lost lines, and whether the log lies there as it was when it was read.
+
+    Another log under its name does not hold the lines: with what is left of them they would go.
+    """
     torn = inventory.torn(Kept.load(settings.state).has_requests)
-    listed = {item.path.absolute() for item in inventory.listed(settings)} if torn else set()
-    return [
-        (file, any(Path(sighting.path) in listed for sighting in file.sightings)) for file in torn
-    ]
+    listed = {item.sighting for item in inventory.listed(settings)} if torn else set()
+    return [(file, not listed.isdisjoint(file.sightings)) for file in torn]
 
 
-def _mend(inventory: Inventory, settings: Settings) -> list[str]:
-    """Forget readings that have lost lines, where the log is there to be read again."""
-    messages = []
+def _mend(inventory: Inventory, settings: Settings) -> tuple[set[str], list[str]]:
+    """Forget readings that have lost lines, where the log is there to be read again: their ids.
+
+    And what is to be said of them and of the others.
+    """
+    mended, messages = set(), []
     for file, is_there in torn_files(inventory, settings):
         if is_there:
             inventory.remove(file)
+            mended.add(file.id)
             messages.append(f"lines of {file.name} were damaged or missing: it is read again")
         else:
             messages.append(
                 f"lines of {file.name} are damaged or missing, and the log is not there any more:"
                 f" put it back, or restore {inventory.segment_folder(file)} from a backup"
             )
-    return messages
+    return mended, messages
 
 
 def _settled(inventory: Inventory, settings: Settings, damaged: Iterable[Path]) -> list[str]:

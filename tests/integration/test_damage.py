@@ -159,6 +159,38 @@ def test_damaged_lines_of_a_log_that_is_gone_are_named(here: Here) -> None:
     assert "restore" in message
 
 
+def test_damaged_lines_of_a_log_that_was_renamed_are_read_again(here: Here) -> None:
+    before = here.published()
+    here.segment(FIRST).unlink()
+    log = here.logs / f"access-{FIRST}.log"
+    log.rename(here.logs / "access.log.1")
+    assert here.run().torn == (
+        f"lines of logs/access-{FIRST}.log were damaged or missing: it is read again",
+    )
+    assert here.segment(FIRST).exists()
+    assert here.published() == before
+    assert here.run().torn == ()
+
+
+def test_what_is_left_of_a_log_stays_when_another_has_its_name(here: Here) -> None:
+    """Lines of two days, of which one loses them; the log is emptied where it lies, and goes on."""
+    log = here.logs / "access.log"
+    days = [LAST + dt.timedelta(days=n) for n in (1, 2, 3)]
+    logs.write(log, [line for day in days[:2] for line in logs.day_of_lines(day)])
+    refresh(here.settings)
+    lost, whole = here.segment(days[0]), here.segment(days[1])
+    lost.unlink()
+    logs.write(log, logs.day_of_lines(days[2]))
+    (message,) = refresh(here.settings).torn
+    assert "the log is not there any more" in message
+    assert whole.exists()
+    assert here.segment(days[2]).exists()
+    inventory = Inventory.load(here.settings)
+    build_requests(here.store, here.engine, here.settings, days[1], inventory)
+    with pytest.raises(DamagedFile, match="is missing"):
+        build_requests(here.store, here.engine, here.settings, days[0], inventory)
+
+
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"id": 1}', "\0" * 40])
 def test_records_that_are_none_are_set_aside(here: Here, text: str) -> None:
     before = here.published()
