@@ -215,7 +215,15 @@ def _records(settings: Settings) -> tuple[str, str]:
     inventory = Inventory.load(settings)
     if inventory.troubles:
         return BROKEN, "; ".join(inventory.troubles)
-    return OK, f"{counted(len(inventory.files), 'log file')} known"
+    known = f"{counted(len(inventory.files), 'log file')} known"
+    if inventory.unnamed:
+        first, count = inventory.unnamed[0], len(inventory.unnamed)
+        return WARNING, (
+            f"{known}; {counted(count, 'folder')} of lines without a record, from {first} on:"
+            f" nobody reads them. Restore the records in {inventory.folder / 'files'} from a"
+            " backup, or remove the folders if their logs were read again or are not wanted"
+        )
+    return OK, known
 
 
 def _published(settings: Settings, contents: bool) -> tuple[str, str]:

@@ -268,6 +268,14 @@ class Inventory:
             *(LOST.format(path) for path in self.lost.values()),
         )
 
+    @property
+    def unnamed(self) -> list[Path]:
+        """Folders of lines that no record is of: it was lost, or their reading was killed."""
+        records = (*self.damaged, *self._set_aside())
+        named = {*self._by_id, *(path.name.partition(".")[0] for path in records)}
+        found = (self.folder / "segments").glob("*")
+        return sorted(path for path in found if path.name not in named)
+
     def _set_aside(self) -> list[Path]:
         return sorted((self.folder / "files").glob(f"*.json{SET_ASIDE}"))
 

@@ -259,6 +259,30 @@ def test_those_who_only_look_name_damaged_records(here: Here) -> None:
     assert records(here) == names
 
 
+def test_lines_whose_record_is_gone_are_named(here: Here) -> None:
+    def found() -> tuple[str, str]:
+        doctor = json.loads(call("doctor", "--json", "--state", here.state).stdout)
+        (one,) = [one for one in doctor if one["check"] == "log records"]
+        return one["status"], one["detail"]
+
+    assert found() == ("ok", "3 log files known")
+    gone = records(here)[0]
+    text = gone.read_text()
+    gone.unlink()
+    status, detail = found()
+    assert status == "warning"
+    assert "2 log files known; 1 folder of lines without a record" in detail
+    assert str(here.state / "landing" / "segments" / gone.stem) in detail
+    aside = Path(f"{gone}.damaged")
+    aside.write_text(text)
+    status, detail = found()
+    assert status == "broken"
+    assert "without a record" not in detail  # it has one, which is told of by itself
+    aside.unlink()
+    gone.write_text(text)
+    assert found()[0] == "ok"
+
+
 @pytest.mark.parametrize("name", ["clean", "upgrade"])
 def test_what_removes_or_judges_by_records_wants_all_of_them(here: Here, name: str) -> None:
     empty(records(here)[0])
