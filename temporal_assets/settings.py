@@ -71,6 +71,10 @@ class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+_HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s/?#@:\[\]]+)(:\d{1,5})?")
+"""A name or an address, with a port or without."""
+
+
 class LogSource(_Section):
     """Where one kind of access log lies and how to read it.
 
@@ -94,7 +98,7 @@ class LogSource(_Section):
     timezone: str = "UTC"
     """Zone of timestamps that carry no offset. W3C and CloudFront times are always UTC."""
 
-    address: str = "remote"
+    address: Literal["remote", "forwarded"] = "remote"
     """`remote`, or `forwarded` (the first address of X-Forwarded-For where the format has it)."""
 
     columns: dict[str, str] = Field(default_factory=dict)
@@ -108,6 +112,13 @@ class LogSource(_Section):
                 re.compile(value.removeprefix("regex:"))
             except re.error as error:
                 raise ValueError(f"this is no regular expression: {error}") from error
+        return value
+
+    @field_validator("host")
+    @classmethod
+    def _bare_host(cls, value: str | None) -> str | None:
+        if value is not None and not _HOST.fullmatch(value):
+            raise ValueError("this is no host: write it alone, like www.example.com")
         return value
 
     @field_validator("timezone")

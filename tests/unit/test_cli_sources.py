@@ -89,7 +89,7 @@ names = st.text(min_size=1, max_size=40).filter(lambda text: "\x00" not in text)
             LogSource,
             path=names.map(lambda name: str(Path("/nowhere") / name)),
             format=st.one_of(st.just("auto"), names.map(lambda name: f"regex:{re.escape(name)}")),
-            host=st.none() | names,
+            host=st.none() | st.from_regex(r"[^\s/?#@:\[\]\x00]{1,20}", fullmatch=True),
             columns=st.dictionaries(names, names, max_size=3),
         ),
         max_size=5,

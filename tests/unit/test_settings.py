@@ -67,6 +67,9 @@ def test_a_variable_of_no_section_is_refused(state: Path, monkeypatch: pytest.Mo
         ("[orchestration]\ntimezone = 'Mars/Olympus'\n", "'Mars/Olympus' is no time zone"),
         ("[[sources]]\npath = 'x'\ntimezone = '../etc'\n", "is no time zone"),
         ("[[sources]]\npath = 'x'\nformat = 'regex:('\n", "no regular expression"),
+        ("[[sources]]\npath = 'x'\nhost = 'https://www.example.com'\n", "write it alone"),
+        ("[[sources]]\npath = 'x'\nhost = 'www.example.com/'\n", "this is no host"),
+        ("[[sources]]\npath = 'x'\naddress = 'forwaded'\n", "sources.0.address"),
         ("[engine]\nmemory_limit = 'lots'\n", "'lots' is no amount of memory"),
         ("[window\n", "settings.toml"),
         ("[window]\ndays = 5\n", "7 days can never be there of window.days = 5"),
@@ -80,6 +83,15 @@ def test_a_wrong_setting_is_named_with_its_file(state: Path, text: str, says: st
         load_settings(state)
     assert str(state / SETTINGS_FILE) in str(caught.value)
     assert says in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["www.example.com", "example.com:8080", "192.0.2.1", "[2001:db8::1]:80", "bücher.example"],
+)
+def test_hosts_with_and_without_a_port(state: Path, host: str) -> None:
+    _write(state, f'[[sources]]\npath = "x"\nhost = "{host}"\n')
+    assert load_settings(state).sources[0].host == host
 
 
 def test_paths_of_sources_are_relative_to_the_state_folder(
