@@ -146,8 +146,14 @@ _READ_AGAIN: Final = "{} was damaged: its log is read again"
 
 
 def _days_read(inventory: Inventory, settings: Settings) -> list[dt.date]:
-    """Days that lines were read of, whether the landing zone still has them or only the tables."""
-    return sorted({*inventory.days(), *Store.open(settings).days("requests")})
+    """Days that requests were kept of, whether the landing zone still has them or only the tables.
+
+    Of lines that were left out no client was asked for, and no key was made.
+    """
+    store = Store.open(settings)
+    landed = {day for file in inventory.files for day, one in file.days.items() if one.rows}
+    made = (store.intact("requests", day) for day in store.days("requests"))
+    return sorted(landed | {one.day for one in made if one is not None and one.rows})
 
 
 def torn_files(inventory: Inventory, settings: Settings) -> list[tuple[LandedFile, bool]]:

@@ -572,6 +572,16 @@ def test_a_key_that_was_lost_is_not_replaced_without_a_word(state: Path, folder:
     assert refresh(settings).lost_keys == (key,)
 
 
+def test_no_key_was_lost_where_no_request_was_kept(state: Path, folder: Path) -> None:
+    """Lines without a host, which is named only when the first reading has shown that it lacks."""
+    logs.write(folder / "a.log", logs.day_of_lines(DAY))
+    (file,) = refresh(_settings(state, folder, source={"host": None})).landed
+    assert sum(one.rows for one in file.days.values()) == 0
+    report = refresh(_settings(state, folder))
+    assert report.lost_keys == ()
+    assert (state / "secrets" / "clients.key").exists()
+
+
 def test_a_key_of_a_new_period_is_not_a_lost_one(state: Path, folder: Path) -> None:
     settings = _settings(state, folder, privacy={"rotation_days": 1})
     logs.write(folder / "a.log", logs.day_of_lines(DAY))
