@@ -29,7 +29,7 @@ def run(state: State = None, as_json: Json = False) -> None:
     """Show what is there per asset, what is missing or stale, and the last checks."""
     from temporal_assets import contracts
     from temporal_assets.daily import stale
-    from temporal_assets.operate import last_checks, switched_on
+    from temporal_assets.operate import last_checks
     from temporal_assets.storage.inventory import Inventory
     from temporal_assets.storage.store import Store
     from temporal_assets.upgrade import plan
@@ -48,7 +48,7 @@ def run(state: State = None, as_json: Json = False) -> None:
     logs = _logs(inventory, settings)
     checks = last_checks(settings, inventory)
     latest = assets["page_views"]["last"]
-    recency = _recency(settings, latest, switched_on(settings))
+    recency = _recency(settings, latest, _switched_on(settings))
     outdated = plan(store, inventory, settings)
     if as_json:
         report = {
@@ -71,8 +71,18 @@ def run(state: State = None, as_json: Json = False) -> None:
     show_checks(checks)
 
 
+def _switched_on(settings: Settings) -> Sequence[str] | None:
+    """None where nobody may ask: Dagster writes to its databases to read them."""
+    from temporal_assets.operate import switched_on
+
+    try:
+        return switched_on(settings)
+    except OSError:
+        return None
+
+
 def _recency(
-    settings: Settings, latest: dt.date | None, switched_on: Sequence[str]
+    settings: Settings, latest: dt.date | None, switched_on: Sequence[str] | None
 ) -> dict[str, Any]:
     """How old the data is. It is too old only where something is on that would bring new data."""
     import datetime as dt
@@ -84,13 +94,15 @@ def _recency(
     return {
         "latest_day": latest,
         "age_days": age,
-        "switched_on": list(switched_on),
+        "switched_on": None if switched_on is None else list(switched_on),
         "is_old": bool(switched_on and age is not None and limit and age > limit),
     }
 
 
 def _show_recency(recency: dict[str, Any]) -> None:
-    names = ", ".join(recency["switched_on"]) or "nothing"
+    on = recency["switched_on"]
+    unknown = "unknown, because the state folder cannot be written"
+    names = unknown if on is None else ", ".join(on) or "nothing"
     if recency["latest_day"] is None:
         console.say(f"Switched on: {names}")
         return

@@ -327,6 +327,21 @@ def test_nothing_is_switched_on_where_there_is_no_dagster(project: Project) -> N
     assert not project.settings.state.exists()
 
 
+def test_who_may_not_write_is_told_the_rest(
+    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refused(_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.delenv("DAGSTER_HOME", raising=False)
+    (project.settings.state / "dagster" / "schedules").mkdir(parents=True)
+    monkeypatch.setattr("temporal_assets.operate.prepare_home", refused)
+    found = status._recency(project.settings, DAY, status._switched_on(project.settings))
+    assert (found["switched_on"], found["is_old"]) == (None, False)
+    status._show_recency(found)
+    assert "unknown, because the state folder cannot be written" in capsys.readouterr().err
+
+
 # Through Dagster ---------------------------------------------------------------------------------
 
 
