@@ -80,6 +80,19 @@ def outcome_report(days: Sequence[dt.date], outcome: Outcome | None) -> dict[str
 
 def show_outcome(outcome: Outcome) -> None:
     """A row for each asset, then the checks, then what failed."""
+    if outcome.materialized:
+        _show_built(outcome)
+    else:
+        console.say("Nothing was built.")
+    show_checks(outcome.checks)
+    for skipped in outcome.skipped:
+        console.warn(f"{skipped.day} was left out: {skipped.reason}")
+    for failed in outcome.failures:
+        where = f"{failed.asset} of {ranges(failed.days, limit=3)}" if failed.days else failed.asset
+        console.fail(f"{where}: {failed.message}")
+
+
+def _show_built(outcome: Outcome) -> None:
     built: dict[str, list[tuple[dt.date, int, int]]] = {}
     for one in outcome.materialized:
         built.setdefault(one.asset, []).append((one.day, one.rows, one.bytes))
@@ -96,9 +109,3 @@ def show_outcome(outcome: Outcome) -> None:
             for asset, parts in built.items()
         ],
     )
-    show_checks(outcome.checks)
-    for skipped in outcome.skipped:
-        console.warn(f"{skipped.day} was left out: {skipped.reason}")
-    for failed in outcome.failures:
-        where = f"{failed.asset} of {ranges(failed.days, limit=3)}" if failed.days else failed.asset
-        console.fail(f"{where}: {failed.message}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import unicodedata
 
 import pytest
@@ -61,3 +62,14 @@ def test_a_progress_bar_is_silent_in_a_pipe(capsys: pytest.CaptureFixture[str]) 
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err == ""
+
+
+def test_nothing_that_was_built_is_no_empty_table(capsys: pytest.CaptureFixture[str]) -> None:
+    from temporal_assets.cli.building import show_outcome
+    from temporal_assets.operate import Outcome, Skipped
+
+    show_outcome(Outcome(skipped=(Skipped(dt.date(2999, 1, 1), "the day has not begun"),)))
+    said = capsys.readouterr().err
+    assert "Nothing was built." in said
+    assert "2999-01-01 was left out: the day has not begun" in said
+    assert "rows" not in said
