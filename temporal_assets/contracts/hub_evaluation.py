@@ -13,8 +13,8 @@ from temporal_assets.contracts.rules import (
     unique,
 )
 from temporal_assets.contracts.table import ColumnSpec, Table, Type
+from temporal_assets.contracts.trials import AT_FAULT, SITE_SHARE, sites_are_a_share
 
-_AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
 _LINKS: Final = ("transits.referrer", "transits.target", "page_labels.is_temporal")
 
 
@@ -50,13 +50,7 @@ HUB_EVALUATION: Final = Table(
         ColumnSpec("trial", Type.VARCHAR, "`in_sample` or `out_of_time`."),
         ColumnSpec("horizon_days", Type.BIGINT, "Days of births that are judged by; 0 in sample."),
         ColumnSpec("learned_until", Type.DATE, "Last day of the window that seeds are made from."),
-        ColumnSpec(
-            "site_share",
-            Type.DOUBLE,
-            "Share of the sites by whose pages they are judged; below 1 where these are a sample"
-            " (`evaluation.most_pages`). Counts are those of the sample.",
-            sources=("page_labels.site",),
-        ),
+        SITE_SHARE,
         ColumnSpec("k", Type.BIGINT, "Number of seeds."),
         *_reach("baseline", "the first k entries of the list in use"),
         *_reach("paper", "the first k hubs by pages linked"),
@@ -74,13 +68,7 @@ HUB_EVALUATION: Final = Table(
         ),
         day_is_partition("hub_evaluation"),
         unique("hub_evaluation", ("day", "trial", "horizon_days", "k")),
-        no_rows(
-            "sites_are_a_share",
-            "hub_evaluation",
-            "site_share <= 0 OR site_share > 1",
-            protects="Nobody takes the counts of a sample for those of all sites.",
-            remedy=_AT_FAULT,
-        ),
+        sites_are_a_share("hub_evaluation"),
         no_rows(
             "hops_are_nested",
             "hub_evaluation",
@@ -90,7 +78,7 @@ HUB_EVALUATION: Final = Table(
                 for name in ("baseline", "paper", "greedy")
             ),
             protects="What one hop reaches, two hops reach.",
-            remedy=_AT_FAULT,
+            remedy=AT_FAULT,
         ),
         Rule(
             name="greedy_is_ahead",

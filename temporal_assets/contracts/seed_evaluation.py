@@ -11,8 +11,8 @@ from temporal_assets.contracts.rules import (
     unique,
 )
 from temporal_assets.contracts.table import ColumnSpec, Table, Type
+from temporal_assets.contracts.trials import AT_FAULT, SITE_SHARE, sites_are_a_share
 
-_AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
 _LABELS: Final = ("page_labels.is_temporal", "page_labels.is_news")
 _VIEWS: Final = ("page_histories.views",)
 _INTERVALS: Final = (
@@ -44,13 +44,7 @@ SEED_EVALUATION: Final = Table(
         ColumnSpec("trial", Type.VARCHAR, "`in_sample` or `out_of_time`."),
         ColumnSpec("horizon_days", Type.BIGINT, "Days of births that are judged by; 0 in sample."),
         ColumnSpec("learned_until", Type.DATE, "Last day of the window that lists are made from."),
-        ColumnSpec(
-            "site_share",
-            Type.DOUBLE,
-            "Share of the sites by whose pages they are judged; below 1 where these are a sample"
-            " (`evaluation.most_pages`). Counts are those of the sample.",
-            sources=("page_labels.site",),
-        ),
+        SITE_SHARE,
         ColumnSpec(
             "label",
             Type.VARCHAR,
@@ -107,13 +101,7 @@ SEED_EVALUATION: Final = Table(
             "seed_evaluation",
             ("day", "trial", "horizon_days", "label", "method", "rule", "setting"),
         ),
-        no_rows(
-            "sites_are_a_share",
-            "seed_evaluation",
-            "site_share <= 0 OR site_share > 1",
-            protects="Nobody takes the counts of a sample for those of all sites.",
-            remedy=_AT_FAULT,
-        ),
+        sites_are_a_share("seed_evaluation"),
         no_rows(
             "measures_follow_counts",
             "seed_evaluation",
@@ -122,7 +110,7 @@ SEED_EVALUATION: Final = Table(
             " OR abs(recall * wanted - found) > 0.000001 * (found + 1)"
             " OR abs(f * (pages + wanted) - 2 * found) > 0.000001 * (found + 1)",
             protects="The measures can be worked out from the counts, as in the papers.",
-            remedy=_AT_FAULT,
+            remedy=AT_FAULT,
         ),
         no_rows(
             "intervals_are_ordered",
@@ -135,7 +123,7 @@ SEED_EVALUATION: Final = Table(
                 ]
             ),
             protects="Nobody takes noise for a gain.",
-            remedy=_AT_FAULT,
+            remedy=AT_FAULT,
         ),
     ),
 )

@@ -1,0 +1,29 @@
+"""What the contracts of trials have in common: `seed_evaluation` and `hub_evaluation`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from temporal_assets.contracts.rules import Rule, no_rows
+from temporal_assets.contracts.table import ColumnSpec, Type
+
+AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
+
+SITE_SHARE: Final = ColumnSpec(
+    "site_share",
+    Type.DOUBLE,
+    "Share of the sites by whose pages they are judged; below 1 where these are a sample"
+    " (`evaluation.most_pages`). Counts are those of the sample.",
+    sources=("page_labels.site",),
+)
+
+
+def sites_are_a_share(table: str) -> Rule:
+    """`SITE_SHARE` is one."""
+    return no_rows(
+        "sites_are_a_share",
+        table,
+        "site_share <= 0 OR site_share > 1",
+        protects="Nobody takes the counts of a sample for those of all sites.",
+        remedy=AT_FAULT,
+    )
