@@ -3,7 +3,7 @@
     0    done; also when there was nothing to do
     1    the data or an operation failed: a file is unreadable, a day failed, a check is broken
     2    the command was called wrongly
-    130  interrupted with Ctrl-C
+    130  interrupted with Ctrl-C, or told to end (SIGTERM)
 
 An expected error is shown as one sentence that says what to do. Anything else keeps its
 traceback: it is a fault of ours and worth a report.
@@ -26,6 +26,8 @@ FAILED: Final = 1
 USAGE: Final = 2
 INTERRUPTED: Final = 130
 
+_ENDING: Final = frozenset((signal.SIGINT, signal.SIGTERM))
+
 Parameters = ParamSpec("Parameters")
 
 
@@ -38,7 +40,7 @@ class CommandError(Exception):
 
 
 def command(body: Callable[Parameters, None]) -> Callable[Parameters, None]:
-    """Turn expected errors and Ctrl-C into a message and an exit code."""
+    """Turn expected errors, Ctrl-C and SIGTERM into a message and an exit code."""
 
     @wraps(body)
     def run(*args: Parameters.args, **kwargs: Parameters.kwargs) -> None:
@@ -75,23 +77,27 @@ def interruptions() -> Iterator[Callable[[], bool]]:
     """A function that says whether Ctrl-C was pressed, whoever has dealt with it meanwhile.
 
     Libraries have their own idea of Ctrl-C: to DuckDB it is a query that failed, to Dagster a run
-    that failed, and work would go on with the next day. Python notes every signal here.
+    that failed, and work would go on with the next day. Python notes every signal here. SIGTERM, by
+    which service managers and containers end a command, does what Ctrl-C does.
     """
     seen, note = os.pipe()
     for end in (seen, note):
         os.set_blocking(end, False)
     before = signal.set_wakeup_fd(note, warn_on_full_buffer=False)
+    # Not the handler of Ctrl-C, which is ignored where a shell started us in the background.
+    ending = signal.signal(signal.SIGTERM, signal.default_int_handler)
     pressed = False
 
     def interrupted() -> bool:
         nonlocal pressed
         with suppress(BlockingIOError):
-            pressed = pressed or signal.SIGINT in os.read(seen, 4096)
+            pressed = pressed or not _ENDING.isdisjoint(os.read(seen, 4096))
         return pressed
 
     try:
         yield interrupted
     finally:
+        signal.signal(signal.SIGTERM, ending)
         signal.set_wakeup_fd(before)
         os.close(seen)
         os.close(note)

@@ -70,14 +70,16 @@ def call(*arguments: str | Path, stdin: str | None = None) -> Any:
     return result
 
 
-def spawn(*arguments: str | Path, **options: Any) -> subprocess.Popen[str]:
+def spawn(
+    *arguments: str | Path, on_ctrl_c: Any = signal.default_int_handler, **options: Any
+) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "temporal_assets", *map(str, arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         # Tests that a shell started in the background ignore interrupts, and so do their children.
-        preexec_fn=partial(signal.signal, signal.SIGINT, signal.default_int_handler),
+        preexec_fn=partial(signal.signal, signal.SIGINT, on_ctrl_c),
         **options,
     )
 
@@ -770,14 +772,27 @@ def test_real_logs_are_not_mixed_into_a_demo(demo: tuple[Path, Any], tmp_path: P
     assert "would be mixed" not in again.stderr
 
 
-def test_ctrl_c_ends_a_command_with_130(state: Path) -> None:
-    process = spawn("demo", "--size", "medium", "--state", state)
+ENDINGS = {
+    "ctrl-c": (signal.SIGINT, signal.default_int_handler),
+    "sigterm": (signal.SIGTERM, signal.default_int_handler),
+    "sigterm in the background": (signal.SIGTERM, signal.SIG_IGN),
+}
+"""How a command is ended, and what it does on Ctrl-C: one in the background ignores it."""
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_command_that_is_ended_says_so_with_130(state: Path, ending: str) -> None:
+    number, on_ctrl_c = ENDINGS[ending]
+    process = spawn("demo", "--size", "medium", "--state", state, on_ctrl_c=on_ctrl_c)
     assert process.stderr
     assert process.stderr.readline().startswith("Writing 60 days")
-    _interrupt(process)
+    _end(process, number)
 
 
-def test_ctrl_c_ends_a_build_with_130_and_the_next_goes_on(tmp_path: Path, state: Path) -> None:
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_build_that_is_ended_says_so_and_the_next_goes_on(
+    tmp_path: Path, state: Path, ending: str
+) -> None:
     log = tmp_path / "access.log"
     log.write_text(
         "".join(
@@ -785,19 +800,20 @@ def test_ctrl_c_ends_a_build_with_130_and_the_next_goes_on(tmp_path: Path, state
         )
     )
     call("ingest", log, "--host", "a.example", "--state", state)
-    process = spawn("materialize", "--state", state)
+    number, on_ctrl_c = ENDINGS[ending]
+    process = spawn("materialize", "--state", state, on_ctrl_c=on_ctrl_c)
     published = state / "tables" / "requests"
     while process.poll() is None and not list(published.glob("*/manifest.json")):
         time.sleep(0.01)
-    _interrupt(process)
+    _end(process, number)
     before = len(list(published.glob("*/manifest.json")))
     assert call("materialize", "--state", state).exit_code == 0
     assert 1 <= before <= 8
     assert answer(state, "SELECT count(*) AS views FROM page_views") == [{"views": 8}]
 
 
-def _interrupt(process: subprocess.Popen[str]) -> None:
-    process.send_signal(signal.SIGINT)
+def _end(process: subprocess.Popen[str], number: signal.Signals) -> None:
+    process.send_signal(number)
     _, said = process.communicate(timeout=120)
     assert process.returncode == 130, said
     assert "Stopped." in said
