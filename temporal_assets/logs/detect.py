@@ -56,6 +56,14 @@ _NAME: Final = re.compile(rb"(?=.*[A-Za-z])[A-Za-z0-9_.-]+(:\d+)?")
 _DOTTED: Final = re.compile(rb"(?=.*[A-Za-z])([A-Za-z0-9_-]+\.)+[A-Za-z0-9-]+(:\d+)?")
 """A host by full name: whatever a user of `identd` is not."""
 
+_ERROR_LOGS: Final = {
+    "nginx": re.compile(rb"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d \[[a-z]+\] \d+#\d+: "),
+    "Apache": re.compile(
+        rb"\[[A-Z][a-z]{2} [A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d(\.\d+)? \d{4}\] \[[a-z0-9_:-]+\] "
+    ),
+}
+"""How lines begin that lie beside access logs and say nothing of pages."""
+
 _MAPPED: Final = ("caddy_json", "traefik_json", "nginx_json", "jsonl")
 """JSON formats, the more telling first."""
 
@@ -270,6 +278,12 @@ def _why_unknown(source: LogSource, head: bytes) -> str:
             " or correct its times"
         )
     first = _without_comments(_sample(head)).split(b"\n")[0].rstrip()
+    for server, beginning in _ERROR_LOGS.items():
+        if beginning.match(first):
+            return (
+                f"an error log of {server}, which does not say what was served: let the path of the"
+                " source name access logs alone, as `access.log*` does"
+            )
     what = f"no known format fits: lines look like `{shape(first)}` (letters are a, digits 9)"
     tried = ", ".join(FORMATS)
     if 4 * head.count(0) > len(head):

@@ -368,6 +368,16 @@ def test_a_large_file_is_read_in_blocks_with_the_same_result(state: Path, tmp_pa
     [
         ("a.zip", b"PK\x03\x04" + bytes(100), "zip archives are not read"),
         ("noise.log", bytes(range(32, 127)) * 50 + b"\n", "no known format fits"),
+        (
+            "error.log",
+            b"2026/01/31 09:00:01 [error] 12#12: *1 open() failed, client: 192.0.2.1\n" * 3,
+            "an error log of nginx, which does not say what was served: let the path",
+        ),
+        (
+            "error_log",
+            b"[Sat Jan 31 09:00:01.123456 2026] [core:error] [pid 12] [client 192.0.2.1] AH00126\n",
+            "an error log of Apache",
+        ),
         ("broken.parquet", b"PAR1" + bytes(64) + b"PAR1", "broken.parquet"),
     ],
 )
