@@ -54,10 +54,13 @@ def _put(listed: AoT, entry: dict[str, Any]) -> None:
                 if known.get(key) != value:
                     known[key] = value
             return
-    if Path(entry["path"]).is_file():
-        listed.insert(0, _table(entry))
+    table = _table(entry)
+    if len(listed) and Path(entry["path"]).is_file():
+        # What stands before the first table, a comment or nothing, is no part of it.
+        table.trivia.indent, listed[0].trivia.indent = listed[0].trivia.indent, table.trivia.indent
+        listed.insert(0, table)
     else:
-        listed.append(_table(entry))
+        listed.append(table)
 
 
 def _table(entry: dict[str, Any]) -> Table:

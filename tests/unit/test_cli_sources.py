@@ -66,6 +66,8 @@ def test_a_file_goes_before_folders_which_would_list_it_too(state: Path, tmp_pat
     add(state, LogSource(path=str(tmp_path)))
     add(state, LogSource(path=str(log), host="a.example"))
     assert [source["path"] for source in sources_in(state)] == [str(log), str(tmp_path)]
+    text = (state / "settings.toml").read_text()
+    assert re.findall(r"(\n+)\[\[sources", text) == ["\n\n", "\n\n"], "one blank line before each"
 
 
 def test_sources_written_inline_are_kept(state: Path) -> None:
