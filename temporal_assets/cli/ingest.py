@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from temporal_assets.cli import console
+from temporal_assets.cli.console import counted
 from temporal_assets.cli.exits import FAILED, USAGE, CommandError, command
 from temporal_assets.cli.landing import file_report, land, show_landing
 from temporal_assets.cli.options import Json, State, invocation, settings_of
@@ -93,6 +94,7 @@ def run(
     sources = [_source(path, options) for path in paths]
     _refuse_mixing(settings, sources)
     settings = add_sources(settings, sources)
+    overruled = _overruled(settings, sources)
     report = land(settings)
     if as_json:
         console.write_json(
@@ -105,6 +107,8 @@ def run(
         )
     else:
         show_landing(report)
+        for message in overruled:
+            console.warn(message)
         _say_what_next(settings.state, report.days)
     if report.failed:
         raise typer.Exit(FAILED)
@@ -122,6 +126,40 @@ def _refuse_mixing(settings: Settings, sources: Sequence[LogSource]) -> None:
             "own logs a state folder with --state or TEMPORAL_ASSETS_STATE",
             USAGE,
         )
+
+
+def _overruled(settings: Settings, named: Sequence[LogSource]) -> list[str]:
+    """What is to be said of files that are not read with the options just given for them."""
+    from temporal_assets.settings import SETTINGS_FILE
+
+    first: dict[Path, LogSource] = {}
+    for source in settings.sources:
+        for path in _files(source):
+            first.setdefault(path, source)
+    messages = []
+    for source in named:
+        others = {path: first[path] for path in _files(source)}
+        own = [path for path, other in others.items() if _options(other) != _options(source)]
+        if own:
+            messages.append(
+                f"{counted(len(own), 'file')} of {source.path} with options of another source, as"
+                f" {own[0]} of {others[own[0]].path}: the first that lists a file in"
+                f" {settings.state / SETTINGS_FILE} decides"
+            )
+    return messages
+
+
+def _files(source: LogSource) -> list[Path]:
+    from temporal_assets.logs.paths import NoSuchLogError, expand
+
+    try:
+        return [path.absolute() for path in expand(source.path)]
+    except NoSuchLogError:
+        return []  # another source, which is away
+
+
+def _options(source: LogSource) -> dict[str, Any]:
+    return source.model_dump(exclude={"path"})
 
 
 def _say_what_next(state: Path, days: Sequence[dt.date]) -> None:

@@ -136,6 +136,17 @@ def test_ingest_counts_every_line_by_what_became_of_it(
 
 
 def test_materialize_builds_what_is_missing(built: tuple[Path, Any]) -> None:
+def test_ingest_says_which_files_keep_other_options(log: Path, state: Path) -> None:
+    call("ingest", log, "--host", "a.example", "--state", state)
+    same = call("ingest", log.parent, "--host", "a.example", "--state", state)
+    assert "options of another source" not in same.stderr
+    other = call("ingest", log.parent, "--host", "b.example", "--state", state)
+    said = " ".join(other.stderr.split())
+    assert f"1 file of {log.parent} with options of another source, as {log} of {log}" in said
+    own = call("ingest", log, "--host", "b.example", "--state", state)
+    assert "options of another source" not in own.stderr
+
+
     _, report = built
     assert report["ok"] is True
     assert report["days"] == ["2026-01-30", "2026-01-31"]
