@@ -20,7 +20,7 @@ import typer
 from temporal_assets import __version__
 from temporal_assets.cli import console
 from temporal_assets.cli.console import counted
-from temporal_assets.cli.exits import FAILED, command
+from temporal_assets.cli.exits import FAILED, command, explained
 from temporal_assets.cli.options import Json, State
 
 if TYPE_CHECKING:
@@ -109,7 +109,8 @@ def _guarded(name: str, check: Callable[[], tuple[str, str]]) -> Finding:
     try:
         return Finding(name, *check())
     except Exception as error:
-        return Finding(name, BROKEN, f"{type(error).__name__}: {error}")
+        why = explained(error) or f"{type(error).__name__}: {error}"
+        return Finding(name, BROKEN, why)
 
 
 def _python() -> tuple[str, str]:
@@ -142,14 +143,20 @@ def _sql_files() -> tuple[str, str]:
 
 
 def _sources(settings: Settings) -> tuple[str, str]:
+    from temporal_assets.logs.detect import resolve
     from temporal_assets.logs.paths import NoSuchLogError, expand
 
-    count, gone = 0, []
+    count, gone, wrong = 0, [], []
     for source in settings.sources:
         try:
+            resolve(source, b"")
             count += len(expand(source.path))
         except NoSuchLogError as error:
             gone.append(str(error))
+        except ValueError as error:
+            wrong.append(f"source {source.path}: {error}")
+    if wrong:
+        return BROKEN, "; ".join([*wrong, *gone])
     if gone:
         return WARNING, "; ".join(gone)
     return OK, f"{counted(len(settings.sources), 'source')}, {counted(count, 'log file')}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import datetime as dt
+import errno
 import io
 import json
 import os
@@ -690,6 +691,31 @@ def test_the_doctor_finds_what_is_broken(state: Path) -> None:
 def test_the_doctor_creates_nothing(state: Path) -> None:
     call("doctor", "--state", state)
     assert not state.exists()
+def test_the_doctor_finds_sources_that_cannot_be_read(state: Path) -> None:
+    state.mkdir()
+    (state / "settings.toml").write_text(
+        '[[sources]]\npath = "/no/such/logs"\nformat = "combind"\n'
+    )
+    result = call("doctor", "--json", "--state", state)
+    (found,) = (one for one in json.loads(result.stdout) if one["check"] == "settings")
+    assert result.exit_code == 1
+    assert found["status"] == doctor.BROKEN
+    assert found["detail"].startswith("source /no/such/logs: format 'combind' is not known")
+
+
+def test_the_doctor_says_what_to_do_about_rights(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def denied(_: Path) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", str(state / "secrets"))
+
+    monkeypatch.setattr(doctor, "_keys", denied)
+    result = call("doctor", "--json", "--state", state)
+    (found,) = (one for one in json.loads(result.stdout) if one["check"] == "keys")
+    assert found["status"] == doctor.BROKEN
+    assert found["detail"].startswith(f"{state / 'secrets'}: permission denied. Run the command as")
+
+
 
 
 def test_the_ui_is_bound_to_this_machine(
