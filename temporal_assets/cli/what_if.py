@@ -40,12 +40,16 @@ def run(
 
     Nothing that is published changes, and settings.toml stays as it is.
     """
+    from temporal_assets.settings import SettingsError
     from temporal_assets.what_if import what_if
 
     settings = existing_settings(state)
     wanted = dict(_pair(text) for text in changes)
     with console.progress_bar("Making the window", None) as bar:
-        trial = what_if(settings, wanted, day, lambda _, done, total: bar.at(done, total))
+        try:
+            trial = what_if(settings, wanted, day, lambda _, done, total: bar.at(done, total))
+        except SettingsError as error:
+            raise CommandError(str(error), USAGE) from None
     if as_json:
         console.write_json(_report(trial, wanted))
     else:

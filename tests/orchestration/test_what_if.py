@@ -191,7 +191,8 @@ def test_the_command(state: Path) -> None:
     report = json.loads(call("what-if", "labels.p=1e6", "--state", state, "--json").stdout)
     assert report["changes"] == {"labels.p": "1e6"}
     assert "page_labels" in {one["asset"] for one in report["assets"]}
-    assert call("what-if", "labels.p", "--state", state).exit_code == 2
+    for wrong in ("labels.p", "labels.p=0", "labels.q=2", "labels.pp=1", "reading.workers=2"):
+        assert call("what-if", wrong, "--state", state).exit_code == 2, wrong
 
 
 def test_the_job_of_the_launchpad(state: Path) -> None:
