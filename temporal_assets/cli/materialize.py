@@ -21,6 +21,7 @@ from temporal_assets.cli.windows import say_what_is_missing
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from temporal_assets.operate import Outcome
     from temporal_assets.settings import Settings
     from temporal_assets.storage.inventory import Inventory
 
@@ -100,8 +101,13 @@ def run(
         show_outcome(outcome)
     if not as_json:
         say_what_is_missing(Store.open(settings), settings)
-    if report.failed or (outcome is not None and not outcome.ok):
+    if report.failed or (outcome is not None and not (outcome.ok and _did_something(outcome, day))):
         raise typer.Exit(FAILED)
+
+
+def _did_something(outcome: Outcome, named: Sequence[dt.date] | None) -> bool:
+    """Whether days that were named one by one led to anything; of a range, some may be left out."""
+    return bool(outcome.materialized or not named)
 
 
 def _assets(names: list[str]) -> tuple[Sequence[str], Sequence[str]]:

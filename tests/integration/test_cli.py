@@ -136,7 +136,6 @@ def test_ingest_counts_every_line_by_what_became_of_it(
     }
 
 
-def test_materialize_builds_what_is_missing(built: tuple[Path, Any]) -> None:
 def test_ingest_says_which_files_keep_other_options(log: Path, state: Path) -> None:
     call("ingest", log, "--host", "a.example", "--state", state)
     same = call("ingest", log.parent, "--host", "a.example", "--state", state)
@@ -148,6 +147,7 @@ def test_ingest_says_which_files_keep_other_options(log: Path, state: Path) -> N
     assert "options of another source" not in own.stderr
 
 
+def test_materialize_builds_what_is_missing(built: tuple[Path, Any]) -> None:
     _, report = built
     assert report["ok"] is True
     assert report["days"] == ["2026-01-30", "2026-01-31"]
@@ -348,6 +348,9 @@ def test_a_day_without_logs_fails_and_says_which_days_there_are(log: Path, state
     result = call("materialize", "--day", "2026-02-02", "--state", state)
     assert result.exit_code == 1
     assert "no log file holds lines of 2026-02-02" in result.stderr
+    ahead = call("materialize", "--day", "2999-01-01", "--state", state)
+    assert ahead.exit_code == 1, "a day that was named and left out"
+    assert "2999-01-01 was left out" in ahead.stderr
     assert "2026-01-30 to 2026-01-31" in result.stderr
 
 
@@ -688,9 +691,6 @@ def test_the_doctor_finds_what_is_broken(state: Path) -> None:
     assert "/no/such/logs" in findings["settings"]["detail"]
 
 
-def test_the_doctor_creates_nothing(state: Path) -> None:
-    call("doctor", "--state", state)
-    assert not state.exists()
 def test_the_doctor_finds_sources_that_cannot_be_read(state: Path) -> None:
     state.mkdir()
     (state / "settings.toml").write_text(
@@ -716,6 +716,9 @@ def test_the_doctor_says_what_to_do_about_rights(
     assert found["detail"].startswith(f"{state / 'secrets'}: permission denied. Run the command as")
 
 
+def test_the_doctor_creates_nothing(state: Path) -> None:
+    call("doctor", "--state", state)
+    assert not state.exists()
 
 
 def test_the_ui_is_bound_to_this_machine(
