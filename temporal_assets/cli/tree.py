@@ -31,8 +31,11 @@ _SECTIONS: Final = (
 
 _NEAR: Final = (
     "SELECT site FROM prefix_trees WHERE depth = 0 AND clients >= {least}"
-    " ORDER BY levenshtein(site, {site}), site"
+    " AND levenshtein(site, {site}) <= {farthest} ORDER BY levenshtein(site, {site}), site"
 )
+
+_MISTYPED: Final = 3
+"""Letters of a name of which one may be wrong for another to be meant: `exmaple.com` has 11."""
 
 
 @command
@@ -96,7 +99,9 @@ def _sections(store: Store, settings: Settings, site: str, day: dt.date) -> list
     if rows:
         return rows
     least = literal(settings.privacy.min_clients)
-    near = engine.rows(_NEAR.format(site=literal(site), least=least), inputs, limit=5)
+    farthest = literal(max(len(site) // _MISTYPED, 1))
+    names = _NEAR.format(site=literal(site), least=least, farthest=farthest)
+    near = engine.rows(names, inputs, limit=5)
     hint = ", ".join(row["site"] for row in near)
     raise CommandError(
         f"{site} has no reliable page in the window up to {day}"

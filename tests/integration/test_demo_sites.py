@@ -247,6 +247,7 @@ def test_the_tree_of_a_site(demo: Demo, tmp_path: Path) -> None:
     absent = demo.run("tree", "news.junipr.example")
     assert absent.exit_code == 1
     assert "with a name like it: news.juniper.example" in absent.stderr
+    assert "with a name like it" not in demo.run("tree", "quite.another.org").stderr
 
 
 def test_tuning_refuses_the_reported_window(demo: Demo) -> None:
