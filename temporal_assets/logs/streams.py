@@ -20,8 +20,8 @@ import zstandard
 from blake3 import blake3
 from isal import igzip_lib
 
-from temporal_assets.logs.kernels import NEWLINE
-from temporal_assets.logs.records import Block
+from temporal_assets.logs.kernels import NEWLINE, kernel
+from temporal_assets.logs.records import Block, Bytes
 from temporal_assets.settings import Reading
 
 __all__ = ["LogStream", "head_digest", "open_stream", "peek", "refusal"]
@@ -230,16 +230,15 @@ class LogStream:
         if rest:
             yield self._block(rest, last=True)
         if self._broken:
-            is_cut = bool(rest) and not rest.endswith(b"\n")
+            is_cut = bool(rest) and rest[-1] != NEWLINE
             self.problem = f"{self._broken} after line {self.lines - is_cut}"
 
-    def _block(self, data: bytes, last: bool) -> Block:
+    def _block(self, data: memoryview, last: bool) -> Block:
         first = self.lines + 1
-        whole = data.endswith(b"\n")
+        whole = data[-1] == NEWLINE
         cut = last and not whole and self._broken is not None
         values = np.frombuffer(data, np.uint8)
-        # Three times as fast as bytes.count.
-        self.lines += int(np.count_nonzero(values == NEWLINE)) + (not whole)
+        self.lines += _newlines(values) + (not whole)
         return Block(values, first, last, cut)
 
     def _first(self, size: int) -> bytes:
@@ -408,19 +407,28 @@ class _LineBuffer:
         self.size += len(text)
         self._parts.append(text)
 
-    def take_lines(self) -> bytes:
+    def take_lines(self) -> memoryview:
         """All whole lines; what follows stays."""
         data = b"".join(self._parts)
         cut = len(data) - self._tail
         self._parts = [data[cut:]] if self._tail else []
         self.size = self._tail
-        return data[:cut]
+        return memoryview(data)[:cut]
 
-    def take_all(self) -> bytes:
+    def take_all(self) -> memoryview:
         data = b"".join(self._parts)
         self._parts = []
         self.size = 0
-        return data
+        return memoryview(data)
+
+
+@kernel
+def _newlines(data: Bytes) -> int:
+    """Newlines of a block; an array of comparisons in between takes as long as unpacking."""
+    count = 0
+    for byte in data:
+        count += byte == NEWLINE
+    return count
 
 
 def open_stream(path: Path, reading: Reading, checkpoints: Sequence[int] = ()) -> LogStream:
