@@ -30,6 +30,14 @@ _OPEN_DAYS: Final = 64
 _DICTIONARY_BYTES: Final = 64 << 20
 """A row group's URLs stay dictionary-encoded up to this size."""
 
+_REPEATED: Final = ["day", "client", "url", "referrer", "site", "source"]
+"""Columns with dictionaries. Times hardly repeat, but they ascend: the steps between them are
+written. A quarter less to keep than with dictionaries of everything."""
+
+_ASKED: Final = ["day", "ts"]
+"""Columns with least and greatest values: nobody looks for a row by another one, and finding them
+among URLs takes a quarter of writing."""
+
 _STRINGS: Final = pa.dictionary(pa.int32(), pa.string())
 SCHEMA: Final = pa.schema(
     [
@@ -114,7 +122,10 @@ class SegmentWriter:
                 SCHEMA,
                 compression="zstd",
                 compression_level=1,
+                use_dictionary=_REPEATED,
                 dictionary_pagesize_limit=_DICTIONARY_BYTES,
+                column_encoding={"ts": "DELTA_BINARY_PACKED"},
+                write_statistics=_ASKED,
                 store_schema=False,
             )
         self._open.move_to_end(day)
