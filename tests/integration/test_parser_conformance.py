@@ -217,13 +217,22 @@ def test_a_fixture_is_detected_and_read(shared_data: Path, name: str) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        *("advertools/apache_error.log", "advertools/nginx_error.log", "advertools/crawl1.log"),
-        *("advertools/nginx_custom_date.log", "lnav/logfile_bro_http.log.0"),
+        *("advertools/crawl1.log", "advertools/nginx_custom_date.log"),
+        "lnav/logfile_bro_http.log.0",
         *("matomo/custom_regex_custom_date.log", "awstats/testnginx.log", "awstats/testtime5.log"),
     ],
 )
 def test_what_is_no_known_access_log_is_refused(shared_data: Path, name: str) -> None:
     with pytest.raises(UnknownFormatError, match="no known format fits: lines look like"):
+        read(shared_data / "parser_conformance" / name)
+
+
+@pytest.mark.parametrize(
+    ("name", "server"),
+    [("advertools/apache_error.log", "Apache"), ("advertools/nginx_error.log", "nginx")],
+)
+def test_an_error_log_is_named_as_one(shared_data: Path, name: str, server: str) -> None:
+    with pytest.raises(UnknownFormatError, match=f"an error log of {server}, which does not say"):
         read(shared_data / "parser_conformance" / name)
 
 
