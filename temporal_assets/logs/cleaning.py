@@ -44,8 +44,10 @@ from temporal_assets.logs.urls import (
     is_static,
     plain_pages,
     plain_targets,
+    plainly_spelled,
     site_of,
     sure_pages,
+    tidied,
 )
 from temporal_assets.settings import LogSource, Settings
 
@@ -241,9 +243,15 @@ class Cleaner:
         prefixes = from_values([value or b"" for value in bases])
         careful: dict[int, bytes | None] = {}
         absolute: set[int] = set()
-        for i, raw in _decoded(distinct, np.flatnonzero(~plain), records.escaped):
-            if raw[:1] == b"/":
-                prefix = bases[base[i]]
+        rest = np.flatnonzero(~plain)
+        spelled = take(distinct, rest)
+        easy = plainly_spelled(spelled.data, spelled.start, spelled.stop).tolist()
+        decoded = _decoded(distinct, rest, records.escaped)
+        for (i, raw), is_easy in zip(decoded, easy, strict=True):
+            prefix = bases[base[i]]
+            if is_easy and prefix is not None:
+                careful[i] = prefix + tidied(raw, self.rules)
+            elif raw[:1] == b"/":
                 careful[i] = None if prefix is None else self.canonical(prefix + raw)
             elif raw[:4].lower() == b"http":
                 careful[i] = self.canonical(raw)

@@ -395,6 +395,22 @@ def plain_targets(
     return _plain_targets(data, start, stop, _PLAIN, _PLAIN_QUERY, rules._suspects)
 
 
+def plainly_spelled(data: Bytes, start: Offsets, stop: Offsets) -> NDArray[np.bool_]:
+    """Which request targets need no parser: fields may have to go or to be sorted, and no more.
+
+    True for i means `canonical_url(origin + target, rules) == origin + tidied(target, rules)` for
+    every canonical origin. False says nothing. Values as in `plain_targets`.
+    """
+    return _plainly_spelled(data, start, stop, _PLAIN, _PLAIN_QUERY)
+
+
+def tidied(target: bytes, rules: UrlRules = DEFAULT) -> bytes:
+    """A target that is plainly spelled, with the fields that belong to the page, in order."""
+    path, _, query = target.decode("ascii").partition("?")
+    query = _canonical_query(query, rules) if query else ""
+    return (f"{path}?{query}" if query else path).encode()
+
+
 def sure_pages(data: Bytes, start: Offsets, stop: Offsets) -> NDArray[np.bool_]:
     """Which request targets are surely no resources: True means `not is_static(target)`.
 
@@ -540,6 +556,37 @@ def _plain_page(
     if not _plain_path(data, path, query, plain):
         return False
     return query == stop or _plain_query(data, query + 1, stop, plain_query, suspects)
+
+
+@kernel
+def _plainly_spelled(
+    data: Bytes,
+    start: Offsets,
+    stop: Offsets,
+    plain: NDArray[np.bool_],
+    plain_query: NDArray[np.bool_],
+) -> NDArray[np.bool_]:
+    out = np.zeros(start.size, np.bool_)
+    for i in range(start.size):
+        query = start[i]
+        while 0 <= query < stop[i] and data[query] != QUESTION:
+            query += 1
+        out[i] = (
+            query >= 0
+            and _plain_path(data, start[i], query, plain)
+            and _plain_text(data, query + 1, stop[i], plain_query)
+        )
+    return out
+
+
+@kernel
+def _plain_text(data: Bytes, at: int, stop: int, plain: NDArray[np.bool_]) -> bool:
+    """Whether all of it is plain, or escaped because it must be."""
+    good = True
+    for i in range(at, stop):
+        byte = data[i]
+        good &= _plain_escape(data, i, stop, plain) if byte == PERCENT else plain[byte]
+    return good
 
 
 _LONGEST_EXTENSION: Final = 8

@@ -17,6 +17,7 @@ from temporal_assets.logs.urls import (
     NOT_PLAIN,
     PLAIN_HTTP,
     PLAIN_HTTPS,
+    SESSION_KEYS,
     STATIC_EXTENSIONS,
     UrlRules,
     canonical_url,
@@ -24,8 +25,10 @@ from temporal_assets.logs.urls import (
     is_static,
     plain_pages,
     plain_targets,
+    plainly_spelled,
     site_of,
     sure_pages,
+    tidied,
 )
 from temporal_assets.settings import Cleaning
 
@@ -350,6 +353,27 @@ def test_targets_with_queries_that_are_not_plain() -> None:
     assert not any(_plain_targets(values))
 
 
+def _plainly_spelled(values: list[bytes]) -> list[bool]:
+    column = from_values(values)
+    plain: list[bool] = plainly_spelled(column.data, column.start, column.stop).tolist()
+    return plain
+
+
+def test_targets_whose_fields_alone_may_change() -> None:
+    tidy = {
+        b"/a": b"/a", b"/a?b&a": b"/a?a&b", b"/a?": b"/a", b"/a?&": b"/a", b"/a?b&": b"/a?b",
+        b"/?utm_source=x": b"/", b"/?b&PHPSESSID=1&a=%20": b"/?a=%20&b", b"/?sid=12": b"/?sid=12",
+    }  # fmt: skip
+    assert all(_plainly_spelled(list(tidy)))
+    assert [tidied(target) for target in tidy] == list(tidy.values())
+
+
+def test_targets_of_which_more_may_change() -> None:
+    values = [b"", b"a?b", b"?b&a", b"/%41?b&a", b"/a;sid=x?b", b"/a?b=%41", b"/a?b='", b"/a?b#c",
+              b"/./?b&a", b"/a?b&\xc3", b"/a?%", b"http://h/?b&a", b"/a?[", b"/a?b c"]  # fmt: skip
+    assert not any(_plainly_spelled(values))
+
+
 def _sure_pages(values: list[bytes]) -> list[bool]:
     column = from_values(values)
     sure: list[bool] = sure_pages(column.data, column.start, column.stop).tolist()
@@ -374,6 +398,7 @@ def test_missing_values_are_not_plain() -> None:
     data = np.frombuffer(b"https://h.example/", np.uint8)
     start, stop = np.array([-1], np.int64), np.array([-1], np.int64)
     assert plain_targets(data, start, stop).tolist() == [False]
+    assert plainly_spelled(data, start, stop).tolist() == [False]
     assert sure_pages(data, start, stop).tolist() == [False]
     assert plain_pages(data, start, stop, UrlRules()).tolist() == [NOT_PLAIN]
 
@@ -407,6 +432,37 @@ _BYTES = st.lists(
 ).map(b"".join)
 
 _ORIGINS = ["https://h.example", "https://h.example:8080", "https://[2001:db8::1]", "https://a.b"]
+
+
+_FIELDS = st.lists(
+    st.tuples(
+        st.sampled_from([b"a", b"b", b"utm_source", b"SID", b"sid", b"phpsessid", b""])
+        | st.binary(max_size=2),
+        st.sampled_from([b"", b"=", b"=1", b"=1=2", b"=%20", b"=%41", b"=/x?y"]),
+    ).map(b"".join),
+    max_size=5,
+).map(b"&".join)
+
+
+@given(
+    targets=st.lists(
+        st.tuples(_BYTES, st.sampled_from([b"", b"?", b"#"]), _FIELDS).map(
+            lambda parts: b"/" + b"".join(parts)
+        ),
+        min_size=1,
+        max_size=20,
+    ),
+    keys=st.sampled_from([frozenset(), frozenset({"*"}), frozenset({"b"}), SESSION_KEYS]),
+)
+def test_fields_of_plainly_spelled_targets_are_all_that_changes(
+    targets: list[bytes], keys: frozenset[str]
+) -> None:
+    rules = UrlRules(dropped_keys=keys)
+    for target, plain in zip(targets, _plainly_spelled(targets), strict=True):
+        if plain:
+            for origin in _ORIGINS:
+                expected = canonical_url(origin.encode() + target, rules)
+                assert f"{origin}{tidied(target, rules).decode()}" == expected
 
 
 @given(targets=st.lists(_BYTES.map(lambda tail: b"/" + tail) | _BYTES, min_size=1, max_size=20))
