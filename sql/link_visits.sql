@@ -25,19 +25,17 @@ FROM (
     SELECT
         page,
         period,
-        count(*) AS clients,
-        sum(visits) AS visits,
-        sum(recent_visits) AS recent_visits
+        count(DISTINCT client) AS clients,
+        count(*) AS visits,
+        sum(is_recent) AS recent_visits
     FROM (
         SELECT
             page,
             client,
             CAST(floor(date_diff('day', DATE '1970-01-01', day) / $rotation_days) AS BIGINT)
                 AS period,
-            count(*) AS visits,
-            sum(CASE WHEN day >= $recent_from THEN 1 ELSE 0 END) AS recent_visits
+            CASE WHEN day >= $recent_from THEN 1 ELSE 0 END AS is_recent
         FROM seen
-        GROUP BY page, client, period
     )
     GROUP BY page, period
 )

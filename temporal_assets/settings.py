@@ -652,6 +652,11 @@ class Engine(_Section):
     threads: int | None = Field(None, ge=1)
     """Threads of one statement; all cores when unset."""
 
+    @property
+    def used_threads(self) -> int:
+        """Threads of one statement, on this machine."""
+        return self.threads or os.cpu_count() or 1
+
     @field_validator("memory_limit")
     @classmethod
     def _size(cls, value: str) -> str:

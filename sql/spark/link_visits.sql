@@ -31,21 +31,16 @@ FROM (
   SELECT
     page,
     period,
-    COUNT(*) AS clients,
-    SUM(visits) AS visits,
-    SUM(recent_visits) AS recent_visits
+    COUNT(DISTINCT client) AS clients,
+    COUNT(*) AS visits,
+    SUM(is_recent) AS recent_visits
   FROM (
     SELECT
       page,
       client,
       CAST(FLOOR(DATEDIFF(DAY, CAST('1970-01-01' AS DATE), day) / :rotation_days) AS BIGINT) AS period,
-      COUNT(*) AS visits,
-      SUM(CASE WHEN day >= :recent_from THEN 1 ELSE 0 END) AS recent_visits
+      CASE WHEN day >= :recent_from THEN 1 ELSE 0 END AS is_recent
     FROM seen
-    GROUP BY
-      page,
-      client,
-      period
   )
   GROUP BY
     page,

@@ -202,7 +202,7 @@ def _engine(settings: Settings) -> tuple[str, str]:
     wanted = settings.engine
     options: dict[str, str | bool | int | float | list[str]] = {
         "memory_limit": wanted.memory_limit,
-        "threads": str(wanted.threads or os.cpu_count() or 1),
+        "threads": str(wanted.used_threads),
     }
     with duckdb.connect(":memory:", config=options) as connection:
         query = "SELECT current_setting('memory_limit'), current_setting('threads')"

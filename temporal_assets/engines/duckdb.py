@@ -77,7 +77,7 @@ class DuckDBEngine:
     ) -> list[Path]:
         """See `Engine.apply`: results are spilled, and then written as those of a query are."""
         ((name, _),) = inputs.items()
-        threads = self.settings.engine.threads or os.cpu_count() or 1
+        threads = self.settings.engine.used_threads
         with self._session(inputs) as session:
             batches = session.sql(f'SELECT * FROM "{name}"').to_arrow_reader(batch_rows)  # noqa: S608
             return [_write_results(session, in_order(kernel, batches, threads), table, out)]
@@ -186,7 +186,7 @@ def connect(settings: Settings) -> Iterator[duckdb.DuckDBPyConnection]:
     with _spill_folder(settings.state) as spill:
         config: dict[str, str | bool | int | float | list[str]] = {
             "memory_limit": engine.memory_limit,
-            "threads": str(engine.threads or os.cpu_count() or 1),
+            "threads": str(engine.used_threads),
             "temp_directory": str(spill),
             # The network is never used: no extension is fetched behind the user's back.
             "autoinstall_known_extensions": "false",

@@ -10,7 +10,9 @@ from __future__ import annotations
 import datetime as dt
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -231,8 +233,8 @@ def _require_sources(store: Store, settings: Settings, asset: WindowAsset, day: 
                 f"first (temporal-assets materialize {table.name} --day {day})"
             )
     sources = _sources(store, settings, asset, day, settings.window.min_days)
-    for manifest in sources.manifests:
-        store.verify(manifest, building=True)
+    with ThreadPoolExecutor(settings.engine.used_threads) as pool:
+        list(pool.map(partial(store.verify, building=True), sources.manifests))
     return sources
 
 

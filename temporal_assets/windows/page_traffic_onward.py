@@ -13,7 +13,6 @@ Here: the changes, and putting rows together. Not here: whether there is a windo
 from __future__ import annotations
 
 import datetime as dt
-import os
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -172,7 +171,7 @@ def go_on(
         table = rows.table(first, min(first + at_once, len(totals)))
         return job.engine.write(table, contracts.PAGE_TRAFFIC, folder)
 
-    with ThreadPoolExecutor(job.settings.engine.threads or os.cpu_count() or 1) as pool:
+    with ThreadPoolExecutor(job.settings.engine.used_threads) as pool:
         parts = pool.map(write, range(0, max(len(totals), 1), at_once))
         return [path for part in parts for path in part]
 
