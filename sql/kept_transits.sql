@@ -6,14 +6,19 @@
 -- grain: none
 -- Hashes are compared, because most transits are sorted out here; a few too many do no harm.
 WITH moved AS (
-    SELECT hash(target, client) AS visit FROM entering
+    SELECT hash(hash(target), client) AS visit FROM entering
     UNION ALL
-    SELECT hash(target, client) AS visit FROM leaving
+    SELECT hash(hash(target), client) AS visit FROM leaving
+),
+
+-- Of each URL once: it is most of the work.
+hashed AS (
+    SELECT referrer, target, client, hash(referrer) AS source, hash(target) AS page FROM kept
 )
 
 SELECT referrer, target, client
-FROM kept
+FROM hashed
 WHERE
-    hash(target, client) IN (SELECT visit FROM moved)
-    OR hash(target) IN (SELECT hash(url) FROM traced_pages WHERE NOT is_new)
-    OR hash(referrer) IN (SELECT hash(url) FROM traced_pages WHERE is_new)
+    hash(page, client) IN (SELECT visit FROM moved)
+    OR page IN (SELECT hash(url) FROM traced_pages WHERE NOT is_new)
+    OR source IN (SELECT hash(url) FROM traced_pages WHERE is_new)

@@ -3,32 +3,40 @@
 -- parameters: none
 WITH moved AS (
   SELECT
-    XXHASH64(target, client) AS visit
+    XXHASH64(XXHASH64(target), client) AS visit
   FROM {entering} AS entering
   UNION ALL
   SELECT
-    XXHASH64(target, client) AS visit
+    XXHASH64(XXHASH64(target), client) AS visit
   FROM {leaving} AS leaving
+), hashed AS (
+  SELECT
+    referrer,
+    target,
+    client,
+    XXHASH64(referrer) AS source,
+    XXHASH64(target) AS page
+  FROM {kept} AS kept
 )
 SELECT
   referrer,
   target,
   client
-FROM {kept} AS kept
+FROM hashed
 WHERE
-  XXHASH64(target, client) IN (
+  XXHASH64(page, client) IN (
     SELECT
       visit
     FROM moved
   )
-  OR XXHASH64(target) IN (
+  OR page IN (
     SELECT
       XXHASH64(url)
     FROM {traced_pages} AS traced_pages
     WHERE
       NOT is_new
   )
-  OR XXHASH64(referrer) IN (
+  OR source IN (
     SELECT
       XXHASH64(url)
     FROM {traced_pages} AS traced_pages
