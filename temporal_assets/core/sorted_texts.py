@@ -6,6 +6,7 @@ Here: the walk, over as many blocks of strings as there are. Not here: where blo
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -14,6 +15,34 @@ from temporal_assets.core.compiled import kernel
 from temporal_assets.core.texts import Bytes, Int64s, Texts, equal_bytes
 
 _WORD: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """Pairs of strings, ascending by the first and then by the second; no pair twice."""
+
+    first: Texts
+    second: Texts
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+
+def merged(one: Keys, other: Keys) -> tuple[Int64s, Int64s]:
+    """For each pair that either has, in order, its place in one and in the other; -1 where none."""
+    size = len(one) + len(other)
+    places, others = np.empty(size, np.int64), np.empty(size, np.int64)
+    count = _merge(*_arrays(one), *_arrays(other), places, others)
+    return places[:count], others[:count]
+
+
+def count_up_to(keys: Keys, start: int, last: Keys) -> int:
+    """How many pairs are not beyond the one of `last`, of which the first `start` are not."""
+    return int(_count(*_arrays(keys), start, *_arrays(last)))
+
+
+def _arrays(keys: Keys) -> tuple[Bytes, Int64s, Bytes, Int64s]:
+    return keys.first.data, keys.first.offsets, keys.second.data, keys.second.offsets
 
 
 class Seeker:
@@ -77,6 +106,64 @@ def _walk(
         if order >= 0:
             at += 1
     return place, at
+
+
+@kernel
+def _merge(
+    a: Bytes,
+    a_at: Int64s,
+    b: Bytes,
+    b_at: Int64s,
+    c: Bytes,
+    c_at: Int64s,
+    d: Bytes,
+    d_at: Int64s,
+    places: Int64s,
+    others: Int64s,
+) -> int:
+    """Pairs of `a` and `b` with those of `c` and `d`; how many there are of both together."""
+    i, j, count = 0, 0, 0
+    while i < len(a_at) - 1 or j < len(c_at) - 1:
+        if i == len(a_at) - 1:
+            order = 1
+        elif j == len(c_at) - 1:
+            order = -1
+        else:
+            order = _compare(a, a_at[i], a_at[i + 1], c, c_at[j], c_at[j + 1])
+            if order == 0:
+                order = _compare(b, b_at[i], b_at[i + 1], d, d_at[j], d_at[j + 1])
+        places[count] = i if order <= 0 else -1
+        others[count] = j if order >= 0 else -1
+        i += order <= 0
+        j += order >= 0
+        count += 1
+    return count
+
+
+@kernel
+def _count(
+    a: Bytes,
+    a_at: Int64s,
+    b: Bytes,
+    b_at: Int64s,
+    start: int,
+    c: Bytes,
+    c_at: Int64s,
+    d: Bytes,
+    d_at: Int64s,
+) -> int:
+    """Halving what is left between those that are not beyond and those that are."""
+    low, high = start, len(a_at) - 1
+    while low < high:
+        middle = (low + high) // 2
+        order = _compare(a, a_at[middle], a_at[middle + 1], c, c_at[0], c_at[1])
+        if order == 0:
+            order = _compare(b, b_at[middle], b_at[middle + 1], d, d_at[0], d_at[1])
+        if order <= 0:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 @kernel

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import pyarrow as pa
 
@@ -13,6 +13,9 @@ from temporal_assets.contracts import Table
 
 Inputs = Mapping[str, Sequence[str]]
 """Table name in the query -> paths (or fsspec URLs) of the Parquet files that hold it."""
+
+Rows: TypeAlias = pa.Table | pa.RecordBatchReader
+"""Rows of this process, all of them or as they are made."""
 
 Kernel = Callable[[pa.RecordBatch], pa.RecordBatch]
 """Mathematics over rows: a batch in, a batch out. Called from several threads at once."""
@@ -113,10 +116,11 @@ class Engine(Protocol):
         """
         ...
 
-    def write(self, rows: pa.Table, table: Table, out: Path) -> list[Path]:
+    def write(self, rows: Rows, table: Table, out: Path) -> list[Path]:
         """Write rows that were put together in this process, as those of a query are written.
 
-        Columns are those of `table` in their order.
+        Columns are those of `table` in their order. Rows of a reader are put together while they
+        are written, and never in memory all at once.
         """
         ...
 

@@ -39,15 +39,24 @@ def spill(
 ) -> None:
     """Write batches to a Parquet file in groups of `group_rows`, however the rows came."""
     with pq.ParquetWriter(path, schema, compression="lz4") as writer:
-        waiting, rows = list[pa.RecordBatch](), 0
-        for batch in batches:
-            # Joined once a group: thousands of small batches are not joined with each other.
-            waiting.append(batch)
-            rows += len(batch)
-            if rows >= group_rows:
-                table = pa.Table.from_batches(waiting, schema)
-                rows %= group_rows
-                whole = len(table) - rows
-                writer.write_table(table.slice(0, whole), row_group_size=group_rows)
-                waiting = table.slice(whole).to_batches()
-        writer.write_table(pa.Table.from_batches(waiting, schema))
+        for group in even(batches, schema, group_rows):
+            writer.write_table(group, row_group_size=group_rows)
+
+
+def even(
+    batches: Iterable[pa.RecordBatch], schema: pa.Schema, group_rows: int
+) -> Iterator[pa.Table]:
+    """The same rows in groups of `group_rows`, however they came; the last has what is left."""
+    waiting, rows = list[pa.RecordBatch](), 0
+    for batch in batches:
+        # Joined once a group: thousands of small batches are not joined with each other.
+        waiting.append(batch)
+        rows += len(batch)
+        if rows >= group_rows:
+            table = pa.Table.from_batches(waiting, schema)
+            rows %= group_rows
+            whole = len(table) - rows
+            for start in range(0, whole, group_rows):
+                yield table.slice(start, group_rows)
+            waiting = table.slice(whole).to_batches()
+    yield pa.Table.from_batches(waiting, schema)

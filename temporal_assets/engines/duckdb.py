@@ -21,9 +21,10 @@ from temporal_assets.engines.base import (
     Inputs,
     Kernel,
     LostGroup,
+    Rows,
     Spread,
 )
-from temporal_assets.engines.batches import in_order, spill
+from temporal_assets.engines.batches import even, in_order, spill
 from temporal_assets.engines.groups import in_groups, parcels
 from temporal_assets.engines.sql import literal, sql_file
 from temporal_assets.settings import Settings
@@ -103,8 +104,10 @@ class DuckDBEngine:
             with self._session({}) as second:
                 return [_write_results(second, results, table, out)]
 
-    def write(self, rows: pa.Table, table: Table, out: Path) -> list[Path]:
+    def write(self, rows: Rows, table: Table, out: Path) -> list[Path]:
         """See `Engine.write`: Arrow's rows are read where they are."""
+        if isinstance(rows, pa.RecordBatchReader):
+            rows = _in_row_groups(rows)
         with self._session({}) as session:
             session.register(_MADE, rows)
             return [_write(session, f"SELECT * FROM {_MADE}", table, out)]  # noqa: S608 - ours
@@ -136,6 +139,14 @@ class DuckDBEngine:
             for name, paths in inputs.items():
                 create_view(session, name, paths, temporary=True)
             yield session
+
+
+def _in_row_groups(rows: pa.RecordBatchReader) -> pa.RecordBatchReader:
+    """The same rows, as many at a time as a row group has: others would make other groups."""
+    groups = even(rows, rows.schema, ROW_GROUP_ROWS)
+    return pa.RecordBatchReader.from_batches(
+        rows.schema, (batch for group in groups for batch in group.combine_chunks().to_batches())
+    )
 
 
 def _write_results(

@@ -31,6 +31,7 @@ from temporal_assets.engines.base import (
     Kernel,
     LostGroup,
     Result,
+    Rows,
 )
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.engines.outcomes import result_of
@@ -141,7 +142,7 @@ class SparkEngine:
         for _, outcome in sorted(tuple(row) for row in found):
             yield result_of(outcome)
 
-    def write(self, rows: pa.Table, table: Table, out: Path) -> list[Path]:
+    def write(self, rows: Rows, table: Table, out: Path) -> list[Path]:
         """See `Engine.write`: what fits into this process is written by it."""
         return self._small.write(rows, table, out)
 

@@ -10,6 +10,12 @@ from typing import Any, Final
 from temporal_assets.contracts.page_totals import SEEN_BITS
 from temporal_assets.windows.asset import Job, WindowAsset
 from temporal_assets.windows.onward import Earlier, find_earlier
+from temporal_assets.windows.page_totals_onward import PAGE_CHANGES, go_on
+from temporal_assets.windows.parquet_rows import ParquetRows
+
+MANY_PAGES: Final = 4_000_000
+"""Pages from which a walk along two windows is faster than to join and to sort them. Half a million
+take 0.3 s in place of 0.2; 39 million 18 s in place of 25, and 3.6 GB in place of 9.2."""
 
 
 def _make(job: Job) -> Sequence[Path]:
@@ -19,6 +25,10 @@ def _make(job: Job) -> Sequence[Path]:
         days = {"page_views": job.window("page_views").files}
         parameters = whole_window(job.first, job.day)
         return job.engine.query("page_totals", days, parameters, table, job.out)
+    # A cluster has memory for a join and a sort, and no order of rows that one machine could walk.
+    if job.engine.spread is None and _pages(earlier) >= MANY_PAGES:
+        threads = job.settings.engine.used_threads
+        return go_on(job.engine, earlier, job.first, job.day, job.out, threads)
     changed = {
         "earlier": earlier.files,
         "entering": earlier.entering,
@@ -39,10 +49,14 @@ def _earlier(job: Job) -> Earlier | None:
     return find_earlier(job, "page_views") if fits else None
 
 
+def _pages(earlier: Earlier) -> int:
+    return len(ParquetRows(earlier.files))
+
+
 PAGE_TOTALS: Final = WindowAsset(
     "page_totals",
     _make,
     windows=("page_views",),
-    sql=("page_totals", "page_totals_onward"),
+    sql=("page_totals", "page_totals_onward", PAGE_CHANGES.name),
     settings=lambda settings: [settings.window.days],
 )

@@ -154,6 +154,36 @@ def test_rows_of_this_process_are_written_as_they_lie(
     assert pq.read_table(made).to_pylist() == rows.to_pylist()
 
 
+@pytest.mark.parametrize("batch_rows", [1000, ROW_GROUP_ROWS - 1, 3 * ROW_GROUP_ROWS])
+def test_rows_that_are_put_together_meanwhile_are_the_same_file(
+    out: Path, tmp_path: Path, batch_rows: int
+) -> None:
+    source = pq.read_table(numbers(tmp_path / "a.parquet", 0, 2 * ROW_GROUP_ROWS + 17))
+    rows = pa.Table.from_batches([double(one) for one in source.to_batches()], RESULT.arrow_schema)
+    engine = DuckDBEngine(load_settings(tmp_path))
+    (written,) = engine.write(rows.combine_chunks(), RESULT, out)
+    whole = written.read_bytes()
+    batches = rows.combine_chunks().to_batches(max_chunksize=batch_rows)
+    reader = pa.RecordBatchReader.from_batches(rows.schema, iter(batches))
+    (written,) = engine.write(reader, RESULT, out)
+    assert written.read_bytes() == whole
+    engine.close()
+
+
+def test_an_error_while_rows_are_put_together_is_no_file(
+    engine: Engine, out: Path, tmp_path: Path
+) -> None:
+    source = pq.read_table(numbers(tmp_path / "a.parquet", 0, 9))
+
+    def failing() -> Iterator[pa.RecordBatch]:
+        yield from (double(one) for one in source.to_batches())
+        raise ArithmeticError("this is too much")
+
+    reader = pa.RecordBatchReader.from_batches(RESULT.arrow_schema, failing())
+    with pytest.raises(Exception, match="this is too much"):
+        engine.write(reader, RESULT, out)
+
+
 def test_an_error_in_a_kernel_is_the_callers(engine: Engine, out: Path, tmp_path: Path) -> None:
     def fail(batch: pa.RecordBatch) -> pa.RecordBatch:
         raise ArithmeticError(f"{len(batch)} rows are too many")

@@ -155,6 +155,7 @@ def test_windows_are_what_a_loop_over_days_says(
     steps=st.lists(st.integers(0, LENGTH + 5), min_size=2, max_size=6),
     late=st.dictionaries(st.integers(0, LENGTH + 5), a_day, max_size=2),
     late_after=st.integers(0, 5),
+    walks=st.booleans(),
 )
 def test_going_on_gives_the_bytes_of_making_anew(
     engine: Engine,
@@ -162,9 +163,18 @@ def test_going_on_gives_the_bytes_of_making_anew(
     steps: list[int],
     late: Mapping[int, Views],
     late_after: int,
+    walks: bool,
 ) -> None:
     """Windows are made in any order, days are missing, late files change or add days."""
-    with TemporaryDirectory() as first, TemporaryDirectory() as second:
+    from temporal_assets.windows import page_totals
+
+    many = 0 if walks else page_totals.MANY_PAGES
+    with (
+        pytest.MonkeyPatch.context() as patched,
+        TemporaryDirectory() as first,
+        TemporaryDirectory() as second,
+    ):
+        patched.setattr(page_totals, "MANY_PAGES", many)
         onward, anew = Windows(engine, Path(first)), Windows(engine, Path(second))
         here = list(days)
         for n, views in enumerate(here):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.core.sorted_texts import Seeker
+from temporal_assets.core.sorted_texts import Keys, Seeker, count_up_to, merged
 from temporal_assets.core.texts import texts
 
 a_text = st.text("ab/\0ü", max_size=12) | st.sampled_from(["aaaaaaaab", "aaaaaaaa", "aaaaaaaaba"])
@@ -29,3 +29,33 @@ def test_every_string_is_found_where_it_stands(
         first += len(block)
     place = {text: at for at, text in enumerate(shown)}
     assert seeker.places.tolist() == [place.get(text, -1) for text in wanted]
+
+
+a_pair = st.tuples(a_text, a_text)
+some_pairs = st.sets(a_pair, max_size=20).map(lambda found: sorted(found, key=encoded))
+
+
+def encoded(pair: tuple[str, str]) -> tuple[bytes, bytes]:
+    return pair[0].encode(), pair[1].encode()
+
+
+def keys(pairs: list[tuple[str, str]]) -> Keys:
+    return Keys(texts([one for one, _ in pairs]), texts([two for _, two in pairs]))
+
+
+@given(one=some_pairs, other=some_pairs)
+def test_pairs_of_both_in_order_with_their_places(
+    one: list[tuple[str, str]], other: list[tuple[str, str]]
+) -> None:
+    places, others = merged(keys(one), keys(other))
+    both = sorted({*one, *other}, key=encoded)
+    assert places.tolist() == [one.index(pair) if pair in one else -1 for pair in both]
+    assert others.tolist() == [other.index(pair) if pair in other else -1 for pair in both]
+
+
+@given(pairs=some_pairs, last=a_pair, start=st.integers(0, 20))
+def test_how_many_pairs_are_not_beyond_one(
+    pairs: list[tuple[str, str]], last: tuple[str, str], start: int
+) -> None:
+    count = sum(encoded(pair) <= encoded(last) for pair in pairs)
+    assert count_up_to(keys(pairs), min(start, count), keys([last])) == count

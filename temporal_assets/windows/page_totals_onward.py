@@ -1,0 +1,122 @@
+"""`page_totals` from those of an earlier window: one walk along its pages and those that changed.
+
+Both lie in the order of sites and URLs, and so does what comes out: nothing is joined or sorted but
+the pages of the days that have come or left. The bits of `seen` are shifted, so that days that
+leave drop out, and the lowest one left is the birth. The file is that of sql/page_totals.sql, byte
+for byte.
+
+Here: putting rows together, for one machine. Not here: whether there is a window to go on from
+(`onward`), and the walk (`core.sorted_texts`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from temporal_assets import contracts
+from temporal_assets.contracts import ColumnSpec, Table, Type
+from temporal_assets.core.sorted_texts import Keys, count_up_to, merged
+from temporal_assets.core.texts import Int64s
+from temporal_assets.engines.arrow_texts import from_arrow
+from temporal_assets.engines.base import Engine
+from temporal_assets.engines.batches import in_order
+from temporal_assets.windows.onward import Earlier
+from temporal_assets.windows.parquet_rows import ParquetRows
+
+PAGE_CHANGES: Final = Table(
+    name="page_changes",
+    version=1,
+    description="What changed of a window's pages; lives within one build.",
+    grain="url",
+    columns=(
+        ColumnSpec("site", Type.VARCHAR, "Host of `url`."),
+        ColumnSpec("url", Type.VARCHAR, "The page."),
+        ColumnSpec("views", Type.BIGINT, "Views that came, less those that left."),
+        ColumnSpec("seen", Type.BIGINT, "Days that came with views, as bits of the window."),
+    ),
+)
+
+_COLUMNS: Final = ("site", "url", "total", "seen")
+"""Of the window before."""
+
+
+def go_on(
+    engine: Engine, earlier: Earlier, first: dt.date, day: dt.date, out: Path, threads: int
+) -> list[Path]:
+    """The file of `page_totals` of the window from `first` to `day`."""
+    days = {"entering": earlier.entering, "leaving": earlier.leaving}
+    made = engine.query(PAGE_CHANGES.name, days, {"first": first}, PAGE_CHANGES, out)
+    changes = pq.read_table([str(path) for path in made], memory_map=False).combine_chunks()
+    rows = _Rows(changes, first, day, earlier.moved)
+    tables = in_order(rows.table, rows.parts(earlier.files), threads)
+    reader = pa.RecordBatchReader.from_batches(
+        contracts.PAGE_TOTALS.arrow_schema,
+        (batch for table in tables for batch in table.to_batches()),
+    )
+    return engine.write(reader, contracts.PAGE_TOTALS, out)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """The rows of a window, from those before it and what has changed."""
+
+    changes: pa.Table
+    first: dt.date
+    day: dt.date
+    moved: int
+
+    def parts(self, before: list[str]) -> Iterator[tuple[pa.Table, pa.Table]]:
+        """Rows of before in order, some at a time, with the changes that belong among them."""
+        keys = _keys(self.changes)
+        start = 0
+        for rows in ParquetRows(before).blocks(_COLUMNS, lambda block: block.combine_chunks()):
+            if len(rows):
+                stop = count_up_to(keys, start, _keys(rows.slice(len(rows) - 1)))
+                yield rows, self.changes.slice(start, stop - start)
+                start = stop
+        schema = pa.schema([contracts.PAGE_TOTALS.arrow_schema.field(name) for name in _COLUMNS])
+        yield schema.empty_table(), self.changes.slice(start)
+
+    def table(self, part: tuple[pa.Table, pa.Table]) -> pa.Table:
+        """Of the pages of a part that are still in the window."""
+        before, changes = part
+        old, new = merged(_keys(before), _keys(changes))
+        total = _taken(before["total"], old) + _taken(changes["views"], new)
+        there = total > 0
+        old, new, total = old[there], new[there], total[there]
+        seen = (_taken(before["seen"], old) >> self.moved) | _taken(changes["seen"], new)
+        birth = np.bitwise_count((seen & -seen) - 1).astype(np.int32)
+        birth += (self.first - dt.date(1970, 1, 1)).days
+        place = pa.array(np.where(old < 0, len(before) + new, old))
+        columns = {
+            "day": pa.repeat(pa.scalar(self.day, pa.date32()), len(total)),
+            **{
+                name: pa.chunked_array([*before[name].chunks, *changes[name].chunks], pa.string())
+                .combine_chunks()
+                .take(place)
+                for name in ("site", "url")
+            },
+            "total": total,
+            "birth": pa.array(birth).cast(pa.date32()),
+            "seen": seen,
+        }
+        return pa.table(columns, contracts.PAGE_TOTALS.arrow_schema)
+
+
+def _keys(rows: pa.Table) -> Keys:
+    return Keys(from_arrow(rows["site"]), from_arrow(rows["url"]))
+
+
+def _taken(column: pa.ChunkedArray, places: Int64s) -> Int64s:
+    """Values by place, 0 where there is none."""
+    values = np.concatenate((column.to_numpy(), [0]))
+    taken: Int64s = values[places]
+    return taken
