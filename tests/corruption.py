@@ -48,6 +48,7 @@ WRONG: Mapping[Type, tuple[str, ...]] = {
         "-1",
         "0",
         "{c} + 1",
+        "row_number() OVER () * 7919",
         "CASE WHEN abs({c}) < 1e9 THEN {c} * 1000 ELSE 0 END",
         "NULL",
     ),

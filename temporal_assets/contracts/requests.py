@@ -6,6 +6,8 @@ from typing import Final
 
 from temporal_assets.contracts.rules import (
     Drift,
+    Rule,
+    Severity,
     day_is_partition,
     has_rows,
     no_rows,
@@ -16,6 +18,9 @@ from temporal_assets.contracts.table import ColumnSpec, Table, Type
 
 _AUTHORITY: Final = "split_part(url, '/', 3)"
 """Host and port of a canonical URL: it has neither credentials nor an empty path."""
+
+_TELLING: Final = 500
+"""Requests of a day from which shares of clients say something."""
 
 REQUESTS: Final = Table(
     name="requests",
@@ -68,6 +73,35 @@ REQUESTS: Final = Table(
             remedy="Canonicalisation is at fault: report it with the rows shown here.",
         ),
         has_rows("requests"),
+        Rule(
+            name="clients_are_many",
+            measure=(
+                f"(SELECT CASE WHEN sum(n) >= {_TELLING} THEN max(n) / CAST(sum(n) AS DOUBLE) END"  # noqa: S608
+                " FROM (SELECT count(*) AS n FROM requests GROUP BY client) AS clients)"
+            ),
+            severity=Severity.WARN,
+            maximum=0.5,  # in real logs it is a few per cent, in small ones 15
+            protects="Views are distinct clients: one proxy in front of all makes them one.",
+            remedy=(
+                "Most requests come from one address. If it is a proxy, set"
+                ' `address = "forwarded"`; else see whether the address stands where the format'
+                " says it does."
+            ),
+        ),
+        Rule(
+            name="clients_come_again",
+            measure=(
+                f"CASE WHEN count(*) >= {_TELLING}"
+                " THEN count(DISTINCT client) / CAST(count(*) AS DOUBLE) END"
+            ),
+            severity=Severity.WARN,
+            maximum=0.98,  # in real logs it is a third or less
+            protects="Views are distinct clients: a reload, or a second page, is no new visitor.",
+            remedy=(
+                "Nearly every request comes from an address of its own. See whether the address"
+                " stands where the format says, and not the number of a request or its time."
+            ),
+        ),
     ),
     drifts=(
         rows_drift("requests"),
