@@ -86,8 +86,9 @@ class LogSource(_Section):
     names sort numerically."""
 
     format: str = "auto"
-    """A name from docs/log-formats.md, `auto` to detect it from the first lines, or `regex:`
-    followed by a pattern with named groups."""
+    """A name from docs/log-formats.md, `auto` to detect it from the first lines, `nginx:` or
+    `apache:` followed by the log format the server was given, or `regex:` by a pattern with named
+    groups."""
 
     host: str | None = None
     """Host of the site, for formats whose lines do not carry one (combined, common)."""

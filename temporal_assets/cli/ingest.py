@@ -15,7 +15,7 @@ import typer
 from temporal_assets.cli import console
 from temporal_assets.cli.console import counted
 from temporal_assets.cli.exits import FAILED, USAGE, CommandError, command
-from temporal_assets.cli.landing import file_report, land, show_landing
+from temporal_assets.cli.landing import file_report, kept, land, show_landing
 from temporal_assets.cli.options import Json, State, invocation, settings_of
 
 if TYPE_CHECKING:
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 FORMAT_NAMES: Final = (
     "combined, combined_vhost, common, common_vhost, gandi, ovh, nginx_json, caddy_json, "
-    "traefik_json, w3c, iis, cloudfront, alb, elb, s3, squid, haproxy, jsonl, csv, tsv, parquet"
+    "traefik_json, w3c, iis, cloudfront, cloudfront_json, cloudflare_json, akamai_json, "
+    "google_json, azure_json, alb, elb, s3, squid, haproxy, envoy, jsonl, csv, tsv, parquet"
 )
 """Written out, because the formats themselves take a second to load; a test compares the two."""
 
@@ -46,8 +47,8 @@ def run(
         str,
         typer.Option(
             "--format",
-            help=f"auto (from the first lines), {FORMAT_NAMES}, or regex:PATTERN with named "
-            "groups.",
+            help=f"auto (from the first lines), {FORMAT_NAMES}, nginx: or apache: and the log "
+            "format that the server was given, or regex:PATTERN with named groups.",
         ),
     ] = "auto",
     host: Annotated[
@@ -109,7 +110,8 @@ def run(
         show_landing(report)
         for message in overruled:
             console.warn(message)
-        _say_what_next(settings.state, report.days)
+        if any(map(kept, report.landed)) or not report.landed:
+            _say_what_next(settings.state, report.days)
     if report.failed:
         raise typer.Exit(FAILED)
 
@@ -188,6 +190,12 @@ def _source(path: str, options: dict[str, Any]) -> LogSource:
     from temporal_assets.logs.paths import NoSuchLogError, expand
     from temporal_assets.settings import LogSource
 
+    if path == "-":
+        raise CommandError(
+            "standard input is not read: name the files, packed ones too. They are known again, so "
+            "that no line counts twice",
+            USAGE,
+        )
     if _is_no_text(path):
         raise CommandError(f"{path!a}: the name is no UTF-8; name its folder instead", USAGE)
     try:

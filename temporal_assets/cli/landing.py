@@ -14,12 +14,17 @@ from temporal_assets.cli.console import counted
 from temporal_assets.cli.days import ranges
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from temporal_assets.settings import Settings
     from temporal_assets.storage.inventory import LandedFile
     from temporal_assets.storage.landing import LandingReport
 
 _FILES_SHOWN: Final = 40
 """Rows of one table that a person reads; `--json` lists every file."""
+
+_TROUBLES_SHOWN: Final = 10
+"""Files of which is said what is wrong: with more, it is the same with most."""
 
 _SAMPLES_SHOWN: Final = 3
 """Malformed lines shown; all that were kept are in `rejects`."""
@@ -102,10 +107,12 @@ def show_landing(report: LandingReport) -> None:
 
 def show_troubles(report: LandingReport) -> None:
     """What is wrong with the files that were read or could not be read."""
-    for file in report.landed:
+    doubtful = [file for file in report.landed if file.problem or _is_doubtful(file)]
+    for file in doubtful[:_TROUBLES_SHOWN]:
         if file.problem:
             console.warn(f"{file.name}: {file.problem}")
         _warn_of_format(file)
+    _say_how_many_more(doubtful, "with such lines")
     for message in report.warnings:
         console.warn(message)
     without = [file for file in report.landed if file.lines and not file.has_referrers]
@@ -114,15 +121,37 @@ def show_troubles(report: LandingReport) -> None:
         console.warn(
             f"{counted(len(without), 'file')} in a format without referrers ({formats}): the "
             "visits count as views, but nothing is known of the links that led there, so hubs and "
-            "the behaviour graph will not see them"
+            "the behaviour graph will not see them. If its lines do name referrers, say what the "
+            "server was told to write (`--format nginx:…`, docs/log-formats.md)"
         )
-    for file in report.failed:
+    failed = sorted(report.failed, key=lambda file: file.name)
+    for file in failed[:_TROUBLES_SHOWN]:
         console.fail(console.plain(file.error))
+    _say_how_many_more(failed, "that cannot be read: `ingest --json` names them")
+
+
+def _say_how_many_more(files: Sequence[LandedFile], what: str) -> None:
+    if len(files) > _TROUBLES_SHOWN:
+        console.warn(f"and {counted(len(files) - _TROUBLES_SHOWN, 'more file')} {what}")
+
+
+def _is_doubtful(file: LandedFile) -> bool:
+    """Whether a tenth of the lines or more are no records."""
+    rejected = sum(losses(file, "rejected").values())
+    return bool(rejected) and rejected * 10 >= file.lines
 
 
 def _warn_of_format(file: LandedFile) -> None:
-    rejected = sum(losses(file, "rejected").values())
-    if not rejected or rejected * 10 < file.lines:
+    if not _is_doubtful(file):
+        return
+    reasons = losses(file, "rejected")
+    rejected = sum(reasons.values())
+    nameless = reasons.get("no_host", 0)
+    if 2 * nameless > rejected:
+        console.warn(
+            f"{file.name}: {nameless:,} of {file.lines:,} lines do not name their site, and are "
+            "left out: read them again with `--host www.example.com`, or set `host` of the source"
+        )
         return
     likely = f" It looks like `{file.likely_format}`." if file.likely_format else ""
     console.warn(

@@ -62,6 +62,18 @@ _FIRST_DROP: Final = 100
 """Verdicts: 0 kept, below this a `Reject`, from this on an index into DROPS."""
 
 
+_SCHEMES: Final = {b":80": b"http", b":443": b"https"}
+
+
+def _scheme_at(host: bytes, scheme: bytes) -> bytes:
+    """What is spoken at the port of a host, where that is known.
+
+    Apache's `%v:%p` names the port and not the scheme, and servers behind a proxy that ends TLS
+    know neither: else `https://host:80` would be another site than the one that referrers name.
+    """
+    return _SCHEMES.get(host[host.rfind(b":") :], scheme)
+
+
 @dataclass(frozen=True, slots=True)
 class Strings:
     """Rows as codes into distinct strings; a negative code is no value."""
@@ -213,7 +225,8 @@ class Cleaner:
         bases: list[bytes | None] = []
         for key in keys.tolist():
             host, scheme = host_values[key >> 32], scheme_values[key & 0xFFFFFFFF]
-            url = self.canonical(scheme.lower() + b"://" + host + b"/") if host else None
+            origin = _scheme_at(host, scheme.lower()) + b"://" + host
+            url = self.canonical(origin + b"/") if host else None
             bases.append(url[:-1] if url else None)
         return codes, bases
 

@@ -6,10 +6,12 @@ Here: detection and its messages. Not here: the formats (`formats`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Iterator
+from enum import Enum
+from typing import Any, Final
 
 import numpy as np
+import orjson
 
 from temporal_assets.logs import directives, streams, tables
 from temporal_assets.logs.columns import ColumnsError, mapped, slots_of
@@ -20,13 +22,17 @@ from temporal_assets.logs.formats import (
     Syntax,
     parse,
     regex_format,
+    server_format,
+    shipped,
 )
 from temporal_assets.logs.layouts import Kind, Slot
+from temporal_assets.logs.pseudonyms import packed_address
 from temporal_assets.logs.records import Block, Column, Records, Reject
 from temporal_assets.logs.times import DAY
 from temporal_assets.settings import LogSource, Reading
 
 _REGEX: Final = "regex:"
+_SERVERS: Final = ("nginx", "apache")
 
 _LINES: Final = 50
 """Lines looked at: enough that a few malformed ones at the beginning do not decide."""
@@ -50,11 +56,16 @@ _EPOCH: Final = 20 * 365 * DAY
 
 _NO_LIMIT: Final = -(2**63)
 
-_ADDRESS: Final = re.compile(rb"[0-9]{1,3}(\.[0-9x]{1,3}){3}|[0-9A-Fa-f]*:[0-9A-Fa-f:.%]*:.*|-")
+_MASKED: Final = re.compile(rb"[0-9]{1,3}(\.[0-9x]{1,3}){3}|[0-9A-Fa-f]*:[0-9A-Fa-f:]*:[x:]*")
+"""Addresses of which a part was made unreadable."""
 _NAME: Final = re.compile(rb"(?=.*[A-Za-z])[A-Za-z0-9_.-]+(:\d+)?")
 """A host by name: whatever an address is not."""
 _DOTTED: Final = re.compile(rb"(?=.*[A-Za-z])([A-Za-z0-9_-]+\.)+[A-Za-z0-9-]+(:\d+)?")
 """A host by full name: whatever a user of `identd` is not."""
+
+_SHIPPED: Final = range(1, 9)
+"""Words that may stand before a line: 2 of docker compose, 3 of a container's log or of syslog
+with its times as ISO 8601, 5 of syslog as it was, 7 of RFC 5424."""
 
 _ERROR_LOGS: Final = {
     "nginx": re.compile(rb"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d \[[a-z]+\] \d+#\d+: "),
@@ -64,8 +75,22 @@ _ERROR_LOGS: Final = {
 }
 """How lines begin that lie beside access logs and say nothing of pages."""
 
-_MAPPED: Final = ("caddy_json", "traefik_json", "nginx_json", "jsonl")
+_MAPPED: Final = tuple(fmt.name for fmt in FORMATS.values() if fmt.syntax is Syntax.JSON)
 """JSON formats, the more telling first."""
+
+_KEYS_SHOWN: Final = 30
+"""Keys of a JSON line that a message names."""
+
+_DOCKER: Final = frozenset({"log", "stream", "time"})
+"""What Docker's json-file driver makes of any line."""
+
+
+class Address(Enum):
+    """What must stand where a format has the address, for lines to be in that format."""
+
+    REAL = "an address"
+    LOGGED = "an address, or nothing where it was not logged"
+    ANY = "a name or a pseudonym too, where brackets and quotes say enough"
 
 
 class UnknownFormatError(ValueError):
@@ -76,13 +101,15 @@ def resolve(source: LogSource, head: bytes) -> Format:
     """The format of a source whose file begins with `head`.
 
     Without a head only what the settings say is checked. Raises `UnknownFormatError`,
-    `PatternError` or `ColumnsError`.
+    `PatternError`, `ServerFormatError` or `ColumnsError`.
     """
     found = _named(source)
     if found is None and not _ends_lines_in_returns(head):
         found = _detect(source, head)
     if found is None:
         raise UnknownFormatError(_why_unknown(source, head))
+    if source.format != "auto" and head.strip() and _has_user(found):
+        found = _as_shipped(found, source, _without_comments(_sample(head)))
     if found.syntax is not Syntax.PARQUET and _ends_lines_in_returns(head):
         raise UnknownFormatError(_RETURNS)
     _check_columns(found, source, head)
@@ -112,6 +139,9 @@ def _named(source: LogSource) -> Format | None:
     """The format the settings name; None if it is to be detected."""
     if source.format.startswith(_REGEX):
         return regex_format(source.format[len(_REGEX) :])
+    server, colon, directive = source.format.partition(":")
+    if colon and server in _SERVERS:
+        return server_format(server, directive)
     name = source.format.lower()
     if name == "auto":
         return None
@@ -119,7 +149,8 @@ def _named(source: LogSource) -> Format | None:
     if name not in FORMATS:
         raise UnknownFormatError(
             f"format {source.format!r} is not known; known are "
-            f"{', '.join((*FORMATS, *ALIASES))}, regex:PATTERN and auto"
+            f"{', '.join((*FORMATS, *ALIASES))}, regex:PATTERN, nginx:LOG_FORMAT, "
+            "apache:LOG_FORMAT and auto"
         )
     return FORMATS[name]
 
@@ -171,7 +202,7 @@ def _without_comments(sample: bytes) -> bytes:
 
 
 def _json_format(source: LogSource, sample: bytes) -> Format | None:
-    if not any(line.lstrip().startswith(b"{") for line in sample.split(b"\n")):
+    if b"{" not in sample:
         return None
     if source.columns:
         return FORMATS["jsonl"]
@@ -179,8 +210,29 @@ def _json_format(source: LogSource, sample: bytes) -> Format | None:
 
 
 def _delimited(source: LogSource, sample: bytes) -> Format | None:
-    candidates = (fmt for fmt in FORMATS.values() if fmt.syntax is Syntax.DELIMITED)
-    return _first_that_fits(candidates, source, sample)
+    candidates = [fmt for fmt in FORMATS.values() if fmt.syntax is Syntax.DELIMITED]
+    return (
+        _first_that_fits(candidates, source, sample)
+        or _first_that_fits(_all_shipped(candidates), source, sample, Address.REAL)
+        or _first_that_fits(candidates, source, sample, Address.ANY)
+    )
+
+
+def _as_shipped(fmt: Format, source: LogSource, sample: bytes) -> Format:
+    """A format that the settings name, behind the words that lines have before it."""
+    if _fits(fmt, source, sample):
+        return fmt
+    return _first_that_fits(_all_shipped([fmt]), source, sample, Address.REAL) or fmt
+
+
+def _all_shipped(candidates: Iterable[Format]) -> Iterator[Format]:
+    with_user = [fmt for fmt in candidates if _has_user(fmt)]
+    return (shipped(fmt, words) for words in _SHIPPED for fmt in with_user)
+
+
+def _has_user(fmt: Format) -> bool:
+    """Whether any words before the time would be taken for a user and its name."""
+    return fmt.layout is not None and Kind.USER in fmt.layout.kinds
 
 
 def _table(source: LogSource, sample: bytes) -> Format | None:
@@ -196,40 +248,55 @@ def _table(source: LogSource, sample: bytes) -> Format | None:
 
 
 def _first_that_fits(
-    candidates: Iterable[Format], source: LogSource, sample: bytes
+    candidates: Iterable[Format],
+    source: LogSource,
+    sample: bytes,
+    address: Address = Address.LOGGED,
 ) -> Format | None:
-    return next((fmt for fmt in candidates if _fits(fmt, source, sample)), None)
+    return next((fmt for fmt in candidates if _fits(fmt, source, sample, address)), None)
 
 
-def _fits(fmt: Format, source: LogSource, sample: bytes, oldest: int = _EPOCH) -> bool:
+def _fits(
+    fmt: Format,
+    source: LogSource,
+    sample: bytes,
+    address: Address = Address.LOGGED,
+    oldest: int = _EPOCH,
+) -> bool:
     """Whether most lines have the format and their fields look like what they should be."""
     block = Block(np.frombuffer(sample, np.uint8), 1, last=True)
     records = parse(block, fmt, LogSource(path=source.path), _READING)
     rows = np.flatnonzero(~np.isin(records.reason, _UNREADABLE))
-    good = sum(_is_plausible(fmt, records, int(row), oldest) for row in rows)
+    good = sum(_is_plausible(fmt, records, int(row), address, oldest) for row in rows)
     return 2 * good > len(records)
 
 
-def _is_plausible(fmt: Format, records: Records, row: int, oldest: int) -> bool:
+def _is_plausible(fmt: Format, records: Records, row: int, wanted: Address, oldest: int) -> bool:
     """Formats that differ only in where host and address stand are told apart by these."""
     address = records.address.value(row)
     if not address or records.time[row] < oldest:
         return False
-    if fmt.layout is None or fmt.name in _ANY_ADDRESS:
+    if fmt.layout is None or (wanted is Address.ANY and fmt.name in _ANY_ADDRESS):
         return True
     if fmt.name == "squid":
         # Nothing but words: only whole records tell it from other tables.
         return bool(records.reason[row] == Reject.NONE)
-    if not _ADDRESS.fullmatch(address):
+    if not _is_address(address, wanted):
         return False
-    if Kind.USER not in fmt.layout.kinds or not fmt.layout.has(Slot.HOST):
+    if not _has_user(fmt) or not fmt.layout.has(Slot.HOST):
         return True
-    host = (_DOTTED if fmt.name == "ovh" else _NAME).fullmatch(_value(records.host, row))
-    return host is not None
+    is_full = fmt.name == "ovh" or wanted is Address.REAL
+    return bool((_DOTTED if is_full else _NAME).fullmatch(_value(records.host, row)))
 
 
 _ANY_ADDRESS: Final = ("combined", "common")
 """Told by their brackets and quotes; servers may write client names or pseudonyms."""
+
+
+def _is_address(value: bytes, wanted: Address) -> bool:
+    if value == b"-":
+        return wanted is not Address.REAL
+    return packed_address(value) is not None or _MASKED.fullmatch(value) is not None
 
 
 def _value(values: Column | None, row: int) -> bytes:
@@ -248,7 +315,7 @@ def _fits_but_for_time(source: LogSource, head: bytes) -> str | None:
         # A small number at the beginning of words is a counter rather than a time of Squid.
         if fmt.syntax is not Syntax.DELIMITED or fmt.name == "squid":
             continue
-        if _fits(fmt, source, lines, _NO_LIMIT):
+        if _fits(fmt, source, lines, Address.ANY, _NO_LIMIT):
             return fmt.name
     return None
 
@@ -260,8 +327,45 @@ _RETURNS: Final = (
     " (tr '\\r' '\\n')"
 )
 _ADVICE: Final = (
-    "Name the format, or describe the lines with `regex:` and named groups (docs/log-formats.md)"
+    "Name the format, give the server's own (`nginx:` or `apache:` and its log format), or "
+    "describe the lines with `regex:` and named groups (docs/log-formats.md)"
 )
+
+
+def _is_binary(head: bytes) -> bool:
+    """Whether one byte in twenty is a control character that stands in no text."""
+    return 20 * len(head.translate(None, _NO_CONTROLS)) > len(head)
+
+
+_NO_CONTROLS: Final = bytes(b for b in range(256) if b >= ord(" ") or b in b"\t\r\n\x1b")
+
+
+def _why_unknown_json(line: bytes) -> str:
+    """What is missing in an object, with the keys that it has: they are hardly ever content."""
+    needs = (
+        "JSON lines need a time, an address and a target under names that are known "
+        f"({', '.join(_MAPPED[:-1])}) or given by `columns`"
+    )
+    try:
+        record = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return f"the first line is no JSON, though it looks like it; {needs}. {_ADVICE}"
+    if record.keys() >= _DOCKER:
+        return "lines of a log within Docker's own: take them out (jq -j .log FILE)"
+    keys = list(_keys(record))
+    shown = ", ".join(keys[:_KEYS_SHOWN]) + (", …" if len(keys) > _KEYS_SHOWN else "")
+    return f"{needs}; here the keys are {shown or 'none'}. {_ADVICE}"
+
+
+def _keys(record: dict[str, Any], above: str = "") -> Iterator[str]:
+    """Paths to all values, as `columns` wants them."""
+    for key, value in record.items():
+        # Objects may be keyed by what they are about.
+        path = above + ("[address]" if packed_address(key.encode()) is not None else key)
+        if isinstance(value, dict) and value:
+            yield from _keys(value, f"{path}.")
+        else:
+            yield "".join(c if c.isprintable() else "?" for c in path[:_SHAPE_LENGTH])
 
 
 def _why_unknown(source: LogSource, head: bytes) -> str:
@@ -269,6 +373,8 @@ def _why_unknown(source: LogSource, head: bytes) -> str:
     refused = streams.refusal(head)
     if refused:
         return f"{refused}. {_ADVICE}"
+    if _is_binary(head):
+        return f"no text but binary, or UTF-16 without a mark: no log that is known. {_ADVICE}"
     if _ends_lines_in_returns(head):
         return _RETURNS
     if old := _fits_but_for_time(source, head):
@@ -286,15 +392,10 @@ def _why_unknown(source: LogSource, head: bytes) -> str:
             )
     what = f"no known format fits: lines look like `{shape(first)}` (letters are a, digits 9)"
     tried = ", ".join(FORMATS)
-    if 4 * head.count(0) > len(head):
-        return (
-            f"{what}; the file holds NUL bytes: it is binary, or UTF-16 without a mark. {_ADVICE}"
-        )
     if first.startswith(b"{"):
-        return (
-            f"{what}; JSON lines need a time, an address and a target under names that are known "
-            f"({', '.join(_MAPPED[:-1])}) or given by `columns`. {_ADVICE}"
-        )
+        return _why_unknown_json(first)
+    if first.startswith(b"["):
+        return "a JSON array: write one object a line (jq -c '.[]' FILE)"
     if not source.columns and (first.count(b"\t") > 2 or first.count(b",") > 2):
         what += f"; tried {tried}; a table needs `columns` that say what its columns mean"
         return f"{what}. {_ADVICE}"

@@ -20,9 +20,9 @@ from temporal_assets.logs.assemble import assemble, column, line_text, reject_cu
 from temporal_assets.logs.layouts import SKIP, Kind, Layout, Slot
 from temporal_assets.logs.records import Block, Bytes, Records, Reject
 from temporal_assets.logs.rewrite import (
-    decode_percent,
+    CLOUDFRONT_ENCODED,
+    decoded,
     plus_to_space,
-    undo_percent_of_percent,
     with_query,
     with_scheme,
 )
@@ -170,19 +170,14 @@ def _parse_part(
 
 def _decoded(records: Records, fields: Fields, headers: Sequence[Header]) -> Records:
     """With query joined and the server's own encoding undone."""
-    target, referrer, agent = records.target, records.referrer, records.agent
+    target, agent = records.target, records.agent
     if any(_URI in header.fields for header in headers):
         target = with_scheme(target)
     if fields.used[Slot.QUERY]:
         target = with_query(target, column(fields, Slot.QUERY))
     if any(header.cloudfront for header in headers):
-        target = undo_percent_of_percent(target)
-        referrer = referrer and undo_percent_of_percent(referrer)
-        # Agents are encoded once or twice, depending on the age of the log.
-        agent = agent and decode_percent(decode_percent(agent))
-    else:
-        agent = agent and plus_to_space(agent)
-    return replace(records, target=target, referrer=referrer, agent=agent)
+        return decoded(replace(records, target=target), CLOUDFRONT_ENCODED)
+    return replace(records, target=target, agent=agent and plus_to_space(agent))
 
 
 def _headers(text: Bytes, header: Header) -> Iterator[tuple[int, Header]]:

@@ -27,8 +27,10 @@ from temporal_assets.logs import directives, patterns, structured, tables
 from temporal_assets.logs.assemble import assemble, known_times, line_text, reject_cut_line
 from temporal_assets.logs.columns import slots_of
 from temporal_assets.logs.kernels import NEWLINE
-from temporal_assets.logs.layouts import COLUMN_NAMES, Layout, Slot, layout
+from temporal_assets.logs.layouts import COLUMN_NAMES, Layout, Slot, after_words, layout
 from temporal_assets.logs.records import Block, Records
+from temporal_assets.logs.rewrite import CLOUDFRONT_ENCODED, Decode, decode_percent, decoded
+from temporal_assets.logs.server_formats import layout_of
 from temporal_assets.logs.structured import Path, dotted
 from temporal_assets.logs.times import BAD, last_repeated
 from temporal_assets.logs.tokenize import Fields, check_lines, find_lines, split_lines
@@ -74,6 +76,8 @@ class Format:
     """Whether lines tell where the visitor came from; None: the header or the columns decide."""
     layout: Layout | None = None
     paths: Mapping[Slot, tuple[Path, ...]] | None = None
+    encoded: Mapping[str, Decode] = field(default_factory=dict)
+    """How the server's own encoding of some columns of `Records` is undone."""
     separator: bytes = b""
     pattern: re.Pattern[bytes] | None = None
 
@@ -95,7 +99,8 @@ def parse(
     if fmt.syntax is Syntax.JSON:
         certain = frozenset({Slot.REFERRER} if fmt.has_referrer else ())
         paths = fmt.paths if fmt.paths is not None else _mapped_paths(source)
-        return structured.parse(block, paths, source, reading, certain, repeated)
+        records = structured.parse(block, paths, source, reading, certain, repeated)
+        return decoded(records, fmt.encoded)
     raise ValueError(f"{fmt.name} is not read in blocks of lines")
 
 
@@ -139,6 +144,30 @@ def regex_format(pattern: str) -> Format:
     )
 
 
+def server_format(server: str, directive: str) -> Format:
+    """The format of `nginx:` or `apache:` followed by what the server was told.
+
+    Raises `ServerFormatError`.
+    """
+    form = layout_of(server, directive)
+    return Format(
+        name=f"{server}'s own",
+        description=f"as the configuration of {server} says",
+        syntax=Syntax.DELIMITED,
+        has_referrer=form.has(Slot.REFERRER),
+        layout=form,
+    )
+
+
+def shipped(fmt: Format, words: int) -> Format:
+    """A delimited format as syslog or a container's log has it: behind so many words."""
+    if fmt.layout is None:
+        raise ValueError(f"{fmt.name} has no layout")
+    return replace(
+        fmt, name=f"{fmt.name} after {words} words", layout=after_words(fmt.layout, words)
+    )
+
+
 def _parse_delimited(
     block: Block, form: Layout, source: LogSource, reading: Reading, before: int
 ) -> Records:
@@ -175,7 +204,11 @@ def _delimited(
 
 
 def _json(
-    name: str, description: str, paths: dict[Slot, str] | None, has_referrer: bool | None = None
+    name: str,
+    description: str,
+    paths: dict[Slot, str] | None,
+    has_referrer: bool | None = None,
+    encoded: Mapping[str, Decode] = {},
 ) -> Format:
     return Format(
         name=name,
@@ -187,6 +220,7 @@ def _json(
         else {
             slot: tuple(dotted(path) for path in options.split()) for slot, options in paths.items()
         },
+        encoded=encoded,
     )
 
 
@@ -194,18 +228,18 @@ _TAIL: Final = '[time] "request" status -'
 _AGENT: Final = '"referrer" "agent" ? "forwarded"'
 
 _NGINX: Final = {
-    Slot.TIME: "time_iso8601 @timestamp timestamp time_local time msec date ts",
-    Slot.ADDRESS: "remote_addr client_ip clientip remote_ip ip client",
+    Slot.TIME: "time_iso8601 @timestamp timestamp start_time time_local time msec date ts",
+    Slot.ADDRESS: "remote_addr client_ip clientip remote_ip ip client downstream_remote_address",
     Slot.FORWARDED: "http_x_forwarded_for x_forwarded_for xff",
     Slot.REQUEST: "request",
     Slot.METHOD: "request_method method verb",
     Slot.TARGET: "request_uri uri path url",
     Slot.QUERY: "args query_string",
-    Slot.HOST: "host http_host server_name vhost domain",
+    Slot.HOST: "host http_host authority server_name vhost domain",
     Slot.SCHEME: "scheme",
-    Slot.STATUS: "status response status_code",
-    Slot.REFERRER: "http_referer http_referrer referrer referer",
-    Slot.AGENT: "http_user_agent user_agent agent",
+    Slot.STATUS: "status response status_code response_status response_code",
+    Slot.REFERRER: "http_referer http_referrer request_referer referrer referer",
+    Slot.AGENT: "http_user_agent request_user_agent user_agent agent",
 }
 _CADDY: Final = {
     Slot.TIME: "ts",
@@ -229,6 +263,63 @@ _TRAEFIK: Final = {
     Slot.STATUS: "DownstreamStatus",
     Slot.REFERRER: "request_Referer",
     Slot.AGENT: "request_User-Agent",
+}
+_CLOUDFLARE: Final = {
+    Slot.TIME: "EdgeStartTimestamp",
+    Slot.ADDRESS: "ClientIP",
+    Slot.METHOD: "ClientRequestMethod",
+    Slot.TARGET: "ClientRequestURI",
+    Slot.HOST: "ClientRequestHost",
+    Slot.SCHEME: "ClientRequestScheme",
+    Slot.STATUS: "EdgeResponseStatus",
+    Slot.REFERRER: "ClientRequestReferer",
+    Slot.AGENT: "ClientRequestUserAgent",
+}
+_CLOUDFRONT: Final = {
+    Slot.DATE: "date",
+    Slot.TIME: "time",
+    Slot.ADDRESS: "c-ip",
+    Slot.FORWARDED: "x-forwarded-for",
+    Slot.METHOD: "cs-method",
+    Slot.TARGET: "cs-uri-stem",
+    Slot.QUERY: "cs-uri-query",
+    Slot.HOST: "x-host-header cs(Host)",
+    Slot.SCHEME: "cs-protocol",
+    Slot.STATUS: "sc-status",
+    Slot.REFERRER: "cs(Referer)",
+    Slot.AGENT: "cs(User-Agent)",
+}
+_AKAMAI: Final = {
+    Slot.TIME: "reqTimeSec",
+    Slot.ADDRESS: "cliIP",
+    Slot.FORWARDED: "xForwardedFor",
+    Slot.METHOD: "reqMethod",
+    Slot.TARGET: "reqPath",
+    Slot.QUERY: "queryStr",
+    Slot.HOST: "reqHost",
+    Slot.STATUS: "statusCode",
+    Slot.REFERRER: "referer",
+    Slot.AGENT: "UA",
+}
+_GOOGLE: Final = {
+    Slot.TIME: "timestamp",
+    Slot.ADDRESS: "httpRequest.remoteIp",
+    Slot.METHOD: "httpRequest.requestMethod",
+    Slot.TARGET: "httpRequest.requestUrl",
+    Slot.STATUS: "httpRequest.status",
+    Slot.REFERRER: "httpRequest.referer",
+    Slot.AGENT: "httpRequest.userAgent",
+}
+_AZURE: Final = {
+    Slot.TIME: "time timeStamp",
+    Slot.ADDRESS: "properties.clientIp properties.clientIP",
+    Slot.METHOD: "properties.httpMethod",
+    # What a gateway has rewritten is no address that anybody could fetch.
+    Slot.TARGET: "properties.originalRequestUriWithArgs properties.requestUri",
+    Slot.HOST: "properties.originalHost properties.hostName properties.host",
+    Slot.STATUS: "properties.httpStatusCode properties.httpStatus",
+    Slot.REFERRER: "properties.referer",
+    Slot.AGENT: "properties.userAgent",
 }
 
 _ALL: Final = (
@@ -282,11 +373,31 @@ _ALL: Final = (
         collapse=True,
         escaped=False,
     ),
+    _delimited(
+        "envoy",
+        "Envoy's own format: the visitor is X-Forwarded-For; no referrer",
+        '[time] "request" status - - - - - "address" "agent" "-" "host" ?',
+    ),
     Format("cloudfront", "Amazon CloudFront standard log", Syntax.DIRECTIVES),
     Format("w3c", "W3C extended log with a #Fields: header", Syntax.DIRECTIVES),
     Format("iis", "Microsoft IIS: W3C extended", Syntax.DIRECTIVES),
     _json("caddy_json", "Caddy's JSON access log", _CADDY, has_referrer=True),
     _json("traefik_json", "Traefik's JSON access log", _TRAEFIK),
+    _json("cloudflare_json", "Cloudflare Logpush, HTTP requests", _CLOUDFLARE),
+    _json(
+        "cloudfront_json",
+        "Amazon CloudFront standard log (v2) as JSON",
+        _CLOUDFRONT,
+        encoded=CLOUDFRONT_ENCODED,
+    ),
+    _json(
+        "akamai_json",
+        "Akamai DataStream 2 as JSON",
+        _AKAMAI,
+        encoded={"referrer": decode_percent, "agent": decode_percent},
+    ),
+    _json("google_json", "Google Cloud load balancer, as Cloud Logging exports it", _GOOGLE),
+    _json("azure_json", "Azure Front Door and Application Gateway access log", _AZURE),
     _json("nginx_json", "nginx with a JSON log_format of the usual keys", _NGINX),
     _json("jsonl", "JSON lines; `columns` maps our fields to dotted paths", None),
     Format("csv", "comma-separated with a header line and `columns`", Syntax.TABLE, separator=b","),

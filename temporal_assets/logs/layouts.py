@@ -11,7 +11,7 @@ be missing. A field named twice takes the later value unless that is `-`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Final
 
@@ -108,6 +108,18 @@ def layout(notation: str, *, collapse: bool = False, escaped: bool = False) -> L
         required=len(kinds) if required is None else required,
         collapse=collapse,
         escaped=escaped,
+    )
+
+
+def after_words(form: Layout, words: int) -> Layout:
+    """The layout of lines that a log shipper has put so many words before."""
+    return replace(
+        form,
+        kinds=(int(Kind.WORD),) * words + form.kinds,
+        slots=(SKIP,) * words + form.slots,
+        required=words + form.required,
+        # Syslog pads the days of a month with a blank.
+        collapse=True,
     )
 
 

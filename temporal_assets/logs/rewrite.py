@@ -6,6 +6,8 @@ Here: compiled copying, row by row into one fresh buffer. Not here: which format
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -23,8 +25,10 @@ from temporal_assets.logs.kernels import (
     ZERO,
     kernel,
 )
-from temporal_assets.logs.records import Bytes, Column, Offsets
+from temporal_assets.logs.records import Bytes, Column, Offsets, Records
 from temporal_assets.logs.scan import find_byte
+
+Decode = Callable[[Column], Column]
 
 
 def with_query(path: Column, query: Column) -> Column:
@@ -52,6 +56,27 @@ def undo_percent_of_percent(column: Column) -> Column:
 def decode_percent(column: Column) -> Column:
     """All `%XX` as bytes, once."""
     return Column(*_decode_percent(column.data, column.start, column.stop, False))
+
+
+def _decode_twice(column: Column) -> Column:
+    return decode_percent(decode_percent(column))
+
+
+CLOUDFRONT_ENCODED: Final[Mapping[str, Decode]] = {
+    "target": undo_percent_of_percent,
+    "referrer": undo_percent_of_percent,
+    # Agents are encoded once or twice, depending on the age of the log.
+    "agent": _decode_twice,
+}
+
+
+def decoded(records: Records, encoded: Mapping[str, Decode]) -> Records:
+    """With the server's own encoding of some columns undone, where there are these columns."""
+    for name, decode in encoded.items():
+        column: Column | None = getattr(records, name)
+        if column is not None:
+            records = replace(records, **{name: decode(column)})  # type: ignore[arg-type]
+    return records
 
 
 def halve_quotes(column: Column) -> Column:

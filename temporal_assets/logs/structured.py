@@ -18,9 +18,11 @@ import pyarrow as pa
 
 from temporal_assets.logs.assemble import assemble, column, line_text, reject_cut_line
 from temporal_assets.logs.json_scan import ESCAPED, NUMBER, Path, Paths, Scan, keys_of, scan
+from temporal_assets.logs.kernels import BRACE, kernel
 from temporal_assets.logs.layouts import Slot
 from temporal_assets.logs.records import Block, Bytes, Offsets, Records, Reject
 from temporal_assets.logs.rewrite import with_query
+from temporal_assets.logs.scan import find_byte
 from temporal_assets.logs.times import BAD
 from temporal_assets.logs.tokenize import Fields, check_lines, find_lines, interpret_fields
 from temporal_assets.settings import LogSource, Reading
@@ -57,13 +59,14 @@ def parse(
     checked = Fields.empty(block.data, len(lines), set())
     check_lines(checked, lines, reading.max_line_bytes)
     raw = checked.data.data
-    found = scan(checked.data, lines, checked.reason, keys_of(paths), _is_utf8(checked.data))
+    objects = replace(lines, start=_object_starts(checked.data, lines.start, lines.stop))
+    found = scan(checked.data, objects, checked.reason, keys_of(paths), _is_utf8(checked.data))
     values = _Values(checked, found)
     for slot in paths:
         values.decode(slot, raw)
     unread = np.flatnonzero((checked.reason == Reject.NONE) & ~found.read)
     for i, start, stop in zip(
-        unread.tolist(), lines.start[unread].tolist(), lines.stop[unread].tolist(), strict=True
+        unread.tolist(), objects.start[unread].tolist(), lines.stop[unread].tolist(), strict=True
     ):
         record, encoding = _decode(bytes(raw[start:stop]))
         if record is None:
@@ -79,6 +82,18 @@ def parse(
     if not fields.used[Slot.QUERY]:
         return records
     return replace(records, target=with_query(records.target, column(fields, Slot.QUERY)))
+
+
+@kernel
+def _object_starts(data: Bytes, start: Offsets, stop: Offsets) -> Offsets:
+    """Where the object of each line begins: log shippers put words before it."""
+    starts = start.copy()
+    for i in range(start.size):
+        if data[start[i]] != BRACE:
+            brace = find_byte(data, start[i], stop[i], BRACE)
+            if brace < stop[i]:
+                starts[i] = brace
+    return starts
 
 
 def _is_utf8(data: Bytes) -> bool:

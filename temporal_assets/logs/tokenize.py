@@ -18,6 +18,7 @@ from temporal_assets.logs.kernels import (
     BACKSLASH,
     CLOSE,
     COLON,
+    COMMA,
     DOT,
     HASH,
     MINUS,
@@ -380,6 +381,9 @@ def _split_line(
             stops[slot, line] = -1
     while collapse and at < stop and (data[at] == SPACE or data[at] == TAB):
         at += 1
+    if at < stop and data[at] == QUOTE and kinds[0] == _WORD:
+        # OpenLiteSpeed puts all of a line between quotes.
+        at += 1
     count = kinds.size
     for i in range(count):
         begin, end, after = _field(data, at, stop, kinds[i], separator, collapse, escaped)
@@ -623,8 +627,27 @@ def _is_mapped(data: Bytes, start: int) -> bool:
 
 
 @inlined
+def _first_of_several(data: Bytes, start: int, stop: int) -> int:
+    """Where the first of several addresses ends; a comma elsewhere is part of a name."""
+    comma = find_byte(data, start, stop, COMMA)
+    separated = False
+    for at in range(start, comma if comma < stop else start):
+        byte = data[at]
+        letter = byte | 0x20
+        if byte in (DOT, COLON):
+            separated = True
+        elif not (ZERO <= byte <= NINE or 97 <= letter <= 102 or byte in (OPEN, CLOSE)):
+            return stop
+    return comma if separated else stop
+
+
+@inlined
 def bare_address(data: Bytes, start: int, stop: int) -> tuple[int, int]:
-    """An address without blanks, brackets, port and the prefix of mapped IPv4."""
+    """An address without blanks, brackets, port and the prefix of mapped IPv4.
+
+    Of all of X-Forwarded-For it is the first.
+    """
+    stop = _first_of_several(data, start, stop)
     if find_either(data, start, stop, COLON, SPACE) == stop:
         return start, stop
     while start < stop and data[start] == SPACE:

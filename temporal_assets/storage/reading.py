@@ -26,6 +26,7 @@ from temporal_assets.logs.memo import Memo
 from temporal_assets.logs.patterns import PatternError
 from temporal_assets.logs.pseudonyms import KeyRing
 from temporal_assets.logs.records import Block, Records, Reject
+from temporal_assets.logs.server_formats import ServerFormatError
 from temporal_assets.logs.tally import UNKNOWN_DAY, Tally
 from temporal_assets.settings import Settings
 from temporal_assets.storage.integrity import digest_of_file
@@ -61,6 +62,7 @@ _UNREADABLE: Final = (
     UnreadableError,
     detect.UnknownFormatError,
     PatternError,
+    ServerFormatError,
     ColumnsError,
     parquet.DamagedParquetError,
 )

@@ -147,6 +147,34 @@ def test_ingest_says_which_files_keep_other_options(log: Path, state: Path) -> N
     assert "options of another source" not in own.stderr
 
 
+def test_ingest_says_what_to_do_where_lines_do_not_name_their_site(log: Path, state: Path) -> None:
+    result = call("ingest", log, "--state", state)
+    said = " ".join(result.stderr.split())
+    assert "lines do not name their site" in said
+    assert "--host www.example.com" in said
+    assert "materialize" not in result.stdout + said
+
+
+def test_of_many_files_that_are_no_logs_a_few_are_named(tmp_path: Path, state: Path) -> None:
+    folder = tmp_path / "pictures"
+    folder.mkdir()
+    for n in range(25):
+        (folder / f"{n:02}.png").write_bytes(bytes(range(30)) * 9)
+    result = call("ingest", folder, "--state", state)
+    assert result.exit_code == 1
+    said = " ".join(result.stderr.split())
+    assert said.count("no text but binary") == 10
+    assert "and 15 more files that cannot be read" in said
+    listed = call("ingest", folder, "--json", "--state", state)
+    assert len(json.loads(listed.stdout)["files"]) == 25
+
+
+def test_ingest_reads_no_standard_input(state: Path) -> None:
+    result = call("ingest", "-", "--state", state, stdin=line("192.0.2.1", "30 10:00:00", "GET /"))
+    assert result.exit_code == 2
+    assert "standard input is not read: name the files" in " ".join(result.stderr.split())
+
+
 def test_materialize_builds_what_is_missing(built: tuple[Path, Any]) -> None:
     _, report = built
     assert report["ok"] is True

@@ -408,6 +408,23 @@ def test_a_stated_format_that_fits_no_line_is_named_with_the_likely_one(
     assert "line 1" in error
 
 
+@pytest.mark.parametrize(
+    ("form", "says"),
+    [
+        ("nginx:$remote_addr", "says too little: nothing is named for time"),
+        ('apache:%h "%r %t', "quotes and brackets do not delimit fields"),
+        ("comined", "format 'comined' is not known"),
+    ],
+)
+def test_a_format_that_cannot_be_used_keeps_no_other_source_from_being_read(
+    state: Path, folder: Path, form: str, says: str
+) -> None:
+    logs.write(folder / "access.log", logs.day_of_lines(DAY))
+    (error,) = _errors(refresh(_settings(state, folder, source={"format": form})))
+    assert str(folder / "access.log") in error
+    assert says in error
+
+
 def test_a_failure_is_forgotten_when_the_file_is_repaired(state: Path, folder: Path) -> None:
     (folder / "access.log").write_bytes(b"\x01\x02 not a log\n")
     settings = _settings(state, folder)

@@ -69,6 +69,41 @@ def test_formats_that_differ_little(head: bytes, name: str) -> None:
     assert detected(head) == name
 
 
+SHIPPERS = [
+    (b"web-1  | ", 2),
+    (b"2024-03-10T08:00:00.123456789Z stdout F ", 3),
+    (b"2024-03-10T08:00:00.123456+01:00 web1 nginx[7]: ", 3),
+    (b"Mar  1 08:00:00 web1 nginx: ", 5),
+    (b"Mar 10 08:00:00 web1.example.net nginx: ", 5),
+    (b"<190>1 2024-03-10T08:00:00.000Z web1 nginx - - - ", 7),
+]
+
+
+@pytest.mark.parametrize(("words", "number"), SHIPPERS)
+@pytest.mark.parametrize(
+    ("rest", "name"),
+    [
+        (COMBINED, "combined"),
+        (COMMON, "common"),
+        (b"www.example.com:443 " + COMBINED, "combined_vhost"),
+        (COMBINED.replace(b"83.149.9.216", b"2001:db8::1"), "combined"),
+    ],
+)
+def test_words_of_a_log_shipper_are_no_visitor(
+    words: bytes, number: int, rest: bytes, name: str
+) -> None:
+    """Each line would be a visitor of its own, or all of them one."""
+    for given in ("auto", name):
+        assert detected((words + rest) * 3, format=given) == f"{name} after {number} words"
+
+
+def test_only_an_address_makes_words_before_it_those_of_a_shipper() -> None:
+    named = COMBINED.replace(b"83.149.9.216 - -", b"host.example.com - jo smith")
+    assert detected(named) == "combined"
+    # All of X-Forwarded-For: the visitor comes first, whatever looks like an address behind it.
+    assert detected(COMBINED.replace(b" - -", b", 10.0.0.1 - -")) == "combined"
+
+
 def test_a_few_bad_lines_do_not_decide() -> None:
     assert detected(b"starting server\n\x16\x03\x01\n" + COMBINED * 5 + b"oops\n") == "combined"
 
@@ -96,6 +131,27 @@ def test_json_by_its_keys_not_by_its_syntax() -> None:
     options = {"columns": {"time": "time", "url": "url", "address": "visitor"}}
     head = b'{"time": 1714979289, "url": "https://e.org/", "visitor": "a"}\n'
     assert detected(head, **options) == "jsonl"
+
+
+def test_json_that_is_not_known_says_which_keys_it_has() -> None:
+    with pytest.raises(UnknownFormatError) as error:
+        detected(b'{"at": 1714979289, "who": {"ip": "203.0.113.7"}, "192.0.2.9": "/secret"}\n')
+    assert "here the keys are at, who.ip, [address]. " in str(error.value)
+    assert not any(word in str(error.value) for word in ("203", "192", "secret"))
+    with pytest.raises(UnknownFormatError, match="the first line is no JSON"):
+        detected(b'{"at": 1714979289, "who":\n')
+
+
+@pytest.mark.parametrize(
+    ("head", "message"),
+    [
+        (b'{"log":"a line\\n","stream":"stdout","time":"2024-03-10T08:00:00Z"}\n', "jq -j .log"),
+        (b'[\n{"time":1714979289,"ip":"192.0.2.1","url":"https://e.org/"},\n]\n', "jq -c"),
+    ],
+)
+def test_json_around_lines_is_to_be_taken_off(head: bytes, message: str) -> None:
+    with pytest.raises(UnknownFormatError, match=message):
+        detected(head)
 
 
 def test_json_after_other_lines() -> None:

@@ -294,7 +294,54 @@ def test_a_hidden_first_entry_is_passed_over(read: Reader) -> None:
     assert [client] == read(line(address="198.51.100.2")).clients
 
 
+def test_words_before_a_line_are_not_its_visitor(read: Reader) -> None:
+    text = "".join(
+        f"Mar  1 08:00:0{n} web1 nginx: {line(address=f'203.0.113.{n // 2}')}" for n in range(4)
+    )
+    plain = "".join(line(address=f"203.0.113.{n // 2}") for n in range(4))
+    assert read(text).clients == read(plain).clients
+
+
+def test_words_before_json(read: Reader) -> None:
+    record = {"time": 1714979289, "ip": "203.0.113.7", "url": "https://e.org/{a}", "status": 200}
+    kept = read(f"2024-05-06T07:08:09Z stdout F {json.dumps(record)}\n" * 2)
+    assert kept.urls == ["https://e.org/%7Ba%7D"] * 2 or kept.urls == ["https://e.org/{a}"] * 2
+    assert not kept.reasons
+
+
+def test_all_of_x_forwarded_for_before_a_line_is_its_first_address(read: Reader) -> None:
+    chains = ("203.0.113.7, 10.0.0.1", "203.0.113.7,", "203.0.113.7, 10.0.0.2, 10.0.0.3")
+    kept = read("".join(line(address=chain) for chain in chains))
+    assert set(kept.clients) == set(read(line(address="203.0.113.7")).clients)
+
+
+def test_a_comma_in_a_name_separates_no_addresses(read: Reader) -> None:
+    kept = read("".join(line(address=name) for name in ("doe,jo", "doe,al", "17,1", "17,2")))
+    assert len(set(kept.clients)) == 4
+
+
+def test_a_line_within_quotes(read: Reader) -> None:
+    kept = read(f'"{line().rstrip()}"\n' * 2)
+    assert kept.clients == read(line() * 2).clients
+    assert kept.urls == ["https://www.example.com/a"] * 2
+    named = read(f'"www.example.org {line().rstrip()}"\n' * 2)
+    assert named.urls == ["https://www.example.org/a"] * 2
+
+
 # Hosts and targets -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("scheme", "urls"),
+    [
+        ("https", ["https://e.org/a", "https://e.org/a", "https://e.org:8443/a"]),
+        ("keep", ["http://e.org/a", "https://e.org/a", "https://e.org:8443/a"]),
+    ],
+)
+def test_the_port_of_a_host_says_the_scheme(read: Reader, scheme: str, urls: list[str]) -> None:
+    """Apache's `%v:%p`: referrers name the site without the port."""
+    text = "".join(f"e.org:{port} {page('/a')}" for port in (80, 443, 8443))
+    assert read(text, cleaning={"scheme": scheme}).urls == urls
 
 
 def test_a_missing_host_is_an_option_or_a_reason(read: Reader) -> None:

@@ -70,7 +70,8 @@ class Slow:
         rb"|(?P<%s__>-)(?= |\Z))"
     )
     LINE = re.compile(
-        rb"(?P<address>[^ ]+) [^ ]+ (?!\[)(?>(?P<user>.*?) (?=\[))\[(?>(?P<time>[^\]]*))\] "
+        rb'(?>"?)(?P<address>[^ ]+) [^ ]+ '  # a quote before all of the line belongs to it
+        rb"(?!\[)(?>(?P<user>.*?) (?=\[))\[(?>(?P<time>[^\]]*))\] "
         + QUOTED.replace(b"%s", b"request")
         + rb" (?>(?P<status>[^ ]+)) (?>[^ ]+) "
         + QUOTED.replace(b"%s", b"referrer")
@@ -173,6 +174,8 @@ class Slow:
 
     @staticmethod
     def address(text: bytes) -> bytes:
+        first = re.match(rb"(?=[^,]*[.:])([0-9A-Fa-f.:\[\]]+),", text)
+        text = first[1] if first else text
         bracketed = re.match(rb"\[([^\]]*)", text) if b":" in text else None
         text = bracketed[1] if bracketed else text
         if text.count(b":") == 1:
@@ -220,6 +223,8 @@ SEEDS = (
     b'[2001:db8::1]:443 - a b [1431857103.25] "HEAD http://e.org/ HTTP/2.0" 304 0 "" "\\"q\\""',
     b'10.0.0.1:8 i  [2015-05-17T10:05:03.5+02:00] "GET /a b HTTP/1.1" TCP_HIT/200 7 "-" "a\\" "1"',
     b'h.example - - [17/May/2015:10:05:60 -0730] "\\x16\\x03\\x01" 400 0 "-" "curl" "1.2.3.4" 9',
+    b'1.2.3.4, 10.0.0.1 - - [17/May/2015:10:05:03 +0000] "GET / HTTP/1.0" 200 0 "-" "-"',
+    b'"1.2.3.4,::1 - - [17/May/2015:10:05:03 +0000] "GET / HTTP/1.0" 200 0 "-" "-""',
     b'1.2.3.4 - - [17/May/2015:10:05:03 +0000] "GET /"q" HTTP/1.0" 000 0 "http://e/"x"y" "C:\\"',
 )
 ALPHABET = b'"\\ []-/:.+0129TZabGEx\x00\x80\xff\r#,'
