@@ -19,11 +19,11 @@ import dagster as dg
 from temporal_assets import contracts
 from temporal_assets.contracts import Table
 from temporal_assets.defs import lifelines
-from temporal_assets.defs.engine_log import engine_log
 from temporal_assets.defs.events import Event
 from temporal_assets.defs.partitions import days_of, in_words
 from temporal_assets.defs.resources import Installation
 from temporal_assets.defs.retries import can_retry, is_transient, retry
+from temporal_assets.defs.step_log import step_log
 from temporal_assets.quality import verdicts
 from temporal_assets.quality.inspect import Inspector
 from temporal_assets.reports.text import shown
@@ -146,7 +146,7 @@ def make_days(
     lifelines.hold(installation.settings.state, context.run.run_id)
     days = [day for day in days_of(context.partition_keys) if day not in left_out]
     done = _earlier.pop((context.run.run_id, assets[0]), _Attempts())
-    with engine_log(context):
+    with step_log(context):
         for day in days:
             if day not in done.made and day not in done.failed:
                 _make_day(context, installation, assets, make, day, done)

@@ -1,7 +1,7 @@
 """How far the work on a cluster has come: a line now and then, for whoever reads a step's log.
 
 Here: counting the stages and tasks of what runs. Not here: running it (`spark`), and where lines of
-the log go (`defs.engine_log`).
+the log go (`defs.step_log`).
 """
 
 from __future__ import annotations

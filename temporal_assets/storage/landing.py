@@ -26,7 +26,6 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-from filelock import FileLock
 
 from temporal_assets.engines.base import EngineError, Spread
 from temporal_assets.logs.paths import is_packed
@@ -41,6 +40,7 @@ from temporal_assets.storage.inventory import (
     record_content,
 )
 from temporal_assets.storage.kept import Kept
+from temporal_assets.storage.locks import held
 from temporal_assets.storage.reading import Draft, LogReader, Progress, Read, ReadApart, ordered
 from temporal_assets.storage.reading_process import ReadingProcesses
 from temporal_assets.storage.scratch import scratch_folder
@@ -106,7 +106,8 @@ def refresh(
     """
     folder = settings.state / "landing"
     folder.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder / "landing.lock"), scratch_folder(settings.state / "tmp") as scratch:
+    alone = held(folder / "landing.lock", "reading logs")
+    with alone, scratch_folder(settings.state / "tmp") as scratch:
         inventory = Inventory.load(settings)
         damaged = inventory.set_damaged_aside()
         days_before = _days_read(inventory, settings)

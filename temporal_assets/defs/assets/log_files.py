@@ -10,12 +10,12 @@ import dagster as dg
 
 from temporal_assets import daily
 from temporal_assets.defs import lifelines
-from temporal_assets.defs.engine_log import engine_log
 from temporal_assets.defs.events import Event
 from temporal_assets.defs.metadata import MAX_ROWS, grid
 from temporal_assets.defs.resources import Installation
 from temporal_assets.defs.retries import can_retry, is_transient, retry
 from temporal_assets.defs.stages import documentation, group_of
+from temporal_assets.defs.step_log import step_log
 from temporal_assets.defs.tags import LANDING_POOL
 from temporal_assets.settings import Settings
 from temporal_assets.storage.inventory import Inventory, LandedFile
@@ -67,7 +67,7 @@ def log_file_assets(
 
         patient = can_retry(context, installation)
         try:
-            with engine_log(context):
+            with step_log(context):
                 report = refresh(
                     installation.settings,
                     progress,

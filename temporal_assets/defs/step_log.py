@@ -1,7 +1,7 @@
-"""What an engine says while a step waits for it, in the log of that step.
+"""What the package says while a step runs, in the log of that step.
 
-Here: taking the lines of our engines' loggers to Dagster's, where the UI shows them. Not here: what
-they say (`engines.spark_progress`).
+Here: taking the lines of our loggers to Dagster's, where the UI shows them. Not here: what they
+say: how far a cluster is (`engines.spark_progress`), or whom a step waits for (`storage.locks`).
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Final
 
 import dagster as dg
 
-_ENGINES: Final = "temporal_assets.engines"
+_PACKAGE: Final = "temporal_assets"
 
 
 @contextmanager
-def engine_log(context: dg.AssetExecutionContext) -> Iterator[None]:
-    """Show the engine's lines, from INFO on, in the log of this step."""
-    logger = logging.getLogger(_ENGINES)
+def step_log(context: dg.AssetExecutionContext) -> Iterator[None]:
+    """Show the package's lines, from INFO on, in the log of this step."""
+    logger = logging.getLogger(_PACKAGE)
     before, handler = logger.level, _ToStep(context.log)
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)
