@@ -34,7 +34,7 @@ ROUNDS: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class BehaviourGraph:
-    """Patterns as nodes, transits as weights."""
+    """Patterns as nodes, transits as weights; of a site, or of several without any between them."""
 
     volume: Int64s
     """||P||: distinct URLs."""
@@ -48,17 +48,17 @@ class BehaviourGraph:
 
 @dataclass(frozen=True, slots=True)
 class Convergence:
-    """How the scores came about."""
+    """How the scores came about; one a site."""
 
-    rounds: int
-    movement: float
+    rounds: Int64s
+    movement: Floats
     """Euclidean movement in the last round, of the score that moved more."""
-    converged: bool
+    converged: Flags
 
 
 @dataclass(frozen=True, slots=True)
 class PatternRanks:
-    """Scores and ranks, one a pattern; rank 1 is the best.
+    """Scores and ranks, one a pattern; rank 1 is the best of its site.
 
     Equal scores are ranked by visits (fetching) or referrals (discovery), then by number.
     """
@@ -75,12 +75,13 @@ class PatternRanks:
     by_average_referral: Int64s
     by_discovery: Int64s
     convergence: Convergence
-    has_transits: bool
-    """False: no transit within the site is known (no referrers are logged, say). Authority and
-    hub are then those of eq 9, shares of visits and referrals, and say no more than these."""
-    components: int
-    """Parts of the graph that no transit connects, patterns without any transit left aside. With
-    more than one, the graph says little about how patterns of different parts compare."""
+    has_transits: Flags
+    """Of each site. False: no transit within it is known (no referrers are logged, say). Authority
+    and hub are then those of eq 9, shares of visits and referrals, and say no more than these."""
+    components: Int64s
+    """Of each site: parts of the graph that no transit connects, patterns without any transit left
+    aside. With more than one, the graph says little about how patterns of different parts
+    compare."""
     is_isolated: Flags
     """Patterns without any transit within the site; their authority and hub are 0."""
 
@@ -111,15 +112,31 @@ def merge_transits(transits: sparse.csr_array, group: Int32s, groups: int) -> sp
 
 
 def rank_patterns(
-    graph: BehaviourGraph, tolerance: float = TOLERANCE, rounds: int = ROUNDS
+    graph: BehaviourGraph,
+    first: Int64s | None = None,
+    tolerance: float = TOLERANCE,
+    rounds: int = ROUNDS,
 ) -> PatternRanks:
-    """All ranks of BB 4.1 and 4.2."""
+    """All ranks of BB 4.1 and 4.2.
+
+    `first` has the number of each site's first pattern, and behind them that of all patterns;
+    without it they are of one site. A call costs more than a small site.
+    """
+    bounds = np.array([0, len(graph.volume)]) if first is None else first
+    count = len(bounds) - 1
+    site = np.repeat(np.arange(count), np.diff(bounds))
     volume = np.maximum(graph.volume, 1)
-    authority, hub = _share(graph.visits), _share(graph.referrals)
-    has_transits = bool(graph.transits.data.sum() > 0)
-    convergence = Convergence(0, 0.0, True)
-    if has_transits:
-        authority, hub, convergence = _iterate(graph, authority, hub, tolerance, rounds)
+    sources = np.repeat(site, np.diff(graph.transits.indptr))
+    has_transits = np.bincount(sources, graph.transits.data, count) > 0
+    authority, hub, convergence = _iterate(
+        graph,
+        bounds,
+        has_transits,
+        _share(graph.visits, site, count),
+        _share(graph.referrals, site, count),
+        tolerance,
+        rounds,
+    )
     touched = _touched(graph.transits)
     fetch = 0.5 * (authority + hub)
     visits, referrals = graph.visits, graph.referrals
@@ -127,36 +144,48 @@ def rank_patterns(
         authority,
         hub,
         fetch,
-        _ranks(graph.volume, visits),
-        _ranks(visits, visits),
-        _ranks(visits / volume, visits),
-        _ranks(fetch, visits),
-        _ranks(referrals, referrals),
-        _ranks(referrals / volume, referrals),
-        _ranks(hub, referrals),
+        _ranks(graph.volume, visits, site, bounds),
+        _ranks(visits, visits, site, bounds),
+        _ranks(visits / volume, visits, site, bounds),
+        _ranks(fetch, visits, site, bounds),
+        _ranks(referrals, referrals, site, bounds),
+        _ranks(referrals / volume, referrals, site, bounds),
+        _ranks(hub, referrals, site, bounds),
         convergence,
         has_transits,
-        _components(graph.transits, touched),
+        _components(graph.transits, touched, site, count),
         ~touched,
     )
 
 
 def _iterate(
-    graph: BehaviourGraph, authority: Floats, hub: Floats, tolerance: float, rounds: int
+    graph: BehaviourGraph,
+    first: Int64s,
+    has_transits: Flags,
+    authority: Floats,
+    hub: Floats,
+    tolerance: float,
+    rounds: int,
 ) -> tuple[Floats, Floats, Convergence]:
+    """Scores from eq 9 on; these where there are no transits."""
     of = graph.transits
     rows = np.repeat(np.arange(of.shape[0]), np.diff(of.indptr))
     out_share = of.data * _inverse(graph.referrals)[rows]
     in_share = of.data * _inverse(graph.visits)[of.indices]
     pointers, partners = of.indptr.astype(np.int64), of.indices.astype(np.int32)
-    authority, hub, done, movement = _power(
-        pointers, partners, out_share, in_share, _unit(authority), _unit(hub), tolerance, rounds
-    )
-    return authority, hub, Convergence(int(done), float(movement), bool(movement < tolerance))
+    done, movement = np.zeros(len(first) - 1, np.int64), np.zeros(len(first) - 1)
+    for_each = np.flatnonzero(has_transits)
+    _power(
+        for_each, first, pointers, partners, out_share, in_share, authority, hub, tolerance, rounds,
+        done, movement,
+    )  # fmt: skip
+    return authority, hub, Convergence(done, movement, movement < tolerance)
 
 
 @njit(nogil=True, cache=True)
 def _power(
+    sites: Int64s,
+    first: Int64s,
     pointers: Int64s,
     partners: Int32s,
     out_share: Floats,
@@ -165,28 +194,35 @@ def _power(
     hub: Floats,
     tolerance: float,
     rounds: int,
-) -> tuple[Floats, Floats, int, float]:
-    """Eq 10 until nothing moves: both scores, rounds, and the movement of the last."""
-    movement = np.inf
-    done = 0
-    while done < rounds and movement >= tolerance:
-        next_authority, next_hub = np.zeros_like(authority), np.zeros_like(hub)
-        for i in range(len(hub)):
-            for entry in range(pointers[i], pointers[i + 1]):
-                j = partners[entry]
-                next_authority[j] += out_share[entry] * hub[i]
-                next_hub[i] += in_share[entry] * authority[j]
-        next_authority, next_hub = _unit(next_authority), _unit(next_hub)
-        movement = max(_length(next_authority - authority), _length(next_hub - hub))
-        authority, hub = next_authority, next_hub
-        done += 1
-    return authority, hub, done, movement
+    done: Int64s,
+    movement: Floats,
+) -> None:
+    """Eq 10 for each of the sites until nothing moves.
+
+    Fills in both scores, the rounds, and the movement of the last.
+    """
+    for site in sites:
+        start, stop = first[site], first[site + 1]
+        of_authority, of_hub = _unit(authority[start:stop]), _unit(hub[start:stop])
+        moved = np.inf
+        while done[site] < rounds and moved >= tolerance:
+            next_authority, next_hub = np.zeros_like(of_authority), np.zeros_like(of_hub)
+            for i in range(stop - start):
+                for entry in range(pointers[start + i], pointers[start + i + 1]):
+                    j = partners[entry] - start
+                    next_authority[j] += out_share[entry] * of_hub[i]
+                    next_hub[i] += in_share[entry] * of_authority[j]
+            next_authority, next_hub = _unit(next_authority), _unit(next_hub)
+            moved = max(_length(next_authority - of_authority), _length(next_hub - of_hub))
+            of_authority, of_hub = next_authority, next_hub
+            done[site] += 1
+        authority[start:stop], hub[start:stop], movement[site] = of_authority, of_hub, moved
 
 
-def _share(counts: Floats) -> Floats:
-    """Eq 9."""
-    total = counts.sum()
-    return counts / total if total > 0 else np.zeros(len(counts))
+def _share(counts: Floats, site: Int64s, sites: int) -> Floats:
+    """Eq 9, within each site."""
+    total = np.bincount(site, counts, sites)
+    return counts / np.where(total > 0, total, 1.0)[site]
 
 
 @njit(nogil=True, cache=True)
@@ -215,16 +251,18 @@ def _touched(transits: sparse.csr_array) -> Flags:
     return found
 
 
-def _components(transits: sparse.csr_array, touched: Flags) -> int:
-    count, label = connected_components(transits, directed=False)
-    return len(np.unique(label[touched])) if count else 0
+def _components(transits: sparse.csr_array, touched: Flags, site: Int64s, sites: int) -> Int64s:
+    _, label = connected_components(transits, directed=False)
+    _, place = np.unique(label[touched], return_index=True)
+    counts: Int64s = np.bincount(site[touched][place], minlength=sites)
+    return counts
 
 
-def _ranks(score: Floats | Int64s, support: Floats) -> Int64s:
-    """1 for the highest score."""
+def _ranks(score: Floats | Int64s, support: Floats, site: Int64s, first: Int64s) -> Int64s:
+    """1 for the highest score of each site."""
     # Scores equal but for rounding rank by support.
     rounded = np.round(np.asarray(score, np.float64), 12)
-    order = np.lexsort((np.arange(len(score)), -support, -rounded))
+    order = np.lexsort((np.arange(len(score)), -support, -rounded, site))
     ranks = np.empty(len(score), np.int64)
-    ranks[order] = np.arange(1, len(score) + 1)
+    ranks[order] = np.arange(1, len(score) + 1) - first[site]
     return ranks

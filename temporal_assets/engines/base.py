@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 import pyarrow as pa
 
@@ -21,8 +21,8 @@ Kernel = Callable[[pa.RecordBatch], pa.RecordBatch]
 """Mathematics over rows: a batch in, a batch out. Called from several threads at once."""
 
 GroupKernel = Callable[[pa.Table], pa.RecordBatch]
-"""Mathematics over a group: all its rows in, a batch out. Runs in other processes: a function of a
-module, or a `functools.partial` of one."""
+"""Mathematics over a group, or over some: all their rows in, a batch out. Runs in other processes:
+a function of a module, or a `functools.partial` of one."""
 
 LostGroup = Callable[[pa.Table, str, str], pa.RecordBatch]
 """What stands for a group whose kernel did not end well, given its rows, a status (`failed`,
@@ -51,6 +51,10 @@ class EngineError(RuntimeError):
     """The engine cannot work; the message is one sentence that says why and what to do."""
 
 
+FEW_ROWS: Final = 5_000
+"""Take less time than a process takes to start."""
+
+
 @dataclass(frozen=True, slots=True)
 class GroupLimits:
     """What the groups may cost."""
@@ -61,9 +65,10 @@ class GroupLimits:
     """For one group."""
     memory_mib: int
     """For one group."""
-    isolated_rows: int = 5_000
-    """Fewer rows in all run in the calling process: they take less time than a process takes to
-    start."""
+    lost: LostGroup
+    """Of a group that fails or needs more."""
+    isolated_rows: int = FEW_ROWS
+    """Fewer rows in all run in the calling process."""
 
 
 class Engine(Protocol):
@@ -105,14 +110,15 @@ class Engine(Protocol):
         by: str,
         table: Table,
         out: Path,
-        limits: GroupLimits,
-        lost: LostGroup,
+        limits: GroupLimits | None,
     ) -> list[Path]:
         """Run a kernel over each group of rows of one table that are alike in the column `by`.
 
         The rows of a group lie together in the input. The kernel returns columns of `table` in
         their order; results are in the order of the groups. Memory is bounded by the largest
-        group. A group that fails or exceeds a limit is replaced by `lost`, and the others go on.
+        group. A group that fails or exceeds a limit is replaced by `limits.lost`, and the others
+        go on. Without limits the kernel gets some whole groups at a time, and its errors are the
+        caller's: for arithmetic, of which a small group costs less than a call.
         """
         ...
 

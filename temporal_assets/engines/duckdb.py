@@ -20,7 +20,6 @@ from temporal_assets.engines.base import (
     GroupLimits,
     Inputs,
     Kernel,
-    LostGroup,
     Rows,
     Spread,
 )
@@ -90,8 +89,7 @@ class DuckDBEngine:
         by: str,
         table: Table,
         out: Path,
-        limits: GroupLimits,
-        lost: LostGroup,
+        limits: GroupLimits | None,
     ) -> list[Path]:
         """See `Engine.apply_groups`: groups go to processes in files, results as in `apply`."""
         ((name, _),) = inputs.items()
@@ -99,7 +97,7 @@ class DuckDBEngine:
             (rows,) = session.sql(f'SELECT count(*) FROM "{name}"').fetchall()[0]  # noqa: S608
             batches = session.sql(f'SELECT * FROM "{name}"').to_arrow_reader(_GROUP_BATCH_ROWS)  # noqa: S608
             filled = parcels(batches, by, Path(folder))
-            results = in_groups(kernel, filled, rows, limits, lost)
+            results = in_groups(kernel, filled, rows, limits)
             # Another session, because the first one is being read from.
             with self._session({}) as second:
                 return [_write_results(second, results, table, out)]

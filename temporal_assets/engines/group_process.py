@@ -1,8 +1,7 @@
 """A process of its own for groups of rows: one that hangs, crashes or grows harms nobody.
 
 Here: both ends of it. This process starts `python -m temporal_assets.engines.group_process`, sends
-it the kernel once and then the path of one parcel after another; it answers each group with a line.
-Not here: which groups there are and in what order (`groups`).
+it XXNot here: which groups there are and in what order (`groups`).
 
 The limits are the operating system's: an alarm that ends a process which takes too long for a
 group, and a bound on its memory. They hold also when this process is gone.
@@ -18,20 +17,24 @@ import signal
 import subprocess
 import sys
 import traceback
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
+from itertools import groupby
 from pathlib import Path
-from typing import BinaryIO, Final, cast
+from typing import Any, BinaryIO, Final, TypeAlias, cast
 
 import pyarrow as pa
 
 from temporal_assets import same_python
 from temporal_assets.engines.base import GroupKernel, GroupLimits
 
-LEARNED: Final = "learned"
 FAILED: Final = "failed"
 TIMED_OUT: Final = "timed_out"
 OUT_OF_MEMORY: Final = "out_of_memory"
+
+_DONE: Final = b"\n"
+"""The answer for a group. What became of all is the line behind them."""
 
 _MIB: Final = 1024 * 1024
 
@@ -41,41 +44,63 @@ class Parcel:
     """A file of Arrow rows that holds some groups, each whole."""
 
     path: Path
-    batches: tuple[int, ...]
-    """For each group, how many record batches it has; they follow one another."""
+    groups: tuple[int, ...]
+    """How many rows each group has; they follow one another."""
 
-    def rows_of(self, group: int, file: pa.RecordBatchFileReader) -> pa.Table:
-        """The rows of a group."""
-        first = sum(self.batches[:group])
-        numbers = range(first, first + self.batches[group])
-        return pa.Table.from_batches([file.get_batch(number) for number in numbers])
+    @contextmanager
+    def rows(self) -> Iterator[pa.Table]:
+        """The rows of all its groups, read where they lie."""
+        with pa.memory_map(str(self.path)) as source:
+            yield pa.ipc.open_file(source).read_all()
+
+    def cut(self, rows: pa.Table, groups: range) -> Iterator[pa.Table]:
+        """The rows of some groups, one group after the other."""
+        start = sum(self.groups[: groups.start])
+        for group in groups:
+            yield rows.slice(start, self.groups[group])
+            start += self.groups[group]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """The result of a group, or why there is none."""
+class Lost:
+    """A group that has no result, and why."""
 
-    result: pa.RecordBatch | None
-    status: str = LEARNED
-    reason: str = ""
+    group: int
+    status: str
+    reason: str
     """What happened, without a word of the data."""
 
 
-def run_here(kernel: GroupKernel, parcel: Parcel, first: int = 0) -> Iterator[Outcome]:
-    """Run a kernel in this process over groups from the `first` on; errors are outcomes."""
-    with pa.memory_map(str(parcel.path)) as source:
-        file = pa.ipc.open_file(source)
-        for group in range(first, len(parcel.batches)):
-            yield _run(kernel, parcel.rows_of(group, file))
+Outcome: TypeAlias = pa.RecordBatch | Lost
+"""The result of a group, or of several that follow one another."""
 
 
-def _run(kernel: GroupKernel, rows: pa.Table) -> Outcome:
+def run_here(kernel: GroupKernel, parcel: Parcel, groups: range) -> Iterator[Outcome]:
+    """Run a kernel in this process over groups of a parcel; errors are outcomes."""
+    with parcel.rows() as rows:
+        for group, part in zip(groups, parcel.cut(rows, groups), strict=True):
+            yield _run(kernel, group, part)
+
+
+def joined(outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
+    """The same with neighbouring results in one batch.
+
+    A thousand small ones take ten times the memory and the time of their rows.
+    """
+    for is_lost, some in groupby(outcomes, lambda outcome: isinstance(outcome, Lost)):
+        if is_lost:
+            yield from some
+        else:
+            yield pa.concat_batches(list(some))
+
+
+def _run(kernel: GroupKernel, group: int, rows: pa.Table) -> Outcome:
     try:
-        return Outcome(kernel(rows))
+        return kernel(rows)
     except MemoryError:
-        return Outcome(None, OUT_OF_MEMORY, "it needs more memory than there is")
+        return Lost(group, OUT_OF_MEMORY, "it needs more memory than there is")
     except Exception as error:
-        return Outcome(None, FAILED, _where(error))
+        return Lost(group, FAILED, _where(error))
 
 
 def _where(error: Exception) -> str:
@@ -103,29 +128,46 @@ class GroupProcess:
         self._running: _Running | None = None
 
     def run(self, parcel: Parcel) -> list[Outcome]:
-        """Run the kernel over a parcel; a process that dies of a group is replaced for the next."""
+        """Run the kernel over a parcel; a process that dies of a group is replaced for the next.
+
+        Results are written once all groups that were asked for have theirs: groups before one that
+        ended the process are run again. A small one takes less than a file, and a large one is
+        alone.
+        """
         outcomes: list[Outcome] = []
-        while len(outcomes) < len(parcel.batches):
-            outcomes += self._run_from(len(outcomes), parcel)
+        ahead: list[range | Lost] = [range(len(parcel.groups))]
+        while ahead:
+            part = ahead.pop()
+            if isinstance(part, Lost):
+                outcomes.append(part)
+            elif isinstance(found := self._run(part, parcel), Lost):
+                before, behind = range(part.start, found.group), range(found.group + 1, part.stop)
+                ahead += [behind, found, before]
+            else:
+                outcomes += found
         return outcomes
 
-    def _run_from(self, first: int, parcel: Parcel) -> list[Outcome]:
-        """Outcomes of the groups from the `first` on, up to one that ends the process."""
+    def _run(self, groups: range, parcel: Parcel) -> list[Outcome] | Lost:
+        """Outcomes of the groups, or the one that ended the process."""
+        if not groups:
+            return []
         running = self._running or self._start()
-        answered = parcel.path.with_suffix(".results")
+        results = parcel.path.with_suffix(".results")
         task = {
             "path": str(parcel.path),
-            "batches": parcel.batches,
-            "first": first,
-            "results": str(answered),
+            "groups": parcel.groups,
+            "start": groups.start,
+            "stop": groups.stop,
+            "results": str(results),
             "seconds": self._limits.seconds,
         }
-        said = list(_conversation(running, task, len(parcel.batches) - first))
-        outcomes = _outcomes(said, answered)
-        if first + len(said) < len(parcel.batches):
+        done, said = _conversation(running, task)
+        if said is None:
             self._running = None
-            outcomes.append(self._died(running.process))
-        return outcomes
+            results.unlink(missing_ok=True)
+            # One that ends while it writes was ended by the last.
+            return self._died(running.process, min(groups.start + done, groups.stop - 1))
+        return _outcomes(said, results)
 
     def close(self) -> None:
         """End the process."""
@@ -150,51 +192,44 @@ class GroupProcess:
         self._running = running
         return running
 
-    def _died(self, process: subprocess.Popen[bytes]) -> Outcome:
+    def _died(self, process: subprocess.Popen[bytes], group: int) -> Lost:
         process.communicate()
         number = -process.returncode
         if number == signal.SIGALRM:
-            return Outcome(
-                None, TIMED_OUT, f"it takes longer than {self._limits.seconds:g} seconds"
-            )
+            return Lost(group, TIMED_OUT, f"it takes longer than {self._limits.seconds:g} seconds")
         if number == signal.SIGKILL:
-            return Outcome(None, OUT_OF_MEMORY, "the system ended the process, mostly for memory")
-        return Outcome(None, FAILED, f"the process ended with status {process.returncode}")
+            why = "the system ended the process, mostly for memory"
+            return Lost(group, OUT_OF_MEMORY, why)
+        return Lost(group, FAILED, f"the process ended with status {process.returncode}")
 
 
-def _conversation(
-    running: _Running, task: dict[str, object], groups: int
-) -> Iterator[dict[str, str]]:
-    """Send a task; an answer for each group, as long as the process lives."""
+_Said = list[dict[str, Any] | None]
+"""Of each outcome, in their order: the fields of what is lost, None where there are results."""
+
+
+def _conversation(running: _Running, task: dict[str, object]) -> tuple[int, _Said | None]:
+    """How many groups came to an end, and what became of all, unless the process died of one."""
+    done = 0
     try:
         running.tasks.write(json.dumps(task).encode() + b"\n")
         running.tasks.flush()
     except BrokenPipeError:
-        return
-    for _ in range(groups):
-        line = running.answers.readline()
-        if not line.endswith(b"\n"):
-            return
-        yield json.loads(line)
+        return done, None
+    while (line := running.answers.readline()).endswith(b"\n"):
+        if line != _DONE:
+            said: _Said = json.loads(line)
+            return done, said
+        done += 1
+    return done, None
 
 
-def _outcomes(said: list[dict[str, str]], results: Path) -> list[Outcome]:
+def _outcomes(said: _Said, results: Path) -> list[Outcome]:
     """What a process said of some groups, with the results it wrote. Removes the file."""
-    learned = sum(answer["status"] == LEARNED for answer in said)
-    batches: list[pa.RecordBatch] = []
-    if learned:
-        with pa.OSFile(str(results)) as source:
-            # A stream can be read up to where the process was ended.
-            stream = pa.ipc.open_stream(source)
-            batches = [stream.read_next_batch() for _ in range(learned)]
-    results.unlink(missing_ok=True)
-    written = iter(batches)
-    return [
-        Outcome(next(written))
-        if answer["status"] == LEARNED
-        else Outcome(None, answer["status"], answer["reason"])
-        for answer in said
-    ]
+    with pa.OSFile(str(results)) as source:
+        written: Iterator[pa.RecordBatch] = iter(pa.ipc.open_stream(source) if None in said else ())
+        outcomes = [next(written) if lost is None else Lost(**lost) for lost in said]
+    results.unlink()
+    return outcomes
 
 
 def main() -> None:
@@ -207,26 +242,35 @@ def main() -> None:
     _bound_memory(header["memory_mib"])
     for line in tasks:
         task = json.loads(line)
-        parcel = Parcel(Path(task["path"]), tuple(task["batches"]))
+        parcel = Parcel(Path(task["path"]), tuple(task["groups"]))
         # The default action of the alarm ends the process wherever it is, compiled loops included.
         signal.setitimer(signal.ITIMER_REAL, task["seconds"])
-        with pa.OSFile(task["results"], "wb") as results:
-            for outcome in _written(run_here(kernel, parcel, task["first"]), results):
-                said = {"status": outcome.status, "reason": outcome.reason}
-                answers.write(json.dumps(said).encode() + b"\n")
-                answers.flush()
-                signal.setitimer(signal.ITIMER_REAL, task["seconds"])
-            signal.setitimer(signal.ITIMER_REAL, 0)
+        outcomes: list[Outcome] = []
+        for outcome in run_here(kernel, parcel, range(task["start"], task["stop"])):
+            outcomes.append(outcome)
+            answers.write(_DONE)
+            answers.flush()
+            signal.setitimer(signal.ITIMER_REAL, task["seconds"])
+        said = _write(joined(outcomes), task["results"])
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        answers.write(json.dumps(said).encode() + b"\n")
+        answers.flush()
 
 
-def _written(outcomes: Iterator[Outcome], results: pa.NativeFile) -> Iterator[Outcome]:
-    """Outcomes, each once its result is in the file."""
-    stream: pa.RecordBatchStreamWriter | None = None
-    for outcome in outcomes:
-        if outcome.result is not None:
-            stream = stream or pa.ipc.new_stream(results, outcome.result.schema)
-            stream.write_batch(outcome.result)
-        yield outcome
+def _write(outcomes: Iterator[Outcome], path: str) -> _Said:
+    """Write the results among the outcomes to a file, and say which they are."""
+    said: _Said = []
+    with ExitStack() as open_files:
+        file = open_files.enter_context(pa.OSFile(path, "wb"))
+        stream: pa.RecordBatchStreamWriter | None = None
+        for outcome in outcomes:
+            if isinstance(outcome, Lost):
+                said.append(asdict(outcome))
+                continue
+            stream = stream or open_files.enter_context(pa.ipc.new_stream(file, outcome.schema))
+            stream.write_batch(outcome)
+            said.append(None)
+    return said
 
 
 def _bound_memory(mib: int) -> None:

@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from temporal_assets.engines.base import GroupKernel, GroupLimits, LostGroup
-from temporal_assets.engines.group_process import GroupProcess, Outcome, Parcel, run_here
+from temporal_assets.engines.group_process import GroupProcess, Lost, Outcome, Parcel, run_here
 
 _PARCEL_ROWS: Final = 2_000
 """A parcel with so many rows is full: some ten small sites, a fraction of a second."""
@@ -41,8 +41,8 @@ def parcels(batches: Iterable[pa.RecordBatch], by: str, folder: Path) -> Iterato
     writer: _ParcelWriter | None = None
     key, seen = None, set[object]()
     for batch in batches:
-        for part in _runs(batch, by):
-            value = part.column(by)[0].as_py()
+        start = 0
+        for value, begin, end in _runs(batch, by):
             is_new = not seen or value != key
             if is_new:
                 if value in seen:
@@ -50,11 +50,14 @@ def parcels(batches: Iterable[pa.RecordBatch], by: str, folder: Path) -> Iterato
                 seen.add(value)
                 key = value
             if writer is not None and is_new and writer.rows >= _PARCEL_ROWS:
+                writer.write(batch.slice(start, begin - start))
                 yield writer.close()
-                writer = None
+                writer, start = None, begin
             if writer is None:
                 writer = _ParcelWriter(folder / f"parcel-{len(seen)}.arrow", batch.schema)
-            writer.write(part, is_new)
+            writer.count(end - begin, is_new)
+        if writer is not None:
+            writer.write(batch.slice(start))
     if writer is not None:
         yield writer.close()
 
@@ -65,75 +68,92 @@ class _ParcelWriter:
     def __init__(self, path: Path, schema: pa.Schema) -> None:
         self.rows = 0
         self._path = path
-        self._batches: list[int] = []
+        self._groups: list[int] = []
         self._file = pa.ipc.new_file(path, schema)
 
-    def write(self, rows: pa.RecordBatch, is_new: bool) -> None:
-        """Rows of a new group, or further rows of the last one."""
+    def count(self, rows: int, is_new: bool) -> None:
+        """Rows of a new group, or further rows of the last one, that are about to be written."""
         if is_new:
-            self._batches.append(0)
-        self._batches[-1] += 1
-        self.rows += len(rows)
-        self._file.write_batch(rows)
+            self._groups.append(0)
+        self._groups[-1] += rows
+        self.rows += rows
+
+    def write(self, rows: pa.RecordBatch) -> None:
+        """What has been counted since."""
+        if len(rows):
+            self._file.write_batch(rows)
 
     def close(self) -> Parcel:
         self._file.close()
-        return Parcel(self._path, tuple(self._batches))
+        return Parcel(self._path, tuple(self._groups))
 
 
-def _runs(batch: pa.RecordBatch, by: str) -> Iterator[pa.RecordBatch]:
-    """Parts of a batch with one key each."""
-    if not len(batch):
-        return
-    ends = pc.run_end_encode(batch.column(by)).run_ends.to_pylist()
-    for start, stop in zip([0, *ends[:-1]], ends, strict=True):
-        yield batch.slice(start, stop - start)
+def _runs(batch: pa.RecordBatch, by: str) -> Iterator[tuple[object, int, int]]:
+    """Of rows with one key each: the key, their first and the row behind their last."""
+    runs = pc.run_end_encode(batch.column(by))
+    ends = runs.run_ends.to_pylist()
+    yield from zip(runs.values.to_pylist(), [0, *ends[:-1]], ends, strict=True)
 
 
 def in_groups(
-    kernel: GroupKernel, filled: Iterable[Parcel], rows: int, limits: GroupLimits, lost: LostGroup
+    kernel: GroupKernel, filled: Iterable[Parcel], rows: int, limits: GroupLimits | None
 ) -> Iterator[pa.RecordBatch]:
     """Results of all groups in their order; of `lost` where a group has none. Removes the files."""
-    if limits.processes == 0 or rows < limits.isolated_rows:
+    if limits is None:
         for parcel in filled:
-            yield from _results(run_here(kernel, parcel), parcel, lost)
-        return
+            with parcel.rows() as together:
+                yield kernel(together)
+            parcel.path.unlink()
+    elif limits.processes == 0 or rows < limits.isolated_rows:
+        for parcel in filled:
+            groups = range(len(parcel.groups))
+            yield _results(run_here(kernel, parcel, groups), parcel, limits.lost)
+    else:
+        yield from _in_processes(kernel, filled, rows, limits)
+
+
+def _in_processes(
+    kernel: GroupKernel, filled: Iterable[Parcel], rows: int, limits: GroupLimits
+) -> Iterator[pa.RecordBatch]:
     processes = min(limits.processes, 1 + rows // _ROWS_A_PROCESS)
     free = SimpleQueue[GroupProcess]()
     for _ in range(processes):
         free.put(GroupProcess(kernel, limits))
 
-    def run(parcel: Parcel) -> list[Outcome]:
+    def run(parcel: Parcel) -> pa.RecordBatch:
         process = free.get()
         try:
-            return process.run(parcel)
+            outcomes = process.run(parcel)
         finally:
             free.put(process)
+        return _results(outcomes, parcel, limits.lost)
 
     pool = ThreadPoolExecutor(processes)
     try:
-        pending: deque[tuple[Parcel, Future[list[Outcome]]]] = deque()
+        pending: deque[Future[pa.RecordBatch]] = deque()
         for parcel in filled:
-            pending.append((parcel, pool.submit(run, parcel)))
+            pending.append(pool.submit(run, parcel))
             if len(pending) > _WAITING:
-                first, outcomes = pending.popleft()
-                yield from _results(outcomes.result(), first, lost)
-        for first, outcomes in pending:
-            yield from _results(outcomes.result(), first, lost)
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()
     finally:
         pool.shutdown(cancel_futures=True)
         for _ in range(processes):
             free.get().close()
 
 
-def _results(
-    outcomes: Iterable[Outcome], parcel: Parcel, lost: LostGroup
-) -> Iterator[pa.RecordBatch]:
-    for group, outcome in enumerate(outcomes):
-        if outcome.result is not None:
-            yield outcome.result
-            continue
-        with pa.memory_map(str(parcel.path)) as source:
-            rows = parcel.rows_of(group, pa.ipc.open_file(source))
-            yield lost(rows, outcome.status, outcome.reason)
+def _results(outcomes: Iterable[Outcome], parcel: Parcel, lost: LostGroup) -> pa.RecordBatch:
+    """Of all groups of a parcel, in one batch. Removes its file."""
+    with parcel.rows() as rows:
+        made = [
+            _stands_for(outcome, parcel, rows, lost) if isinstance(outcome, Lost) else outcome
+            for outcome in outcomes
+        ]
     parcel.path.unlink()
+    return made[0] if len(made) == 1 else pa.concat_batches(made)
+
+
+def _stands_for(what: Lost, parcel: Parcel, rows: pa.Table, lost: LostGroup) -> pa.RecordBatch:
+    (part,) = parcel.cut(rows, range(what.group, what.group + 1))
+    return lost(part, what.status, what.reason)

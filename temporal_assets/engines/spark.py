@@ -23,13 +23,13 @@ import pyarrow as pa
 
 from temporal_assets.contracts import Table
 from temporal_assets.engines.base import (
+    FEW_ROWS,
     EngineError,
     GroupKernel,
     GroupLimits,
     Inputs,
     Item,
     Kernel,
-    LostGroup,
     Result,
     Rows,
 )
@@ -102,8 +102,7 @@ class SparkEngine:
         by: str,
         table: Table,
         out: Path,
-        limits: GroupLimits,
-        lost: LostGroup,
+        limits: GroupLimits | None,
     ) -> list[Path]:
         """See `Engine.apply_groups`: partitions are ranges of whole groups.
 
@@ -116,9 +115,10 @@ class SparkEngine:
             rows, count = read_in_order(session, name, paths)
 
             def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-                return groups_through(kernel, batches, by, count, limits, lost, schema)
+                return groups_through(kernel, batches, by, count, limits, schema)
 
-            parts = _partitions(session, count, max(1, limits.isolated_rows))
+            least = FEW_ROWS if limits is None else limits.isolated_rows
+            parts = _partitions(session, count, max(1, least))
             ranges = (
                 _with_group_start(rows, by)
                 .repartitionByRange(parts, _GROUP_START)

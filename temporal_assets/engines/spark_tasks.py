@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 
-from temporal_assets.engines.base import GroupKernel, GroupLimits, Item, Kernel, LostGroup, Result
+from temporal_assets.engines.base import GroupKernel, GroupLimits, Item, Kernel, Result
 from temporal_assets.engines.groups import in_groups, parcels
 from temporal_assets.engines.outcomes import outcome_of
 
@@ -30,8 +30,7 @@ def groups_through(
     batches: Iterator[pa.RecordBatch],
     by: str,
     rows: int,
-    limits: GroupLimits,
-    lost: LostGroup,
+    limits: GroupLimits | None,
     schema: pa.Schema,
 ) -> Iterator[pa.RecordBatch]:
     """A kernel's results over the groups of a partition, in their order.
@@ -39,10 +38,10 @@ def groups_through(
     A task is one of many on its machine: its groups run one after another, in one process beside
     this one, whose end by a limit is not the task's.
     """
-    alone = replace(limits, processes=min(limits.processes, 1))
+    alone = limits and replace(limits, processes=min(limits.processes, 1))
     with TemporaryDirectory() as folder:
         filled = parcels(batches, by, Path(folder))
-        for result in in_groups(kernel, filled, rows, alone, lost):
+        for result in in_groups(kernel, filled, rows, alone):
             yield _plain(result, schema)
 
 

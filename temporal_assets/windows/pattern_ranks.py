@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -15,31 +14,26 @@ from scipy import sparse
 
 from temporal_assets import contracts
 from temporal_assets.core.behaviour_graph import BehaviourGraph, PatternRanks, rank_patterns
-from temporal_assets.core.texts import Floats
+from temporal_assets.core.texts import Flags, Floats, Int64s
 from temporal_assets.windows.asset import Job, WindowAsset
 from temporal_assets.windows.page_traffic import later_half
 from temporal_assets.windows.site_traffic import floats, links
-from temporal_assets.windows.url_patterns import URL_PATTERNS, site_limits
+from temporal_assets.windows.url_patterns import URL_PATTERNS
 
 
 def site_ranks(rows: pa.Table, new_days: int) -> pa.RecordBatch:
-    """Rows of `pattern_ranks` for the rows of `url_patterns` of a site."""
+    """Rows of `pattern_ranks` for the rows of `url_patterns` of some whole sites."""
     patterns = rows.filter(rows.column("is_pattern")).combine_chunks()
-    ranks = rank_patterns(_graph(patterns))
-    count = len(patterns)
-    said = {
-        name: pa.repeat(pa.scalar(value), count)
-        for name, value in (
-            ("is_converged", ranks.convergence.converged),
-            ("rounds", ranks.convergence.rounds),
-            ("movement", float(ranks.convergence.movement)),
-            ("components", ranks.components),
-        )
-    }
+    first = _first_of_sites(patterns)
+    site = np.repeat(np.arange(len(first) - 1), np.diff(first))
+    ranks = rank_patterns(_graph(patterns, site), first)
     columns: dict[str, Any] = {
         **{name: patterns.column(name) for name in patterns.column_names},
-        **_ranks(ranks, patterns),
-        **said,
+        **_ranks(ranks, patterns, site),
+        "is_converged": pa.array(ranks.convergence.converged[site]),
+        "rounds": pa.array(ranks.convergence.rounds[site]),
+        "movement": pa.array(ranks.convergence.movement[site]),
+        "components": pa.array(ranks.components[site]),
         "is_isolated": pa.array(ranks.is_isolated),
         **_of_time(patterns, new_days),
     }
@@ -49,38 +43,53 @@ def site_ranks(rows: pa.Table, new_days: int) -> pa.RecordBatch:
     return batch
 
 
-def _graph(patterns: pa.Table) -> BehaviourGraph:
-    nodes = patterns.column("pattern").to_numpy()
+def _first_of_sites(rows: pa.Table) -> Int64s:
+    """Where the rows of each site begin, and how many there are."""
+    (sites,) = rows.column("site").chunks
+    ends = pc.run_end_encode(sites).run_ends.to_numpy()
+    return np.concatenate((np.zeros(1, np.int64), ends.astype(np.int64)))
+
+
+def _graph(patterns: pa.Table, site: Int64s) -> BehaviourGraph:
+    numbers = patterns.column("pattern").to_numpy()
     ends, transits, counts = links(patterns, "links")
     first = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
-    rows = (transits.astype(np.float64), np.searchsorted(nodes, ends), first)
+    # Numbers are those of a site's tree; rows lie in the order of both.
+    partners = np.searchsorted(site << 32 | numbers, np.repeat(site, counts) << 32 | ends)
     return BehaviourGraph(
         patterns.column("volume").to_numpy(),
         floats(patterns, "visits"),
         floats(patterns, "referrals"),
-        sparse.csr_array(rows, shape=(len(nodes), len(nodes))),
+        sparse.csr_array(
+            (transits.astype(np.float64), partners, first), shape=(len(numbers), len(numbers))
+        ),
     )
 
 
-def _ranks(ranks: PatternRanks, patterns: pa.Table) -> dict[str, pa.Array]:
+def _ranks(ranks: PatternRanks, patterns: pa.Table, site: Int64s) -> dict[str, pa.Array]:
     """Scores and places; NULL where what they need is not known, with the reason."""
-    count = len(patterns)
-    no_graph = np.full(count, not ranks.has_transits)
-    no_referrals = np.full(count, floats(patterns, "referrals").sum() == 0)
-    referred = floats(patterns, "referred").sum() > 0
-    reason = None if ranks.has_transits else "no_transits" if referred else "no_referrers"
+    has_graph = ranks.has_transits[site]
+    no_referrals = ~_has_any(floats(patterns, "referrals"), site)
+    no_referrers = ~_has_any(floats(patterns, "referred"), site)
+    reason = np.where(no_referrers, "no_referrers", "no_transits").astype(object)
     scores = {"authority": ranks.authority, "hub": ranks.hub, "fetch_score": ranks.fetch_score}
     return {
-        **{name: pa.array(score, mask=no_graph) for name, score in scores.items()},
+        **{name: pa.array(score, mask=~has_graph) for name, score in scores.items()},
         "rank_volume": pa.array(ranks.by_volume),
         "rank_visits": pa.array(ranks.by_overall_visit),
         "rank_average_visits": pa.array(ranks.by_average_visit),
         "rank_referrals": pa.array(ranks.by_overall_referral, mask=no_referrals),
         "rank_average_referrals": pa.array(ranks.by_average_referral, mask=no_referrals),
-        "rank_fetch": pa.array(ranks.by_fetch, mask=no_graph),
-        "rank_discovery": pa.array(ranks.by_discovery, mask=no_graph),
-        "missing_ranks": pa.array([reason] * count, pa.string()),
+        "rank_fetch": pa.array(ranks.by_fetch, mask=~has_graph),
+        "rank_discovery": pa.array(ranks.by_discovery, mask=~has_graph),
+        "missing_ranks": pa.array(reason, pa.string(), mask=has_graph),
     }
+
+
+def _has_any(counts: Floats, site: Int64s) -> Flags:
+    """Of each row, whether its site counts anything."""
+    found: Flags = np.bincount(site, counts)[site] > 0
+    return found
 
 
 def _of_time(patterns: pa.Table, new_days: int) -> dict[str, pa.Array]:
@@ -99,12 +108,6 @@ def _ratio(part: Floats, whole: Floats) -> Floats:
     return part / np.maximum(whole, 1.0)
 
 
-def _no_ranks(rows: pa.Table, status: str, reason: str) -> pa.RecordBatch:
-    """Ranks are arithmetic: a site that cannot be ranked is a fault of ours, not of its data."""
-    site = pc.first(rows.column("site")).as_py()
-    raise RuntimeError(f"the patterns of {site} cannot be ranked ({status}): {reason}")
-
-
 def _make(job: Job) -> Sequence[Path]:
     days = later_half(job.window("transits").present)
     return job.engine.apply_groups(
@@ -113,9 +116,7 @@ def _make(job: Job) -> Sequence[Path]:
         "site",
         job.asset.table,
         job.out,
-        # A site takes milliseconds, a process two seconds to start; nothing can be left out.
-        replace(site_limits(job.settings), processes=0),
-        _no_ranks,
+        None,
     )
 
 

@@ -36,6 +36,7 @@ def site_limits(settings: Settings) -> GroupLimits:
         (os.cpu_count() or 1) if processes is None else processes,
         patterns.site_seconds,
         patterns.site_memory_mib,
+        lost_site,
     )
 
 
@@ -47,7 +48,6 @@ def _make(job: Job) -> Sequence[Path]:
         job.asset.table,
         job.out,
         site_limits(job.settings),
-        lost_site,
     )
 
 

@@ -27,8 +27,6 @@ RESULT = Table(
         ColumnSpec("status", Type.VARCHAR, "What became of it."),
     ),
 )
-HERE = GroupLimits(processes=0, seconds=1, memory_mib=1)
-APART = GroupLimits(processes=2, seconds=20, memory_mib=300, isolated_rows=0)
 
 
 def row(site: str, total: int | None, status: str) -> pa.RecordBatch:
@@ -59,6 +57,10 @@ def lost(rows: pa.Table, status: str, reason: str) -> pa.RecordBatch:
     return row(rows.column("site")[0].as_py(), -len(rows), f"{status}: {reason}")
 
 
+HERE = GroupLimits(processes=0, seconds=1, memory_mib=1, lost=lost)
+APART = GroupLimits(processes=2, seconds=20, memory_mib=300, lost=lost, isolated_rows=0)
+
+
 def sites(path: Path, sizes: dict[str, int]) -> dict[str, list[str]]:
     names = [site for site, size in sizes.items() for _ in range(size)]
     pq.write_table(pa.table({"site": names, "n": pa.array(range(len(names)), pa.int64())}), path)
@@ -71,7 +73,7 @@ def test_a_group_is_whole_however_large(
 ) -> None:
     sizes = {"b": 1, "ü": 40_000, "a": 16_384, "c": 3}  # batches have 16,384 rows
     inputs = sites(tmp_path / "in.parquet", sizes)
-    made = engine.apply_groups(total, inputs, "site", RESULT, out, limits, lost)
+    made = engine.apply_groups(total, inputs, "site", RESULT, out, limits)
     starts = np.cumsum([0, *sizes.values()])
     assert pq.read_table(made).to_pylist() == [
         {"site": site, "total": sum(range(start, start + size)), "status": "fine"}
@@ -80,9 +82,34 @@ def test_a_group_is_whole_however_large(
     assert sorted(out.iterdir()) == sorted(made)
 
 
+def together(rows: pa.Table) -> pa.RecordBatch:
+    """A row for each of several sites, and how many rows they have in all."""
+    names = list(dict.fromkeys(rows.column("site").to_pylist()))
+    columns = [names, [len(rows)] * len(names), ["fine"] * len(names)]
+    return pa.RecordBatch.from_arrays([*map(pa.array, columns)], schema=RESULT.arrow_schema)
+
+
+def test_without_limits_whole_groups_come_together(
+    engine: Engine, out: Path, tmp_path: Path
+) -> None:
+    """Large ones by themselves, small ones several at a time; each once, and in order."""
+    sizes = {f"site {n:04}": 1 + n % 3 for n in range(3_000)} | {"zzz": 20_000}
+    inputs = sites(tmp_path / "in.parquet", sizes)
+    made = engine.apply_groups(together, inputs, "site", RESULT, out, None)
+    found = pq.read_table(made).to_pylist()
+    assert [row["site"] for row in found] == list(sizes)
+    assert len({row["total"] for row in found}) < 10
+
+
+def test_errors_without_limits_are_the_callers(engine: Engine, out: Path, tmp_path: Path) -> None:
+    inputs = sites(tmp_path / "in.parquet", {"error": 2})
+    with pytest.raises(Exception, match="of/a/visitor"):
+        engine.apply_groups(partial(total, bad="error"), inputs, "site", RESULT, out, None)
+
+
 def test_no_groups_give_an_empty_table(engine: Engine, out: Path, tmp_path: Path) -> None:
     inputs = sites(tmp_path / "in.parquet", {})
-    made = engine.apply_groups(total, inputs, "site", RESULT, out, APART, lost)
+    made = engine.apply_groups(total, inputs, "site", RESULT, out, APART)
     assert pq.read_table(made).to_pylist() == []
 
 
@@ -90,7 +117,7 @@ def test_rows_of_a_group_must_lie_together(engine: Engine, out: Path, tmp_path: 
     path = tmp_path / "in.parquet"
     pq.write_table(pa.table({"site": ["a", "b", "a"], "n": [1, 2, 3]}), path)
     with pytest.raises(ValueError, match="'a' do not lie together"):
-        engine.apply_groups(total, {"numbers": [str(path)]}, "site", RESULT, out, HERE, lost)
+        engine.apply_groups(total, {"numbers": [str(path)]}, "site", RESULT, out, HERE)
 
 
 @pytest.mark.parametrize(
@@ -108,9 +135,9 @@ def test_a_group_that_goes_wrong_harms_no_other(
     inputs = sites(tmp_path / "in.parquet", {"a": 2, how: 3, "b": 1, "c": 1})
     # A Python worker starts slower than a process of ours: it imports pandas first.
     seconds = 3 if engine.name == "duckdb" else 15
-    limits = GroupLimits(processes=1, seconds=seconds, memory_mib=300, isolated_rows=0)
+    limits = GroupLimits(processes=1, seconds=seconds, memory_mib=300, lost=lost, isolated_rows=0)
     kernel = partial(total, bad=how)
-    made = engine.apply_groups(kernel, inputs, "site", RESULT, out, limits, lost)
+    made = engine.apply_groups(kernel, inputs, "site", RESULT, out, limits)
     found = pq.read_table(made).to_pylist()
     assert [(one["site"], one["total"]) for one in found] == [
         ("a", 1),

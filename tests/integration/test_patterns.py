@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,6 @@ from temporal_assets import contracts
 from temporal_assets.cli.app import app
 from temporal_assets.defs.resources import Installation
 from temporal_assets.defs.window_metadata import details
-from temporal_assets.engines.base import GroupLimits
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.quality.evaluate import Status
 from temporal_assets.quality.inspect import Inspector
@@ -37,7 +37,7 @@ from temporal_assets.windows.page_totals import PAGE_TOTALS
 from temporal_assets.windows.page_traffic import PAGE_TRAFFIC
 from temporal_assets.windows.pattern_ranks import PATTERN_RANKS
 from temporal_assets.windows.stored_patterns import read_patterns
-from temporal_assets.windows.url_patterns import URL_PATTERNS
+from temporal_assets.windows.url_patterns import URL_PATTERNS, site_limits
 
 FIRST = dt.date(2026, 3, 1)
 DAYS = 8
@@ -207,7 +207,7 @@ def test_published_rules_match_as_the_tree_did(portal: Portal) -> None:
 def test_sites_that_take_too_long_are_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    limits = GroupLimits(processes=1, seconds=0.001, memory_mib=4096, isolated_rows=0)
+    limits = replace(site_limits(load_settings(tmp_path)), seconds=0.001, isolated_rows=0)
     monkeypatch.setattr(url_patterns, "site_limits", lambda _: limits)
     late = Portal(tmp_path / "late")
     rows = late.rows("url_patterns")

@@ -10,6 +10,8 @@ from scipy import linalg, sparse
 
 from temporal_assets.core.behaviour_graph import (
     BehaviourGraph,
+    Convergence,
+    PatternRanks,
     count_transits,
     merge_transits,
     rank_patterns,
@@ -172,3 +174,42 @@ def test_a_site_of_one_pattern_and_an_empty_graph() -> None:
     assert ranks.authority.tolist() == [1.0]
     assert ranks.by_fetch.tolist() == [1]
     assert (ranks.components, ranks.is_isolated.any()) == (1, False)
+
+
+few = st.integers(0, 3)
+
+
+@st.composite
+def sparse_graphs(draw: st.DrawFn) -> BehaviourGraph:
+    """Any site: without transits, with parts that nothing connects, with ties."""
+    size = draw(st.integers(1, 5))
+    cells = draw(st.lists(few, min_size=size * size, max_size=size * size))
+    counts = st.lists(few, min_size=size, max_size=size)
+    matrix = np.array(cells, float).reshape(size, size)
+    visits = matrix.sum(axis=0) + draw(counts)
+    referrals = matrix.sum(axis=1) + draw(counts)
+    return graph(matrix.tolist(), visits.tolist(), referrals.tolist(), draw(counts))
+
+
+@given(st.lists(sparse_graphs(), min_size=1, max_size=5))
+def test_sites_that_are_ranked_together_are_ranked_as_each_by_itself(
+    sites: list[BehaviourGraph],
+) -> None:
+    first = np.concatenate(([0], np.cumsum([len(site.volume) for site in sites])))
+    together = rank_patterns(
+        BehaviourGraph(
+            np.concatenate([site.volume for site in sites]),
+            np.concatenate([site.visits for site in sites]),
+            np.concatenate([site.referrals for site in sites]),
+            sparse.block_diag([site.transits for site in sites], format="csr"),
+        ),
+        first,
+    )
+    alone = [rank_patterns(site) for site in sites]
+    for name in PatternRanks.__slots__:
+        if name != "convergence":
+            apart = np.concatenate([getattr(ranks, name) for ranks in alone])
+            assert getattr(together, name).tolist() == apart.tolist(), name
+    for name in Convergence.__slots__:
+        apart = np.concatenate([getattr(ranks.convergence, name) for ranks in alone])
+        assert getattr(together.convergence, name).tolist() == apart.tolist(), name
