@@ -148,11 +148,15 @@ class PatternTree:
 
     def totals(self, per_url: Floats | Int64s) -> Floats:
         """Sum over the URLs of each node: F_in(P) from F_in(u)."""
+        if len(self) == 1:
+            return np.array([per_url.sum(dtype=np.float64)])
         running = np.concatenate(([0.0], np.cumsum(per_url[self.order], dtype=np.float64)))
         return running[self.stop] - running[self.start]
 
     def cut(self, leaf: Flags) -> PatternTree:
         """The tree in which the flagged nodes are leaves."""
+        if not (leaf & ~self.hierarchy.is_leaf).any():
+            return self
         kept = np.flatnonzero(self.hierarchy.cut(leaf))
         renumbered = np.full(len(self) + 1, -1, np.int32)
         renumbered[kept] = np.arange(len(kept))

@@ -122,6 +122,8 @@ def _between(tree: PatternTree, traffic: SiteTraffic) -> sparse.csr_array:
 
 def _merged(tree: PatternTree, cut: PatternTree, between: sparse.csr_array) -> sparse.csr_array:
     """F_trans between the leaves of a cut of the tree, from that between its own."""
+    if cut is tree:
+        return between
     # Leaves of both trees are ranges of the same order of URLs.
     group = np.searchsorted(cut.stop[cut.leaves], tree.start[tree.leaves], side="right")
     return merge_transits(between, group.astype(np.int32), len(cut.leaves))

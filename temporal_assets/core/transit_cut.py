@@ -60,6 +60,9 @@ def transit_cut(
     tree: Hierarchy, transits: sparse.csr_array, threshold: float = THRESHOLD
 ) -> TransitCut:
     """Merge siblings of a tree, given transits[i, j] from its i-th to its j-th leaf."""
+    if transits.shape == (1, 1) and len(tree) == 1:
+        # Most sites of a window are so small.
+        return TransitCut(tree.is_leaf, (), bool(transits.data.sum() > 0))
     state = _State(tree, transits)
     decisions: list[Decision] = []
     if state.has_transits:

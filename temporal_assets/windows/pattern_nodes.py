@@ -179,8 +179,9 @@ def _reasons(found: SitePatterns, leaves: dict[Cut, Flags]) -> dict[str, pa.Arra
 
 def _links(found: SitePatterns, nodes: Int64s, count: int) -> pa.ListArray:
     """For each node, the patterns that people went to from it."""
-    transits = found.graph.transits.copy()
-    transits.sort_indices()
+    transits = found.graph.transits
+    if not transits.has_sorted_indices:
+        transits = transits.sorted_indices()
     lengths = np.zeros(count, np.int64)
     lengths[nodes] = np.diff(transits.indptr)
     field = URL_PATTERNS.arrow_schema.field("links").type

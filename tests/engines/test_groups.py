@@ -15,6 +15,7 @@ import pytest
 
 from temporal_assets.contracts import ColumnSpec, Table, Type
 from temporal_assets.engines.base import Engine, GroupLimits
+from temporal_assets.engines.groups import in_groups, parcels
 
 RESULT = Table(
     name="result",
@@ -105,6 +106,17 @@ def test_errors_without_limits_are_the_callers(engine: Engine, out: Path, tmp_pa
     inputs = sites(tmp_path / "in.parquet", {"error": 2})
     with pytest.raises(Exception, match="of/a/visitor"):
         engine.apply_groups(partial(total, bad="error"), inputs, "site", RESULT, out, None)
+
+
+@pytest.mark.parametrize("limits", [HERE, APART], ids=["here", "apart"])
+def test_small_groups_are_one_batch_a_parcel(tmp_path: Path, limits: GroupLimits) -> None:
+    """One of its own for each group takes ten times the memory and the time."""
+    (file,) = sites(tmp_path / "in.parquet", {f"site {n:04}": 1 for n in range(5_000)})["numbers"]
+    filled = list(parcels(pq.ParquetFile(file).iter_batches(1_500), "site", tmp_path))
+    assert [len(parcel.groups) for parcel in filled] == [2_000, 2_000, 1_000]
+    results = list(in_groups(total, filled, 5_000, limits))
+    assert [len(result) for result in results] == [2_000, 2_000, 1_000]
+    assert not list(tmp_path.glob("parcel*"))
 
 
 def test_no_groups_give_an_empty_table(engine: Engine, out: Path, tmp_path: Path) -> None:
