@@ -18,7 +18,7 @@ import subprocess
 import sys
 import traceback
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from itertools import groupby
 from pathlib import Path
@@ -126,6 +126,7 @@ class GroupProcess:
         self._limits = limits
         self._kernel = pickle.dumps(kernel)
         self._running: _Running | None = None
+        self._is_over = False
 
     def run(self, parcel: Parcel) -> list[Outcome]:
         """Run the kernel over a parcel; a process that dies of a group is replaced for the next.
@@ -149,7 +150,7 @@ class GroupProcess:
 
     def _run(self, groups: range, parcel: Parcel) -> list[Outcome] | Lost:
         """Outcomes of the groups, or the one that ended the process."""
-        if not groups:
+        if not groups or self._is_over:
             return []
         running = self._running or self._start()
         results = parcel.path.with_suffix(".results")
@@ -168,6 +169,12 @@ class GroupProcess:
             # One that ends while it writes was ended by the last.
             return self._died(running.process, min(groups.start + done, groups.stop - 1))
         return _outcomes(said, results)
+
+    def end(self) -> None:
+        """End the process, for whose answer another thread may be waiting: there will be none."""
+        self._is_over = True
+        if running := self._running:
+            running.process.kill()
 
     def close(self) -> None:
         """End the process."""
@@ -234,27 +241,34 @@ def _outcomes(said: _Said, results: Path) -> list[Outcome]:
 
 def main() -> None:
     """The end that runs the kernel, until there are no more tasks."""
+    # Ctrl-C comes to all of a terminal's processes, and the one that started this one ends it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     tasks = sys.stdin.buffer
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints is no answer
     header = json.loads(tasks.readline())
     kernel: GroupKernel = pickle.loads(tasks.read(header["kernel_bytes"]))  # noqa: S301 - our own
     _bound_memory(header["memory_mib"])
-    for line in tasks:
-        task = json.loads(line)
-        parcel = Parcel(Path(task["path"]), tuple(task["groups"]))
-        # The default action of the alarm ends the process wherever it is, compiled loops included.
-        signal.setitimer(signal.ITIMER_REAL, task["seconds"])
-        outcomes: list[Outcome] = []
-        for outcome in run_here(kernel, parcel, range(task["start"], task["stop"])):
-            outcomes.append(outcome)
-            answers.write(_DONE)
-            answers.flush()
-            signal.setitimer(signal.ITIMER_REAL, task["seconds"])
-        said = _write(joined(outcomes), task["results"])
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        answers.write(json.dumps(said).encode() + b"\n")
+    with suppress(BrokenPipeError):  # the one that started this one is gone
+        for line in tasks:
+            _answer(kernel, json.loads(line), answers)
+
+
+def _answer(kernel: GroupKernel, task: dict[str, Any], answers: BinaryIO) -> None:
+    """Run the kernel over the groups of a task."""
+    parcel = Parcel(Path(task["path"]), tuple(task["groups"]))
+    # The default action of the alarm ends the process wherever it is, compiled loops included.
+    signal.setitimer(signal.ITIMER_REAL, task["seconds"])
+    outcomes: list[Outcome] = []
+    for outcome in run_here(kernel, parcel, range(task["start"], task["stop"])):
+        outcomes.append(outcome)
+        answers.write(_DONE)
         answers.flush()
+        signal.setitimer(signal.ITIMER_REAL, task["seconds"])
+    said = _write(joined(outcomes), task["results"])
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    answers.write(json.dumps(said).encode() + b"\n")
+    answers.flush()
 
 
 def _write(outcomes: Iterator[Outcome], path: str) -> _Said:

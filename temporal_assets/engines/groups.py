@@ -116,9 +116,10 @@ def _in_processes(
     kernel: GroupKernel, filled: Iterable[Parcel], rows: int, limits: GroupLimits
 ) -> Iterator[pa.RecordBatch]:
     processes = min(limits.processes, 1 + rows // _ROWS_A_PROCESS)
+    started = [GroupProcess(kernel, limits) for _ in range(processes)]
     free = SimpleQueue[GroupProcess]()
-    for _ in range(processes):
-        free.put(GroupProcess(kernel, limits))
+    for process in started:
+        free.put(process)
 
     def run(parcel: Parcel) -> pa.RecordBatch:
         process = free.get()
@@ -137,10 +138,15 @@ def _in_processes(
                 yield pending.popleft().result()
         while pending:
             yield pending.popleft().result()
+    except BaseException:
+        # Nobody wants what is still being made: without this its end is waited for.
+        for process in started:
+            process.end()
+        raise
     finally:
         pool.shutdown(cancel_futures=True)
-        for _ in range(processes):
-            free.get().close()
+        for process in started:
+            process.close()
 
 
 def _results(outcomes: Iterable[Outcome], parcel: Parcel, lost: LostGroup) -> pa.RecordBatch:

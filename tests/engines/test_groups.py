@@ -5,6 +5,8 @@ from __future__ import annotations
 import ctypes
 import time
 from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -15,6 +17,7 @@ import pytest
 
 from temporal_assets.contracts import ColumnSpec, Table, Type
 from temporal_assets.engines.base import Engine, GroupLimits
+from temporal_assets.engines.group_process import Parcel
 from temporal_assets.engines.groups import in_groups, parcels
 
 RESULT = Table(
@@ -48,6 +51,8 @@ def go_wrong(how: str) -> None:
         raise ValueError("https://secret.example/of/a/visitor")
     if how == "slow":
         time.sleep(60)
+    if how == "stuck":
+        time.sleep(36_000)
     if how == "greedy":
         np.zeros(2**31, np.uint8).sum()
     if how == "crash":
@@ -117,6 +122,26 @@ def test_small_groups_are_one_batch_a_parcel(tmp_path: Path, limits: GroupLimits
     results = list(in_groups(total, filled, 5_000, limits))
     assert [len(result) for result in results] == [2_000, 2_000, 1_000]
     assert not list(tmp_path.glob("parcel*"))
+
+
+def test_who_stops_waits_for_no_group(tmp_path: Path) -> None:
+    """Ctrl-C, or a full disk: what is still being made is of no use."""
+    sizes = {"a": 2_000, "stuck": 2_000, "b": 2_000}
+    (file,) = sites(tmp_path / "in.parquet", sizes)["numbers"]
+    limits = replace(APART, processes=1, seconds=36_000)
+    filled = parcels(pq.ParquetFile(file).iter_batches(1_000), "site", tmp_path)
+
+    def stopped() -> Iterator[Parcel]:
+        first = next(filled)
+        yield first
+        yield next(filled)
+        # The process is about to begin with the second when the first is done.
+        while first.path.exists():
+            time.sleep(0.01)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        list(in_groups(partial(total, bad="stuck"), stopped(), 6_000, limits))
 
 
 def test_no_groups_give_an_empty_table(engine: Engine, out: Path, tmp_path: Path) -> None:
