@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import datetime as dt
 import os
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -54,10 +55,9 @@ def judge(name: str, days: Days) -> Outcomes:
 
 def suite(name: str, checks: Mapping[str, Mapping[dt.date, Expected]]) -> Any:
     """The expectations as a suite: one or two per check, over a frame with a row for each day."""
-    import great_expectations as gx
-
+    package = _great_expectations()
     expectations = [one for check, days in checks.items() for one in _expectations(check, days)]
-    return gx.ExpectationSuite(name=name, expectations=expectations)
+    return package.ExpectationSuite(name=name, expectations=expectations)
 
 
 def _expectations(check: str, days: Mapping[dt.date, Expected]) -> Iterable[Any]:
@@ -105,12 +105,21 @@ def _frame(
     return pd.DataFrame(columns, dtype="float64")
 
 
-def _batch(frame: pd.DataFrame) -> Any:
+def _great_expectations() -> Any:
+    """The package: it takes a second to import, and is told not to call home before."""
     os.environ.setdefault("GX_ANALYTICS_ENABLED", "false")
-    import great_expectations as gx
+    with warnings.catch_warnings():
+        # It imports PySpark where that is installed, which warns of every pandas from 3 on.
+        warnings.simplefilter("ignore", FutureWarning)
+        import great_expectations
+    return great_expectations
+
+
+def _batch(frame: pd.DataFrame) -> Any:
+    package = _great_expectations()
     from great_expectations.data_context.types.base import ProgressBarsConfig
 
-    context = gx.get_context(mode="ephemeral")
+    context = package.get_context(mode="ephemeral")
     context.variables.progress_bars = ProgressBarsConfig(globally=False)
     asset = context.data_sources.add_pandas("numbers").add_dataframe_asset("days")
     definition = asset.add_batch_definition_whole_dataframe("whole")
