@@ -32,7 +32,7 @@ _COLUMNS: Final = (
 def run(
     urls: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[URL]...", help="URLs; standard input when none is given."),
+        typer.Argument(metavar="[URL]...", help="URLs; standard input when none is given, or `-`."),
     ] = None,
     policy: PolicyPath = None,
     state: State = None,
@@ -50,7 +50,7 @@ def run(
         loaded = Policy.load(policy_path(policy, state))
     except PolicyError as error:
         raise CommandError(str(error)) from None
-    given = map(written, urls) if urls else lines()
+    given = map(written, urls) if urls and urls != ["-"] else lines()
     if as_tsv:
         sys.stdout.write("\t".join(_COLUMNS) + "\n")
     write = _as_tsv if as_tsv else _as_json

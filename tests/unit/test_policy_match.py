@@ -344,3 +344,15 @@ def test_the_command_decides_on_whatever_bytes_it_is_given(tmp_path: Path) -> No
         )
         assert result.exit_code == 0, result.output
         assert result.stdout.splitlines()[1].split("\t")[:2] == ["\ufffd", "skip"]
+
+
+def test_a_dash_is_standard_input_as_elsewhere(tmp_path: Path) -> None:
+    path = tmp_path / "policy.json"
+    path.write_text(as_text(document()))
+    urls = "https://nowhere.example/1\nhttps://nowhere.example/2\n"
+    said = [
+        CliRunner().invoke(app, ["match", *dash, "--policy", str(path)], input=urls).stdout
+        for dash in ([], ["-"])
+    ]
+    assert said[0] == said[1]
+    assert len(said[0].splitlines()) == 2
