@@ -1,7 +1,9 @@
 """A process of its own for groups of rows: one that hangs, crashes or grows harms nobody.
 
 Here: both ends of it. This process starts `python -m temporal_assets.engines.group_process`, sends
-it XXNot here: which groups there are and in what order (`groups`).
+it the kernel once and then the path of one parcel after another; it answers each group with an
+empty line, and the parcel with what became of its groups. Not here: which groups there are, and
+in what order (`groups`).
 
 The limits are the operating system's: an alarm that ends a process which takes too long for a
 group, and a bound on its memory. They hold also when this process is gone.
@@ -132,8 +134,7 @@ class GroupProcess:
         """Run the kernel over a parcel; a process that dies of a group is replaced for the next.
 
         Results are written once all groups that were asked for have theirs: groups before one that
-        ended the process are run again. A small one takes less than a file, and a large one is
-        alone.
+        ended the process are run again. They are small: a large one is the last of its parcel.
         """
         outcomes: list[Outcome] = []
         ahead: list[range | Lost] = [range(len(parcel.groups))]
