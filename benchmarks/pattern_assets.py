@@ -2,9 +2,10 @@
 
     python -m benchmarks.pattern_assets                    # one site of 1.7 million URLs, one core
     python -m benchmarks.pattern_assets --sites 10000      # many small sites, two cores
-    python -m benchmarks.pattern_assets --scale 10         # a tenth of either
+    python -m benchmarks.pattern_assets --sites 370000 --pages 2    # what a proxy sees
+    python -m benchmarks.pattern_assets --scale 10         # a tenth of any
 
-Both run through the assets, without Dagster and checks: SQL over Parquet, processes for groups of
+All run through the assets, without Dagster and checks: SQL over Parquet, processes for groups of
 sites, published partitions. Every size runs in a process of its own, bound to its cores; peak
 memory is that of this process and its children together, looked at twenty times a second. Making
 the logs is not timed; compilation, once on a machine, is done before. Beside the elapsed time
@@ -64,22 +65,25 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--urls", type=int, default=LARGEST)
     parser.add_argument("--sites", type=int, default=0, help="so many small sites instead")
+    parser.add_argument("--pages", type=int, default=SMALL_PAGES, help="median of a small site")
     parser.add_argument("--scale", type=int, default=1, help="divides the sizes")
     parser.add_argument("--pattern-make", help="the command of os-urlpattern")
     parser.add_argument("--one", action="store_true", help="measure here, and say it as JSON")
     given = parser.parse_args()
     cores = 2 if given.sites else 1
-    size, many = given.urls // given.scale, given.sites // given.scale
+    urls, many = given.urls // given.scale, given.sites // given.scale
     if given.one:
-        print(json.dumps(measure(size, many, cores)))
+        sizes = sizes_of(many, given.pages) if many else [urls]
+        print(json.dumps(measure(sizes, cores)))
         return
-    steps = (many // 4, many) if many else (size // 16, size // 4, size)
+    steps = (many // 4, many) if many else (urls // 16, urls // 4, urls)
     print(f"{cores} of {os.cpu_count()} cores")
     _apart(["--urls", "3000"] + (["--sites", "4"] if many else []))  # compiles
     found = []
     for step in steps:
         name = f"{step:,} sites" if many else "one site"
-        found.append(_apart(["--sites" if many else "--urls", str(step)]))
+        size = ["--sites", str(step), "--pages", str(given.pages)]
+        found.append(_apart(size if many else ["--urls", str(step)]))
         _show(name, found[-1])
     growth, work, pages = (
         found[-1][name] / found[0][name] for name in ("seconds", "processor", "urls")
@@ -98,15 +102,15 @@ def main() -> None:
           f"{took / found[0]['seconds']:.1f} times as long")  # fmt: skip
 
 
-def measure(urls: int, sites: int, cores: int) -> dict[str, Any]:
-    """Make the assets of a window in this process, on so many cores."""
+def measure(sizes: list[int], cores: int) -> dict[str, Any]:
+    """Make the assets of a window of sites with so many pages, in this process, on some cores."""
     os.sched_setaffinity(0, set(sorted(os.sched_getaffinity(0))[:cores]))
     with tempfile.TemporaryDirectory() as folder:
         settings = load_settings(
             folder, engine={"threads": cores}, patterns={"processes": cores, "site_seconds": 600.0}
         )
         store, engine = Store.open(settings), DuckDBEngine(settings)
-        count = write(store, sizes_of(sites) if sites else [urls])
+        count = write(store, sizes)
         made = {}
         before = _processor_seconds()
         with Memory() as memory:
@@ -136,10 +140,10 @@ def _processor_seconds() -> float:
     return sum(one.ru_utime + one.ru_stime for one in used)
 
 
-def sizes_of(sites: int) -> list[int]:
-    """Pages of small sites: log-normal, up to some thousands."""
+def sizes_of(sites: int, pages: int) -> list[int]:
+    """Pages of small sites: log-normal about `pages`, up to forty times as many."""
     random = np.random.default_rng(SEED)
-    sizes = random.lognormal(np.log(SMALL_PAGES), 1.0, sites)
+    sizes = random.lognormal(np.log(pages), 1.0, sites)
     return [int(size) for size in np.maximum(sizes, 1)]
 
 
@@ -150,8 +154,9 @@ def write(store: Store, sizes: list[int]) -> int:
     hosts: list[str] = []
     starts = [0]
     for number, pages in enumerate(sizes):
-        host = f"portal{number:05}.example"
-        own = sorted(set(page_urls(pages, host, random)))
+        host = f"portal{number:06}.example"
+        # The section pages come first; a site has no more of them than of other pages.
+        own = sorted(set(page_urls(pages, host, random)[-2 * pages :]))
         urls += own
         hosts += [host] * len(own)
         starts.append(len(urls))
