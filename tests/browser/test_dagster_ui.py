@@ -26,7 +26,7 @@ from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage.landing import refresh
 from temporal_assets.storage.store import Store
 from tests import logs
-from tests.browser.chromium import NAMES, Page, browse, program
+from tests.browser.chromium import Page, browse, program
 from tests.browser.serving import PATIENCE, served, wait
 
 YESTERDAY = dt.datetime.now(dt.UTC).date() - dt.timedelta(days=1)
@@ -66,10 +66,7 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    found = program()
-    if found is None:
-        pytest.skip(f"no Chromium: none of {', '.join(NAMES)} is on the path")
-    with browse(found, tmp_path_factory.mktemp("chromium")) as page:
+    with browse(program(), tmp_path_factory.mktemp("chromium")) as page:
         yield page
 
 

@@ -6,7 +6,6 @@ Skipped, visibly, where there is no Chromium.
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -17,19 +16,10 @@ from pathlib import Path
 import pytest
 
 from temporal_assets.reports.report_page import page
+from tests.browser.chromium import program
 from tests.reports import EVIL, report
 
-_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-
 _TITLE = re.compile(r"<head>.*?<title>(.*?)</title>", re.DOTALL)
-
-
-@pytest.fixture(scope="module")
-def chromium() -> str:
-    found = next((path for name in _NAMES if (path := shutil.which(name))), None)
-    if found is None:
-        pytest.skip(f"no Chromium: none of {', '.join(_NAMES)} is on the path")
-    return found
 
 
 class Browser:
@@ -61,8 +51,8 @@ class Browser:
 
 
 @pytest.fixture
-def browser(chromium: str, tmp_path: Path) -> Browser:
-    return Browser(chromium, tmp_path)
+def browser(tmp_path: Path) -> Browser:
+    return Browser(program(), tmp_path)
 
 
 def test_what_strangers_wrote_stays_text_and_our_script_runs(browser: Browser) -> None:
