@@ -103,7 +103,7 @@ class LogSource(_Section):
     """`remote`, or `forwarded` (the first address of X-Forwarded-For where the format has it)."""
 
     columns: dict[str, str] = Field(default_factory=dict)
-    """Our field name -> column or JSON path, for csv, tsv, parquet and jsonl."""
+    """Our field name -> column (name or number) or JSON path, for csv, tsv, parquet and jsonl."""
 
     @field_validator("format")
     @classmethod

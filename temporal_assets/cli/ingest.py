@@ -185,7 +185,7 @@ def _source(path: str, options: dict[str, Any]) -> LogSource:
     """A source that can be read as far as can be told without opening a file."""
     from pydantic import ValidationError
 
-    from temporal_assets.logs.columns import slots_of
+    from temporal_assets.logs.columns import check
     from temporal_assets.logs.detect import resolve
     from temporal_assets.logs.paths import NoSuchLogError, expand
     from temporal_assets.settings import LogSource
@@ -203,8 +203,7 @@ def _source(path: str, options: dict[str, Any]) -> LogSource:
         source = LogSource(path=str(Path(path).expanduser().absolute()), **options)
         expand(source.path)
         resolve(source, b"")
-        if source.columns:
-            slots_of(source.columns, None)
+        check(source.columns)
     except NoSuchLogError as error:
         raise CommandError(str(error), USAGE) from None
     except ValidationError as error:

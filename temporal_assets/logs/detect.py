@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from enum import Enum
 from typing import Any, Final
 
@@ -14,7 +15,15 @@ import numpy as np
 import orjson
 
 from temporal_assets.logs import directives, streams, tables
-from temporal_assets.logs.columns import ColumnsError, mapped, slots_of
+from temporal_assets.logs.columns import (
+    ColumnsError,
+    by_number,
+    check,
+    look_like_names,
+    mapped,
+    slots_of,
+    told,
+)
 from temporal_assets.logs.formats import (
     ALIASES,
     FORMATS,
@@ -112,8 +121,7 @@ def resolve(source: LogSource, head: bytes) -> Format:
         found = _as_shipped(found, source, _without_comments(_sample(head)))
     if found.syntax is not Syntax.PARQUET and _ends_lines_in_returns(head):
         raise UnknownFormatError(_RETURNS)
-    _check_columns(found, source, head)
-    return found
+    return _with_columns(found, source, head)
 
 
 def likely_format(head: bytes) -> str | None:
@@ -155,17 +163,24 @@ def _named(source: LogSource) -> Format | None:
     return FORMATS[name]
 
 
-def _check_columns(fmt: Format, source: LogSource, head: bytes) -> None:
-    """Raise early what every block would raise late: columns that are not there."""
+def _with_columns(fmt: Format, source: LogSource, head: bytes) -> Format:
+    """The format, with a name that tells which columns were taken without being named.
+
+    Raises early what every block would raise late: columns that are not there.
+    """
     if fmt.syntax is Syntax.TABLE and head.strip():
-        names = tables.names_of(head, fmt.separator)
-        slots_of(mapped(source.columns, names), names)
-    elif fmt.name == "jsonl" and source.columns:
-        slots_of(source.columns, None)
+        names = tables.columns_of(head, fmt.separator, source.columns)
+        columns = mapped(source.columns, names)
+        slots_of(columns, names)
+        if (taken := told(columns)) and columns != source.columns:
+            return replace(fmt, name=f"{fmt.name} by {taken}")
+    elif fmt.name == "jsonl":
+        check(source.columns)
     elif fmt.syntax is Syntax.DIRECTIVES:
         header = directives.header_of(head)
         if header.fields and header.missing():
             raise ColumnsError(f"#Fields: of the log lacks {', '.join(header.missing())}")
+    return fmt
 
 
 # Detection -----------------------------------------------------------------------------------
@@ -237,8 +252,8 @@ def _has_user(fmt: Format) -> bool:
 
 def _table(source: LogSource, sample: bytes) -> Format | None:
     """CSV or TSV if the first line names the columns that are wanted."""
-    for name in ("csv", "tsv"):
-        names = tables.names_of(sample, FORMATS[name].separator)
+    for name in ("tsv", "csv"):  # URLs may have commas, and no tabs
+        names = tables.columns_of(sample, FORMATS[name].separator, source.columns)
         try:
             slots_of(mapped(source.columns, names), names)
         except ColumnsError:
@@ -330,6 +345,10 @@ _ADVICE: Final = (
     "Name the format, give the server's own (`nginx:` or `apache:` and its log format), or "
     "describe the lines with `regex:` and named groups (docs/log-formats.md)"
 )
+_UNNAMED: Final = (
+    "a table whose first line names no columns needs their numbers"
+    " (--column time=1 --column address=2 --column url=3)"
+)
 
 
 def _is_binary(head: bytes) -> bool:
@@ -396,7 +415,19 @@ def _why_unknown(source: LogSource, head: bytes) -> str:
         return _why_unknown_json(first)
     if first.startswith(b"["):
         return "a JSON array: write one object a line (jq -c '.[]' FILE)"
-    if not source.columns and (first.count(b"\t") > 2 or first.count(b",") > 2):
-        what += f"; tried {tried}; a table needs `columns` that say what its columns mean"
-        return f"{what}. {_ADVICE}"
+    for name in ("tsv", "csv"):
+        if first.count(separator := FORMATS[name].separator) > 1:
+            return _why_no_table(source, first, separator) or f"{what}; {_UNNAMED}. {_ADVICE}"
     return f"{what}; tried {tried}. {_ADVICE}"
+
+
+def _why_no_table(source: LogSource, first: bytes, separator: bytes) -> str | None:
+    """What columns lack; None if the first line does not name them, and no numbers are given."""
+    names = tables.columns_of(first, separator, source.columns)
+    if not by_number(source.columns) and not look_like_names(names):
+        return None
+    try:
+        slots_of(mapped(source.columns, names), names)
+    except ColumnsError as error:
+        return f"{error} (docs/log-formats.md)"
+    return None

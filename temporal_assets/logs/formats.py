@@ -25,7 +25,7 @@ import numpy as np
 
 from temporal_assets.logs import directives, patterns, structured, tables
 from temporal_assets.logs.assemble import assemble, known_times, line_text, reject_cut_line
-from temporal_assets.logs.columns import slots_of
+from temporal_assets.logs.columns import check, lacking
 from temporal_assets.logs.kernels import NEWLINE
 from temporal_assets.logs.layouts import COLUMN_NAMES, Layout, Slot, after_words, layout
 from temporal_assets.logs.records import Block, Records
@@ -104,17 +104,14 @@ def parse(
     raise ValueError(f"{fmt.name} is not read in blocks of lines")
 
 
-def advance(block: Block, fmt: Format, state: State, source: LogSource | None = None) -> State:
-    """The state after a block. Cheap; to be called in the order of the file.
-
-    Without `source` an hour that a zone repeats is not followed from block to block.
-    """
+def advance(block: Block, fmt: Format, state: State, source: LogSource) -> State:
+    """The state after a block. Cheap; to be called in the order of the file."""
     before = after = state or Before()
     if fmt.syntax is Syntax.DIRECTIVES:
         after = replace(before, header=directives.advance(block, before.header))
     elif fmt.syntax is Syntax.TABLE:
-        after = replace(before, names=tables.advance(block, before.names, fmt.separator))
-    if source is None or source.timezone == "UTC":
+        after = replace(before, names=tables.advance(block, before.names, fmt.separator, source))
+    if source.timezone == "UTC":
         return after
     return replace(after, repeated=_repeated(block, fmt, source, before, after))
 
@@ -181,13 +178,15 @@ def _parse_delimited(
 
 
 def _mapped_paths(source: LogSource) -> Mapping[Slot, tuple[Path, ...]]:
-    """Paths of generic JSON lines: the user's, or keys named like our fields."""
-    if source.columns:
-        return {slot: (dotted(name),) for slot, name in slots_of(source.columns, None).items()}
-    paths: dict[Slot, tuple[Path, ...]] = {}
-    for name, slot in COLUMN_NAMES.items():
-        paths[slot] = (*paths.get(slot, ()), (name,))
-    return paths
+    """Paths of generic JSON lines: the user's, and where they lack what is needed, usual keys."""
+    check(source.columns)
+    given = {COLUMN_NAMES[field]: (dotted(name),) for field, name in source.columns.items()}
+    if not lacking(given):
+        return given
+    paths = dict(FORMATS["nginx_json"].paths or {})
+    for name, slot in reversed(COLUMN_NAMES.items()):
+        paths[slot] = ((name,), *paths.get(slot, ()))
+    return {**paths, **given}
 
 
 def _delimited(
@@ -399,10 +398,10 @@ _ALL: Final = (
     _json("google_json", "Google Cloud load balancer, as Cloud Logging exports it", _GOOGLE),
     _json("azure_json", "Azure Front Door and Application Gateway access log", _AZURE),
     _json("nginx_json", "nginx with a JSON log_format of the usual keys", _NGINX),
-    _json("jsonl", "JSON lines; `columns` maps our fields to dotted paths", None),
-    Format("csv", "comma-separated with a header line and `columns`", Syntax.TABLE, separator=b","),
-    Format("tsv", "tab-separated with a header line and `columns`", Syntax.TABLE, separator=b"\t"),
-    Format("parquet", "Parquet with `columns`", Syntax.PARQUET),
+    _json("jsonl", "JSON lines, with our fields by `columns` as dotted paths", None),
+    Format("csv", "comma-separated; its first line names columns", Syntax.TABLE, separator=b","),
+    Format("tsv", "tab-separated; its first line names columns", Syntax.TABLE, separator=b"\t"),
+    Format("parquet", "Parquet", Syntax.PARQUET),
 )
 
 FORMATS: Final[Mapping[str, Format]] = {fmt.name: fmt for fmt in _ALL}

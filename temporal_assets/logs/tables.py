@@ -1,4 +1,4 @@
-"""CSV and TSV: a header line names the columns, the settings say what they mean.
+"""CSV and TSV: a header line names the columns, and their names or the settings say what they mean.
 
 Here: RFC 4180 with one record per line (a line break inside quotes is a malformed line, since
 blocks are whole lines). Not here: the loop over fields (`tokenize`).
@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Final
 
 from temporal_assets.logs.assemble import assemble, column, line_text, reject_cut_line
-from temporal_assets.logs.columns import mapped, slots_of
+from temporal_assets.logs.columns import by_number, mapped, slots_of
 from temporal_assets.logs.layouts import SKIP, Kind, Layout, Slot
 from temporal_assets.logs.records import Block, Column, Records
 from temporal_assets.logs.rewrite import halve_quotes, has_doubled_quotes, with_query
@@ -40,14 +40,20 @@ def names_of(text: bytes, separator: bytes) -> Names:
     return ()
 
 
+def columns_of(text: bytes, separator: bytes, columns: Mapping[str, str]) -> Names:
+    """The names of all columns; their numbers from 1, where the settings go by these."""
+    names = names_of(text, separator)
+    return tuple(str(number + 1) for number in range(len(names))) if by_number(columns) else names
+
+
 def _head(block: Block) -> bytes:
     """As much of a block as a line of names may have."""
     return block.data[:_NAMES_BYTES].tobytes()
 
 
-def advance(block: Block, names: Names | None, separator: bytes) -> Names | None:
+def advance(block: Block, names: Names | None, separator: bytes, source: LogSource) -> Names | None:
     """The column names after a block: those of the first line of the file."""
-    return names or names_of(_head(block), separator) or None
+    return names or columns_of(_head(block), separator, source.columns) or None
 
 
 def parse(
@@ -58,14 +64,15 @@ def parse(
     reading: Reading,
     before: int = BAD,
 ) -> Records:
-    """Records of a block; without `names` its first line is the header.
+    """Records of a block; without `names` its first line is the header, if there is one.
 
     `before` as for `assemble`.
     """
     lines = find_lines(block)
     if names is None:
-        names = names_of(_head(block), separator)
-        lines = Lines(lines.number[1:], lines.start[1:], lines.stop[1:])
+        names = columns_of(_head(block), separator, source.columns)
+        if not by_number(source.columns):
+            lines = Lines(lines.number[1:], lines.start[1:], lines.stop[1:])
     layout = _layout(names, separator, source.columns)
     fields = Fields.empty(block.data, len(lines), set(layout.slots))
     check_lines(fields, lines, reading.max_line_bytes)

@@ -171,7 +171,7 @@ def test_parquet_by_its_first_bytes(tmp_path: Path) -> None:
             b"garbage\nmore garbage\n",
             r"lines look like `a` .*tried gandi, combined_vhost, .*parquet",
         ),
-        (b"a,b,c,d\n1,2,3,4\n", "a table needs `columns` that say what its columns mean"),
+        (b"2026-01-01\tbob\t/a\n", "names no columns needs their numbers .--column time=1 "),
         (bytes(500), "binary, or UTF-16 without a mark"),
         ("GET / HTTP/1.1\n".encode("utf-16-le") * 9, "binary, or UTF-16 without a mark"),
         (b"PK\x03\x04" + bytes(60), "zip archives are not read: unpack the file"),
@@ -183,6 +183,41 @@ def test_what_is_no_log_says_why_and_what_to_do(head: bytes, message: str) -> No
     assert "regex:" in str(error.value)
     assert "docs/log-formats.md" in str(error.value)
     assert likely_format(head) is None
+
+
+def test_a_table_says_which_columns_it_has_and_what_they_lack() -> None:
+    with pytest.raises(UnknownFormatError) as error:
+        detected(b"time,who,page\n1,2,3\n")
+    assert str(error.value) == (
+        "columns: nothing is named for address; it has time, who, page; say which is meant:"
+        " --column FIELD=NAME (docs/log-formats.md)"
+    )
+
+
+def test_the_first_record_of_a_table_is_never_shown() -> None:
+    with pytest.raises(UnknownFormatError) as error:
+        detected(b"secret.example/a\tbob\thttps://secret.example/b\n" * 3)
+    assert "secret" not in str(error.value)
+    assert "bob" not in str(error.value)
+
+
+def test_a_table_by_the_names_of_others_says_which_were_taken() -> None:
+    head = b"status,Page URL,cookie_id,user_id,timestamp\n200,/a,u,,2024-05-06T07:08:09Z\n"
+    assert detected(head) == "csv by time=timestamp, address=cookie_id, target=Page URL"
+    assert detected(head, columns={"address": "user_id"}) == (
+        "csv by time=timestamp, target=Page URL, address=user_id"
+    )
+    columns = {"time": "timestamp", "address": "user_id", "url": "Page URL"}
+    assert detected(head, columns=columns) == "csv"
+
+
+def test_a_table_by_numbers() -> None:
+    columns = {"time": "1", "address": "2", "url": "3"}
+    head = b"2024-05-06\tu\t/a,b,c\n"
+    assert detected(head, columns=columns) == "tsv"
+    assert detected(head.replace(b"\t", b","), columns=columns) == "csv"
+    with pytest.raises(UnknownFormatError, match="the log has no 4; it has 3"):
+        detected(head, columns={**columns, "referrer": "4"})
 
 
 def test_a_tar_archive_is_named(tmp_path: Path) -> None:

@@ -43,6 +43,13 @@ def test_columns_named_like_our_fields(tmp_path: Path) -> None:
     assert records.line.tolist() == [1]
 
 
+def test_columns_named_as_others_do(tmp_path: Path) -> None:
+    rows = pa.table({"Timestamp": [MOMENT], "user_pseudo_id": ["u"], "page_location": ["/a"]})
+    (records,) = read(tmp_path, rows)
+    assert records.time.tolist() == [MICROSECONDS]
+    assert (records.address.value(0), records.target.value(0)) == (b"u", b"/a")
+
+
 @pytest.mark.parametrize(
     ("time", "expected"),
     [

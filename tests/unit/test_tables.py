@@ -36,6 +36,61 @@ def test_columns_named_like_our_fields_need_no_map(read_log: ReadLog) -> None:
     assert (row.time, row.target) == ("2024-05-06 07:08:09", "https://example.com/a")
 
 
+@pytest.mark.parametrize(
+    ("names", "values"),
+    [
+        # Google Analytics 4, microseconds beside a date.
+        (
+            b"event_date,event_timestamp,user_pseudo_id,page_location,page_referrer",
+            b"20240506,1714979289000000,u,https://example.com/a,https://example.com/",
+        ),
+        # Cloudflare's Logpush as CSV.
+        (
+            b"EdgeStartTimestamp,ClientIP,ClientRequestHost,ClientRequestURI,ClientRequestReferer",
+            b"2024-05-06T07:08:09Z,u,example.com,https://example.com/a,https://example.com/",
+        ),
+        # W3C as people import it into a spreadsheet.
+        (
+            b"date,time,c-ip,cs-uri-stem,cs(Referer),sc-status",
+            b"2024-05-06,07:08:09,u,https://example.com/a,https://example.com/,200",
+        ),
+        # Whose visitor is told twice, and a machine that is no host of the site.
+        (
+            b"Hostname,User ID,Visitor ID,Timestamp,URL,Referer,Request Time",
+            b"web-3,,u,2024-05-06 07:08:09,https://example.com/a,https://example.com/,0.2",
+        ),
+    ],
+)
+def test_columns_named_as_others_do(read_log: ReadLog, names: bytes, values: bytes) -> None:
+    (row,) = read_log(names + b"\n" + values + b"\n")
+    assert (row.reason, row.time, row.address) == ("none", "2024-05-06 07:08:09", "u")
+    assert (row.target, row.referrer) == ("https://example.com/a", "https://example.com/")
+
+
+def test_our_own_names_go_before_those_of_others(read_log: ReadLog) -> None:
+    names = b"URL,url,timestamp,time,visitor,address\n"
+    (row,) = read_log(names + b"/no,/yes,no,2024-05-06T07:08:09Z,no,yes\n")
+    assert (row.target, row.address, row.reason) == ("/yes", "yes", "none")
+
+
+def test_a_whole_map_is_all_that_is_read(read_log: ReadLog) -> None:
+    whole = {"time": "when", "address": "ip", "url": "page"}
+    log = HEAD.replace(b"from", b"referrer").replace(b"code", b"status") + RECORD
+    (row,) = read_log(log, columns=whole)
+    assert (row.referrer, row.status) == (None, 0)
+    (row,) = read_log(log.replace(b"when", b"time"), columns={"address": "ip", "url": "page"})
+    assert (row.referrer, row.status) == ("https://example.com/", 200)
+
+
+def test_columns_by_number_where_no_line_names_them(read_log: ReadLog) -> None:
+    columns = {"time": "1", "address": "2", "url": "3", "referrer": "4"}
+    rows = read_log(RECORD, RECORD, columns=columns)
+    assert [(row.line, row.reason) for row in rows] == [(1, "none"), (2, "none")]
+    assert {row.referrer for row in rows} == {"https://example.com/"}
+    with pytest.raises(ColumnsError, match="the log has no 9; it has 6"):
+        read_log(RECORD, format="csv", columns={**columns, "url": "9"})
+
+
 def test_tabs(read_log: ReadLog) -> None:
     text = (HEAD + RECORD).replace(b",", b"\t")
     (row,) = read_log(text, columns=COLUMNS)
