@@ -164,7 +164,7 @@ def _named(source: LogSource) -> Format | None:
 
 
 def _with_columns(fmt: Format, source: LogSource, head: bytes) -> Format:
-    """The format, with a name that tells which columns were taken without being named.
+    """The format, with the columns that were taken without being named.
 
     Raises early what every block would raise late: columns that are not there.
     """
@@ -173,7 +173,7 @@ def _with_columns(fmt: Format, source: LogSource, head: bytes) -> Format:
         columns = mapped(source.columns, names)
         slots_of(columns, names)
         if (taken := told(columns)) and columns != source.columns:
-            return replace(fmt, name=f"{fmt.name} by {taken}")
+            return replace(fmt, by=taken)
     elif fmt.name == "jsonl":
         check(source.columns)
     elif fmt.syntax is Syntax.DIRECTIVES:

@@ -80,6 +80,13 @@ class Format:
     """How the server's own encoding of some columns of `Records` is undone."""
     separator: bytes = b""
     pattern: re.Pattern[bytes] | None = None
+    by: str = ""
+    """What was found out of a file beside its format: which columns were taken."""
+
+    @property
+    def label(self) -> str:
+        """How people are told that a file was read."""
+        return f"{self.name} by {self.by}" if self.by else self.name
 
 
 def parse(

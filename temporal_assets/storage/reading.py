@@ -228,7 +228,7 @@ class LogReader:
                 size=stream.size,
                 head=head,
                 lines=content.lines,
-                format=fmt.name,
+                format=fmt.label,
                 likely_format=likely if likely != fmt.name else None,
                 has_referrers=content.has_referrers,
                 sightings=(item.sighting,),

@@ -21,7 +21,7 @@ COMMON = b'83.149.9.216 - - [17/May/2015:10:05:03 +0000] "GET /a HTTP/1.1" 200 2
 
 
 def detected(head: bytes, **options: object) -> str:
-    return resolve(LogSource.model_validate({"path": "x", **options}), head).name
+    return resolve(LogSource.model_validate({"path": "x", **options}), head).label
 
 
 # The examples of docs/log-formats.md are detected in test_formats.
@@ -204,6 +204,7 @@ def test_the_first_record_of_a_table_is_never_shown() -> None:
 def test_a_table_by_the_names_of_others_says_which_were_taken() -> None:
     head = b"status,Page URL,cookie_id,user_id,timestamp\n200,/a,u,,2024-05-06T07:08:09Z\n"
     assert detected(head) == "csv by time=timestamp, address=cookie_id, target=Page URL"
+    assert likely_format(head) == resolve(LogSource(path="x"), head).name == "csv"
     assert detected(head, columns={"address": "user_id"}) == (
         "csv by time=timestamp, target=Page URL, address=user_id"
     )
