@@ -90,6 +90,9 @@ _MAPPED: Final = tuple(fmt.name for fmt in FORMATS.values() if fmt.syntax is Syn
 _KEYS_SHOWN: Final = 30
 """Keys of a JSON line that a message names."""
 
+_SEPARATORS: Final = (b",", b";", b"|")
+"""What columns of CSV are divided by."""
+
 _DOCKER: Final = frozenset({"log", "stream", "time"})
 """What Docker's json-file driver makes of any line."""
 
@@ -117,6 +120,8 @@ def resolve(source: LogSource, head: bytes) -> Format:
         found = _detect(source, head)
     if found is None:
         raise UnknownFormatError(_why_unknown(source, head))
+    if found.name == "csv":
+        found = _divided(found, head)
     if source.format != "auto" and head.strip() and _has_user(found):
         found = _as_shipped(found, source, _without_comments(_sample(head)))
     if found.syntax is not Syntax.PARQUET and _ends_lines_in_returns(head):
@@ -252,14 +257,26 @@ def _has_user(fmt: Format) -> bool:
 
 def _table(source: LogSource, sample: bytes) -> Format | None:
     """CSV or TSV if the first line names the columns that are wanted."""
-    for name in ("tsv", "csv"):  # URLs may have commas, and no tabs
-        names = tables.columns_of(sample, FORMATS[name].separator, source.columns)
+    for fmt in _tables(sample):
+        names = tables.columns_of(sample, fmt.separator, source.columns)
         try:
             slots_of(mapped(source.columns, names), names)
         except ColumnsError:
             continue
-        return FORMATS[name]
+        return fmt
     return None
+
+
+def _tables(sample: bytes) -> tuple[Format, Format]:
+    """TSV before CSV: URLs may have commas, and no tabs."""
+    return FORMATS["tsv"], _divided(FORMATS["csv"], sample)
+
+
+def _divided(csv: Format, sample: bytes) -> Format:
+    """CSV by what comes first in it: in countries with decimal commas that is a semicolon."""
+    first = sample.lstrip().partition(b"\n")[0]
+    there = [separator for separator in _SEPARATORS if separator in first]
+    return replace(csv, separator=min(there, key=first.index, default=csv.separator))
 
 
 def _first_that_fits(
@@ -415,9 +432,9 @@ def _why_unknown(source: LogSource, head: bytes) -> str:
         return _why_unknown_json(first)
     if first.startswith(b"["):
         return "a JSON array: write one object a line (jq -c '.[]' FILE)"
-    for name in ("tsv", "csv"):
-        if first.count(separator := FORMATS[name].separator) > 1:
-            return _why_no_table(source, first, separator) or f"{what}; {_UNNAMED}. {_ADVICE}"
+    for fmt in _tables(first):
+        if first.count(fmt.separator) > 1:
+            return _why_no_table(source, first, fmt.separator) or f"{what}; {_UNNAMED}. {_ADVICE}"
     return f"{what}; tried {tried}. {_ADVICE}"
 
 

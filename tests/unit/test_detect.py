@@ -212,6 +212,16 @@ def test_a_table_by_the_names_of_others_says_which_were_taken() -> None:
     assert detected(head, columns=columns) == "csv"
 
 
+@pytest.mark.parametrize("separator", [b";", b"|", b","])
+@pytest.mark.parametrize("name", ["auto", "csv"])
+def test_csv_is_divided_by_what_comes_first_in_it(separator: bytes, name: str) -> None:
+    head = separator.join((b"time", b"address", b"url")) + b"\n"
+    record = separator.join((b"2024-05-06", b"u", b"/a"))
+    assert resolve(LogSource(path="x", format=name), head + record).separator == separator
+    numbers = LogSource(path="x", format=name, columns={"time": "1", "address": "2", "url": "3"})
+    assert resolve(numbers, record + b"?b=c,d;e|f\n").separator == separator
+
+
 def test_a_table_by_numbers() -> None:
     columns = {"time": "1", "address": "2", "url": "3"}
     head = b"2024-05-06\tu\t/a,b,c\n"
