@@ -35,7 +35,7 @@ from temporal_assets.logs.cleaning import Cleaner
 from temporal_assets.logs.columns import ColumnsError
 from temporal_assets.logs.detect import UnknownFormatError
 from temporal_assets.logs.directives import header_of
-from temporal_assets.logs.formats import FORMATS, Format, Syntax, advance, parse, regex_format
+from temporal_assets.logs.formats import Format, Syntax, advance, parse, regex_format
 from temporal_assets.logs.patterns import PatternError
 from temporal_assets.logs.pseudonyms import KeyRing, first_forwarded, packed_address
 from temporal_assets.logs.records import Block
@@ -118,8 +118,11 @@ def _formats() -> dict[str, Target]:
     for name, text, options in examples():
         seeds = [line + b"\n" for line in text.split(b"\n") if line]
         chosen = {key: value for key, value in options.items() if key not in ("path", "format")}
-        fmt = FORMATS[name] if name in FORMATS else regex_format(options["format"][len("regex:") :])
-        found[f"log format {name}"] = _format(name, seeds, fmt, chosen)
+        stated = LogSource.model_validate({"path": "x", "format": name, **options})
+        key = f"log format {name}"
+        if key in found:
+            key += f" {len(found)}"
+        found[key] = _format(name, seeds, detect.resolve(stated, b""), chosen)
     return found
 
 
