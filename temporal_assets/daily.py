@@ -23,7 +23,8 @@ from temporal_assets.settings import Settings
 from temporal_assets.storage.integrity import DamagedFile
 from temporal_assets.storage.inventory import LOST, Inventory, LandedFile, content_of
 from temporal_assets.storage.kept import Kept
-from temporal_assets.storage.manifest import Input, Manifest, digest_of
+from temporal_assets.storage.manifest import Input, Manifest
+from temporal_assets.storage.sealed import digest_of
 from temporal_assets.storage.segments import SCHEMA
 from temporal_assets.storage.store import Store
 

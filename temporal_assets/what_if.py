@@ -27,7 +27,7 @@ from temporal_assets.crawl import mirror
 from temporal_assets.engines.base import Engine, Inputs
 from temporal_assets.engines.chosen import engine_of
 from temporal_assets.settings import SETTINGS_FILE, Settings, SettingsError, load_settings
-from temporal_assets.storage.manifest import digest_of
+from temporal_assets.storage.sealed import digest_of
 from temporal_assets.storage.store import MissingPartition, Store
 from temporal_assets.windows import registry
 from temporal_assets.windows.asset import build

@@ -28,7 +28,8 @@ from temporal_assets.quality import verdicts
 from temporal_assets.quality.inspect import Inspector
 from temporal_assets.reports.text import shown
 from temporal_assets.storage import catalogue
-from temporal_assets.storage.manifest import Manifest, digest_of
+from temporal_assets.storage.manifest import Manifest
+from temporal_assets.storage.sealed import digest_of
 from temporal_assets.storage.troubles import said
 
 _MESSAGE_CHARACTERS: Final = 1000

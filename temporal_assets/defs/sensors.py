@@ -30,7 +30,7 @@ from temporal_assets.defs.states import LatestWindow, latest_window, states_of
 from temporal_assets.settings import Settings
 from temporal_assets.storage.inventory import Inventory, Pending
 from temporal_assets.storage.landing import torn_files
-from temporal_assets.storage.manifest import digest_of
+from temporal_assets.storage.sealed import digest_of
 from temporal_assets.windows.registry import LATEST_OF
 
 SETTLED: Final = dt.timedelta(minutes=1)

@@ -13,7 +13,7 @@ from temporal_assets.contracts import ColumnSpec, Table
 from temporal_assets.defs.stages import documentation, group_of
 from temporal_assets.engines.sql import sql_file, sql_path
 from temporal_assets.settings import Settings
-from temporal_assets.storage.manifest import digest_of
+from temporal_assets.storage.sealed import digest_of
 from temporal_assets.windows.asset import WindowAsset, learned_days
 
 

@@ -10,7 +10,6 @@ was judged and no other: a partition published since has none.
 from __future__ import annotations
 
 import datetime as dt
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -22,6 +21,7 @@ from temporal_assets.reports.text import shown
 from temporal_assets.storage.durable import replace_text
 from temporal_assets.storage.manifest import Manifest
 from temporal_assets.storage.scratch import scratch_folder
+from temporal_assets.storage.sealed import sealed, unsealed
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +63,13 @@ def record(state: Path, manifest: Manifest, judgements: Sequence[Judgement]) -> 
     fields = {"digest": manifest.digest, "checks": [_fields(one) for one in known.values()]}
     path.parent.mkdir(parents=True, exist_ok=True)
     with scratch_folder(state / "tmp") as scratch:
-        replace_text(path, json.dumps(fields, indent=1, sort_keys=True), scratch)
+        replace_text(path, sealed(fields), scratch)
 
 
 def read(state: Path, manifest: Manifest) -> tuple[Judgement, ...]:
     """What was found in this very content; nothing when it has not been judged."""
     try:
-        fields = json.loads(_path(state, manifest.asset, manifest.day).read_text("utf-8"))
+        fields = unsealed(_path(state, manifest.asset, manifest.day).read_text("utf-8"))
     except (FileNotFoundError, ValueError):
         return ()  # one that cannot be read is no verdict
     if fields["digest"] != manifest.digest:

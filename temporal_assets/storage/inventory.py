@@ -7,7 +7,6 @@ Here: the records the landing zone keeps and questions about them. Not here: rea
 from __future__ import annotations
 
 import datetime as dt
-import json
 import os
 import re
 import shutil
@@ -22,7 +21,8 @@ from temporal_assets.logs.paths import NoSuchLogError, expand, found
 from temporal_assets.settings import LogSource, Settings
 from temporal_assets.storage.durable import replace_text
 from temporal_assets.storage.integrity import SET_ASIDE, DamagedFile, fault_of, set_aside
-from temporal_assets.storage.manifest import Input, digest_of
+from temporal_assets.storage.manifest import Input
+from temporal_assets.storage.sealed import digest_of, sealed, unsealed
 
 _ANOTHER_CLOCK: Final = 24 * 3600
 """Seconds after which a file that could not be read is tried again."""
@@ -44,7 +44,6 @@ LOST: Final = (
     " put it back, or restore the record from a backup; delete the file to go on without its lines"
 )
 
-_DIGEST: Final = "record_digest"
 """Key of the digest of all other fields of a record."""
 
 
@@ -124,19 +123,16 @@ class LandedFile:
         return (sighting.size, sighting.mtime_ns) in seen
 
     def to_json(self) -> str:
-        """The text of the record, with a digest: a flipped bit may make another day of a day."""
+        """The text of the record."""
         fields = asdict(self)
         fields["days"] = {day.isoformat(): share for day, share in fields["days"].items()}
-        return json.dumps(fields | {_DIGEST: digest_of(fields)}, indent=1, sort_keys=True)
+        return sealed(fields)
 
     @classmethod
     def from_json(cls, text: str) -> LandedFile:
         """The file of such a text. Raises `ValueError`."""
         try:
-            fields = json.loads(text)
-            # Records of older versions have none.
-            if fields.pop(_DIGEST, None) not in (None, digest_of(fields)):
-                raise ValueError("it is not what was written")
+            fields = unsealed(text)
             fields["sightings"] = tuple(Sighting(**item) for item in fields["sightings"])
             fields["supersedes"] = tuple(fields["supersedes"])
             fields["days"] = {

@@ -9,7 +9,6 @@ days to remove (`retention`).
 from __future__ import annotations
 
 import datetime as dt
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from filelock import FileLock
 from temporal_assets.storage.durable import replace_text
 from temporal_assets.storage.integrity import DamagedFile
 from temporal_assets.storage.scratch import scratch_folder
+from temporal_assets.storage.sealed import sealed, unsealed
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +33,11 @@ class Kept:
     def load(cls, state: Path) -> Kept:
         """What was removed in this state folder."""
         try:
-            fields = json.loads(_file(state).read_text("utf-8"))
+            fields = unsealed(_file(state).read_text("utf-8"))
+            return cls(**{name: day and dt.date.fromisoformat(day) for name, day in fields.items()})
         except FileNotFoundError:
             return cls()
-        except ValueError:
-            fields = None
-        try:
-            return cls(**{name: day and dt.date.fromisoformat(day) for name, day in fields.items()})
-        except (AttributeError, TypeError, ValueError):
+        except (TypeError, ValueError):
             raise DamagedFile(
                 f"{_file(state)} cannot be read: restore it from a backup. It says before which day"
                 " `temporal-assets clean` removed everything; without it those days seem to be"
@@ -63,7 +60,7 @@ def keep(state: Path, requests: dt.date | None, daily: dt.date | None) -> Kept:
         before = Kept.load(state)
         after = Kept(_later(before.requests, requests), _later(before.daily, daily))
         fields = {"requests": _text(after.requests), "daily": _text(after.daily)}
-        replace_text(_file(state), json.dumps(fields, indent=1), scratch)
+        replace_text(_file(state), sealed(fields), scratch)
     return after
 
 

@@ -7,11 +7,11 @@ differs between two identical builds: no clock, no host, no process.
 from __future__ import annotations
 
 import datetime as dt
-import hashlib
-import json
 import re
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
+
+from temporal_assets.storage.sealed import digest_of, sealed, unsealed
 
 _DATA_FILE: Final = re.compile(r"part-[0-9a-f]{16}\.parquet")
 """A manifest names files of its own folder and no other, whoever wrote it."""
@@ -69,14 +69,13 @@ class Manifest:
 
     def to_json(self) -> str:
         """The text of the manifest file."""
-        fields = asdict(self) | {"day": self.day.isoformat()}
-        return json.dumps(fields, indent=1, sort_keys=True)
+        return sealed(asdict(self) | {"day": self.day.isoformat()})
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Manifest:
         """The manifest of such a text. Raises `ManifestError`."""
         try:
-            fields = json.loads(text)
+            fields = unsealed(text)
             fields["day"] = dt.date.fromisoformat(fields["day"])
             fields["files"] = tuple(DataFile(**file) for file in fields["files"])
             fields["inputs"] = tuple(Input(**item) for item in fields["inputs"])
@@ -94,9 +93,3 @@ def _is_well_formed(file: DataFile) -> bool:
         and _DATA_FILE.fullmatch(file.name) is not None
         and all(isinstance(n, int) and n >= 0 for n in (file.rows, file.bytes))
     )
-
-
-def digest_of(value: Any) -> str:
-    """A short stable digest of anything JSON can hold."""
-    text = json.dumps(value, sort_keys=True, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]

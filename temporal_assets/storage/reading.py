@@ -38,7 +38,7 @@ from temporal_assets.storage.inventory import (
     Pending,
     file_id,
 )
-from temporal_assets.storage.manifest import digest_of
+from temporal_assets.storage.sealed import digest_of
 from temporal_assets.storage.segments import DaySegments, SegmentWriter
 from temporal_assets.storage.transient import is_transient
 

@@ -21,7 +21,8 @@ from temporal_assets.contracts import Table
 from temporal_assets.daily import DayResult
 from temporal_assets.engines.base import Engine
 from temporal_assets.settings import Settings
-from temporal_assets.storage.manifest import Input, Manifest, digest_of
+from temporal_assets.storage.manifest import Input, Manifest
+from temporal_assets.storage.sealed import digest_of
 from temporal_assets.storage.store import Store, Window
 
 

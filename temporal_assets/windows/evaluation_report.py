@@ -38,7 +38,7 @@ from temporal_assets.reports.report_page import page
 from temporal_assets.reports.sections import crawls, found, lists, pages, patterns, prefixes, trust
 from temporal_assets.settings import Settings
 from temporal_assets.storage.durable import replace_text
-from temporal_assets.storage.manifest import digest_of
+from temporal_assets.storage.sealed import digest_of
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.asset import Job, WindowAsset
 from temporal_assets.windows.behaviour_graph import BEHAVIOUR_GRAPH

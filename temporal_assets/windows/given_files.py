@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from temporal_assets.storage.manifest import digest_of
+from temporal_assets.storage.sealed import digest_of
 
 
 def file_in(state: Path, path: Path | None) -> Path | None:

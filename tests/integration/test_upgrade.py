@@ -26,6 +26,7 @@ from temporal_assets.storage import inventory as inventories
 from temporal_assets.storage.inventory import Inventory
 from temporal_assets.storage.landing import refresh
 from temporal_assets.storage.manifest import Input
+from temporal_assets.storage.sealed import sealed, unsealed
 from temporal_assets.storage.store import MissingPartition, ShortWindow, Store
 from temporal_assets.upgrade import Way, migrate, plan
 from tests import logs
@@ -38,8 +39,7 @@ DAILY = ["requests", "rejects", "page_views", "transits"]
 def written_in(store: Store, asset: str, day: dt.date, version: int) -> None:
     """Have a partition say that it was written under another version of its contract."""
     path = Path(store.root) / asset / f"day={day}" / "manifest.json"
-    fields = json.loads(path.read_text("utf-8")) | {"schema_version": version}
-    path.write_text(json.dumps(fields), "utf-8")
+    path.write_text(sealed(unsealed(path.read_bytes()) | {"schema_version": version}), "utf-8")
 
 
 @pytest.fixture(scope="module")

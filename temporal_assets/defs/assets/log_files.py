@@ -20,7 +20,7 @@ from temporal_assets.defs.tags import LANDING_POOL
 from temporal_assets.settings import Settings
 from temporal_assets.storage.inventory import Inventory, LandedFile
 from temporal_assets.storage.landing import LandingReport, refresh
-from temporal_assets.storage.manifest import digest_of
+from temporal_assets.storage.sealed import digest_of
 
 _COLUMNS = {
     "file": "string",

@@ -1,0 +1,38 @@
+"""Small records as JSON that tell whether they are as they were written.
+
+A bit that is flipped in a record mostly leaves valid JSON: another day, another digest, a key that
+nobody knows. A record carries a digest of all its fields, so that it is taken for damaged then.
+Records of older versions have none, and are believed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+_SEAL: Final = "record_digest"
+
+
+def digest_of(value: Any) -> str:
+    """A short stable digest of anything JSON can hold."""
+    text = json.dumps(value, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def sealed(fields: Mapping[str, Any]) -> str:
+    """The text of a record."""
+    # As they will be read: keys of objects become texts, and are then sorted as such.
+    plain = json.loads(json.dumps(fields))
+    return json.dumps(plain | {_SEAL: digest_of(plain)}, indent=1, sort_keys=True)
+
+
+def unsealed(text: str | bytes) -> dict[str, Any]:
+    """The fields of a record. Raises `ValueError` where they are not what was written."""
+    fields = json.loads(text)
+    if not isinstance(fields, dict):
+        raise ValueError("it is no record")
+    if fields.pop(_SEAL, None) not in (None, digest_of(fields)):
+        raise ValueError("it is not what was written")
+    return fields
