@@ -32,6 +32,7 @@ from temporal_assets.storage import catalogue
 from temporal_assets.storage.integrity import SET_ASIDE
 from temporal_assets.storage.inventory import Inventory
 from temporal_assets.storage.landing import refresh
+from temporal_assets.storage.sealed import sealed, unsealed
 from temporal_assets.storage.store import DamagedPartition, Store
 from temporal_assets.windows.asset import build, is_fresh
 from temporal_assets.windows.page_histories import PAGE_HISTORIES
@@ -275,11 +276,19 @@ def published(state: Path) -> Contents:
     for manifest in (state / "tables").rglob("manifest.json"):
         folder, text = manifest.parent, manifest.read_bytes()
         name = str(folder.relative_to(state / "tables"))
-        found[f"{name}/manifest.json"] = text
+        found[f"{name}/manifest.json"] = _said(text)
         for path in folder.glob("part-*"):
             if path.name.encode() in text and not path.name.endswith(SET_ASIDE):
                 found[f"{name}/{path.name}"] = path.read_bytes()
     return found
+
+
+def _said(text: bytes) -> bytes:
+    """What a manifest says, however it is spaced; all of it where it says nothing."""
+    try:
+        return sealed(unsealed(text)).encode()
+    except ValueError:
+        return text
 
 
 def _unsound(state: Path) -> list[str]:
