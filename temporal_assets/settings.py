@@ -115,6 +115,14 @@ class LogSource(_Section):
                 raise ValueError(f"this is no regular expression: {error}") from error
         return value
 
+    @field_validator("columns", mode="before")
+    @classmethod
+    def _numbered(cls, value: Any) -> Any:
+        """TOML tells numbers from texts; a column has one or the other for a name."""
+        if not isinstance(value, dict):
+            return value
+        return {field: str(name) if type(name) is int else name for field, name in value.items()}
+
     @field_validator("host")
     @classmethod
     def _bare_host(cls, value: str | None) -> str | None:

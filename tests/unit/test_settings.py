@@ -5,8 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
-from temporal_assets.settings import SETTINGS_FILE, SettingsError, load_settings, state_folder
+from temporal_assets.settings import (
+    SETTINGS_FILE,
+    LogSource,
+    SettingsError,
+    load_settings,
+    state_folder,
+)
 
 
 def _write(state: Path, text: str) -> None:
@@ -104,3 +111,10 @@ def test_paths_of_sources_are_relative_to_the_state_folder(
         str(state / "logs/*.gz"),
         str(elsewhere),
     ]
+
+
+def test_columns_are_named_by_text_or_number() -> None:
+    source = LogSource.model_validate({"path": "x", "columns": {"time": 1, "address": "2"}})
+    assert source.columns == {"time": "1", "address": "2"}
+    with pytest.raises(ValidationError, match=r"columns\.time"):
+        LogSource.model_validate({"path": "x", "columns": {"time": True}})
