@@ -18,10 +18,11 @@ _NAME: Final = re.compile(r"(?!.*://)[^\W\d][\w .:()\[\]/@-]{0,63}")
 _KNOWN: Final[Mapping[Slot, str]] = {
     Slot.TIME: "time timestamp ts datetime eventtime eventtimestamp visittime accesstime servertime"
     " starttime timeiso8601 timelocal edgestarttimestamp collectortstamp date",
-    # Who has both is told by the first: an address is shared, and users are only those known.
-    Slot.ADDRESS: "address visitor visitorid clientid anonymousid userpseudoid domainuserid cookie"
+    # Of several the first tells most: addresses are shared, a `cookie` may be all of the header,
+    # and users are only those who are known.
+    Slot.ADDRESS: "address visitor visitorid clientid anonymousid userpseudoid domainuserid"
     " cookieid deviceid client clientip cip remoteaddr remoteip remotehost ip ipaddress sourceip"
-    " user userid uid",
+    " cookie user userid uid",
     Slot.TARGET: "url target pageurl pagelocation requesturl requesturi clientrequesturi uri"
     " fullurl csuristem requestpath pagepath path page",
     Slot.QUERY: "query querystring csuriquery",

@@ -54,6 +54,11 @@ def test_columns_named_like_our_fields_need_no_map(read_log: ReadLog) -> None:
             b"date,time,c-ip,cs-uri-stem,cs(Referer),sc-status",
             b"2024-05-06,07:08:09,u,https://example.com/a,https://example.com/,200",
         ),
+        # All that a browser has sent, and where from.
+        (
+            b"Cookie,IP,Time,URL,Referer",
+            b"a=1; b=2,u,2024-05-06 07:08:09,https://example.com/a,https://example.com/",
+        ),
         # Whose visitor is told twice, and a machine that is no host of the site.
         (
             b"Hostname,User ID,Visitor ID,Timestamp,URL,Referer,Request Time",
