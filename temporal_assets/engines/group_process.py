@@ -198,6 +198,8 @@ class GroupProcess:
         running.tasks.write(json.dumps(header).encode() + b"\n" + self._kernel)
         running.tasks.flush()
         self._running = running
+        if self._is_over:  # since it was asked for
+            process.kill()
         return running
 
     def _died(self, process: subprocess.Popen[bytes], group: int) -> Lost:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+import subprocess
 import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +19,7 @@ import pytest
 
 from temporal_assets.contracts import ColumnSpec, Table, Type
 from temporal_assets.engines.base import Engine, GroupLimits
-from temporal_assets.engines.group_process import Parcel
+from temporal_assets.engines.group_process import GroupProcess, Lost, Parcel
 from temporal_assets.engines.groups import in_groups, parcels
 
 RESULT = Table(
@@ -142,6 +144,26 @@ def test_who_stops_waits_for_no_group(tmp_path: Path) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         list(in_groups(partial(total, bad="stuck"), stopped(), 6_000, limits))
+
+
+def test_a_process_that_is_ended_while_it_starts_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "in.parquet"
+    pq.write_table(pa.table({"site": ["stuck"], "n": [1]}), file)
+    (parcel,) = parcels(pq.ParquetFile(file).iter_batches(), "site", tmp_path)
+    limits = replace(APART, processes=1, seconds=36_000)
+    process = GroupProcess(partial(total, bad="stuck"), limits)
+    start = subprocess.Popen
+
+    def ended_meanwhile(*given: Any, **options: Any) -> Any:
+        process.end()
+        return start(*given, **options)
+
+    monkeypatch.setattr(subprocess, "Popen", ended_meanwhile)
+    (outcome,) = process.run(parcel)
+    assert isinstance(outcome, Lost)
+    process.close()
 
 
 def test_no_groups_give_an_empty_table(engine: Engine, out: Path, tmp_path: Path) -> None:
