@@ -55,8 +55,9 @@ def mapped(columns: Mapping[str, str], present: Iterable[str]) -> dict[str, str]
     named = {COLUMN_NAMES[field] for field in columns if field in COLUMN_NAMES}
     if not lacking(named):
         return dict(columns)
+    free = set(present) - set(columns.values())
     # What is called just like a field of ours is meant, whatever else may be.
-    names = {_plain(name): name for name in sorted(present, key=COLUMN_NAMES.__contains__)}
+    names = {_plain(name): name for name in sorted(free, key=lambda n: (n in COLUMN_NAMES, n))}
     found = {
         slot.name.lower(): names[known]
         for slot, options in _KNOWN.items()
@@ -70,6 +71,11 @@ def mapped(columns: Mapping[str, str], present: Iterable[str]) -> dict[str, str]
 def by_number(columns: Mapping[str, str]) -> bool:
     """Whether columns are named by their place, from 1: the first line is a record then."""
     return bool(columns) and all(name.isdecimal() for name in columns.values())
+
+
+def numbers(count: int) -> tuple[str, ...]:
+    """What so many columns are called by number."""
+    return tuple(str(number + 1) for number in range(count))
 
 
 def look_like_names(names: Collection[str]) -> bool:
@@ -129,7 +135,7 @@ def _plain(name: str) -> str:
 
 
 def _what_there_is(present: Collection[str]) -> str:
-    if all(map(str.isdecimal, present)):
+    if present and set(present) == set(numbers(len(present))):
         return f"it has {len(present)}"
     if look_like_names(present):
         return f"it has {', '.join(present)}; say which is meant: --column FIELD=NAME"

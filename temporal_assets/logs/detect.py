@@ -115,13 +115,11 @@ def resolve(source: LogSource, head: bytes) -> Format:
     Without a head only what the settings say is checked. Raises `UnknownFormatError`,
     `PatternError`, `ServerFormatError` or `ColumnsError`.
     """
-    found = _named(source)
+    found = _named(source, head)
     if found is None and not _ends_lines_in_returns(head):
         found = _detect(source, head)
     if found is None:
         raise UnknownFormatError(_why_unknown(source, head))
-    if found.name == "csv":
-        found = _divided(found, head)
     if source.format != "auto" and head.strip() and _has_user(found):
         found = _as_shipped(found, source, _without_comments(_sample(head)))
     if found.syntax is not Syntax.PARQUET and _ends_lines_in_returns(head):
@@ -148,7 +146,7 @@ def shape(line: bytes) -> str:
 # Named formats -------------------------------------------------------------------------------
 
 
-def _named(source: LogSource) -> Format | None:
+def _named(source: LogSource, head: bytes) -> Format | None:
     """The format the settings name; None if it is to be detected."""
     if source.format.startswith(_REGEX):
         return regex_format(source.format[len(_REGEX) :])
@@ -165,7 +163,7 @@ def _named(source: LogSource) -> Format | None:
             f"{', '.join((*FORMATS, *ALIASES))}, regex:PATTERN, nginx:LOG_FORMAT, "
             "apache:LOG_FORMAT and auto"
         )
-    return FORMATS[name]
+    return _divided(FORMATS[name], head) if name == "csv" else FORMATS[name]
 
 
 def _with_columns(fmt: Format, source: LogSource, head: bytes) -> Format:

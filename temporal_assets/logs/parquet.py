@@ -39,13 +39,12 @@ def read(path: Path, source: LogSource) -> Iterator[Records]:
     try:
         with pq.ParquetFile(path) as file:
             names = file.schema_arrow.names
-            wanted = slots_of(mapped(source.columns, names), None)
-            roots = sorted({_root(name, names) for name in wanted.values()} & set(names))
-            slots_of(
-                {slot.name.lower(): _root(name, names) for slot, name in wanted.items()}, names
-            )
+            columns = mapped(source.columns, names)
+            roots = {field: _root(name, names) for field, name in columns.items()}
+            slots_of(roots, names)
+            wanted = slots_of(columns, None)
             row, before = 1, BAD
-            for batch in file.iter_batches(_BATCH_ROWS, columns=roots):
+            for batch in file.iter_batches(_BATCH_ROWS, columns=sorted(set(roots.values()))):
                 records = _records(batch, wanted, row, source, before)
                 before = last_repeated(known_times(records), ZoneInfo(source.timezone))
                 yield records

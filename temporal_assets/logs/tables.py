@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Final
 
 from temporal_assets.logs.assemble import assemble, column, line_text, reject_cut_line
-from temporal_assets.logs.columns import by_number, mapped, slots_of
+from temporal_assets.logs.columns import by_number, mapped, numbers, slots_of
 from temporal_assets.logs.layouts import SKIP, Kind, Layout, Slot
 from temporal_assets.logs.records import Block, Column, Records
 from temporal_assets.logs.rewrite import halve_quotes, has_doubled_quotes, with_query
@@ -43,7 +43,7 @@ def names_of(text: bytes, separator: bytes) -> Names:
 def columns_of(text: bytes, separator: bytes, columns: Mapping[str, str]) -> Names:
     """The names of all columns; their numbers from 1, where the settings go by these."""
     names = names_of(text, separator)
-    return tuple(str(number + 1) for number in range(len(names))) if by_number(columns) else names
+    return numbers(len(names)) if by_number(columns) else names
 
 
 def _head(block: Block) -> bytes:

@@ -132,6 +132,11 @@ def test_an_empty_file_has_no_records(tmp_path: Path) -> None:
     assert sum(len(records) for records in read(tmp_path, empty)) == 0
 
 
+def test_what_columns_lack_is_said_with_those_there_are(tmp_path: Path) -> None:
+    with pytest.raises(ColumnsError, match="named for address; it has time, who, url; say which"):
+        read(tmp_path, pa.table({"time": [MOMENT], "who": ["u"], "url": ["/a"]}))
+
+
 def test_missing_columns_are_named(tmp_path: Path) -> None:
     with pytest.raises(ColumnsError, match="the log has no page; it has time, address, url"):
         read(tmp_path, table(), columns={"time": "time", "address": "address", "url": "page"})

@@ -78,6 +78,17 @@ def test_our_own_names_go_before_those_of_others(read_log: ReadLog) -> None:
     assert (row.target, row.address, row.reason) == ("/yes", "yes", "none")
 
 
+def test_a_column_that_the_map_uses_is_taken_for_nothing_else(read_log: ReadLog) -> None:
+    log = b"time,client,ip,url\n2024-05-06T07:08:09Z,Mozilla/5.0,1.2.3.4,/a\n"
+    (row,) = read_log(log, columns={"agent": "client"})
+    assert (row.reason, row.address, row.agent) == ("none", "1.2.3.4", "Mozilla/5.0")
+
+
+def test_a_record_of_numbers_is_no_line_of_names(read_log: ReadLog) -> None:
+    with pytest.raises(ColumnsError, match="does not look like column names"):
+        read_log(b"1714979289,17,5\n", format="csv")
+
+
 def test_a_whole_map_is_all_that_is_read(read_log: ReadLog) -> None:
     whole = {"time": "when", "address": "ip", "url": "page"}
     log = HEAD.replace(b"from", b"referrer").replace(b"code", b"status") + RECORD
