@@ -2,7 +2,9 @@
 
 Every user holds a lock on its folder for as long as it lives; the operating system releases
 the lock when the process dies, however it dies, so a folder whose lock can be taken is waste.
-Folders appear and disappear under a second lock, of their parent: no sweep meets one half there.
+They appear under a second lock, of their parent, so that no sweep meets one before it is locked.
+They disappear without it: the garbage collector ends what was forgotten wherever a thread happens
+to be, which may be where it holds that lock, and it would wait for itself.
 """
 
 from __future__ import annotations
@@ -31,9 +33,8 @@ def scratch_folder(parent: Path) -> Iterator[Path]:
     try:
         yield folder
     finally:
-        with FileLock(parent / _SWEEP_LOCK):
-            lock.release()
-            shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
+        lock.release()
 
 
 def _sweep(parent: Path) -> None:
@@ -45,5 +46,9 @@ def _sweep(parent: Path) -> None:
             lock.acquire(timeout=0)
         except Timeout:
             continue
-        lock.release()
+        except OSError:
+            if folder.exists():
+                raise
+            continue  # it was left meanwhile
         shutil.rmtree(folder, ignore_errors=True)
+        lock.release()

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import datetime as dt
+import gc
 import multiprocessing
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Thread
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from filelock import FileLock
 
 from temporal_assets import contracts
+from temporal_assets.storage import scratch
 from temporal_assets.storage.manifest import Input, Manifest
 from temporal_assets.storage.scratch import scratch_folder
 from temporal_assets.storage.store import DamagedPartition, MissingPartition, Store
@@ -190,16 +192,37 @@ def test_scratch_of_the_dead_is_swept_and_of_the_living_is_not(tmp_path: Path) -
     assert not first.exists()
 
 
-def test_no_folder_vanishes_under_a_sweep(tmp_path: Path) -> None:
-    use = scratch_folder(tmp_path)
-    folder = use.__enter__()
-    leaving = Thread(target=use.__exit__, args=(None, None, None))
-    with FileLock(tmp_path / "sweep.lock"):
-        leaving.start()
-        leaving.join(0.3)
-        assert folder.is_dir()
-    leaving.join()
-    assert not folder.exists()
+def test_folders_come_and_go_while_others_sweep(tmp_path: Path) -> None:
+    def use() -> None:
+        for _ in range(100):
+            with scratch_folder(tmp_path) as folder:
+                (folder / "rows.parquet").write_bytes(b"PAR1")
+                assert (folder / "rows.parquet").is_file()
+
+    with ThreadPoolExecutor(4) as threads:
+        for used in [threads.submit(use) for _ in range(4)]:
+            used.result()
+    assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == []
+
+
+def test_a_forgotten_folder_is_removed_wherever_it_is_collected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its end waits for nothing that the thread may hold which the collector interrupts."""
+    forgotten: list[Any] = [scratch_folder(tmp_path)]
+    folder = forgotten[0].__enter__()
+    forgotten.append(forgotten)
+    del forgotten
+    sweep = scratch._sweep
+
+    def collecting(parent: Path) -> None:
+        gc.collect()
+        assert not folder.exists()
+        sweep(parent)
+
+    monkeypatch.setattr(scratch, "_sweep", collecting)
+    with scratch_folder(tmp_path):
+        pass
 
 
 def tree(folder: Path) -> dict[str, bytes]:
