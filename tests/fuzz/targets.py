@@ -11,11 +11,11 @@ import datetime as dt
 import gzip
 import json
 import lzma
-import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import numpy as np
@@ -66,8 +66,13 @@ _FEW: Final = 200
 
 
 @cache
+def _room() -> TemporaryDirectory[str]:
+    return TemporaryDirectory(prefix="fuzz-")
+
+
 def _folder() -> Path:
-    return Path(tempfile.mkdtemp(prefix="fuzz-"))
+    """Removed when the process ends."""
+    return Path(_room().name)
 
 
 @cache
