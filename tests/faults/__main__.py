@@ -38,6 +38,9 @@ def main() -> None:
     parser.add_argument("--results", type=Path, help="a file of JSON lines to add to")
     parser.add_argument("--folder", type=Path, help="where to work, on a local disk")
     options = parser.parse_args()
+    named = [options.only.split(":")[0]] if options.only else options.kinds.split(",")
+    if unknown := sorted(set(named) - ALL.keys()):
+        parser.error(f"no kind {', '.join(unknown)}: there are {', '.join(ALL)}")
     os.environ.pop("DAGSTER_HOME", None)
     with tempfile.TemporaryDirectory(prefix="faults-", dir=options.folder) as folder:
         world = World(Path(folder) / "world", options.seed)
