@@ -31,7 +31,7 @@ WARNING: Final = "warning"
 BROKEN: Final = "broken"
 
 _PACKAGES: Final = ("dagster", "duckdb", "great-expectations", "numba", "pyarrow")
-_PYTHON: Final = ((3, 11), (3, 13))
+_PYTHON: Final = ((3, 11), (3, 14))
 """Oldest and newest version that the tests run on."""
 
 _LOW_DISK: Final = 1 << 30
