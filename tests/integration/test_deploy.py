@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from temporal_assets.settings import load_settings
+from temporal_assets.storage.store import Store
+
 UNITS = ("temporal-assets-daemon", "temporal-assets-webserver")
 READING = "temporal-assets-reports"
 
@@ -71,6 +74,16 @@ def test_the_image_holds_what_the_wheel_is_built_from(repository: Path) -> None:
         "temporal_assets",
     }
     assert all((repository / name).exists() for name in names)
+
+
+def test_what_the_image_compiles_outlives_a_sweep(repository: Path, tmp_path: Path) -> None:
+    """Whatever lies in `tmp` of the state folder and is not in use is removed."""
+    text = (repository / "deploy" / "Dockerfile").read_text("utf-8")
+    (cache,) = re.findall(r"NUMBA_CACHE_DIR=/state/(\S+)", text)
+    folder = tmp_path / "state" / cache
+    folder.mkdir(parents=True)
+    with Store.open(load_settings(tmp_path / "state")).scratch():
+        assert folder.is_dir()
 
 
 def test_the_proxy_asks_who_it_is_and_where_the_question_came_from(repository: Path) -> None:
