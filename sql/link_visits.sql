@@ -1,15 +1,15 @@
--- link_visits: who came to each of some pages, or from it where it was not opened itself; clients
---   are those of one key of the pseudonyms: one whose key was changed counts anew with each
+-- link_visits: who came to each of some pages, or from it where it was not opened itself, once a day;
+--   clients are those of one key of the pseudonyms: one whose key was changed counts anew with each
 -- inputs: transits, candidates
--- parameters: rotation_days, recent_from
+-- parameters: rotation_days, recent_from, counts_opened
 -- output: link_visits
 -- grain: page
 WITH seen AS (
     SELECT candidates.page AS page, transits.day AS day, transits.client AS client
     FROM transits
     INNER JOIN candidates ON candidates.url = transits.target
-    WHERE candidates.is_opened
-    UNION ALL
+    WHERE candidates.is_opened AND $counts_opened
+    UNION
     SELECT candidates.page AS page, transits.day AS day, transits.client AS client
     FROM transits
     INNER JOIN candidates ON candidates.url = transits.referrer

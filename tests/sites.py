@@ -26,6 +26,8 @@ ASSETS = (PREFIX_TREES, SITE_SCORES, SECTION_SCORES, NEWS_PREFIXES, SITE_CHANGES
 FIRST = dt.date(2026, 3, 1)
 ONE = dt.timedelta(days=1)
 
+_MANY = 10**6
+
 Row = dict[str, Any]
 
 
@@ -36,6 +38,7 @@ class Labelled:
         window = {"days": days, "min_days": 1}
         self.settings = load_settings(root, window=window, **sections)
         self.store, self.engine, self.days = Store.open(self.settings), engine, days
+        self.clients = _MANY
 
     def day(self, n: int) -> dt.date:
         return FIRST + n * ONE
@@ -52,8 +55,9 @@ class Labelled:
                 name, day, [path], inputs=[], settings_digest=digest, extra={"missing_days": []}
             )
 
-    def write_days(self, pages: Mapping[str, list[int]], clients: int = 10**6) -> None:
+    def write_days(self, pages: Mapping[str, list[int]], clients: int = _MANY) -> None:
         """Views and transits of all days; no page has more than `clients` different clients."""
+        self.clients = clients
         for n in range(len(next(iter(pages.values())))):
             read = [(url, views[n]) for url, views in sorted(pages.items()) if views[n]]
             self.publish(
@@ -65,7 +69,7 @@ class Labelled:
                 "transits",
                 self.day(n),
                 [
-                    {"referrer": None, "target": url, "client": (100 * n + k) % clients}
+                    {"referrer": None, "target": url, "client": self._client(n, k)}
                     for url, views in read
                     for k in range(views)
                 ],
@@ -111,11 +115,29 @@ class Labelled:
             )
         self.publish("page_histories", self.day(last), histories)
         self.publish("page_labels", self.day(last), labels)
+        self._write_traffic(last, pages)
         early = [
             {"site": host_of(url), "url": url, "age": 2, "probability": probability}
             for url, probability in sorted(young.items())
         ]
         self.publish("early_labels", self.day(last), early)
+
+    def _write_traffic(self, last: int, pages: Mapping[str, list[int]]) -> None:
+        """Who came to the pages in the window that ends with day `last`, as `write_days` has it."""
+        rows = []
+        for url, views in sorted(pages.items()):
+            days = range(max(0, last - self.days + 1), last + 1)
+            came = {self._client(n, k) for n in days for k in range(views[n])}
+            known = sorted(came) if len(came) < self.settings.privacy.min_clients else []
+            rows.append(
+                {"site": host_of(url), "url": url, "views": sum(views[n] for n in days)}
+                | {"visits": len(came), "clients": len(came), "few_clients": known}
+                | {"referred": 0, "referrals": 0, "links": [], "is_new": False}
+            )
+        self.publish("page_traffic", self.day(last), rows)
+
+    def _client(self, n: int, k: int) -> int:
+        return (100 * n + k) % self.clients
 
     def make(self, last: int, assets: Iterable[WindowAsset] = ASSETS) -> None:
         """The assets above labels, without asking whether what they read is up to date."""

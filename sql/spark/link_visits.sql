@@ -1,6 +1,6 @@
 -- link_visits: made from sql/link_visits.sql by `python -m temporal_assets.engines.translation`; edit that
 -- inputs: candidates, transits
--- parameters: recent_from, rotation_days
+-- parameters: counts_opened, recent_from, rotation_days
 WITH seen AS (
   SELECT
     candidates.page AS page,
@@ -10,8 +10,8 @@ WITH seen AS (
   INNER JOIN {candidates} AS candidates
     ON candidates.url = transits.target
   WHERE
-    candidates.is_opened
-  UNION ALL
+    candidates.is_opened AND :counts_opened
+  UNION
   SELECT
     candidates.page AS page,
     transits.day AS day,

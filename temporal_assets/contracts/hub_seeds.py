@@ -48,7 +48,7 @@ HUB_SEEDS: Final = Table(
             Type.BIGINT,
             "Distinct clients who opened the hub within the window, or came from it if it is"
             " external; the most that one key of the pseudonyms saw.",
-            sources=("transits.client",),
+            sources=("page_traffic.clients", "transits.client"),
         ),
         ColumnSpec(
             "temporal_pages",

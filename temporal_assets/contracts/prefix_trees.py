@@ -96,8 +96,9 @@ PREFIX_TREES: Final = Table(
             "clients",
             Type.BIGINT,
             "So many different clients at least opened pages here: the most of one page on one"
-            " day, or those of the window where that is below `privacy.min_clients`.",
-            sources=("page_histories.views", "transits.client"),
+            " day. Where that is below `privacy.min_clients`, those of the window: of all pages if"
+            " few came to each, else of one.",
+            sources=("page_histories.views", "page_traffic.clients", "page_traffic.few_clients"),
         ),
     ),
     key=_KEY,

@@ -39,7 +39,7 @@ STAGES: Final = (
         "interest-curves",
         (
             *("page_totals", "page_histories", "interest_curves"),
-            *("calibration", "page_labels", "early_labels"),
+            *("calibration", "page_labels", "early_labels", "page_traffic"),
         ),
     ),
     Stage(
@@ -51,7 +51,7 @@ STAGES: Final = (
     Stage(
         "6_patterns",
         "url-patterns",
-        ("page_traffic", "url_patterns", "behaviour_graph", "pattern_ranks"),
+        ("url_patterns", "behaviour_graph", "pattern_ranks"),
     ),
     Stage("7_policy", "policy", ("crawl_policy",)),
     Stage(
@@ -70,6 +70,7 @@ _PAGES: Final[Mapping[str, str]] = {
     "landed_days": "running-daily",
     "calibration": "calibration",
     "early_labels": "early-labels",
+    "page_traffic": "url-patterns",
     "crawl_simulation": "crawl-simulation",
     "timely_simulation": "crawl-simulation",
     "evaluation_report": "report",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -23,7 +24,7 @@ from temporal_assets.logs.search_engines import search_engine_pattern
 from temporal_assets.settings import Settings
 from temporal_assets.windows.link_graph import IS_OPENED, PAGE, URL, LinkTables, paths
 
-ORDER_SQL: Final = ("hub_pages", "link_visits", "hub_order")
+ORDER_SQL: Final = ("hub_pages", "opened_visits", "link_visits", "hub_order")
 """The statements that make the order."""
 
 _USUAL_VISITS: Final = 3.0
@@ -67,18 +68,19 @@ _HUB_PAGES: Final = Table(
         _TEMPORAL_PAGES,
     ),
 )
-_LINK_VISITS: Final = Table(
-    name="link_visits",
+_OPENED_VISITS: Final = Table(
+    name="opened_visits",
     version=1,
     description="Who came to some pages; lives within one run.",
     grain="page",
     columns=(
         PAGE,
         _CLIENTS,
-        ColumnSpec("visits", Type.BIGINT, "Transits to it, or from it where it was not opened."),
+        ColumnSpec("visits", Type.BIGINT, "Clients who came to it, once a day; or from it."),
         ColumnSpec("recent_visits", Type.BIGINT, "Those of the last days."),
     ),
 )
+_LINK_VISITS: Final = replace(_OPENED_VISITS, name="link_visits")
 _HUB_ORDER: Final = Table(
     name="hub_order",
     version=1,
@@ -88,10 +90,21 @@ _HUB_ORDER: Final = Table(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class VisitFiles:
+    """Files that say who opened which page in a window."""
+
+    transits: Sequence[str]
+    traffic: Sequence[str]
+    """The table `page_traffic`."""
+    recent: Sequence[str]
+    """The last days of `page_views`, `sites.quiet_days` of them where they are there."""
+
+
 def hub_order(
     engine: Engine,
     settings: Settings,
-    transits: Sequence[str],
+    files: VisitFiles,
     links: LinkTables,
     observed: Flags,
     day: dt.date,
@@ -99,11 +112,10 @@ def hub_order(
 ) -> list[str]:
     """Files of the candidates in their order, which is that of the paper.
 
-    `transits` are the files of a window that ends with `day`; `observed` tells for each of its days
-    whether it is there.
+    `day` is the last of the window; `observed` tells for each of its days whether it is there.
     """
     pages = _crawlable(engine, settings, links, out)
-    visits = count_visits(engine, settings, transits, pages, day, out)
+    visits = count_visits(engine, settings, files, pages, day, out)
     last = settings.sites.quiet_days
     parameters = {
         "min_clients": settings.privacy.min_clients,
@@ -146,16 +158,31 @@ def without_search_engines(batch: pa.RecordBatch, pattern: re.Pattern[str]) -> p
 def count_visits(
     engine: Engine,
     settings: Settings,
-    transits: Sequence[str],
+    files: VisitFiles,
     pages: Sequence[str],
     day: dt.date,
     out: Path,
 ) -> list[str]:
-    """Files that say who came to some pages; `pages` has `page`, `url` and `is_opened`."""
-    recent = dt.timedelta(days=settings.sites.quiet_days - 1)
-    parameters = {
-        "rotation_days": settings.privacy.rotation_days or _ONE_KEY,
-        "recent_from": day - recent,
-    }
-    inputs = {"transits": transits, "candidates": pages}
-    return paths(engine.query("link_visits", inputs, parameters, _LINK_VISITS, out))
+    """Files that say who came to some pages; `pages` has `page`, `url` and `is_opened`.
+
+    Transits are many: they are asked only where pseudonyms have several keys, which `page_traffic`
+    does not tell apart, and for pages that it does not know.
+    """
+    rotation = settings.privacy.rotation_days
+    made: list[Path] = []
+    if not rotation:
+        inputs = {
+            "candidates": pages,
+            "page_traffic": files.traffic,
+            "recent_views": files.recent,
+        }
+        made += engine.query("opened_visits", inputs, {}, _OPENED_VISITS, out)
+    if rotation or settings.hubs.external == "keep":
+        parameters = {
+            "rotation_days": rotation or _ONE_KEY,
+            "recent_from": day - dt.timedelta(days=settings.sites.quiet_days - 1),
+            "counts_opened": rotation > 0,
+        }
+        inputs = {"transits": files.transits, "candidates": pages}
+        made += engine.query("link_visits", inputs, parameters, _LINK_VISITS, out)
+    return paths(made)

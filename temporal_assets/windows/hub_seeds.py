@@ -7,6 +7,7 @@ window: see `core.hub_coverage.Greedy`.
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,12 +27,13 @@ from temporal_assets.logs.urls import site_of
 from temporal_assets.settings import Hubs
 from temporal_assets.windows.asset import Job, WindowAsset
 from temporal_assets.windows.days import observed_days
-from temporal_assets.windows.hub_order import HUB_COLUMNS, ORDER_SQL, hub_order
+from temporal_assets.windows.hub_order import HUB_COLUMNS, ORDER_SQL, VisitFiles, hub_order
 from temporal_assets.windows.interest_curves import INTEREST_CURVES
 from temporal_assets.windows.link_graph import LINK_SQL, PAGE, LinkTables, link_tables, paths
 from temporal_assets.windows.page_histories import PAGE_HISTORIES
 from temporal_assets.windows.page_labels import PAGE_LABELS
 from temporal_assets.windows.page_totals import PAGE_TOTALS
+from temporal_assets.windows.page_traffic import PAGE_TRAFFIC
 
 LINKS_AT_ONCE: Final = 20_000_000
 """Links in memory at a time, half a gigabyte while they are sorted. With fewer in all, which the
@@ -148,7 +150,8 @@ def _make(job: Job) -> Sequence[Path]:
     wanted = paths(job.engine.query("temporal_urls", labels, {}, _WANTED, job.out))
     links = link_tables(job.engine, files, job.files("page_totals"), wanted, job.out)
     observed = observed_days(job)
-    order = hub_order(job.engine, job.settings, files, links, observed, job.day, job.out)
+    audience = VisitFiles(files, job.files("page_traffic"), _recent(job))
+    order = hub_order(job.engine, job.settings, audience, links, observed, job.day, job.out)
     limit = most_hubs(job.settings.hubs)
     taken = take(job, links, order, limit)
     chosen = _chosen(job, order, taken, limit)
@@ -158,6 +161,13 @@ def _make(job: Job) -> Sequence[Path]:
     return job.engine.query(
         "hub_seeds", {"ranked_hubs": [str(ranked)]}, parameters, job.asset.table, job.out
     )
+
+
+def _recent(job: Job) -> list[str]:
+    """Files of the last days of `page_views`, by which a hub may have gone quiet."""
+    first = job.day - dt.timedelta(days=job.settings.sites.quiet_days - 1)
+    days = [one for one in job.window("page_views").manifests if one.day >= first]
+    return [path for one in days for path in job.store.paths(one)]
 
 
 def take(job: Job, links: LinkTables, order: Sequence[str], limit: int) -> HubOrder:
@@ -303,8 +313,8 @@ def _write(path: Path, columns: dict[str, Int64s], schema: pa.Schema) -> list[st
 HUB_SEEDS: Final = WindowAsset(
     "hub_seeds",
     _make,
-    windows=("page_views", "transits"),  # of the former, which of the days are there
-    tables=(PAGE_TOTALS, PAGE_HISTORIES, INTEREST_CURVES, PAGE_LABELS),
+    windows=("page_views", "transits"),
+    tables=(PAGE_TOTALS, PAGE_HISTORIES, INTEREST_CURVES, PAGE_LABELS, PAGE_TRAFFIC),
     sql=(
         "temporal_urls",
         *LINK_SQL,

@@ -10,6 +10,7 @@ from temporal_assets.contracts import ColumnSpec, Table, Type
 from temporal_assets.windows.asset import Job, WindowAsset
 from temporal_assets.windows.page_histories import PAGE_HISTORIES
 from temporal_assets.windows.page_labels import PAGE_LABELS
+from temporal_assets.windows.page_traffic import PAGE_TRAFFIC
 from temporal_assets.windows.sections import write_page_sections, write_section_paths
 
 _SECTION_SUMS: Final = Table(
@@ -40,7 +41,7 @@ _SECTION_CLIENTS: Final = Table(
     grain="prefix",
     columns=(
         ColumnSpec("prefix", Type.VARCHAR, "The section."),
-        ColumnSpec("clients", Type.BIGINT, "Distinct clients over the window."),
+        ColumnSpec("clients", Type.BIGINT, "So many at least over the window."),
     ),
 )
 
@@ -59,7 +60,7 @@ def _make(job: Job) -> Sequence[Path]:
     clients = _query(
         job,
         _SECTION_CLIENTS,
-        sections | {"page_sections": pages, "transits": list(job.window("transits").files)},
+        sections | {"page_sections": pages, "page_traffic": job.files("page_traffic")},
         {"enough": job.settings.privacy.min_clients},
     )
     inputs = sections | {"section_clients": clients}
@@ -76,8 +77,7 @@ def _query(
 PREFIX_TREES: Final = WindowAsset(
     "prefix_trees",
     _make,
-    windows=("transits",),
-    tables=(PAGE_HISTORIES, PAGE_LABELS),
+    tables=(PAGE_HISTORIES, PAGE_LABELS, PAGE_TRAFFIC),
     sql=("section_sums", "section_clients", "prefix_trees"),
     settings=lambda settings: [
         settings.window.days,

@@ -24,7 +24,7 @@ from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage.store import Store
 from temporal_assets.windows import hub_seeds
 from temporal_assets.windows.asset import WindowAsset, build
-from temporal_assets.windows.hub_order import count_visits
+from temporal_assets.windows.hub_order import VisitFiles, count_visits
 from temporal_assets.windows.hub_seeds import HUB_SEEDS
 from temporal_assets.windows.link_graph import link_tables, read_links
 from temporal_assets.windows.registry import WINDOW_ASSETS
@@ -40,6 +40,9 @@ FRONT, INDEX, OTHER, SECRET = f"{A}/", f"{A}/news/", f"{B}/", f"{B}/draft?token=
 GONE, ELSEWHERE, SEARCH = f"{A}/moved", "https://blog.example/", "https://www.google.com/"
 NEWS = [f"{A}/news/{n}" for n in range(4)] + [f"{B}/news/{n}" for n in range(2)]
 OLD = f"{A}/about"
+
+ROTATING: dict[str, Any] = {"privacy": {"rotation_days": 10_000}}
+"""Pseudonyms may have several keys, and have one on these days: visits are asked of transits."""
 
 
 def made_from(asset: WindowAsset) -> set[str]:
@@ -210,6 +213,10 @@ def test_hubs_gone_quiet_are_no_seeds(engine: Engine, tmp_path: Path) -> None:
                     for page in NEWS[1:4]:
                         yield {"referrer": OTHER, "target": page, "client": client}
 
+        def views(self, n: int) -> Iterable[Row]:
+            last = n >= DAYS - 3
+            yield from (row for row in super().views(n) if not (last and row["url"] == OTHER))
+
     over = Over(engine, tmp_path)
     assert over.seeds().keys() == {FRONT}
     assert list(over.seeds(quiet="keep")) == [OTHER, FRONT]
@@ -306,7 +313,7 @@ def test_links_are_what_a_loop_says(
                 linked[referrer].add(target)
     with TemporaryDirectory() as folder:
         out = Path(folder)
-        settings = load_settings(out)
+        settings = load_settings(out, **ROTATING)
         rows = [
             {"day": FIRST, "referrer": a, "target": b, "client": c}
             for a, b, c in sorted(set(walked), key=str)
@@ -352,12 +359,12 @@ def came_to(
     engine: Engine, settings: Settings, transits: list[str], pages: list[str], day: Any, out: Path
 ) -> dict[int, Row]:
     """By page, its row of `link_visits`."""
-    files = count_visits(engine, settings, transits, pages, day, out)
+    files = count_visits(engine, settings, VisitFiles(transits, (), ()), pages, day, out)
     return {row["page"]: row for row in pq.read_table(files).to_pylist()}
 
 
 def test_visits_by_hand(engine: Engine, tmp_path: Path) -> None:
-    """Opened thrice by two clients, once on the last day; the external hub twice, long ago."""
+    """Two clients on the first day, one on the second and the last; the external hub twice."""
     steps = [(0, None, FRONT, 1), (0, OTHER, FRONT, 1), (9, None, FRONT, 2)]
     steps += [(0, ELSEWHERE, FRONT, 3), (1, ELSEWHERE, FRONT, 3), (9, FRONT, OTHER, 2)]
     rows = [
@@ -373,7 +380,7 @@ def test_visits_by_hand(engine: Engine, tmp_path: Path) -> None:
     names = pq.read_table(tables.pages)["url"].to_pylist()
     found = came_to(
         engine,
-        load_settings(tmp_path),
+        load_settings(tmp_path, **ROTATING),
         [str(transits)],
         tables.pages,
         FIRST + 9 * ONE,
@@ -381,4 +388,51 @@ def test_visits_by_hand(engine: Engine, tmp_path: Path) -> None:
     )
     assert {
         names[n]: (row["clients"], row["visits"], row["recent_visits"]) for n, row in found.items()
-    } == {FRONT: (3, 5, 1), OTHER: (1, 1, 1), ELSEWHERE: (1, 2, 0)}
+    } == {FRONT: (3, 4, 1), OTHER: (1, 1, 1), ELSEWHERE: (1, 2, 0)}
+
+
+def test_traffic_says_of_opened_pages_what_transits_say(engine: Engine, tmp_path: Path) -> None:
+    class Busy(Web):
+        """Steps on every third day, by other clients each time, and views to go with them."""
+
+        def transits(self, n: int) -> Iterable[Row]:
+            for k, (a, b, c) in enumerate(steps() if n % 3 == 0 else []):
+                if (k + n) % 4:
+                    yield {"referrer": a, "target": b, "client": c + n % 2}
+
+        def views(self, n: int) -> Iterable[Row]:
+            clients = defaultdict(set)
+            for row in self.transits(n):
+                clients[row["target"]].add(row["client"])
+            yield from ({"url": url, "views": len(some)} for url, some in clients.items())
+            if n % 3:
+                yield {"url": FRONT, "views": 1}
+
+    web = Busy(engine, tmp_path)
+    files = {name: web.store.files(name, web.day) for name in ("page_totals", "page_traffic")}
+    recent = [web.day - n * ONE for n in range(web.settings.sites.quiet_days)]
+    days = [FIRST + n * ONE for n in range(DAYS)]
+    known = VisitFiles(
+        [path for day in days for path in web.store.files("transits", day)],
+        files["page_traffic"],
+        [path for day in recent for path in web.store.files("page_views", day)],
+    )
+    transits, totals = list(known.transits), files["page_totals"]
+    pages = link_tables(engine, transits, totals, totals, tmp_path).pages
+    found = {}
+    for name, settings in (("one", web.settings), ("many", load_settings(tmp_path, **ROTATING))):
+        out = tmp_path / name
+        out.mkdir()
+        made = count_visits(engine, settings, known, pages, web.day, out)
+        found[name] = {row["page"]: row for row in pq.read_table(made).to_pylist()}
+    opened = {
+        row["page"]: row["url"] for row in pq.read_table(pages).to_pylist() if row["is_opened"]
+    }
+    assert {found["one"][n]["clients"] for n in opened} >= {5, 6}
+    # Of the days between, of which there are views and no transits.
+    front = next(n for n, url in opened.items() if url == FRONT)
+    silent = sum(1 for n in range(DAYS) if n % 3)
+    late = sum(1 for n in range(DAYS - len(recent), DAYS) if n % 3)
+    found["many"][front]["visits"] += silent
+    found["many"][front]["recent_visits"] += late
+    assert found["one"] == {n: found["many"][n] for n in opened}

@@ -159,6 +159,27 @@ def test_domains_put_hosts_together(engine: Engine, tmp_path: Path) -> None:
     assert (row["site"], row["hosts"], row["pages"], row["score"]) == ("a.co.uk", 2, 2, 0.5)
 
 
+def test_clients_of_small_pages_are_counted_together(engine: Engine, tmp_path: Path) -> None:
+    """Four clients on each page, two of them on both; on the third, three a day and many in all."""
+    here = Labelled(engine, tmp_path)
+    first, second, busy = (f"{A}/a/{n}" for n in "123")
+    pages = {first: [4] + [0] * 7, second: [0, 4] + [0] * 6, f"{A}/b/": [0, 0, 1] + [0] * 5}
+    here.write_days(pages, clients=7)
+    here.write_labels(7, pages, set(), set())
+    here.make(7)
+    counted = {row["prefix"]: row["clients"] for row in here.rows("prefix_trees", 7)}
+    # 0 to 3, 100 to 103 and 200, modulo 7.
+    assert counted == {"a.example/": 6, "a.example/a/": 6, "a.example/b/": 1}
+
+    here = Labelled(engine, tmp_path / "busy")
+    pages = {first: [4] + [0] * 7, busy: [3] * 8}
+    here.write_days(pages)
+    here.write_labels(7, pages, set(), set())
+    here.make(7)
+    counted = {row["prefix"]: row["clients"] for row in here.rows("prefix_trees", 7)}
+    assert counted == {"a.example/": 24, "a.example/a/": 24}
+
+
 def test_names_that_few_clients_know_are_not_listed(engine: Engine, tmp_path: Path) -> None:
     here = Labelled(engine, tmp_path)
     secret = {f"https://secret.example/plan/{n}": [4, 0, 0, 0, 0, 0, 0, 4] for n in range(9)}
