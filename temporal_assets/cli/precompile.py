@@ -75,7 +75,7 @@ def compile_all() -> None:
     from temporal_assets.core.moved_links import LinkLists, moved_links
     from temporal_assets.core.page_rank import page_rank
     from temporal_assets.core.pattern_match import compile_matcher
-    from temporal_assets.core.sorted_texts import Keys, Seeker, count_up_to, merged
+    from temporal_assets.core.sorted_texts import Keys, Seeker, count_up_to, merged, turned
     from temporal_assets.core.texts import texts
     from temporal_assets.core.timely_simulation import Strategy, TimelyWorld, simulate_timely
     from temporal_assets.core.url_sections import section_trees
@@ -96,8 +96,9 @@ def compile_all() -> None:
     distinct_links(1, target, target, yes)
     greedy_order(Links(start, target), [0])
     page_rank(graph)
-    Seeker([texts(["a"])], 1).look(texts(["a"]), 0)
     pairs = Keys(texts(["a"]), texts(["a"]))
+    Seeker([pairs], 1).look(pairs, 0)
+    turned(np.zeros(1, np.int64), 1)
     merged(pairs, pairs)
     count_up_to(pairs, 0, pairs)
     none = np.zeros(0, np.int64)

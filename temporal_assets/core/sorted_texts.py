@@ -1,6 +1,6 @@
-"""Where strings stand among others, both in ascending order: one walk, and no table of either.
+"""Where pairs of strings stand among others, both in ascending order: one walk, and no table.
 
-Here: the walk, over as many blocks of strings as there are. Not here: where blocks come from.
+Here: the walk, over as many blocks of them as there are. Not here: where blocks come from.
 """
 
 from __future__ import annotations
@@ -46,31 +46,24 @@ def _arrays(keys: Keys) -> tuple[Bytes, Int64s, Bytes, Int64s]:
 
 
 class Seeker:
-    """Ascending, distinct strings in blocks, each looked for among others that are shown to it."""
+    """Ascending, distinct pairs in blocks, each looked for among others that are shown to it."""
 
-    def __init__(self, blocks: Iterable[Texts], count: int) -> None:
-        """`count` is the number of all strings of the blocks together."""
+    def __init__(self, blocks: Iterable[Keys], count: int) -> None:
+        """`count` is the number of all pairs of the blocks together."""
         self.places: Int64s = np.full(count, -1, np.int64)
-        """For each string, its place among those shown; -1 where it is none of them."""
-        self._blocks: Iterator[Texts] = iter(blocks)
-        self._block: Texts | None = next(self._blocks, None)
+        """For each pair, its place among those shown; -1 where it is none of them."""
+        self._blocks: Iterator[Keys] = iter(blocks)
+        self._block: Keys | None = next(self._blocks, None)
         self._at = 0
         self._before = 0
 
-    def look(self, shown: Texts, first: int) -> None:
-        """Look among the next strings, of which the first has the place `first`."""
+    def look(self, shown: Keys, first: int) -> None:
+        """Look among the next pairs, of which the first has the place `first`."""
         place = 0
         while self._block is not None:
             found = self.places[self._before : self._before + len(self._block)]
             place, self._at = _walk(
-                shown.data,
-                shown.offsets,
-                place,
-                first,
-                self._block.data,
-                self._block.offsets,
-                self._at,
-                found,
+                *_arrays(shown), place, first, *_arrays(self._block), self._at, found
             )
             if self._at < len(self._block):
                 return
@@ -78,27 +71,40 @@ class Seeker:
             self._block, self._at = next(self._blocks, None), 0
 
 
+def turned(places: Int64s, count: int) -> Int64s:
+    """For each of `count` places, which of those whose `places` are given stands there, or -1."""
+    standing = np.full(count, -1, np.int64)
+    _stand(places, standing)
+    return standing
+
+
+@kernel
+def _stand(places: Int64s, standing: Int64s) -> None:
+    for i in range(len(places)):
+        if places[i] >= 0:
+            standing[places[i]] = i
+
+
 @kernel
 def _walk(
-    shown: Bytes,
-    shown_offsets: Int64s,
+    a: Bytes,
+    a_at: Int64s,
+    b: Bytes,
+    b_at: Int64s,
     place: int,
     first: int,
-    wanted: Bytes,
-    wanted_offsets: Int64s,
+    c: Bytes,
+    c_at: Int64s,
+    d: Bytes,
+    d_at: Int64s,
     at: int,
     found: Int64s,
 ) -> tuple[int, int]:
     """Go on in both until one has ended; how far each was gone."""
-    while place < len(shown_offsets) - 1 and at < len(wanted_offsets) - 1:
-        order = _compare(
-            shown,
-            shown_offsets[place],
-            shown_offsets[place + 1],
-            wanted,
-            wanted_offsets[at],
-            wanted_offsets[at + 1],
-        )
+    while place < len(a_at) - 1 and at < len(c_at) - 1:
+        order = _compare(a, a_at[place], a_at[place + 1], c, c_at[at], c_at[at + 1])
+        if order == 0:
+            order = _compare(b, b_at[place], b_at[place + 1], d, d_at[at], d_at[at + 1])
         if order == 0:
             found[at] = first + place
         if order <= 0:

@@ -28,8 +28,8 @@ import pyarrow.parquet as pq
 from temporal_assets import contracts
 from temporal_assets.contracts import ColumnSpec, Table, Type
 from temporal_assets.core.moved_links import LinkLists, moved_links
-from temporal_assets.core.sorted_texts import Seeker
-from temporal_assets.core.texts import Flags, Int64s, Texts
+from temporal_assets.core.sorted_texts import Keys, Seeker, turned
+from temporal_assets.core.texts import Flags, Int64s
 from temporal_assets.engines.arrow_texts import from_arrow
 from temporal_assets.engines.sql import sql_file
 from temporal_assets.windows.asset import Job
@@ -219,39 +219,38 @@ def _meet(
         Seeker(_keys(labels, {}), len(labels)),
     ]
     shown = 0
-    with ThreadPoolExecutor(len(seekers)) as pool:
-        for texts in _keys(totals, first):
-            look = partial(Seeker.look, shown=texts, first=shown)
+    with ThreadPoolExecutor(len(seekers) + 1) as pool:
+        asked = pool.submit(_is_new, totals, last)
+        for keys in _keys(totals, first):
+            look = partial(Seeker.look, shown=keys, first=shown)
             list(pool.map(look, seekers))
-            shown += len(texts)
+            shown += len(keys)
     renumbered, of_changed, of_labels = (seeker.places for seeker in seekers)
-    is_new = _is_new(totals, last)
+    is_new = asked.result()
     # Nothing that was counted of a page whose days have all left is still true.
     renumbered[is_new[renumbered]] = -1
-    of_before = np.full(len(totals), -1, np.int64)
-    of_before[renumbered[renumbered >= 0]] = np.flatnonzero(renumbered >= 0)
+    of_before = turned(renumbered, len(totals))
     is_lost = np.concatenate((of_changed, of_labels)) < 0
     if is_lost.any() or (is_new[:-1] != (of_before < 0)).any():
         return None
     return _Pages(of_before, renumbered, of_changed, of_labels, first, first_before)
 
 
-def _keys(rows: ParquetRows, first: dict[str, int]) -> Iterator[Texts]:
-    """What pages are sorted by, as one string each; notes where sites begin."""
+def _keys(rows: ParquetRows, first: dict[str, int]) -> Iterator[Keys]:
+    """What pages are sorted by; notes where sites begin."""
     number = 0
-    for texts, sites in rows.blocks(("site", "url"), _joined):
+    for keys, sites in rows.blocks(("site", "url"), _of_block):
         for site, start in sites:
             first.setdefault(site, number + start)
-        number += len(texts)
-        yield texts
+        number += len(keys)
+        yield keys
 
 
-def _joined(block: pa.Table) -> tuple[Texts, list[tuple[str, int]]]:
-    """Site and URL as one string each; each site and the first row that has it."""
+def _of_block(block: pa.Table) -> tuple[Keys, list[tuple[str, int]]]:
+    """Sites and URLs; each site and the first row that has it."""
     sites, urls = (block.column(name).combine_chunks() for name in ("site", "url"))
-    # No host has a character before this one.
-    texts = from_arrow(pc.binary_join_element_wise(sites, urls, "\0"))
-    return texts, [(site, start) for site, start, _ in _runs(sites)]
+    keys = Keys(from_arrow(sites), from_arrow(urls))
+    return keys, [(site, start) for site, start, _ in _runs(sites)]
 
 
 def _runs(sites: pa.Array) -> Iterator[tuple[str, int, int]]:

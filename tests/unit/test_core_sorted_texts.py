@@ -1,36 +1,14 @@
-"""Places of strings among others, against a dictionary."""
+"""Places of pairs of strings among others, against a dictionary."""
 
 from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.core.sorted_texts import Keys, Seeker, count_up_to, merged
+from temporal_assets.core.sorted_texts import Keys, Seeker, count_up_to, merged, turned
 from temporal_assets.core.texts import texts
 
 a_text = st.text("ab/\0ü", max_size=12) | st.sampled_from(["aaaaaaaab", "aaaaaaaa", "aaaaaaaaba"])
-some_texts = st.sets(a_text, max_size=20).map(lambda found: sorted(found, key=str.encode))
-
-
-def blocks(strings: list[str], size: int) -> list[list[str]]:
-    return [strings[start : start + size] for start in range(0, len(strings), size)]
-
-
-@given(shown=some_texts, wanted=some_texts, sizes=st.tuples(st.integers(1, 5), st.integers(1, 5)))
-def test_every_string_is_found_where_it_stands(
-    shown: list[str], wanted: list[str], sizes: tuple[int, int]
-) -> None:
-    """However both are cut into blocks, empty ones among them."""
-    cut = [texts(block) for block in [*blocks(wanted, sizes[0]), []]]
-    seeker = Seeker([texts([]), *cut], len(wanted))
-    first = 0
-    for block in [[], *blocks(shown, sizes[1])]:
-        seeker.look(texts(block), first)
-        first += len(block)
-    place = {text: at for at, text in enumerate(shown)}
-    assert seeker.places.tolist() == [place.get(text, -1) for text in wanted]
-
-
 a_pair = st.tuples(a_text, a_text)
 some_pairs = st.sets(a_pair, max_size=20).map(lambda found: sorted(found, key=encoded))
 
@@ -41,6 +19,28 @@ def encoded(pair: tuple[str, str]) -> tuple[bytes, bytes]:
 
 def keys(pairs: list[tuple[str, str]]) -> Keys:
     return Keys(texts([one for one, _ in pairs]), texts([two for _, two in pairs]))
+
+
+def blocks(pairs: list[tuple[str, str]], size: int) -> list[list[tuple[str, str]]]:
+    return [pairs[start : start + size] for start in range(0, len(pairs), size)]
+
+
+@given(shown=some_pairs, wanted=some_pairs, sizes=st.tuples(st.integers(1, 5), st.integers(1, 5)))
+def test_every_pair_is_found_where_it_stands(
+    shown: list[tuple[str, str]], wanted: list[tuple[str, str]], sizes: tuple[int, int]
+) -> None:
+    """However both are cut into blocks, empty ones among them."""
+    cut = [keys(block) for block in [*blocks(wanted, sizes[0]), []]]
+    seeker = Seeker([keys([]), *cut], len(wanted))
+    first = 0
+    for block in [[], *blocks(shown, sizes[1])]:
+        seeker.look(keys(block), first)
+        first += len(block)
+    place = {pair: at for at, pair in enumerate(shown)}
+    assert seeker.places.tolist() == [place.get(pair, -1) for pair in wanted]
+    back = {pair: at for at, pair in enumerate(wanted)}
+    standing = turned(seeker.places, len(shown))
+    assert standing.tolist() == [back.get(pair, -1) for pair in shown]
 
 
 @given(one=some_pairs, other=some_pairs)
