@@ -16,6 +16,9 @@ from temporal_assets.core.texts import Bytes, Int64s, Texts, equal_bytes
 
 _WORD: Final = 8
 
+Pairs = tuple[Bytes, Int64s, Bytes, Int64s]
+"""Bytes and offsets of the first strings and of the second ones."""
+
 
 @dataclass(frozen=True, slots=True)
 class Keys:
@@ -32,16 +35,16 @@ def merged(one: Keys, other: Keys) -> tuple[Int64s, Int64s]:
     """For each pair that either has, in order, its place in one and in the other; -1 where none."""
     size = len(one) + len(other)
     places, others = np.empty(size, np.int64), np.empty(size, np.int64)
-    count = _merge(*_arrays(one), *_arrays(other), places, others)
+    count = _merge(_arrays(one), _arrays(other), places, others)
     return places[:count], others[:count]
 
 
 def count_up_to(keys: Keys, start: int, last: Keys) -> int:
     """How many pairs are not beyond the one of `last`, of which the first `start` are not."""
-    return int(_count(*_arrays(keys), start, *_arrays(last)))
+    return int(_count(_arrays(keys), start, _arrays(last)))
 
 
-def _arrays(keys: Keys) -> tuple[Bytes, Int64s, Bytes, Int64s]:
+def _arrays(keys: Keys) -> Pairs:
     return keys.first.data, keys.first.offsets, keys.second.data, keys.second.offsets
 
 
@@ -63,7 +66,7 @@ class Seeker:
         while self._block is not None:
             found = self.places[self._before : self._before + len(self._block)]
             place, self._at = _walk(
-                *_arrays(shown), place, first, *_arrays(self._block), self._at, found
+                _arrays(shown), place, first, _arrays(self._block), self._at, found
             )
             if self._at < len(self._block):
                 return
@@ -87,57 +90,59 @@ def _stand(places: Int64s, standing: Int64s) -> None:
 
 @kernel
 def _walk(
-    a: Bytes,
-    a_at: Int64s,
-    b: Bytes,
-    b_at: Int64s,
-    place: int,
-    first: int,
-    c: Bytes,
-    c_at: Int64s,
-    d: Bytes,
-    d_at: Int64s,
-    at: int,
-    found: Int64s,
+    shown: Pairs, place: int, first: int, wanted: Pairs, at: int, found: Int64s
 ) -> tuple[int, int]:
     """Go on in both until one has ended; how far each was gone."""
-    while place < len(a_at) - 1 and at < len(c_at) - 1:
-        order = _compare(a, a_at[place], a_at[place + 1], c, c_at[at], c_at[at + 1])
-        if order == 0:
-            order = _compare(b, b_at[place], b_at[place + 1], d, d_at[at], d_at[at + 1])
+    count = len(shown[1]) - 1
+    while place < count and at < len(wanted[1]) - 1:
+        order = _order(shown, place, wanted, at)
+        if order < 0:
+            place = _leap(shown, place, count, wanted, at)
+            continue
         if order == 0:
             found[at] = first + place
-        if order <= 0:
             place += 1
-        if order >= 0:
-            at += 1
+        at += 1
     return place, at
 
 
 @kernel
-def _merge(
-    a: Bytes,
-    a_at: Int64s,
-    b: Bytes,
-    b_at: Int64s,
-    c: Bytes,
-    c_at: Int64s,
-    d: Bytes,
-    d_at: Int64s,
-    places: Int64s,
-    others: Int64s,
-) -> int:
-    """Pairs of `a` and `b` with those of `c` and `d`; how many there are of both together."""
+def _leap(shown: Pairs, place: int, count: int, wanted: Pairs, at: int) -> int:
+    """The first pair behind `place` that is not less than the wanted one.
+
+    In steps that double until they are too long, and halves of the last: where one pair in fifty
+    is wanted, most are never looked at.
+    """
+    low, step = place + 1, 1
+    while low + step <= count and _order(shown, low + step - 1, wanted, at) < 0:
+        low += step
+        step *= 2
+    return _first_from(shown, low, min(low + step - 1, count), wanted, at, 0)
+
+
+@kernel
+def _first_from(pairs: Pairs, low: int, high: int, other: Pairs, j: int, least: int) -> int:
+    """Of pairs from `low` on, the first with an order of `least` at least, or `high`: by halves."""
+    while low < high:
+        middle = (low + high) // 2
+        if _order(pairs, middle, other, j) < least:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def _merge(one: Pairs, other: Pairs, places: Int64s, others: Int64s) -> int:
+    """Pairs of both in one order; how many there are together."""
     i, j, count = 0, 0, 0
-    while i < len(a_at) - 1 or j < len(c_at) - 1:
-        if i == len(a_at) - 1:
+    while i < len(one[1]) - 1 or j < len(other[1]) - 1:
+        if i == len(one[1]) - 1:
             order = 1
-        elif j == len(c_at) - 1:
+        elif j == len(other[1]) - 1:
             order = -1
         else:
-            order = _compare(a, a_at[i], a_at[i + 1], c, c_at[j], c_at[j + 1])
-            if order == 0:
-                order = _compare(b, b_at[i], b_at[i + 1], d, d_at[j], d_at[j + 1])
+            order = _order(one, i, other, j)
         places[count] = i if order <= 0 else -1
         others[count] = j if order >= 0 else -1
         i += order <= 0
@@ -147,29 +152,19 @@ def _merge(
 
 
 @kernel
-def _count(
-    a: Bytes,
-    a_at: Int64s,
-    b: Bytes,
-    b_at: Int64s,
-    start: int,
-    c: Bytes,
-    c_at: Int64s,
-    d: Bytes,
-    d_at: Int64s,
-) -> int:
-    """Halving what is left between those that are not beyond and those that are."""
-    low, high = start, len(a_at) - 1
-    while low < high:
-        middle = (low + high) // 2
-        order = _compare(a, a_at[middle], a_at[middle + 1], c, c_at[0], c_at[1])
-        if order == 0:
-            order = _compare(b, b_at[middle], b_at[middle + 1], d, d_at[0], d_at[1])
-        if order <= 0:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+def _count(pairs: Pairs, start: int, last: Pairs) -> int:
+    return _first_from(pairs, start, len(pairs[1]) - 1, last, 0, 1)
+
+
+@kernel
+def _order(one: Pairs, i: int, other: Pairs, j: int) -> int:
+    """Negative, 0 or positive, as pair i is less than, equal to or greater than the other's j."""
+    a, a_at, b, b_at = one
+    c, c_at, d, d_at = other
+    order = _compare(a, a_at[i], a_at[i + 1], c, c_at[j], c_at[j + 1])
+    if order != 0:
+        return order
+    return _compare(b, b_at[i], b_at[i + 1], d, d_at[j], d_at[j + 1])
 
 
 @kernel
