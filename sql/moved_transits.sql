@@ -6,34 +6,43 @@
 -- parameters: none
 -- output: moved_transits
 -- grain: none
-WITH triples AS (
+-- Bits of windows: 1 is the later one, 2 the earlier one.
+WITH days AS (
+    SELECT referrer, target, client, 1 AS windows FROM entering
+    UNION ALL
+    SELECT referrer, target, client, 2 AS windows FROM leaving
+    UNION ALL
+    SELECT referrer, target, client, 3 AS windows FROM kept_transits
+),
+
+-- Numbers first: URLs are compared with pages, and not with each other.
+numbered AS (
     SELECT
-        referrer,
-        target,
-        client,
-        max(entered) AS entered,
-        max(gone) AS gone,
-        max(stayed) AS stayed
-    FROM (
-        SELECT referrer, target, client, 1 AS entered, 0 AS gone, 0 AS stayed FROM entering
-        UNION ALL
-        SELECT referrer, target, client, 0 AS entered, 1 AS gone, 0 AS stayed FROM leaving
-        UNION ALL
-        SELECT referrer, target, client, 0 AS entered, 0 AS gone, 1 AS stayed FROM kept_transits
-    ) AS days
-    GROUP BY referrer, target, client
+        sources.page AS referrer,
+        -- What is no page is told apart by its hash, as in page_transits.
+        CASE WHEN sources.page IS NULL THEN hash(days.referrer) END AS stranger,
+        days.referrer IS NOT NULL AS is_referred,
+        targets.page AS target,
+        CASE WHEN targets.page IS NULL THEN hash(days.target) END AS lost,
+        days.client,
+        -- Said here: asked for in a join, pages of a site would be joined with each other.
+        coalesce(sources.site = targets.site, FALSE) AS is_within,
+        coalesce(targets.is_new, FALSE) AS is_new_target,
+        coalesce(sources.is_new, FALSE) AS is_new_referrer,
+        days.windows
+    FROM days
+    LEFT JOIN changed_pages AS sources ON sources.url = days.referrer
+    LEFT JOIN changed_pages AS targets ON targets.url = days.target
 )
 
 SELECT
-    sources.page AS referrer,
-    triples.referrer IS NOT NULL AS is_referred,
-    targets.page AS target,
+    referrer,
+    is_referred,
+    target,
     client,
-    -- Said here: asked for in a join, pages of a site would be joined with each other.
-    coalesce(sources.site = targets.site, FALSE) AS is_within,
-    greatest(entered, stayed) AS is_now,
-    CASE WHEN targets.is_new THEN 0 ELSE greatest(gone, stayed) END AS was_visit,
-    CASE WHEN sources.is_new THEN 0 ELSE greatest(gone, stayed) END AS was_referral
-FROM triples
-LEFT JOIN changed_pages AS sources ON sources.url = triples.referrer
-LEFT JOIN changed_pages AS targets ON targets.url = triples.target
+    any_value(is_within) AS is_within,
+    bit_or(windows) & 1 AS is_now,
+    CASE WHEN any_value(is_new_target) THEN 0 ELSE bit_or(windows) >> 1 END AS was_visit,
+    CASE WHEN any_value(is_new_referrer) THEN 0 ELSE bit_or(windows) >> 1 END AS was_referral
+FROM numbered
+GROUP BY referrer, stranger, is_referred, target, lost, client

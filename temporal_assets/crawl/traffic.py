@@ -21,12 +21,9 @@ from temporal_assets.contracts import ColumnSpec, Table, Type
 from temporal_assets.core.link_graph import distinct_links
 from temporal_assets.crawl.mirror import Mirror, MirrorBuilder, NoMirror, site_ranges
 from temporal_assets.engines.base import Engine
-from temporal_assets.logs.urls import UrlRules, canonical_url, site_of
+from temporal_assets.logs.urls import SITE, UrlRules, canonical_url, site_of
 
 _SITE: Final = ColumnSpec("site", Type.VARCHAR, "Site of the page that was opened.")
-SITE: Final = r"^https?://(\[[^\]]*\]|[^/:]*)"
-"""Its first group is the site of a canonical URL, as `site_of` says it, for engines."""
-
 CRAWL_TRAFFIC: Final = Table(
     name="crawl_traffic",
     version=1,

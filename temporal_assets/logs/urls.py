@@ -261,6 +261,10 @@ def canonical_url(url: str | bytes, rules: UrlRules = DEFAULT) -> str | None:
     return f"{origin}{path}?{query}" if query else f"{origin}{path}"
 
 
+SITE: Final = r"^https?://([^/:\[]+|\[[^\]]*\])"
+"""Its first group is the site of a canonical URL, as `site_of` says it, for engines."""
+
+
 def site_of(url: str) -> str:
     """The site of a canonical URL: its host, without the port; IPv6 addresses in brackets."""
     host = url.split("/", 3)[2]

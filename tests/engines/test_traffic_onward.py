@@ -43,6 +43,7 @@ URLS = [
     "http://b.example/x",
     "https://b.example/x",
     "https://b.example/x/y",
+    "http://[2001:db8::1]:8080/x",
 ]
 ELSEWHERE = "https://elsewhere.example/"
 

@@ -1,0 +1,353 @@
+"""What has changed since an earlier window of `page_traffic`, and which page is which row of it.
+
+Most days of two windows are the same. Their transits are read once more to find those that come
+again, and few do; only of what has changed are URLs compared. Pages lie in the same order in both
+windows: one walk along both tells which row of before is which of now, and which of them have
+changed, so that nothing is joined with all pages.
+
+Not here: the rows of the later window (`page_traffic_onward`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from temporal_assets.contracts import ColumnSpec, Table, Type
+from temporal_assets.core.sorted_texts import Keys, Seeker, turned
+from temporal_assets.core.texts import Flags, Int64s
+from temporal_assets.engines.arrow_texts import from_arrow
+from temporal_assets.engines.batches import in_order
+from temporal_assets.engines.sql import sql_file
+from temporal_assets.logs.urls import SITE
+from temporal_assets.windows.asset import Job
+from temporal_assets.windows.onward import Earlier
+from temporal_assets.windows.parquet_rows import ParquetRows
+
+COUNTED: Final = ("visits", "referred", "referrals", "clients", "few_clients")
+"""What is copied from a row of before, or taken from a changed one."""
+
+_NOTHING: Final[dict[str, object]] = dict.fromkeys(COUNTED, 0) | {"few_clients": []}
+
+_PAGE: Final = ColumnSpec("page", Type.BIGINT, "Its place among the changed pages, from 0.")
+_COUNTS: Final = (
+    ColumnSpec("visits", Type.BIGINT, "F_in of BB 2."),
+    ColumnSpec("referred", Type.BIGINT, "Those that came from a page."),
+    ColumnSpec("referrals", Type.BIGINT, "F_out of BB 2."),
+    ColumnSpec("clients", Type.BIGINT, "Distinct clients."),
+    ColumnSpec("few_clients", Type.BIGINTS, "Their pseudonyms, where they are few."),
+)
+_SITE: Final = ColumnSpec("site", Type.VARCHAR, "Host of `url`.")
+_URL: Final = ColumnSpec("url", Type.VARCHAR, "The page.")
+
+_TABLES: Final = {
+    table.name: table
+    for table in (
+        Table(
+            name="traced_pages",
+            version=1,
+            description="Pages of which all days must be known; lives within one build.",
+            grain="url",
+            columns=(_URL, ColumnSpec("is_new", Type.BOOLEAN, "No day of before knows it.")),
+        ),
+        Table(
+            name="kept_transits",
+            version=1,
+            description="Transits of shared days that matter; lives within one build.",
+            grain="none",
+            columns=(
+                ColumnSpec("referrer", Type.VARCHAR, "Where one came from.", nullable=True),
+                ColumnSpec("target", Type.VARCHAR, "The page that was opened."),
+                ColumnSpec("client", Type.BIGINT, "Pseudonym of the visitor."),
+            ),
+            is_read_often=True,
+        ),
+        Table(
+            name="moved_pages",
+            version=1,
+            description="URLs of transits that matter, pages or not; lives within one build.",
+            grain="url",
+            columns=(_SITE, _URL),
+            is_read_often=True,
+        ),
+        Table(
+            name="known_labels",
+            version=1,
+            description="Labels of pages with a curve; lives within one build.",
+            grain="url",
+            columns=(_SITE, _URL, ColumnSpec("is_temporal", Type.BOOLEAN, "The label.")),
+        ),
+        Table(
+            name="moved_transits",
+            version=1,
+            description="Transits that came, went or are asked for; lives within one build.",
+            grain="none",
+            columns=(
+                ColumnSpec("referrer", Type.BIGINT, "A changed page.", nullable=True),
+                ColumnSpec("is_referred", Type.BOOLEAN, "There was a referrer, page or not."),
+                ColumnSpec("target", Type.BIGINT, "A changed page.", nullable=True),
+                ColumnSpec("client", Type.BIGINT, "Pseudonym of the visitor."),
+                ColumnSpec("is_within", Type.BOOLEAN, "Both are pages of one site."),
+                ColumnSpec("is_now", Type.BIGINT, "1 where the later window has it, else 0."),
+                ColumnSpec("was_visit", Type.BIGINT, "1 where the earlier one counted it there."),
+                ColumnSpec("was_referral", Type.BIGINT, "And 1 where it did for the referrer."),
+            ),
+            is_read_often=True,
+        ),
+        Table(
+            name="changed_traffic",
+            version=1,
+            description="Pages with changes, as they are now; lives within one build.",
+            grain="page",
+            columns=(_PAGE, *_COUNTS),
+            is_read_often=True,
+        ),
+        Table(
+            name="changed_links",
+            version=1,
+            description="Changes of links within sites; lives within one build.",
+            grain="target, referrer",
+            columns=(
+                ColumnSpec("target", Type.BIGINT, "A changed page."),
+                ColumnSpec("referrer", Type.BIGINT, "A changed page."),
+                ColumnSpec("transits", Type.BIGINT, "How many more, or less."),
+            ),
+        ),
+    )
+}
+"""What is asked in turn; each is made from what was asked before. The large ones are packed for
+speed: they are gone before anybody counts their bytes."""
+
+_CHANGED_PAGES: Final = Table(
+    name="changed_pages",
+    version=1,
+    description="Pages with changes, as they were; lives within one build.",
+    grain="url",
+    columns=(
+        _PAGE,
+        _SITE,
+        _URL,
+        ColumnSpec("is_new", Type.BOOLEAN, "No shared day knows it."),
+        *_COUNTS,
+    ),
+    is_read_often=True,
+)
+
+_NAMES: Final = ("traced_pages", "kept_transits", "moved_pages", "known_labels")
+"""What is asked before the walk."""
+_NUMBERS: Final = ("moved_transits", "changed_traffic", "changed_links")
+"""And after it, of pages that have numbers."""
+
+ONWARD_SQL: Final = (*_NAMES, *_NUMBERS)
+"""The statements of this way, in the order they run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """The pages of both windows by number, and which is which."""
+
+    before: Int64s
+    """For each page of now, its row of before; -1 where nothing that was counted there holds."""
+    renumbered: Int64s
+    """For each row of before, its page now; -1 where nothing of it holds."""
+    moved: Int64s
+    """For each row of `moved_pages`, its page now; -1 where it is none."""
+    labelled: Int64s
+    """For each page with a label, its page now; ascending."""
+    first: Mapping[str, int]
+    """The first page of each site now."""
+    first_before: Mapping[str, int]
+    """Its first row of before."""
+
+    @property
+    def changed(self) -> Int64s:
+        """For each changed page, its page now; ascending."""
+        return self.moved[self.moved >= 0]
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Two windows, and what moved between them."""
+
+    totals: ParquetRows
+    """Pages of the later window."""
+    before: ParquetRows
+    """Rows of the earlier one."""
+    pages: Pages
+    files: Mapping[str, list[str]]
+    """Of all tables that were asked for."""
+
+
+def find_changes(job: Job, earlier: Earlier, least_clients: int, at_once: int) -> Changes | None:
+    """None where the tables of the two windows do not belong together.
+
+    `at_once` pages are held in memory with their lists.
+    """
+    last = job.day - dt.timedelta(days=earlier.moved)
+    parameters = {"earlier_day": last, "least_clients": least_clients, "site": SITE}
+    files = _given(job, earlier, last)
+    _ask(job, _NAMES, files, parameters)
+    totals, before = ParquetRows(files["page_totals"]), ParquetRows(files["earlier"])
+    pages = _meet(totals, before, files, last)
+    if pages is None:
+        return None
+    changes = Changes(totals, before, pages, files)
+    files[_CHANGED_PAGES.name] = _changed_pages(job, changes, at_once)
+    _ask(job, _NUMBERS, files, parameters)
+    return changes
+
+
+def _given(job: Job, earlier: Earlier, last: dt.date) -> dict[str, list[str]]:
+    """Files of everything that is asked."""
+    days = job.window("transits").manifests
+    return {
+        "page_totals": job.files("page_totals"),
+        "page_labels": job.files("page_labels"),
+        "earlier": earlier.files,
+        "entering": earlier.entering,
+        "leaving": earlier.leaving,
+        "kept": [path for one in days if one.day <= last for path in job.store.paths(one)],
+    }
+
+
+def _ask(
+    job: Job, names: Sequence[str], files: dict[str, list[str]], parameters: Mapping[str, Any]
+) -> None:
+    """Run statements one after the other; `files` grows by what they make."""
+    for name in names:
+        statement = sql_file(name)
+        made = job.engine.query(
+            name,
+            {table: files[table] for table in statement.inputs},
+            {key: parameters[key] for key in statement.parameters},
+            _TABLES[name],
+            job.out,
+        )
+        files[name] = [str(path) for path in made]
+
+
+def _meet(
+    totals: ParquetRows, before: ParquetRows, made: Mapping[str, list[str]], last: dt.date
+) -> Pages | None:
+    """Walk along the pages of both windows; None where they do not belong together."""
+    first: dict[str, int] = {}
+    first_before: dict[str, int] = {}
+    moved, labels = (ParquetRows(made[name]) for name in ("moved_pages", "known_labels"))
+    seekers = [
+        Seeker(_keys(before, first_before), len(before)),
+        Seeker(_keys(moved, {}), len(moved)),
+        Seeker(_keys(labels, {}), len(labels)),
+    ]
+    shown = 0
+    with ThreadPoolExecutor(len(seekers) + 1) as pool:
+        asked = pool.submit(_is_new, totals, last)
+        for keys in _keys(totals, first):
+            look = partial(Seeker.look, shown=keys, first=shown)
+            list(pool.map(look, seekers))
+            shown += len(keys)
+    renumbered, of_moved, of_labels = (seeker.places for seeker in seekers)
+    is_new = asked.result()
+    # Nothing that was counted of a page whose days have all left is still true.
+    renumbered[is_new[renumbered]] = -1
+    of_before = turned(renumbered, len(totals))
+    pages = Pages(of_before, renumbered, of_moved, of_labels, first, first_before)
+    are_right = (
+        (of_labels >= 0).all()
+        and (is_new[:-1] == (of_before < 0)).all()
+        # Of a new page nothing is known but what moved.
+        and np.count_nonzero(is_new) == np.count_nonzero(is_new[pages.changed])
+    )
+    return pages if are_right else None
+
+
+def _keys(rows: ParquetRows, first: dict[str, int]) -> Iterator[Keys]:
+    """What pages are sorted by; notes where sites begin."""
+    number = 0
+    for keys, sites in rows.blocks(("site", "url"), _of_block):
+        for site, start in sites:
+            first.setdefault(site, number + start)
+        number += len(keys)
+        yield keys
+
+
+def _of_block(block: pa.Table) -> tuple[Keys, list[tuple[str, int]]]:
+    """Sites and URLs; each site and the first row that has it."""
+    sites, urls = (block.column(name).combine_chunks() for name in ("site", "url"))
+    keys = Keys(from_arrow(sites), from_arrow(urls))
+    return keys, [(site, start) for site, start, _ in site_runs(sites)]
+
+
+def site_runs(sites: pa.Array) -> Iterator[tuple[str, int, int]]:
+    """Each site that rows have, with its first row and the one after its last."""
+    found = pc.run_end_encode(sites)
+    ends = found.run_ends.to_pylist()
+    return zip(found.values.to_pylist(), [0, *ends][:-1], ends, strict=True)
+
+
+def _is_new(totals: ParquetRows, last: dt.date) -> Flags:
+    """Which pages of now no day knows that both windows have, and one more False at the end."""
+
+    def flags(block: pa.Table) -> Flags:
+        return np.asarray(pc.greater(block.column("birth"), last).to_numpy())
+
+    return np.concatenate((*totals.blocks(("birth",), flags), [False]))
+
+
+def _changed_pages(job: Job, changes: Changes, at_once: int) -> list[str]:
+    """The file of `changed_pages`: what was counted of them is taken from their rows of before."""
+    part = _Part(ParquetRows(changes.files["moved_pages"]), changes.before, changes.pages)
+    parts = range(0, max(len(changes.totals), 1), at_once)
+    tables = in_order(
+        lambda first: part.table(first, first + at_once), parts, job.settings.engine.used_threads
+    )
+    reader = pa.RecordBatchReader.from_batches(
+        _CHANGED_PAGES.arrow_schema, (batch for table in tables for batch in table.to_batches())
+    )
+    return [str(path) for path in job.engine.write(reader, _CHANGED_PAGES, job.out)]
+
+
+class _Part:
+    """Rows of `changed_pages`, some at a time."""
+
+    def __init__(self, moved: ParquetRows, before: ParquetRows, pages: Pages) -> None:
+        self._moved, self._before = moved, before
+        self._rows = np.flatnonzero(pages.moved >= 0)
+        self._changed = pages.changed
+        self._of_before = pages.before
+
+    def table(self, first: int, stop: int) -> pa.Table:
+        """Of the pages from `first` to `stop`, without the latter."""
+        low, high = (int(at) for at in np.searchsorted(self._changed, (first, stop)))
+        rows, here = self._rows[low:high], self._of_before[self._changed[low:high]]
+        start, end = span(rows)
+        names = self._moved.read(start, end, ("site", "url")).take(pa.array(rows - start))
+        counted = self._counted(here)
+        columns = {
+            "page": pa.array(np.arange(low, high)),
+            **{name: names[name] for name in ("site", "url")},
+            "is_new": pa.array(here < 0),
+            **{name: counted[name] for name in COUNTED},
+        }
+        return pa.table(columns).cast(_CHANGED_PAGES.arrow_schema)
+
+    def _counted(self, here: Int64s) -> pa.Table:
+        """Rows of before; of -1, where nothing was."""
+        low, high = span(here)
+        before = self._before.read(low, high, COUNTED)
+        nothing = pa.Table.from_pylist([_NOTHING], before.schema)
+        both = pa.concat_tables([before, nothing]).combine_chunks()
+        return both.take(pa.array(np.where(here < 0, len(before), here - low)))
+
+
+def span(rows: Int64s) -> tuple[int, int]:
+    """First and last of ascending rows, but for those that are -1; the latter not included."""
+    there = rows[rows >= 0]
+    return (int(there[0]), int(there[-1]) + 1) if len(there) else (0, 0)
