@@ -25,6 +25,7 @@ from temporal_assets.engines.base import (
 )
 from temporal_assets.engines.batches import even, in_order, spill
 from temporal_assets.engines.groups import in_groups, parcels
+from temporal_assets.engines.parquet_rows import ParquetRows
 from temporal_assets.engines.sql import literal, sql_file
 from temporal_assets.settings import Settings
 from temporal_assets.storage.scratch import scratch_folder
@@ -36,9 +37,6 @@ _SMALL: Final = "COMPRESSION zstd, COMPRESSION_LEVEL 1"
 _FAST: Final = "COMPRESSION snappy, PARQUET_VERSION v2"
 """Lengths apart from the strings, and less to unpack: read in two thirds of the time or less. The
 files are half as large again."""
-
-_GROUP_BATCH_ROWS: Final = 16_384
-"""Rows on their way to the files of groups."""
 
 _MADE: Final = "made"
 """View of rows of this process."""
@@ -91,16 +89,16 @@ class DuckDBEngine:
         out: Path,
         limits: GroupLimits | None,
     ) -> list[Path]:
-        """See `Engine.apply_groups`: groups go to processes in files, results as in `apply`."""
-        ((name, _),) = inputs.items()
-        with self._session(inputs) as session, TemporaryDirectory(dir=out) as folder:
-            (rows,) = session.sql(f'SELECT count(*) FROM "{name}"').fetchall()[0]  # noqa: S608
-            batches = session.sql(f'SELECT * FROM "{name}"').to_arrow_reader(_GROUP_BATCH_ROWS)  # noqa: S608
-            filled = parcels(batches, by, Path(folder))
-            results = in_groups(kernel, filled, rows, limits)
-            # Another session, because the first one is being read from.
-            with self._session({}) as second:
-                return [_write_results(second, results, table, out)]
+        """See `Engine.apply_groups`: groups go to processes in files, results as in `apply`.
+
+        Rows only pass by, so that the database, which would make them anew, is not asked for them.
+        """
+        ((_, paths),) = inputs.items()
+        rows = ParquetRows([str(path) for path in paths])
+        with self._session({}) as session, TemporaryDirectory(dir=out) as folder:
+            filled = parcels(rows.batches(), by, Path(folder))
+            results = in_groups(kernel, filled, len(rows), limits)
+            return [_write_results(session, results, table, out)]
 
     def write(self, rows: Rows, table: Table, out: Path) -> list[Path]:
         """See `Engine.write`: Arrow's rows are read where they are."""

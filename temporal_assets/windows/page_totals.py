@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from temporal_assets.contracts.page_totals import SEEN_BITS
+from temporal_assets.engines.parquet_rows import ParquetRows
 from temporal_assets.windows.asset import Job, WindowAsset
 from temporal_assets.windows.onward import Earlier, find_earlier
 from temporal_assets.windows.page_totals_onward import PAGE_CHANGES, go_on
-from temporal_assets.windows.parquet_rows import ParquetRows
 
 MANY_PAGES: Final = 4_000_000
 """Pages from which a walk along two windows is faster than to join and to sort them. Half a million

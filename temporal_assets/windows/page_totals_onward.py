@@ -28,8 +28,8 @@ from temporal_assets.core.texts import Int64s
 from temporal_assets.engines.arrow_texts import from_arrow
 from temporal_assets.engines.base import Engine
 from temporal_assets.engines.batches import in_order
+from temporal_assets.engines.parquet_rows import ParquetRows
 from temporal_assets.windows.onward import Earlier
-from temporal_assets.windows.parquet_rows import ParquetRows
 
 PAGE_CHANGES: Final = Table(
     name="page_changes",
@@ -42,6 +42,7 @@ PAGE_CHANGES: Final = Table(
         ColumnSpec("views", Type.BIGINT, "Views that came, less those that left."),
         ColumnSpec("seen", Type.BIGINT, "Days that came with views, as bits of the window."),
     ),
+    is_read_often=True,
 )
 
 _COLUMNS: Final = ("site", "url", "total", "seen")

@@ -26,11 +26,11 @@ from temporal_assets.core.sorted_texts import Keys, Seeker, turned
 from temporal_assets.core.texts import Flags, Int64s
 from temporal_assets.engines.arrow_texts import from_arrow
 from temporal_assets.engines.batches import in_order
+from temporal_assets.engines.parquet_rows import ParquetRows
 from temporal_assets.engines.sql import sql_file
 from temporal_assets.logs.urls import SITE
 from temporal_assets.windows.asset import Job
 from temporal_assets.windows.onward import Earlier
-from temporal_assets.windows.parquet_rows import ParquetRows
 
 COUNTED: Final = ("visits", "referred", "referrals", "clients", "few_clients")
 """What is copied from a row of before, or taken from a changed one."""

@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 from temporal_assets import contracts
 from temporal_assets.core.moved_links import LinkLists, moved_links
 from temporal_assets.core.texts import Int64s
+from temporal_assets.engines.parquet_rows import ParquetRows
 from temporal_assets.windows.asset import Job
 from temporal_assets.windows.onward import Earlier
 from temporal_assets.windows.page_traffic_changes import (
@@ -31,7 +32,6 @@ from temporal_assets.windows.page_traffic_changes import (
     site_runs,
     span,
 )
-from temporal_assets.windows.parquet_rows import ParquetRows
 
 
 def go_on(

@@ -1,6 +1,6 @@
 """Rows of a table in several Parquet files by their number, for loops that walk them in order.
 
-Here: reading. An engine does that better wherever a query or a kernel for batches is enough.
+Here: reading whole columns as they lie there. Not here: questions, which an engine answers.
 """
 
 from __future__ import annotations
@@ -40,6 +40,11 @@ class ParquetRows:
         """What is made of all rows in order, a group at a time; the next while one is used."""
         return in_order(lambda one: make(_read(one[0], [one[1]], columns)), self._groups, 1)
 
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """All columns of all rows in order; the next are read while some are used."""
+        for block in in_order(lambda one: _read(one[0], [one[1]], None), self._groups, 1):
+            yield from block.combine_chunks().to_batches()
+
     def read(self, first: int, stop: int, columns: Sequence[str]) -> pa.Table:
         """Rows `first` to `stop`, without the latter; at least one file there must be."""
         low = int(np.searchsorted(self._bounds, first, "right")) - 1
@@ -55,6 +60,7 @@ class ParquetRows:
         return rows.slice(first - int(self._bounds[low]), stop - first).combine_chunks()
 
 
-def _read(path: str, groups: Sequence[int], columns: Sequence[str]) -> pa.Table:
+def _read(path: str, groups: Sequence[int], columns: Sequence[str] | None) -> pa.Table:
+    names = None if columns is None else list(columns)
     with fsspec.open(path, "rb") as file, pq.ParquetFile(file) as rows:
-        return rows.read_row_groups(list(groups), list(columns), use_threads=False)
+        return rows.read_row_groups(list(groups), names, use_threads=False)
