@@ -132,8 +132,9 @@ def build(store: Store, engine: DuckDBEngine, settings: Settings, asset: WindowA
     """As `windows.asset.build`, without asking whether the labels are up to date."""
     tables = {one.name: store.require(one.name, _DAY) for one in asset.tables}
     windows = {name: store.window(name, _DAY, _DAYS, 1) for name in asset.windows}
+    days = {name: store.window(name, _DAY, _DAYS, 1) for name in asset.days}
     with store.scratch() as scratch:
-        sources = Sources(windows, tables, {}, ())
+        sources = Sources(windows, days, tables, {}, ())
         job = Job(asset, store, engine, settings, _DAY, sources, scratch)
         store.publish(asset.name, _DAY, asset.make(job), inputs=sources.inputs, settings_digest="")
 

@@ -25,7 +25,7 @@ def made_of_views() -> list[WindowAsset]:
     """Window assets that need no transits."""
 
     def is_one(asset: WindowAsset) -> bool:
-        return set(asset.windows) <= {"page_views"} and all(map(is_one, asset.tables))
+        return set(asset.daily) <= {"page_views"} and all(map(is_one, asset.tables))
 
     return [asset for asset in WINDOW_ASSETS if is_one(asset)]
 

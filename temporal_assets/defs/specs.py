@@ -47,7 +47,7 @@ def window_spec(asset: WindowAsset, settings: Settings) -> dg.AssetSpec:
     return dg.AssetSpec(
         table.name,
         deps=[
-            *(dg.AssetDep(name, partition_mapping=window) for name in asset.windows),
+            *(dg.AssetDep(name, partition_mapping=window) for name in asset.daily),
             *_tables(asset, settings),
         ],
         description=(

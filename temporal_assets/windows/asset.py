@@ -38,7 +38,9 @@ class WindowAsset:
     make: Callable[[Job], Sequence[Path]]
     """Writes the result into the folder of the job as Parquet and returns the files."""
     windows: tuple[str, ...] = ()
-    """Daily assets of which it reads every day of the window."""
+    """Daily assets of which it reads days of the window."""
+    days: tuple[str, ...] = ()
+    """Daily assets of which it only asks which days of the window are there."""
     tables: tuple[WindowAsset, ...] = ()
     """Window assets of which it reads the same day."""
     earlier: tuple[WindowAsset, ...] = ()
@@ -57,6 +59,11 @@ class WindowAsset:
         """Its contract."""
         return contracts.table(self.name)
 
+    @property
+    def daily(self) -> tuple[str, ...]:
+        """Daily assets that it is made from, read or not."""
+        return (*self.windows, *self.days)
+
     def settings_digest(self, settings: Settings) -> str:
         """Identity of the settings that its content depends on."""
         return digest_of(list(self.settings(settings)))
@@ -67,13 +74,19 @@ class Sources:
     """What there is to make one day of a window asset from."""
 
     windows: Mapping[str, Window]
+    days: Mapping[str, Window]
     tables: Mapping[str, Manifest]
     earlier: Mapping[str, Manifest]
     learned: tuple[Manifest, ...]
 
     @property
-    def manifests(self) -> Iterator[Manifest]:
-        """Of all of it."""
+    def daily(self) -> Mapping[str, Window]:
+        """Windows that are read, and those that are only asked for their days."""
+        return {**self.windows, **self.days}
+
+    @property
+    def read(self) -> Iterator[Manifest]:
+        """Of all that is read."""
         for window in self.windows.values():
             yield from window.manifests
         yield from self.tables.values()
@@ -86,7 +99,7 @@ class Sources:
         return (
             *(
                 Input(f"{name}/day={manifest.day}", manifest.digest)
-                for name, window in sorted(self.windows.items())
+                for name, window in sorted(self.daily.items())
                 for manifest in window.manifests
             ),
             *(Input(name, manifest.digest) for name, manifest in sorted(self.tables.items())),
@@ -117,8 +130,12 @@ class Job:
         return first_of(self.settings, self.day)
 
     def window(self, name: str) -> Window:
-        """The days of a daily asset."""
+        """The days of a daily asset, to be read."""
         return self.sources.windows[name]
+
+    def present(self, name: str) -> tuple[dt.date, ...]:
+        """Which days of a daily asset the window has."""
+        return self.sources.daily[name].present
 
     def files(self, name: str) -> list[str]:
         """Files of the same day of another window asset."""
@@ -215,7 +232,7 @@ def days_read(
 ) -> dict[str, tuple[dt.date, ...]]:
     """By asset, the days that a window is made from, of those that are there."""
     sources = _sources(store, settings, asset, day)
-    windows = {name: window.present for name, window in sources.windows.items()}
+    windows = {name: window.present for name, window in sources.daily.items()}
     days = windows | dict.fromkeys(sources.tables, (day,))
     for name, manifest in sources.earlier.items():
         days[name] = (manifest.day, *days.get(name, ()))
@@ -223,7 +240,7 @@ def days_read(
 
 
 def _require_sources(store: Store, settings: Settings, asset: WindowAsset, day: dt.date) -> Sources:
-    for name in asset.windows:
+    for name in asset.daily:
         # A window whose last day is missing would show every page as dying.
         store.require(name, day)
     known: dict[str, bool] = {}
@@ -235,7 +252,7 @@ def _require_sources(store: Store, settings: Settings, asset: WindowAsset, day: 
             )
     sources = _sources(store, settings, asset, day, settings.window.min_days)
     with ThreadPoolExecutor(settings.engine.used_threads) as pool:
-        list(pool.map(partial(store.verify, building=True), sources.manifests))
+        list(pool.map(partial(store.verify, building=True), sources.read))
     return sources
 
 
@@ -248,6 +265,7 @@ def _sources(
     tables = {table.name: store.intact(table.name, day) for table in asset.tables}
     return Sources(
         {name: store.window(name, day, days, least) for name in asset.windows},
+        {name: store.window(name, day, days, least) for name in asset.days},
         {name: manifest for name, manifest in tables.items() if manifest is not None},
         {
             one.name: manifest
@@ -282,10 +300,10 @@ def _latest_before(
 
 def _completeness(settings: Settings, sources: Sources) -> dict[str, Any]:
     """Days of the window, and those that are missing; of the tables where it reads no days."""
-    missing = {day.isoformat() for window in sources.windows.values() for day in window.missing}
+    missing = {day.isoformat() for window in sources.daily.values() for day in window.missing}
     missing |= {day for table in sources.tables.values() for day in table.extra["missing_days"]}
     said = {"window_days": settings.window.days, "missing_days": sorted(missing)}
-    if "transits" not in sources.windows:
+    if "transits" not in sources.daily:
         return said
-    days = sources.windows["transits"].manifests
+    days = sources.daily["transits"].manifests
     return said | {"has_referrers": any(day.extra.get("has_referrers", True) for day in days)}

@@ -189,7 +189,7 @@ def _make(job: Job) -> Sequence[Path]:
 CALIBRATION: Final = WindowAsset(
     "calibration",
     _make,
-    windows=("page_views",),  # which of the days are there
+    days=("page_views",),
     tables=(PAGE_TOTALS, PAGE_HISTORIES, INTEREST_CURVES),
     sql=("annotated_pages",),
     settings=lambda settings: [

@@ -179,7 +179,8 @@ def _make(job: Job) -> Sequence[Path]:
 HUB_EVALUATION: Final = WindowAsset(
     "hub_evaluation",
     _make,
-    windows=("page_views", "transits"),
+    windows=("transits",),
+    days=("page_views",),
     tables=(PAGE_TOTALS, PAGE_HISTORIES, PAGE_LABELS, HUB_SEEDS),
     learned=(PAGE_HISTORIES, PAGE_LABELS, HUB_SEEDS),
     sql=(*LINK_SQL, "known_pages", "born_pages", "named_pages"),

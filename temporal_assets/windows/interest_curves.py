@@ -112,7 +112,7 @@ def _weekdays(
 INTEREST_CURVES: Final = WindowAsset(
     "interest_curves",
     _make,
-    windows=("page_views",),  # which of the days are there
+    days=("page_views",),
     tables=(PAGE_HISTORIES,),
     sql=("weekly_histories",),
     settings=lambda settings: [

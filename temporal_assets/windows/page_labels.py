@@ -37,7 +37,7 @@ def _make(job: Job) -> Sequence[Path]:
 PAGE_LABELS: Final = WindowAsset(
     "page_labels",
     _make,
-    windows=("page_views",),  # which of the days are there
+    days=("page_views",),
     tables=(PAGE_HISTORIES, INTEREST_CURVES, CALIBRATION),
     sql=("page_labels",),
     settings=lambda settings: [

@@ -166,7 +166,7 @@ def _count(engine: Engine, numbers: Sequence[str]) -> int:
 
 
 def _make(job: Job) -> Sequence[Path]:
-    present = job.window("transits").present
+    present = job.present("transits")
     days = later_half(present)
     parameters = {
         "day": job.day,

@@ -109,7 +109,7 @@ def _ratio(part: Floats, whole: Floats) -> Floats:
 
 
 def _make(job: Job) -> Sequence[Path]:
-    days = later_half(job.window("transits").present)
+    days = later_half(job.present("transits"))
     return job.engine.apply_groups(
         partial(site_ranks, new_days=len(days)),
         {"url_patterns": job.files("url_patterns")},
@@ -123,7 +123,7 @@ def _make(job: Job) -> Sequence[Path]:
 PATTERN_RANKS: Final = WindowAsset(
     "pattern_ranks",
     _make,
-    windows=("transits",),  # which of the days are there
+    days=("transits",),
     tables=(URL_PATTERNS,),
     settings=lambda settings: [settings.window.days],
 )

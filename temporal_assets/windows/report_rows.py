@@ -257,7 +257,7 @@ class Reader:
     def quality(self, mirror: Mirror | None, sites: list[Row], most: int) -> Quality | Missing:
         """Patterns learned on the first quarter of the window, judged on the rest and a mirror."""
         job = self._job
-        days = sorted(set(job.window("page_views").present) & set(job.window("transits").present))
+        days = sorted(set(job.present("page_views")) & set(job.present("transits")))
         learned = [(row["site"], row["pages"]) for row in sites if row["status"] == "learned"]
         chosen = fitting(learned[:most], job.settings.simulation.most_pages)
         if len(days) < _PERIODS:

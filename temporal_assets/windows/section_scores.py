@@ -39,7 +39,7 @@ def _make(job: Job) -> Sequence[Path]:
 SECTION_SCORES: Final = WindowAsset(
     "section_scores",
     _make,
-    windows=("page_views",),  # which of the days are there
+    days=("page_views",),
     tables=(PREFIX_TREES,),
     sql=("section_scores",),
     settings=lambda settings: [

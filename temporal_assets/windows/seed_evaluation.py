@@ -141,7 +141,7 @@ def _make(job: Job) -> Sequence[Path]:
 SEED_EVALUATION: Final = WindowAsset(
     "seed_evaluation",
     _make,
-    windows=("page_views",),  # which of the days are there
+    days=("page_views",),
     tables=(PAGE_TOTALS, PAGE_HISTORIES, INTEREST_CURVES, PAGE_LABELS),
     learned=(PAGE_HISTORIES, PAGE_LABELS),
     sql=("known_pages", "born_pages"),

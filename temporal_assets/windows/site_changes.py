@@ -24,7 +24,7 @@ def _make(job: Job) -> Sequence[Path]:
         "day": job.day,
         "earlier_day": earlier.day if earlier else job.day - dt.timedelta(days=1),
         "has_earlier": earlier is not None,
-        "observed_from": job.window("page_views").present[0],
+        "observed_from": job.present("page_views")[0],
         "min_clients": job.settings.privacy.min_clients,
     }
     files = job.store.paths(earlier) if earlier else [str(_empty(job.out))]
@@ -48,7 +48,7 @@ def _empty(folder: Path) -> Path:
 SITE_CHANGES: Final = WindowAsset(
     "site_changes",
     _make,
-    windows=("page_views",),  # which of the days are there
+    days=("page_views",),
     tables=(SITE_SCORES,),
     earlier=(SITE_SCORES,),
     sql=("site_changes",),

@@ -111,7 +111,7 @@ class Traffic:
         day = self.day(n)
         tables = {name: self.store.require(name, day) for name in ("page_totals", "page_labels")}
         window = self.store.window("transits", day, LENGTH, 1)
-        sources = Sources({"transits": window}, tables, {}, ())
+        sources = Sources({"transits": window}, {}, tables, {}, ())
         with self.store.scratch() as scratch:
             job = Job(PAGE_TRAFFIC, self.store, self.engine, self.settings, day, sources, scratch)
             self.store.publish(

@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from temporal_assets.storage.integrity import DamagedFile
 from temporal_assets.storage.inventory import Inventory
 from temporal_assets.storage.landing import LandingReport, refresh
 from temporal_assets.storage.store import DamagedPartition, Store
-from temporal_assets.windows.asset import build
+from temporal_assets.windows.asset import WindowAsset, build, job_of
 from temporal_assets.windows.page_totals import PAGE_TOTALS
 from tests import logs
 
@@ -426,6 +427,20 @@ def test_a_manifest_that_lies_about_its_file_is_found_by_the_bytes(here: Here) -
         build(here.store, here.engine, here.settings, PAGE_TOTALS, LAST)
     here.run()
     assert here.published() == before
+
+
+def test_nothing_is_read_to_know_which_days_there_are(here: Here, tmp_path: Path) -> None:
+    """And what reads a damaged day fails, before it has made anything of it."""
+    flip(here.part("page_views", FIRST))
+    asks = WindowAsset("page_totals", lambda _: (), days=("page_views",))
+    job = job_of(here.store, here.engine, here.settings, asks, LAST, tmp_path)
+    assert job.present("page_views") == tuple(DAYS)
+    assert [one.name for one in job.sources.inputs] == [f"page_views/day={day}" for day in DAYS]
+    with pytest.raises(KeyError):
+        job.window("page_views")
+    reads = replace(asks, windows=("page_views",), days=())
+    with pytest.raises(DamagedPartition, match="does not hold the bytes"):
+        job_of(here.store, here.engine, here.settings, reads, LAST, tmp_path)
 
 
 def test_reading_verifies_and_changes_nothing(here: Here) -> None:

@@ -276,7 +276,7 @@ def test_the_next_traffic_reads_shared_days_once(corpus: Corpus) -> None:
         _publish_no_labels(corpus, day)
         tables = {name: corpus.store.require(name, day) for name in ("page_totals", "page_labels")}
         sources = Sources(
-            {"transits": corpus.store.window("transits", day, WINDOW, 1)}, tables, {}, ()
+            {"transits": corpus.store.window("transits", day, WINDOW, 1)}, {}, tables, {}, ()
         )
         with corpus.store.scratch() as scratch:
             job = Job(

@@ -65,7 +65,7 @@ def upstream(settings: Settings, asset: str, of: str, day: dt.date) -> list[str]
 
 
 @pytest.mark.parametrize(
-    ("asset", "read"), [(one.name, read) for one in WINDOW_ASSETS for read in one.windows]
+    ("asset", "read"), [(one.name, read) for one in WINDOW_ASSETS for read in one.daily]
 )
 def test_dagster_knows_the_days_of_a_window(state: object, asset: str, read: str) -> None:
     settings = load_settings(str(state), orchestration={"first_day": "2026-01-01"})
