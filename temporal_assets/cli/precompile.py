@@ -96,7 +96,7 @@ def compile_all() -> None:
     distinct_links(1, target, target, yes)
     greedy_order(Links(start, target), [0])
     page_rank(graph)
-    pairs = Keys(texts(["a"]), texts(["a"]))
+    pairs = Keys(texts(["a"]), np.zeros(1, np.int32), texts(["a"]))
     Seeker([pairs], 1).look(pairs, 0)
     turned(np.zeros(1, np.int64), 1)
     merged(pairs, pairs)

@@ -11,24 +11,31 @@ from typing import Final
 
 import numpy as np
 
-from temporal_assets.core.compiled import kernel
-from temporal_assets.core.texts import Bytes, Int64s, Texts, equal_bytes
+from temporal_assets.core.compiled import kernel, readonly
+from temporal_assets.core.texts import Bytes, Int32s, Int64s, Texts, equal_bytes
 
 _WORD: Final = 8
 
-Pairs = tuple[Bytes, Int64s, Bytes, Int64s]
-"""Bytes and offsets of the first strings and of the second ones."""
+Pairs = tuple[Bytes, Int64s, Int32s, Bytes, Int64s]
+"""Bytes and offsets of the distinct first strings, which of them each pair has, and bytes and
+offsets of the second strings."""
 
 
 @dataclass(frozen=True, slots=True)
 class Keys:
     """Pairs of strings, ascending by the first and then by the second; no pair twice."""
 
-    first: Texts
+    firsts: Texts
+    """Distinct first strings in any order: many pairs have the same."""
+    first: Int32s
+    """Which of them each pair has."""
     second: Texts
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "first", readonly(self.first))
+
     def __len__(self) -> int:
-        return len(self.first)
+        return len(self.second)
 
 
 def merged(one: Keys, other: Keys) -> tuple[Int64s, Int64s]:
@@ -45,7 +52,8 @@ def count_up_to(keys: Keys, start: int, last: Keys) -> int:
 
 
 def _arrays(keys: Keys) -> Pairs:
-    return keys.first.data, keys.first.offsets, keys.second.data, keys.second.offsets
+    firsts, second = keys.firsts, keys.second
+    return firsts.data, firsts.offsets, keys.first, second.data, second.offsets
 
 
 class Seeker:
@@ -93,8 +101,8 @@ def _walk(
     shown: Pairs, place: int, first: int, wanted: Pairs, at: int, found: Int64s
 ) -> tuple[int, int]:
     """Go on in both until one has ended; how far each was gone."""
-    count = len(shown[1]) - 1
-    while place < count and at < len(wanted[1]) - 1:
+    count = len(shown[2])
+    while place < count and at < len(wanted[2]):
         order = _order(shown, place, wanted, at)
         if order < 0:
             place = _leap(shown, place, count, wanted, at)
@@ -136,10 +144,10 @@ def _first_from(pairs: Pairs, low: int, high: int, other: Pairs, j: int, least: 
 def _merge(one: Pairs, other: Pairs, places: Int64s, others: Int64s) -> int:
     """Pairs of both in one order; how many there are together."""
     i, j, count = 0, 0, 0
-    while i < len(one[1]) - 1 or j < len(other[1]) - 1:
-        if i == len(one[1]) - 1:
+    while i < len(one[2]) or j < len(other[2]):
+        if i == len(one[2]):
             order = 1
-        elif j == len(other[1]) - 1:
+        elif j == len(other[2]):
             order = -1
         else:
             order = _order(one, i, other, j)
@@ -153,15 +161,16 @@ def _merge(one: Pairs, other: Pairs, places: Int64s, others: Int64s) -> int:
 
 @kernel
 def _count(pairs: Pairs, start: int, last: Pairs) -> int:
-    return _first_from(pairs, start, len(pairs[1]) - 1, last, 0, 1)
+    return _first_from(pairs, start, len(pairs[2]), last, 0, 1)
 
 
 @kernel
 def _order(one: Pairs, i: int, other: Pairs, j: int) -> int:
     """Negative, 0 or positive, as pair i is less than, equal to or greater than the other's j."""
-    a, a_at, b, b_at = one
-    c, c_at, d, d_at = other
-    order = _compare(a, a_at[i], a_at[i + 1], c, c_at[j], c_at[j + 1])
+    a, a_at, a_of, b, b_at = one
+    c, c_at, c_of, d, d_at = other
+    k, m = a_of[i], c_of[j]
+    order = _compare(a, a_at[k], a_at[k + 1], c, c_at[m], c_at[m + 1])
     if order != 0:
         return order
     return _compare(b, b_at[i], b_at[i + 1], d, d_at[j], d_at[j + 1])

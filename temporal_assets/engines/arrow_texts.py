@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from temporal_assets.core.texts import Texts
+from temporal_assets.core.texts import Int32s, Texts
 
 
 def from_arrow(column: pa.Array | pa.ChunkedArray) -> Texts:
@@ -25,6 +25,28 @@ def from_arrow(column: pa.Array | pa.ChunkedArray) -> Texts:
     return Texts(
         np.frombuffer(data or b"", np.uint8)[first:last], bounds - first if first else bounds
     )
+
+
+def from_repeated(column: pa.Array | pa.ChunkedArray) -> tuple[Texts, Int32s]:
+    """Distinct strings of a column without NULLs, and which of them each row has.
+
+    Of a dictionary in one piece, the strings of the rows are never made.
+    """
+    pieces = encoded(column)
+    whole = pieces.combine_chunks() if isinstance(pieces, pa.ChunkedArray) else pieces
+    return from_arrow(whole.dictionary), whole.indices.to_numpy()
+
+
+def encoded(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """A column of strings as a dictionary, which it may be already."""
+    return column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+
+
+def with_encoded(schema: pa.Schema, name: str) -> pa.Schema:
+    """The schema of the same rows with a column of strings as a dictionary."""
+    field = schema.field(name)
+    kind = pa.dictionary(pa.int32(), field.type)
+    return schema.set(schema.get_field_index(name), field.with_type(kind))
 
 
 def to_arrow(texts: Texts) -> pa.Array:

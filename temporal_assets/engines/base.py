@@ -125,8 +125,8 @@ class Engine(Protocol):
     def write(self, rows: Rows, table: Table, out: Path) -> list[Path]:
         """Write rows that were put together in this process, as those of a query are written.
 
-        Columns are those of `table` in their order. Rows of a reader are put together while they
-        are written, and never in memory all at once.
+        Columns are those of `table` in their order; strings may come as dictionaries. Rows of a
+        reader are put together while they are written, and never in memory all at once.
         """
         ...
 

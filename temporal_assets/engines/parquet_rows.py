@@ -6,12 +6,15 @@ Here: reading whole columns as they lie there. Not here: questions, which an eng
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
 
 import fsspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from temporal_assets.engines.arrow_texts import encoded
 from temporal_assets.engines.base import Result
 from temporal_assets.engines.batches import in_order
 
@@ -19,17 +22,14 @@ from temporal_assets.engines.batches import in_order
 class ParquetRows:
     """The rows of some files, local or behind fsspec, numbered through from 0."""
 
-    def __init__(self, paths: Sequence[str]) -> None:
-        self._paths = list(paths)
-        self._groups: list[tuple[str, int]] = []
-        rows = [0]
-        for path in self._paths:
-            with fsspec.open(path, "rb") as file:
-                metadata = pq.read_metadata(file)
-            for group in range(metadata.num_row_groups):
-                self._groups.append((path, group))
-                rows.append(metadata.row_group(group).num_rows)
-        self._bounds = np.cumsum(rows)
+    def __init__(self, paths: Sequence[str], repeated: Sequence[str] = ()) -> None:
+        """Columns of `repeated` are strings that many rows share: they come as dictionaries."""
+        self._files = [_File.open(path, repeated) for path in paths]
+        self._groups = [
+            (file, group) for file in self._files for group in range(file.metadata.num_row_groups)
+        ]
+        rows = [file.metadata.row_group(group).num_rows for file, group in self._groups]
+        self._bounds = np.cumsum([0, *rows])
 
     def __len__(self) -> int:
         return int(self._bounds[-1])
@@ -38,11 +38,11 @@ class ParquetRows:
         self, columns: Sequence[str], make: Callable[[pa.Table], Result]
     ) -> Iterator[Result]:
         """What is made of all rows in order, a group at a time; the next while one is used."""
-        return in_order(lambda one: make(_read(one[0], [one[1]], columns)), self._groups, 1)
+        return in_order(lambda one: make(one[0].read([one[1]], columns)), self._groups, 1)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """All columns of all rows in order; the next are read while some are used."""
-        for block in in_order(lambda one: _read(one[0], [one[1]], None), self._groups, 1):
+        for block in in_order(lambda one: one[0].read([one[1]], None), self._groups, 1):
             yield from block.combine_chunks().to_batches()
 
     def read(self, first: int, stop: int, columns: Sequence[str]) -> pa.Table:
@@ -51,16 +51,47 @@ class ParquetRows:
         high = int(np.searchsorted(self._bounds, stop, "left"))
         wanted = self._groups[low:high] if stop > first else []
         tables = [
-            _read(path, [group for one, group in wanted if one == path], columns)
-            for path in dict.fromkeys(path for path, _ in wanted)
+            file.read([group for _, group in groups], columns)
+            for file, groups in groupby(wanted, lambda one: one[0])
         ]
         if not tables:
-            return _read(self._paths[0], [], columns)
+            return self._files[0].read([], columns)
         rows = pa.concat_tables(tables)
         return rows.slice(first - int(self._bounds[low]), stop - first).combine_chunks()
 
 
-def _read(path: str, groups: Sequence[int], columns: Sequence[str] | None) -> pa.Table:
-    names = None if columns is None else list(columns)
-    with fsspec.open(path, "rb") as file, pq.ParquetFile(file) as rows:
-        return rows.read_row_groups(list(groups), names, use_threads=False)
+@dataclass(frozen=True, slots=True, eq=False)
+class _File:
+    """A file, of which is read only once what lies where: that takes as long as some columns."""
+
+    path: str
+    metadata: pq.FileMetaData
+    repeated: tuple[str, ...]
+    stored: tuple[str, ...]
+    """Those of `repeated` that PyArrow reads as dictionaries."""
+
+    @classmethod
+    def open(cls, path: str, repeated: Sequence[str]) -> _File:
+        with fsspec.open(path, "rb") as file:
+            metadata = pq.read_metadata(file)
+        stored = (name for name in repeated if not _is_packed(metadata, name))
+        return cls(path, metadata, tuple(repeated), tuple(stored))
+
+    def read(self, groups: Sequence[int], columns: Sequence[str] | None) -> pa.Table:
+        names = None if columns is None else list(columns)
+        with (
+            fsspec.open(self.path, "rb") as file,
+            pq.ParquetFile(file, metadata=self.metadata, read_dictionary=self.stored) as rows,
+        ):
+            table = rows.read_row_groups(list(groups), names, use_threads=False)
+        for at, name in enumerate(table.column_names):
+            if name in self.repeated:
+                table = table.set_column(at, name, encoded(table.column(at)))
+        return table
+
+
+def _is_packed(metadata: pq.FileMetaData, name: str) -> bool:
+    """Whether strings lie as PyArrow makes no dictionary of: few are alike there."""
+    at = metadata.schema.names.index(name)
+    groups = map(metadata.row_group, range(metadata.num_row_groups))
+    return any("DELTA" in kind for one in groups for kind in one.column(at).encodings)

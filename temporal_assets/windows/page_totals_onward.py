@@ -25,7 +25,12 @@ from temporal_assets import contracts
 from temporal_assets.contracts import ColumnSpec, Table, Type
 from temporal_assets.core.sorted_texts import Keys, count_up_to, merged
 from temporal_assets.core.texts import Int64s
-from temporal_assets.engines.arrow_texts import from_arrow
+from temporal_assets.engines.arrow_texts import (
+    encoded,
+    from_arrow,
+    from_repeated,
+    with_encoded,
+)
 from temporal_assets.engines.base import Engine
 from temporal_assets.engines.batches import in_order
 from temporal_assets.engines.parquet_rows import ParquetRows
@@ -48,6 +53,9 @@ PAGE_CHANGES: Final = Table(
 _COLUMNS: Final = ("site", "url", "total", "seen")
 """Of the window before."""
 
+_SCHEMA: Final = with_encoded(contracts.PAGE_TOTALS.arrow_schema, "site")
+"""What is put together: the names of sites are not copied for each of their pages."""
+
 
 def go_on(
     engine: Engine, earlier: Earlier, first: dt.date, day: dt.date, out: Path, threads: int
@@ -59,8 +67,7 @@ def go_on(
     rows = _Rows(changes, first, day, earlier.moved)
     tables = in_order(rows.table, rows.parts(earlier.files), threads)
     reader = pa.RecordBatchReader.from_batches(
-        contracts.PAGE_TOTALS.arrow_schema,
-        (batch for table in tables for batch in table.to_batches()),
+        _SCHEMA, (batch for table in tables for batch in table.to_batches())
     )
     return engine.write(reader, contracts.PAGE_TOTALS, out)
 
@@ -78,12 +85,13 @@ class _Rows:
         """Rows of before in order, some at a time, with the changes that belong among them."""
         keys = _keys(self.changes)
         start = 0
-        for rows in ParquetRows(before).blocks(_COLUMNS, lambda block: block.combine_chunks()):
+        there = ParquetRows(before, repeated=("site",))
+        for rows in there.blocks(_COLUMNS, lambda block: block.combine_chunks()):
             if len(rows):
                 stop = count_up_to(keys, start, _keys(rows.slice(len(rows) - 1)))
                 yield rows, self.changes.slice(start, stop - start)
                 start = stop
-        schema = pa.schema([contracts.PAGE_TOTALS.arrow_schema.field(name) for name in _COLUMNS])
+        schema = pa.schema([_SCHEMA.field(name) for name in _COLUMNS])
         yield schema.empty_table(), self.changes.slice(start)
 
     def table(self, part: tuple[pa.Table, pa.Table]) -> pa.Table:
@@ -99,21 +107,21 @@ class _Rows:
         place = pa.array(np.where(old < 0, len(before) + new, old))
         columns = {
             "day": pa.repeat(pa.scalar(self.day, pa.date32()), len(total)),
-            **{
-                name: pa.chunked_array([*before[name].chunks, *changes[name].chunks], pa.string())
-                .combine_chunks()
-                .take(place)
-                for name in ("site", "url")
-            },
+            "site": _after(before["site"], encoded(changes["site"])).take(place),
+            "url": _after(before["url"], changes["url"]).take(place),
             "total": total,
             "birth": pa.array(birth).cast(pa.date32()),
             "seen": seen,
         }
-        return pa.table(columns, contracts.PAGE_TOTALS.arrow_schema)
+        return pa.table(columns, _SCHEMA)
 
 
 def _keys(rows: pa.Table) -> Keys:
-    return Keys(from_arrow(rows["site"]), from_arrow(rows["url"]))
+    return Keys(*from_repeated(rows["site"]), from_arrow(rows["url"]))
+
+
+def _after(one: pa.ChunkedArray, other: pa.ChunkedArray) -> pa.Array:
+    return pa.chunked_array([*one.chunks, *other.chunks], one.type).combine_chunks()
 
 
 def _taken(column: pa.ChunkedArray, places: Int64s) -> Int64s:

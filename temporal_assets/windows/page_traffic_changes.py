@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 from temporal_assets.contracts import ColumnSpec, Table, Type
 from temporal_assets.core.sorted_texts import Keys, Seeker, turned
 from temporal_assets.core.texts import Flags, Int64s
-from temporal_assets.engines.arrow_texts import from_arrow
+from temporal_assets.engines.arrow_texts import from_arrow, from_repeated
 from temporal_assets.engines.batches import in_order
 from temporal_assets.engines.parquet_rows import ParquetRows
 from temporal_assets.engines.sql import sql_file
@@ -34,6 +34,9 @@ from temporal_assets.windows.onward import Earlier
 
 COUNTED: Final = ("visits", "referred", "referrals", "clients", "few_clients")
 """What is copied from a row of before, or taken from a changed one."""
+
+_SITES: Final = ("site",)
+"""What is read of `ParquetRows` as dictionaries."""
 
 _NOTHING: Final[dict[str, object]] = dict.fromkeys(COUNTED, 0) | {"few_clients": []}
 
@@ -195,7 +198,7 @@ def find_changes(job: Job, earlier: Earlier, least_clients: int, at_once: int) -
     parameters = {"earlier_day": last, "least_clients": least_clients, "site": SITE}
     files = _given(job, earlier, last)
     _ask(job, _NAMES, files, parameters)
-    totals, before = ParquetRows(files["page_totals"]), ParquetRows(files["earlier"])
+    totals, before = (ParquetRows(files[name], _SITES) for name in ("page_totals", "earlier"))
     pages = _meet(totals, before, files, last)
     if pages is None:
         return None
@@ -240,7 +243,7 @@ def _meet(
     """Walk along the pages of both windows; None where they do not belong together."""
     first: dict[str, int] = {}
     first_before: dict[str, int] = {}
-    moved, labels = (ParquetRows(made[name]) for name in ("moved_pages", "known_labels"))
+    moved, labels = (ParquetRows(made[name], _SITES) for name in ("moved_pages", "known_labels"))
     seekers = [
         Seeker(_keys(before, first_before), len(before)),
         Seeker(_keys(moved, {}), len(moved)),
@@ -281,15 +284,16 @@ def _keys(rows: ParquetRows, first: dict[str, int]) -> Iterator[Keys]:
 def _of_block(block: pa.Table) -> tuple[Keys, list[tuple[str, int]]]:
     """Sites and URLs; each site and the first row that has it."""
     sites, urls = (block.column(name).combine_chunks() for name in ("site", "url"))
-    keys = Keys(from_arrow(sites), from_arrow(urls))
+    keys = Keys(*from_repeated(sites), from_arrow(urls))
     return keys, [(site, start) for site, start, _ in site_runs(sites)]
 
 
-def site_runs(sites: pa.Array) -> Iterator[tuple[str, int, int]]:
+def site_runs(sites: pa.DictionaryArray) -> Iterator[tuple[str, int, int]]:
     """Each site that rows have, with its first row and the one after its last."""
-    found = pc.run_end_encode(sites)
+    found = pc.run_end_encode(sites.indices)
     ends = found.run_ends.to_pylist()
-    return zip(found.values.to_pylist(), [0, *ends][:-1], ends, strict=True)
+    names = sites.dictionary.take(found.values).to_pylist()
+    return zip(names, [0, *ends][:-1], ends, strict=True)
 
 
 def _is_new(totals: ParquetRows, last: dt.date) -> Flags:

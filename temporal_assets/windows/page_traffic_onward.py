@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 from temporal_assets import contracts
 from temporal_assets.core.moved_links import LinkLists, moved_links
 from temporal_assets.core.texts import Int64s
+from temporal_assets.engines.arrow_texts import with_encoded
 from temporal_assets.engines.parquet_rows import ParquetRows
 from temporal_assets.windows.asset import Job
 from temporal_assets.windows.onward import Earlier
@@ -32,6 +33,9 @@ from temporal_assets.windows.page_traffic_changes import (
     site_runs,
     span,
 )
+
+_SCHEMA: Final = with_encoded(contracts.PAGE_TRAFFIC.arrow_schema, "site")
+"""What is put together: the names of sites are not copied for each of their pages."""
 
 
 def go_on(
@@ -91,8 +95,7 @@ class _Rows:
             "is_new": self._came_new(pages["birth"], pages["total"]),
             "is_temporal": self._label(first, stop),
         }
-        schema = contracts.PAGE_TRAFFIC.arrow_schema
-        return pa.table([columns[field.name].cast(field.type) for field in schema], schema)
+        return pa.table([columns[field.name].cast(field.type) for field in _SCHEMA], _SCHEMA)
 
     def _counted(
         self, before: pa.Table, row: Int64s, first: int, stop: int
@@ -132,7 +135,7 @@ class _Rows:
 
     def _begin(self, sites: pa.ChunkedArray) -> tuple[Int64s, Int64s]:
         """For each row, where its site begins before and now."""
-        runs = list(site_runs(pa.concat_arrays(sites.chunks)))
+        runs = list(site_runs(sites.combine_chunks()))
         sizes = [stop - start for _, start, stop in runs]
         then = [self._pages.first_before.get(site, 0) for site, _, _ in runs]
         now = [self._pages.first[site] for site, _, _ in runs]

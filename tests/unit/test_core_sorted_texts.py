@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,7 +19,9 @@ def encoded(pair: tuple[str, str]) -> tuple[bytes, bytes]:
 
 
 def keys(pairs: list[tuple[str, str]]) -> Keys:
-    return Keys(texts([one for one, _ in pairs]), texts([two for _, two in pairs]))
+    firsts = list({one for one, _ in pairs})  # in any order
+    first = np.array([firsts.index(one) for one, _ in pairs], np.int32)
+    return Keys(texts(firsts), first, texts([two for _, two in pairs]))
 
 
 def blocks(pairs: list[tuple[str, str]], size: int) -> list[list[tuple[str, str]]]:

@@ -1,0 +1,64 @@
+"""Rows of several files by their number, against the same rows in one table."""
+
+from __future__ import annotations
+
+from itertools import combinations_with_replacement
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from temporal_assets.engines.arrow_texts import encoded, with_encoded
+from temporal_assets.engines.parquet_rows import ParquetRows
+
+SITES = ["a.example"] * 5 + ["b.example"] * 2 + ["ü.example"] * 4
+ROWS = pa.table({"site": SITES, "number": list(range(len(SITES)))})
+
+WAYS: dict[str, dict[str, Any]] = {
+    "dictionary": {},
+    "plain": {"use_dictionary": False},
+    "packed": {"use_dictionary": False, "column_encoding": {"site": "DELTA_LENGTH_BYTE_ARRAY"}},
+    "prefixes": {"use_dictionary": False, "column_encoding": {"site": "DELTA_BYTE_ARRAY"}},
+}
+
+
+@pytest.fixture(params=WAYS)
+def files(tmp_path: Path, request: pytest.FixtureRequest) -> list[str]:
+    """Three files, one of them empty, in groups of two rows."""
+    paths = []
+    for n, part in enumerate((ROWS.slice(0, 3), ROWS.slice(0, 0), ROWS.slice(3))):
+        paths.append(str(tmp_path / f"{n}.parquet"))
+        pq.write_table(part, paths[-1], row_group_size=2, **WAYS[request.param])
+    return paths
+
+
+@pytest.mark.parametrize("repeated", [(), ("site",)])
+def test_rows_are_those_of_their_numbers(files: list[str], repeated: tuple[str, ...]) -> None:
+    rows = ParquetRows(files, repeated)
+    assert len(rows) == len(ROWS)
+    for first, stop in combinations_with_replacement(range(len(ROWS) + 1), 2):
+        read = rows.read(first, stop, ("site", "number"))
+        assert read.to_pylist() == ROWS.slice(first, stop - first).to_pylist()
+        assert pa.types.is_dictionary(read.schema.field("site").type) == bool(repeated)
+
+
+@pytest.mark.parametrize("repeated", [(), ("site",)])
+def test_all_rows_come_in_order(files: list[str], repeated: tuple[str, ...]) -> None:
+    rows = ParquetRows(files, repeated)
+    blocks = list(rows.blocks(("site",), lambda block: block.column("site").to_pylist()))
+    assert [site for block in blocks for site in block] == SITES
+    assert max(map(len, blocks)) == 2
+    assert pa.Table.from_batches(rows.batches()).to_pylist() == ROWS.to_pylist()
+
+
+def test_other_columns_than_those_that_repeat_are_read(files: list[str]) -> None:
+    assert ParquetRows(files, ("site",)).read(4, 6, ("number",)).to_pydict() == {"number": [4, 5]}
+
+
+def test_a_schema_says_what_comes_as_a_dictionary() -> None:
+    schema = with_encoded(ROWS.schema, "site")
+    assert schema.field("site").type == encoded(ROWS["site"]).type
+    assert schema.names == ROWS.schema.names
+    assert schema.field("number") == ROWS.schema.field("number")
