@@ -24,6 +24,8 @@ class ParquetRows:
 
     def __init__(self, paths: Sequence[str], repeated: Sequence[str] = ()) -> None:
         """Columns of `repeated` are strings that many rows share: they come as dictionaries."""
+        if not paths:
+            raise ValueError("no files to read: publish an empty partition instead")
         self._files = [_File.open(path, repeated) for path in paths]
         self._groups = [
             (file, group) for file in self._files for group in range(file.metadata.num_row_groups)

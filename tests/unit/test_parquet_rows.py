@@ -57,6 +57,11 @@ def test_other_columns_than_those_that_repeat_are_read(files: list[str]) -> None
     assert ParquetRows(files, ("site",)).read(4, 6, ("number",)).to_pydict() == {"number": [4, 5]}
 
 
+def test_no_files_are_no_table() -> None:
+    with pytest.raises(ValueError, match="publish an empty partition"):
+        ParquetRows([])
+
+
 def test_a_schema_says_what_comes_as_a_dictionary() -> None:
     schema = with_encoded(ROWS.schema, "site")
     assert schema.field("site").type == encoded(ROWS["site"]).type
