@@ -31,16 +31,17 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from benchmarks.sites_and_prefixes import make_pages
+from benchmarks.window_builds import build
 from temporal_assets import contracts
 from temporal_assets.core.hub_coverage import greedy_order
 from temporal_assets.core.links import Links, reach
 from temporal_assets.engines.duckdb import DuckDBEngine
-from temporal_assets.settings import Settings, load_settings
+from temporal_assets.settings import load_settings
 from temporal_assets.storage.store import Store
-from temporal_assets.windows.asset import Job, Sources, WindowAsset
 from temporal_assets.windows.hub_seeds import HUB_SEEDS
 from temporal_assets.windows.link_graph import link_tables, read_links
 from temporal_assets.windows.news_prefixes import NEWS_PREFIXES
+from temporal_assets.windows.page_traffic import PAGE_TRAFFIC
 from temporal_assets.windows.prefix_trees import PREFIX_TREES
 from temporal_assets.windows.section_scores import SECTION_SCORES
 from temporal_assets.windows.site_scores import SITE_SCORES
@@ -54,7 +55,9 @@ _CLIENTS: Final = 1_000_000
 _FIRST: Final = dt.date(2025, 3, 3)
 _DAYS: Final = 60
 _DAY: Final = _FIRST + dt.timedelta(days=_DAYS - 1)
-_ASSETS: Final = (PREFIX_TREES, SITE_SCORES, SECTION_SCORES, NEWS_PREFIXES, HUB_SEEDS)
+_AS_PANDAS: Final = ("page_traffic", "hub_seeds", "prefix_trees", "news_prefixes")
+"""What it takes to say what pandas says."""
+_ASSETS: Final = (PAGE_TRAFFIC, PREFIX_TREES, SITE_SCORES, SECTION_SCORES, NEWS_PREFIXES, HUB_SEEDS)
 
 
 @dataclass
@@ -86,7 +89,7 @@ def main() -> None:
     for name in rows:
         before, after = quarter.seconds[name], whole.seconds[name]
         print(f"{name:20}{before:>10.2f} s{after:>8.2f} s{after / before:>8.1f}")
-    same = sum(quarter.seconds[name] for name in ("hub_seeds", "prefix_trees", "news_prefixes"))
+    same = sum(quarter.seconds[name] for name in _AS_PANDAS)
     print(
         f"pandas, hubs and prefixes of the quarter: {quarter.pandas:.1f} s beside {same:.1f} s, "
         f"{quarter.pandas / same:.1f} times"
@@ -110,7 +113,7 @@ def run(pages: int, transits: int, *, beside_pandas: bool) -> Run:
         write(store, make_pages(pages, _SITES), transits)
         for asset in _ASSETS:
             started = time.perf_counter()
-            build(store, engine, settings, asset)
+            build(store, engine, settings, asset, _DAY)
             found.seconds[asset.name] = time.perf_counter() - started
         seeds = store.read("hub_seeds", _DAY)
         started = time.perf_counter()
@@ -126,17 +129,6 @@ def run(pages: int, transits: int, *, beside_pandas: bool) -> Run:
             if best != found.best or prefixes != found.prefixes:
                 raise SystemExit("pandas and the assets differ")
     return found
-
-
-def build(store: Store, engine: DuckDBEngine, settings: Settings, asset: WindowAsset) -> None:
-    """As `windows.asset.build`, without asking whether the labels are up to date."""
-    tables = {one.name: store.require(one.name, _DAY) for one in asset.tables}
-    windows = {name: store.window(name, _DAY, _DAYS, 1) for name in asset.windows}
-    days = {name: store.window(name, _DAY, _DAYS, 1) for name in asset.days}
-    with store.scratch() as scratch:
-        sources = Sources(windows, days, tables, {}, ())
-        job = Job(asset, store, engine, settings, _DAY, sources, scratch)
-        store.publish(asset.name, _DAY, asset.make(job), inputs=sources.inputs, settings_digest="")
 
 
 def reached(store: Store, engine: DuckDBEngine, seeds: pa.Table, out: Path) -> Links:

@@ -39,11 +39,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.pattern_tree import LARGEST, SEED, SMALL_PAGES, page_urls
+from benchmarks.window_builds import build
 from temporal_assets import contracts
 from temporal_assets.engines.duckdb import DuckDBEngine
-from temporal_assets.settings import Settings, load_settings
+from temporal_assets.settings import load_settings
 from temporal_assets.storage.store import Store
-from temporal_assets.windows.asset import Job, Sources, WindowAsset
 from temporal_assets.windows.behaviour_graph import BEHAVIOUR_GRAPH
 from temporal_assets.windows.page_traffic import PAGE_TRAFFIC
 from temporal_assets.windows.pattern_ranks import PATTERN_RANKS
@@ -116,7 +116,7 @@ def measure(sizes: list[int], cores: int) -> dict[str, Any]:
         with Memory() as memory:
             for asset in _ASSETS:
                 started = time.perf_counter()
-                build(store, engine, settings, asset)
+                build(store, engine, settings, asset, _DAY)
                 made[asset.name] = time.perf_counter() - started
                 print(f"{asset.name} {made[asset.name]:.1f} s", file=sys.stderr, flush=True)
         patterns = store.read("url_patterns", _DAY)
@@ -222,21 +222,6 @@ def _publish(store: Store, name: str, day: dt.date, rows: pa.Table) -> None:
         pq.write_table(rows.select(schema.names).cast(schema), path, compression="zstd")
         extra = {"missing_days": [], "has_referrers": True}
         store.publish(name, day, [path], inputs=[], settings_digest="", extra=extra)
-
-
-def build(store: Store, engine: DuckDBEngine, settings: Settings, asset: WindowAsset) -> None:
-    """As `windows.asset.build`, without asking whether the labels are up to date."""
-    tables = {one.name: store.require(one.name, _DAY) for one in asset.tables}
-    windows = {name: store.window(name, _DAY, _DAYS, 1) for name in asset.windows}
-    days = {name: store.window(name, _DAY, _DAYS, 1) for name in asset.days}
-    with store.scratch() as scratch:
-        sources = Sources(windows, days, tables, {}, ())
-        job = Job(asset, store, engine, settings, _DAY, sources, scratch)
-        extra = {"missing_days": []}
-        store.publish(
-            asset.name, _DAY, asset.make(job), inputs=sources.inputs, settings_digest="",
-            extra=extra,
-        )  # fmt: skip
 
 
 class Memory:

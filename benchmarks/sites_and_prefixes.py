@@ -1,11 +1,11 @@
 """From labels to scores of sites and sections and to news prefixes, beside plain Python.
 
-    python benchmarks/sites_and_prefixes.py [--pages 975151] [--sites 2000]
+    python -m benchmarks.sites_and_prefixes [--pages 975151] [--sites 2000]
 
 Both run here over the same pages, the number that TW and NP have; the prefixes and the scores of
 sites are compared. Plain Python does what the papers say: dictionaries of folders, a recursive
 walk, sums by site. The functions of `core` do the same and no more, from the same columns. The
-assets read and publish Parquet, count clients over transits and score every section besides,
+assets read and publish Parquet, count clients and score every section besides,
 without Dagster and checks; their times for a quarter of the pages show how they grow.
 """
 
@@ -24,6 +24,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from benchmarks.window_builds import build
 from temporal_assets import contracts
 from temporal_assets.core.prefix_tree import PAPER_RULE, score_sections
 from temporal_assets.core.site_scores import PAPER, Counts, score
@@ -32,7 +33,6 @@ from temporal_assets.engines.arrow_texts import from_arrow
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.settings import load_settings
 from temporal_assets.storage.store import Store
-from temporal_assets.windows.asset import Job, Sources, WindowAsset
 from temporal_assets.windows.news_prefixes import NEWS_PREFIXES
 from temporal_assets.windows.prefix_trees import PREFIX_TREES
 from temporal_assets.windows.section_scores import SECTION_SCORES
@@ -106,7 +106,7 @@ def _ours(pages: pa.Table) -> _Ours:
         write(store, pages)
         for asset in _ASSETS:
             started = time.perf_counter()
-            build(store, engine, settings, asset)
+            build(store, engine, settings, asset, _DAY)
             result.seconds[asset.name] = time.perf_counter() - started
         found = store.read("news_prefixes", _DAY).column("prefix").to_pylist()
         result.prefixes = sorted(found)
@@ -114,17 +114,6 @@ def _ours(pages: pa.Table) -> _Ours:
         scored = zip(sites["site"].to_pylist(), sites["score"].to_pylist(), strict=True)
         result.scores = {site: score for site, score in scored if score is not None}
     return result
-
-
-def build(store: Store, engine: DuckDBEngine, settings: Any, asset: WindowAsset) -> None:
-    """As `windows.asset.build`, without asking whether the labels are up to date."""
-    tables = {one.name: store.require(one.name, _DAY) for one in asset.tables}
-    windows = {name: store.window(name, _DAY, _DAYS, 1) for name in asset.windows}
-    days = {name: store.window(name, _DAY, _DAYS, 1) for name in asset.days}
-    with store.scratch() as scratch:
-        sources = Sources(windows, days, tables, {}, ())
-        job = Job(asset, store, engine, settings, _DAY, sources, scratch)
-        store.publish(asset.name, _DAY, asset.make(job), inputs=sources.inputs, settings_digest="")
 
 
 def plain_python(pages: pa.Table) -> tuple[list[str], dict[str, float]]:
@@ -224,15 +213,24 @@ def write(store: Store, pages: pa.Table) -> None:
         "referrer": None,
         "client": 1,
         "day": _DAY,
+        "visits": 1,
+        "referred": 0,
+        "referrals": 0,
+        "clients": 1,
+        "few_clients": [1],
+        "links": [],
+        "is_new": False,
     }
     lists = pa.ListArray.from_arrays(
         pa.array(np.arange(count + 1, dtype=np.int32) * _DAYS), pa.array(views.ravel())
     )
     columns = {name: pages[name] for name in pages.column_names}
     columns |= {"day": day, "views": lists, "target": pages["url"]}
-    for name in ("page_labels", "page_histories", "page_views", "transits", "early_labels"):
+    days = ("page_views", "transits")
+    for name in ("page_labels", "page_histories", *days, "early_labels", "page_traffic"):
         schema = contracts.table(name).arrow_schema
-        own = columns | ({"views": pages["total"]} if name == "page_views" else {})
+        counted = name in ("page_views", "page_traffic")
+        own = columns | ({"views": pages["total"]} if counted else {})
         arrays = [
             own[field.name].cast(field.type)
             if field.name in own

@@ -100,7 +100,7 @@ def _scored_store(folder: Path) -> tuple[Any, Any]:
 
 def scores_by_us(folder: Path, _: str) -> Job:
     """`prefix_trees` and `site_scores`, as they are published: both scores, bound, rank, quiet."""
-    from benchmarks.sites_and_prefixes import build
+    from benchmarks.window_builds import build
     from temporal_assets.engines.duckdb import DuckDBEngine
     from temporal_assets.windows.prefix_trees import PREFIX_TREES
     from temporal_assets.windows.site_scores import SITE_SCORES
@@ -110,7 +110,7 @@ def scores_by_us(folder: Path, _: str) -> Job:
 
     def job() -> Done:
         for asset in (PREFIX_TREES, SITE_SCORES):
-            build(store, engine, settings, asset)
+            build(store, engine, settings, asset, _labelled_day(store))
         scores = store.read("site_scores", _labelled_day(store), ["score", "pages"])
         known = scores.drop_null()
         return sum(known["pages"].to_pylist()), sum(known["score"].to_pylist())
@@ -213,17 +213,19 @@ def _linked_store(folder: Path) -> tuple[Any, Any]:
 
 
 def hubs_by_us(folder: Path, size: str) -> Job:
-    """`hub_seeds`, as it is published: the paper's order, greedy order, tiers, times to revisit."""
-    from benchmarks import labels_to_lists as lists
+    """`page_traffic` and `hub_seeds`, as published: both orders, tiers, times to revisit."""
+    from benchmarks.window_builds import build
     from temporal_assets.engines.duckdb import DuckDBEngine
     from temporal_assets.windows.hub_seeds import HUB_SEEDS
+    from temporal_assets.windows.page_traffic import PAGE_TRAFFIC
 
     store, settings = _linked_store(folder)
     engine = DuckDBEngine(settings)
+    day = _labelled_day(store)
 
     def job() -> Done:
-        lists.build(store, engine, settings, HUB_SEEDS)
-        (day,) = store.days("hub_seeds")
+        for asset in (PAGE_TRAFFIC, HUB_SEEDS):
+            build(store, engine, settings, asset, day)
         seeds = store.read("hub_seeds", day, ["paper_rank", "temporal_pages"])
         best = seeds.sort_by("paper_rank")["temporal_pages"].to_pylist()[:_BEST]
         return _TRANSITS[size], sum(best)
