@@ -16,7 +16,7 @@ from typing import Final
 import pyarrow.parquet as pq
 
 from temporal_assets import contracts
-from temporal_assets.storage.manifest import Manifest
+from temporal_assets.storage.manifest import Input, Manifest
 from temporal_assets.windows.asset import Job
 
 _LARGEST_STEP: Final = 4
@@ -34,6 +34,8 @@ class Earlier:
     """Files of the days that only the later window has."""
     leaving: list[str]
     """Files of the days that only the earlier window has."""
+    inputs: tuple[Input, ...] = ()
+    """What it was made from."""
 
 
 def find_earlier(job: Job, daily: str) -> Earlier | None:
@@ -73,6 +75,7 @@ def _prove(job: Job, daily: str, manifest: Manifest) -> Earlier | None:
         (job.day - manifest.day).days,
         _files(job, daily, "entering", entering),
         _files(job, daily, "leaving", leaving),
+        manifest.inputs,
     )
 
 

@@ -2,8 +2,9 @@
 
 Most days of two windows are the same. Their transits are read once more to find those that come
 again, and few do; only of what has changed are URLs compared. Pages lie in the same order in both
-windows: one walk along both tells which row of before is which of now, and which of them have
-changed, so that nothing is joined with all pages.
+windows: which row of before is which of now is told by the days that pages were seen on, or, where
+that is not known, by a walk along both, which tells of all others what has changed. So nothing is
+joined with all pages.
 
 Not here: the rows of the later window (`page_traffic_onward`).
 """
@@ -25,15 +26,22 @@ from temporal_assets.contracts import ColumnSpec, Table, Type
 from temporal_assets.core.sorted_texts import Keys, Seeker, turned
 from temporal_assets.core.texts import Flags, Int64s
 from temporal_assets.engines.arrow_texts import from_arrow, from_repeated
-from temporal_assets.engines.batches import in_order
 from temporal_assets.engines.parquet_rows import ParquetRows
 from temporal_assets.engines.sql import sql_file
 from temporal_assets.logs.urls import SITE
 from temporal_assets.windows.asset import Job
+from temporal_assets.windows.kept_pages import kept_pages
 from temporal_assets.windows.onward import Earlier
 
 COUNTED: Final = ("visits", "referred", "referrals", "clients", "few_clients")
 """What is copied from a row of before, or taken from a changed one."""
+
+_Files = Mapping[str, list[str]]
+"""Of all tables that were asked for."""
+
+_ROWS_AT_ONCE: Final = 122_880
+"""Rows that are put together at a time, as many as a group of a file has: memory for a million is
+given back and cleared each time, which takes longer than to fill it."""
 
 _SITES: Final = ("site",)
 """What is read of `ParquetRows` as dictionaries."""
@@ -189,23 +197,25 @@ class Changes:
     """Of all tables that were asked for."""
 
 
-def find_changes(job: Job, earlier: Earlier, least_clients: int, at_once: int) -> Changes | None:
-    """None where the tables of the two windows do not belong together.
-
-    `at_once` pages are held in memory with their lists.
-    """
-    last = job.day - dt.timedelta(days=earlier.moved)
+def find_changes(job: Job, earlier: Earlier, least_clients: int) -> Changes | None:
+    """None where the tables of the two windows do not belong together."""
+    last = _last_shared(job, earlier)
     parameters = {"earlier_day": last, "least_clients": least_clients, "site": SITE}
     files = _given(job, earlier, last)
     _ask(job, _NAMES, files, parameters)
     totals, before = (ParquetRows(files[name], _SITES) for name in ("page_totals", "earlier"))
-    pages = _meet(totals, before, files, last)
+    pages = _meet(job, earlier, totals, before, files)
     if pages is None:
         return None
     changes = Changes(totals, before, pages, files)
-    files[_CHANGED_PAGES.name] = _changed_pages(job, changes, at_once)
+    files[_CHANGED_PAGES.name] = _changed_pages(job, changes)
     _ask(job, _NUMBERS, files, parameters)
     return changes
+
+
+def _last_shared(job: Job, earlier: Earlier) -> dt.date:
+    """The last day of the earlier window, which both have."""
+    return job.day - dt.timedelta(days=earlier.moved)
 
 
 def _given(job: Job, earlier: Earlier, last: dt.date) -> dict[str, list[str]]:
@@ -238,30 +248,33 @@ def _ask(
 
 
 def _meet(
-    totals: ParquetRows, before: ParquetRows, made: Mapping[str, list[str]], last: dt.date
+    job: Job, earlier: Earlier, totals: ParquetRows, before: ParquetRows, made: _Files
 ) -> Pages | None:
-    """Walk along the pages of both windows; None where they do not belong together."""
-    first: dict[str, int] = {}
-    first_before: dict[str, int] = {}
+    """Walk along the pages of now; None where the two windows do not belong together."""
     moved, labels = (ParquetRows(made[name], _SITES) for name in ("moved_pages", "known_labels"))
-    seekers = [
-        Seeker(_keys(before, first_before), len(before)),
-        Seeker(_keys(moved, {}), len(moved)),
-        Seeker(_keys(labels, {}), len(labels)),
-    ]
+    sought = [moved, labels]
+    kept = kept_pages(job, earlier)
+    if kept is None:
+        sought.append(before)
+    seekers = [Seeker(_keys(rows), len(rows)) for rows in sought]
     shown = 0
     with ThreadPoolExecutor(len(seekers) + 1) as pool:
-        asked = pool.submit(_is_new, totals, last)
-        for keys in _keys(totals, first):
+        asked = pool.submit(_is_new, totals, _last_shared(job, earlier))
+        for keys in _keys(totals):
             look = partial(Seeker.look, shown=keys, first=shown)
             list(pool.map(look, seekers))
             shown += len(keys)
-    renumbered, of_moved, of_labels = (seeker.places for seeker in seekers)
+    of_moved, of_labels = (seeker.places for seeker in seekers[:2])
     is_new = asked.result()
+    renumbered = seekers[2].places if kept is None else _one_by_one(kept, is_new)
+    if len(renumbered) != len(before):
+        return None
     # Nothing that was counted of a page whose days have all left is still true.
     renumbered[is_new[renumbered]] = -1
     of_before = turned(renumbered, len(totals))
-    pages = Pages(of_before, renumbered, of_moved, of_labels, first, first_before)
+    pages = Pages(
+        of_before, renumbered, of_moved, of_labels, _first_rows(totals), _first_rows(before)
+    )
     are_right = (
         (of_labels >= 0).all()
         and (is_new[:-1] == (of_before < 0)).all()
@@ -271,21 +284,38 @@ def _meet(
     return pages if are_right else None
 
 
-def _keys(rows: ParquetRows, first: dict[str, int]) -> Iterator[Keys]:
-    """What pages are sorted by; notes where sites begin."""
-    number = 0
-    for keys, sites in rows.blocks(("site", "url"), _of_block):
-        for site, start in sites:
-            first.setdefault(site, number + start)
-        number += len(keys)
-        yield keys
+def _one_by_one(kept: Flags, is_new: Flags) -> Int64s:
+    """For each page of before, its page now; of none where there are more of one than of the other.
+
+    `is_new` has one more False at the end.
+    """
+    rows, pages = np.flatnonzero(kept), np.flatnonzero(~is_new[:-1])
+    if len(rows) != len(pages):
+        return rows[:0]
+    renumbered = np.full(len(kept), -1, np.int64)
+    renumbered[rows] = pages
+    return renumbered
 
 
-def _of_block(block: pa.Table) -> tuple[Keys, list[tuple[str, int]]]:
-    """Sites and URLs; each site and the first row that has it."""
+def _keys(rows: ParquetRows) -> Iterator[Keys]:
+    """What pages are sorted by."""
+    return rows.blocks(("site", "url"), _of_block)
+
+
+def _of_block(block: pa.Table) -> Keys:
     sites, urls = (block.column(name).combine_chunks() for name in ("site", "url"))
-    keys = Keys(*from_repeated(sites), from_arrow(urls))
-    return keys, [(site, start) for site, start, _ in site_runs(sites)]
+    return Keys(*from_repeated(sites), from_arrow(urls))
+
+
+def _first_rows(rows: ParquetRows) -> dict[str, int]:
+    """The first row of each site."""
+    first: dict[str, int] = {}
+    number = 0
+    for sites in rows.blocks(_SITES, lambda block: block.column("site").combine_chunks()):
+        for site, start, _ in site_runs(sites):
+            first.setdefault(site, number + start)
+        number += len(sites)
+    return first
 
 
 def site_runs(sites: pa.DictionaryArray) -> Iterator[tuple[str, int, int]]:
@@ -305,50 +335,50 @@ def _is_new(totals: ParquetRows, last: dt.date) -> Flags:
     return np.concatenate((*totals.blocks(("birth",), flags), [False]))
 
 
-def _changed_pages(job: Job, changes: Changes, at_once: int) -> list[str]:
+def _changed_pages(job: Job, changes: Changes) -> list[str]:
     """The file of `changed_pages`: what was counted of them is taken from their rows of before."""
-    part = _Part(ParquetRows(changes.files["moved_pages"]), changes.before, changes.pages)
-    parts = range(0, max(len(changes.totals), 1), at_once)
-    tables = in_order(
-        lambda first: part.table(first, first + at_once), parts, job.settings.engine.used_threads
+    made = pa.RecordBatchReader.from_batches(
+        _CHANGED_PAGES.arrow_schema,
+        (batch for table in _tables_of_changed(changes) for batch in table.to_batches()),
     )
-    reader = pa.RecordBatchReader.from_batches(
-        _CHANGED_PAGES.arrow_schema, (batch for table in tables for batch in table.to_batches())
-    )
-    return [str(path) for path in job.engine.write(reader, _CHANGED_PAGES, job.out)]
+    return [str(path) for path in job.engine.write(made, _CHANGED_PAGES, job.out)]
 
 
-class _Part:
-    """Rows of `changed_pages`, some at a time."""
-
-    def __init__(self, moved: ParquetRows, before: ParquetRows, pages: Pages) -> None:
-        self._moved, self._before = moved, before
-        self._rows = np.flatnonzero(pages.moved >= 0)
-        self._changed = pages.changed
-        self._of_before = pages.before
-
-    def table(self, first: int, stop: int) -> pa.Table:
-        """Of the pages from `first` to `stop`, without the latter."""
-        low, high = (int(at) for at in np.searchsorted(self._changed, (first, stop)))
-        rows, here = self._rows[low:high], self._of_before[self._changed[low:high]]
-        start, end = span(rows)
-        names = self._moved.read(start, end, ("site", "url")).take(pa.array(rows - start))
-        counted = self._counted(here)
+def _tables_of_changed(changes: Changes) -> Iterator[pa.Table]:
+    """Rows of `changed_pages`, those of some pages at a time."""
+    pages = changes.pages
+    moved, here = np.flatnonzero(pages.moved >= 0), pages.before[pages.changed]
+    ranges = [np.searchsorted(pages.changed, one).tolist() for one in parts(0, len(changes.totals))]
+    of_moved = [span(moved[low:high]) for low, high in ranges]
+    of_before = [span(here[low:high]) for low, high in ranges]
+    names = ParquetRows(changes.files["moved_pages"]).in_ranges(of_moved, ("site", "url"))
+    counts = changes.before.in_ranges(of_before, COUNTED)
+    for (low, high), (first, _), (row, _), named, counted in zip(
+        ranges, of_moved, of_before, names, counts, strict=True
+    ):
+        name = named.take(pa.array(moved[low:high] - first))
+        count = _counted(counted, np.where(here[low:high] < 0, len(counted), here[low:high] - row))
         columns = {
             "page": pa.array(np.arange(low, high)),
-            **{name: names[name] for name in ("site", "url")},
-            "is_new": pa.array(here < 0),
-            **{name: counted[name] for name in COUNTED},
+            "is_new": pa.array(here[low:high] < 0),
+            **{column: name[column] for column in ("site", "url")},
+            **{column: count[column] for column in COUNTED},
         }
-        return pa.table(columns).cast(_CHANGED_PAGES.arrow_schema)
+        yield (
+            pa.table(columns).select(_CHANGED_PAGES.column_names).cast(_CHANGED_PAGES.arrow_schema)
+        )
 
-    def _counted(self, here: Int64s) -> pa.Table:
-        """Rows of before; of -1, where nothing was."""
-        low, high = span(here)
-        before = self._before.read(low, high, COUNTED)
-        nothing = pa.Table.from_pylist([_NOTHING], before.schema)
-        both = pa.concat_tables([before, nothing]).combine_chunks()
-        return both.take(pa.array(np.where(here < 0, len(before), here - low)))
+
+def _counted(before: pa.Table, row: Int64s) -> pa.Table:
+    """Rows of before, and of the one behind the last, in which nothing was."""
+    nothing = pa.Table.from_pylist([_NOTHING], before.schema)
+    return pa.concat_tables([before, nothing]).combine_chunks().take(pa.array(row))
+
+
+def parts(first: int, stop: int) -> list[tuple[int, int]]:
+    """The rows from `first` to `stop` in ranges, one at least, as rows are put together."""
+    starts = range(first, max(stop, first + 1), _ROWS_AT_ONCE)
+    return [(start, min(start + _ROWS_AT_ONCE, stop)) for start in starts]
 
 
 def span(rows: Int64s) -> tuple[int, int]:

@@ -25,8 +25,9 @@ from temporal_assets.logs.urls import site_of
 from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage.manifest import Input
 from temporal_assets.storage.store import Store
-from temporal_assets.windows import page_traffic
+from temporal_assets.windows import page_traffic, page_traffic_changes
 from temporal_assets.windows.asset import Job, Sources
+from temporal_assets.windows.kept_pages import kept_pages
 from temporal_assets.windows.page_traffic import PAGE_TRAFFIC
 from temporal_assets.windows.page_traffic_onward import go_on
 from tests.engines.both import BothEngines
@@ -89,11 +90,18 @@ class Traffic:
     def pages(self, last: int) -> list[dict[str, Any]]:
         """Rows of `page_totals`, and what `page_labels` may say of them."""
         views: dict[str, list[int]] = {}
-        for n in range(max(0, last - LENGTH + 1), last + 1):
+        first = last - LENGTH + 1
+        for n in range(max(0, first), last + 1):
             for target, _ in sorted({(target, client) for _, target, client in self.days[n]}):
                 views.setdefault(target, []).append(n)
         rows = [
-            {"site": site_of(url), "url": url, "total": len(seen), "birth": self.day(seen[0])}
+            {
+                "site": site_of(url),
+                "url": url,
+                "total": len(seen),
+                "birth": self.day(seen[0]),
+                "seen": sum(1 << n - first for n in set(seen)),
+            }
             for url, seen in views.items()
         ]
         return sorted(rows, key=lambda row: (row["site"].encode(), row["url"].encode()))
@@ -156,12 +164,23 @@ def ways(monkeypatch: pytest.MonkeyPatch) -> list[int | None]:
     days=many_days,
     steps=st.lists(st.integers(-4, 4), min_size=2, max_size=4, unique=True).map(sorted),
     at_once=st.sampled_from([2, 100]),
+    rows_at_once=st.sampled_from([1, 3, 100]),
+    walks=st.booleans(),
 )
 def test_going_on_gives_the_bytes_of_all_days(
-    duckdb: Engine, days: list[list[Visit]], steps: list[int], at_once: int
+    duckdb: Engine,
+    days: list[list[Visit]],
+    steps: list[int],
+    at_once: int,
+    rows_at_once: int,
+    walks: bool,
 ) -> None:
+    """Also where the totals of the window before are gone, so that both are walked along."""
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(page_traffic, "PAGES_AT_ONCE", at_once)
+        patch.setattr(page_traffic_changes, "_ROWS_AT_ONCE", rows_at_once)
+        if walks:
+            patch.setattr(page_traffic_changes, "kept_pages", lambda *_: None)
         onward = Traffic(duckdb, Path(folder, "onward"), days)
         lasts = [LENGTH - 1 + step for step in steps if LENGTH - 1 + step < len(days)]
         for last in lasts:
@@ -196,6 +215,33 @@ def test_both_engines_find_the_same_changes(
     here.make(LENGTH - 1)
     here.make(LENGTH)
     assert ways == [1]
+
+
+def test_kept_pages_are_told_while_their_totals_are_there(
+    duckdb: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[list[bool] | None] = []
+
+    def noted(job: Job, earlier: Any) -> Any:
+        kept = kept_pages(job, earlier)
+        told.append(None if kept is None else kept.tolist())
+        return kept
+
+    monkeypatch.setattr(page_traffic_changes, "kept_pages", noted)
+    days: list[list[Visit]] = [[(None, URLS[0], 1)], [(None, URLS[1], 1)]] * LENGTH
+    days[0] = [(None, URLS[2], 1), (None, URLS[3], 1)]
+    days[LENGTH] = [(None, URLS[3], 1)]  # comes back on the day after its only one has left
+    here = Traffic(duckdb, tmp_path, days)
+    for last in (LENGTH - 1, LENGTH):
+        here.make(last)
+    # Of four pages the first two were seen on other days, too.
+    assert told == [[True, True, False, False]]
+    # Others than those that the rows of before were made from.
+    here.publish("page_totals", LENGTH, here.pages(LENGTH)[1:], [])
+    here.make(LENGTH + 1)
+    here.store.remove("page_totals", here.day(LENGTH + 1))
+    here.make(LENGTH + 2)
+    assert told[1:] == [None, None]
 
 
 def test_an_audience_that_shrinks_is_named_again(duckdb: Engine, tmp_path: Path) -> None:
