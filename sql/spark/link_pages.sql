@@ -1,6 +1,6 @@
 -- link_pages: made from sql/link_pages.sql by `python -m temporal_assets.engines.translation`; edit that
 -- inputs: page_links, page_totals
--- parameters: none
+-- parameters: site
 WITH ends AS (
   SELECT
     referrer AS url,
@@ -20,6 +20,34 @@ WITH ends AS (
       SELECT
         url
       FROM ends
+    )
+), met AS (
+  SELECT DISTINCT
+    ends.host
+  FROM ends
+  INNER JOIN opened
+    ON opened.url = ends.url
+), asked AS (
+  SELECT DISTINCT
+    REGEXP_EXTRACT(ends.url, :site) AS site
+  FROM ends
+  LEFT JOIN met
+    ON met.host = ends.host
+  WHERE
+    met.host IS NULL
+), known AS (
+  SELECT
+    host
+  FROM met
+  UNION
+  SELECT
+    SPLIT_PART(url, '/', 3) AS host
+  FROM {page_totals} AS page_totals
+  WHERE
+    site IN (
+      SELECT
+        site
+      FROM asked
     )
 ), hosts AS (
   SELECT
@@ -45,11 +73,7 @@ INNER JOIN hosts
   ON hosts.host = ends.host
 LEFT JOIN opened
   ON opened.url = ends.url
-LEFT JOIN (
-  SELECT DISTINCT
-    SPLIT_PART(url, '/', 3) AS host
-  FROM {page_totals} AS page_totals
-) AS known
+LEFT JOIN known
   ON known.host = ends.host
 ORDER BY
   page NULLS LAST

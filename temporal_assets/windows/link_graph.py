@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 from temporal_assets.contracts import ColumnSpec, Table, Type
 from temporal_assets.core.links import Links, links_of_rows
 from temporal_assets.engines.base import Engine
+from temporal_assets.logs.urls import SITE
 
 LINK_SQL: Final = ("page_links", "link_pages", "link_numbers")
 """The statements that make links."""
@@ -94,7 +95,7 @@ def link_tables(
     inputs = {"transits": transits, "wanted": wanted, "seeds": [str(named)]}
     links = {"page_links": paths(engine.query("page_links", inputs, {}, _PAGE_LINKS, out))}
     totals = {"page_totals": page_totals}
-    pages = paths(engine.query("link_pages", links | totals, {}, _LINK_PAGES, out))
+    pages = paths(engine.query("link_pages", links | totals, {"site": SITE}, _LINK_PAGES, out))
     numbered = links | {"link_pages": pages}
     return LinkTables(pages, paths(engine.query("link_numbers", numbered, {}, _LINK_NUMBERS, out)))
 

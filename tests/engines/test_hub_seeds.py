@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from temporal_assets import contracts
 from temporal_assets.engines.base import Engine
+from temporal_assets.logs.urls import site_of
 from temporal_assets.quality.evaluate import Status
 from temporal_assets.quality.inspect import Inspector
 from temporal_assets.settings import Settings, load_settings
@@ -294,7 +295,8 @@ def test_without_referrers_there_are_no_hubs_and_nothing_to_judge(
     assert {one.expected.name for one in found if one.status is Status.NOT_JUDGED} >= {"has_hubs"}
 
 
-urls = st.sampled_from([f"https://{h}.example/{p}" for h in "abc" for p in ("", "ü", "x?y='1")])
+hosts = ("a.example", "a.example:8443", "b.example", "c.example")
+urls = st.sampled_from([f"https://{h}/{p}" for h in hosts for p in ("", "ü", "x?y='1")])
 walks = st.lists(st.tuples(st.none() | urls, urls, st.integers(1, 4)), min_size=1, max_size=30)
 some = st.sets(urls)
 
@@ -319,7 +321,7 @@ def test_links_are_what_a_loop_says(
             for a, b, c in sorted(set(walked), key=str)
         ]
         totals = [
-            {"day": FIRST, "site": url.split("/")[2], "url": url, "total": 1, "birth": FIRST}
+            {"day": FIRST, "site": site_of(url), "url": url, "total": 1, "birth": FIRST}
             for url in opened
         ]
         transits, page_totals = [str(out / "transits")], [str(out / "totals")]
@@ -335,7 +337,7 @@ def test_links_are_what_a_loop_says(
         pages = pq.read_table(tables.pages).to_pylist()
         visits = came_to(engine, settings, transits, tables.pages, FIRST, out)
         found = read_links(tables)
-    hosts = {url.split("/")[2] for url in opened}
+    met = {url.split("/")[2] for url in opened}
     names = [page["url"] for page in pages]
     assert names == sorted(set(linked).union(*linked.values()), key=in_order)
     assert [page["page"] for page in pages] == list(range(len(pages)))
@@ -345,7 +347,7 @@ def test_links_are_what_a_loop_says(
         url = page["url"]
         assert [names[n] for n in row] == sorted(linked[url], key=in_order)
         assert page["is_opened"] == (url in opened)
-        assert page["is_external"] == (url.split("/")[2] not in hosts)
+        assert page["is_external"] == (url.split("/")[2] not in met)
         # One that was only linked to, and is on a known host, has nobody who came to it or from it.
         known = opened[url] if url in opened else came[url]
         assert visits.get(page["page"], {"clients": 0})["clients"] == len(known)
@@ -373,7 +375,8 @@ def test_visits_by_hand(engine: Engine, tmp_path: Path) -> None:
     transits, totals = tmp_path / "transits", tmp_path / "totals"
     pq.write_table(pa.Table.from_pylist(rows, contracts.TRANSITS.arrow_schema), transits)
     of = [
-        {"url": url, "total": 1, "day": FIRST, "site": "", "birth": FIRST} for url in (FRONT, OTHER)
+        {"url": url, "total": 1, "day": FIRST, "site": site_of(url), "birth": FIRST}
+        for url in (FRONT, OTHER)
     ]
     pq.write_table(pa.Table.from_pylist(of, contracts.PAGE_TOTALS.arrow_schema), totals)
     tables = link_tables(engine, [str(transits)], [str(totals)], [str(totals)], tmp_path)
