@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from temporal_assets.core.compiled import kernel, readonly
+from temporal_assets.core.compiled import inlined, kernel, readonly
 from temporal_assets.core.texts import Bytes, Int32s, Int64s, Texts, equal_bytes
 
 _WORD: Final = 8
@@ -102,10 +102,15 @@ def _walk(
 ) -> tuple[int, int]:
     """Go on in both until one has ended; how far each was gone."""
     count = len(shown[2])
+    # Many pairs have the same first string: two of them are compared once.
+    k, m, firsts = -1, -1, 0
     while place < count and at < len(wanted[2]):
-        order = _order(shown, place, wanted, at)
+        if shown[2][place] != k or wanted[2][at] != m:
+            k, m = shown[2][place], wanted[2][at]
+            firsts = _order_of_firsts(shown, k, wanted, m)
+        order = firsts if firsts != 0 else _order_of_seconds(shown, place, wanted, at)
         if order < 0:
-            place = _leap(shown, place, count, wanted, at)
+            place = _leap(shown, place, count, wanted, at, firsts)
             continue
         if order == 0:
             found[at] = first + place
@@ -115,25 +120,21 @@ def _walk(
 
 
 @kernel
-def _leap(shown: Pairs, place: int, count: int, wanted: Pairs, at: int) -> int:
+def _leap(shown: Pairs, place: int, count: int, wanted: Pairs, at: int, firsts: int) -> int:
     """The first pair behind `place` that is not less than the wanted one.
 
     In steps that double until they are too long, and halves of the last: where one pair in fifty
-    is wanted, most are never looked at.
+    is wanted, most are never looked at. `firsts` is the order of the first strings at `place`.
     """
+    k = shown[2][place]
     low, step = place + 1, 1
-    while low + step <= count and _order(shown, low + step - 1, wanted, at) < 0:
+    while low + step <= count and _order_by(shown, low + step - 1, wanted, at, k, firsts) < 0:
         low += step
         step *= 2
-    return _first_from(shown, low, min(low + step - 1, count), wanted, at, 0)
-
-
-@kernel
-def _first_from(pairs: Pairs, low: int, high: int, other: Pairs, j: int, least: int) -> int:
-    """Of pairs from `low` on, the first with an order of `least` at least, or `high`: by halves."""
+    high = min(low + step - 1, count)
     while low < high:
         middle = (low + high) // 2
-        if _order(pairs, middle, other, j) < least:
+        if _order_by(shown, middle, wanted, at, k, firsts) < 0:
             low = middle + 1
         else:
             high = middle
@@ -144,36 +145,64 @@ def _first_from(pairs: Pairs, low: int, high: int, other: Pairs, j: int, least: 
 def _merge(one: Pairs, other: Pairs, places: Int64s, others: Int64s) -> int:
     """Pairs of both in one order; how many there are together."""
     i, j, count = 0, 0, 0
-    while i < len(one[2]) or j < len(other[2]):
-        if i == len(one[2]):
-            order = 1
-        elif j == len(other[2]):
-            order = -1
-        else:
-            order = _order(one, i, other, j)
+    k, m, firsts = -1, -1, 0
+    while i < len(one[2]) and j < len(other[2]):
+        if one[2][i] != k or other[2][j] != m:
+            k, m = one[2][i], other[2][j]
+            firsts = _order_of_firsts(one, k, other, m)
+        order = firsts if firsts != 0 else _order_of_seconds(one, i, other, j)
         places[count] = i if order <= 0 else -1
         others[count] = j if order >= 0 else -1
         i += order <= 0
         j += order >= 0
+        count += 1
+    while i < len(one[2]):
+        places[count], others[count] = i, -1
+        i += 1
+        count += 1
+    while j < len(other[2]):
+        places[count], others[count] = -1, j
+        j += 1
         count += 1
     return count
 
 
 @kernel
 def _count(pairs: Pairs, start: int, last: Pairs) -> int:
-    return _first_from(pairs, start, len(pairs[2]), last, 0, 1)
+    """By halves: how many are not beyond the only pair of `last`."""
+    low, high = start, len(pairs[2])
+    while low < high:
+        middle = (low + high) // 2
+        if _order_by(pairs, middle, last, 0, -1, 0) <= 0:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
-@kernel
-def _order(one: Pairs, i: int, other: Pairs, j: int) -> int:
-    """Negative, 0 or positive, as pair i is less than, equal to or greater than the other's j."""
-    a, a_at, a_of, b, b_at = one
-    c, c_at, c_of, d, d_at = other
-    k, m = a_of[i], c_of[j]
-    order = _compare(a, a_at[k], a_at[k + 1], c, c_at[m], c_at[m + 1])
-    if order != 0:
-        return order
-    return _compare(b, b_at[i], b_at[i + 1], d, d_at[j], d_at[j + 1])
+@inlined
+def _order_by(one: Pairs, i: int, other: Pairs, j: int, k: int, firsts: int) -> int:
+    """Negative, 0 or positive, as pair i is less than, equal to or greater than the other's j.
+
+    Where pair i has the first string k, the order of the first strings is known.
+    """
+    if one[2][i] != k:
+        firsts = _order_of_firsts(one, one[2][i], other, other[2][j])
+    return firsts if firsts != 0 else _order_of_seconds(one, i, other, j)
+
+
+@inlined
+def _order_of_firsts(one: Pairs, k: int, other: Pairs, m: int) -> int:
+    a, a_at, _, _, _ = one
+    b, b_at, _, _, _ = other
+    return _compare(a, a_at[k], a_at[k + 1], b, b_at[m], b_at[m + 1])
+
+
+@inlined
+def _order_of_seconds(one: Pairs, i: int, other: Pairs, j: int) -> int:
+    _, _, _, a, a_at = one
+    _, _, _, b, b_at = other
+    return _compare(a, a_at[i], a_at[i + 1], b, b_at[j], b_at[j + 1])
 
 
 @kernel
