@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Any
 import duckdb
 import numpy as np
 import orjson
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -24,6 +25,7 @@ from temporal_assets import contracts
 from temporal_assets.core import synthetic
 from temporal_assets.core.curves import Options, fit
 from temporal_assets.daily import build_derived, build_requests
+from temporal_assets.engines import parquet_rows
 from temporal_assets.engines.base import Inputs
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.logs import cleaning, structured
@@ -37,7 +39,7 @@ from temporal_assets.windows.asset import Job, Sources, build
 from temporal_assets.windows.page_histories import PAGE_HISTORIES
 from temporal_assets.windows.page_totals import PAGE_TOTALS
 from temporal_assets.windows.page_traffic import PAGE_TRAFFIC, write_traffic
-from temporal_assets.windows.page_traffic_changes import ONWARD_SQL
+from temporal_assets.windows.page_traffic_changes import COUNTED, ONWARD_SQL
 from tests.logs import line, write
 
 FIRST = dt.date(2026, 3, 2)
@@ -268,8 +270,11 @@ def test_traffic_compares_urls_once_and_reads_pages_by_parts(
     assert sum(found[-3:]) == traffic
 
 
-def test_the_next_traffic_reads_shared_days_once(corpus: Corpus) -> None:
+def test_the_next_traffic_reads_shared_days_once(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """To find what comes again; the rest is of what has changed, and of rows that are copied."""
+    read = _columns_read(monkeypatch)
     days = [FIRST + n * ONE for n in (WINDOW - 1, WINDOW)]
     for day in days:
         _window(corpus, day)
@@ -299,6 +304,23 @@ def test_the_next_traffic_reads_shared_days_once(corpus: Corpus) -> None:
     assert shared + moved <= kept <= shared + moved + pages
     # What moved, several times over; of all pages, only those are scanned that it names.
     assert sum(others) <= 5 * moved + 2 * shared
+    # Of the window before, numbers: which of its pages is which no URL is asked.
+    before = f"page_traffic/day={days[0]}/"
+    assert {column for path, column in read if before in path} == {"site", "links", *COUNTED}
+
+
+def _columns_read(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """Files and columns whose rows are read by their numbers from now on."""
+    read: list[tuple[str, str]] = []
+    of_file = parquet_rows._File.read
+
+    def noting(file: Any, groups: Sequence[int], columns: Sequence[str] | None) -> pa.Table:
+        table = of_file(file, groups, columns)
+        read.extend((file.path, column) for column in table.column_names)
+        return table
+
+    monkeypatch.setattr(parquet_rows._File, "read", noting)
+    return read
 
 
 def _publish_no_labels(corpus: Corpus, day: dt.date) -> None:
