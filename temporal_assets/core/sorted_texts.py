@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from temporal_assets.core.compiled import inlined, kernel, readonly
-from temporal_assets.core.texts import Bytes, Int32s, Int64s, Texts, equal_bytes
+from temporal_assets.core.texts import Bytes, Flags, Int32s, Int64s, Texts, equal_bytes
 
 _WORD: Final = 8
 
@@ -87,6 +87,30 @@ def turned(places: Int64s, count: int) -> Int64s:
     standing = np.full(count, -1, np.int64)
     _stand(places, standing)
     return standing
+
+
+def in_step(kept: Flags, stays: Flags) -> tuple[Int64s, Int64s] | None:
+    """For rows of two tables of which those that are marked are the same, in the same order.
+
+    For each row of the first its place in the second, and the other way round; -1 of those that are
+    not marked. None where more are marked in one than in the other.
+    """
+    if np.count_nonzero(kept) != np.count_nonzero(stays):
+        return None
+    places, standing = np.full(len(kept), -1, np.int64), np.full(len(stays), -1, np.int64)
+    _step(readonly(kept), readonly(stays), places, standing)
+    return places, standing
+
+
+@kernel
+def _step(kept: Flags, stays: Flags, places: Int64s, standing: Int64s) -> None:
+    at = 0
+    for i in range(len(kept)):
+        if kept[i]:
+            while not stays[at]:
+                at += 1
+            places[i], standing[at] = at, i
+            at += 1
 
 
 @kernel

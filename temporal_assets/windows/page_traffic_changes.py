@@ -23,9 +23,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from temporal_assets.contracts import ColumnSpec, Table, Type
-from temporal_assets.core.sorted_texts import Keys, Seeker, turned
+from temporal_assets.core.sorted_texts import Keys, Seeker, in_step, turned
 from temporal_assets.core.texts import Flags, Int64s
 from temporal_assets.engines.arrow_texts import from_arrow, from_repeated
+from temporal_assets.engines.batches import in_order
 from temporal_assets.engines.parquet_rows import ParquetRows
 from temporal_assets.engines.sql import sql_file
 from temporal_assets.logs.urls import SITE
@@ -38,10 +39,6 @@ COUNTED: Final = ("visits", "referred", "referrals", "clients", "few_clients")
 
 _Files = Mapping[str, list[str]]
 """Of all tables that were asked for."""
-
-_ROWS_AT_ONCE: Final = 122_880
-"""Rows that are put together at a time, as many as a group of a file has: memory for a million is
-given back and cleared each time, which takes longer than to fill it."""
 
 _SITES: Final = ("site",)
 """What is read of `ParquetRows` as dictionaries."""
@@ -197,8 +194,11 @@ class Changes:
     """Of all tables that were asked for."""
 
 
-def find_changes(job: Job, earlier: Earlier, least_clients: int) -> Changes | None:
-    """None where the tables of the two windows do not belong together."""
+def find_changes(job: Job, earlier: Earlier, least_clients: int, at_once: int) -> Changes | None:
+    """None where the tables of the two windows do not belong together.
+
+    `at_once` pages are held in memory with their lists.
+    """
     last = _last_shared(job, earlier)
     parameters = {"earlier_day": last, "least_clients": least_clients, "site": SITE}
     files = _given(job, earlier, last)
@@ -208,7 +208,7 @@ def find_changes(job: Job, earlier: Earlier, least_clients: int) -> Changes | No
     if pages is None:
         return None
     changes = Changes(totals, before, pages, files)
-    files[_CHANGED_PAGES.name] = _changed_pages(job, changes)
+    files[_CHANGED_PAGES.name] = _changed_pages(job, changes, at_once)
     _ask(job, _NUMBERS, files, parameters)
     return changes
 
@@ -253,48 +253,41 @@ def _meet(
     """Walk along the pages of now; None where the two windows do not belong together."""
     moved, labels = (ParquetRows(made[name], _SITES) for name in ("moved_pages", "known_labels"))
     sought = [moved, labels]
-    kept = kept_pages(job, earlier)
-    if kept is None:
-        sought.append(before)
-    seekers = [Seeker(_keys(rows), len(rows)) for rows in sought]
     shown = 0
-    with ThreadPoolExecutor(len(seekers) + 1) as pool:
-        asked = pool.submit(_is_new, totals, _last_shared(job, earlier))
+    with ThreadPoolExecutor() as pool:
+        kept = pool.submit(kept_pages, job, earlier)
+        new = pool.submit(_is_new, totals, _last_shared(job, earlier))
+        first, first_before = (pool.submit(_first_rows, rows) for rows in (totals, before))
+        if kept.result() is None:
+            sought.append(before)
+        seekers = [Seeker(_keys(rows), len(rows)) for rows in sought]
         for keys in _keys(totals):
             look = partial(Seeker.look, shown=keys, first=shown)
             list(pool.map(look, seekers))
             shown += len(keys)
-    of_moved, of_labels = (seeker.places for seeker in seekers[:2])
-    is_new = asked.result()
-    renumbered = seekers[2].places if kept is None else _one_by_one(kept, is_new)
-    if len(renumbered) != len(before):
+    of_moved, of_labels, *walked = (seeker.places for seeker in seekers)
+    is_new, flags = new.result(), kept.result()
+    both = _walked(walked[0], is_new) if flags is None else in_step(flags, ~is_new)
+    if both is None or len(both[0]) != len(before):
         return None
-    # Nothing that was counted of a page whose days have all left is still true.
-    renumbered[is_new[renumbered]] = -1
-    of_before = turned(renumbered, len(totals))
-    pages = Pages(
-        of_before, renumbered, of_moved, of_labels, _first_rows(totals), _first_rows(before)
-    )
+    pages = Pages(both[1], both[0], of_moved, of_labels, first.result(), first_before.result())
     are_right = (
         (of_labels >= 0).all()
-        and (is_new[:-1] == (of_before < 0)).all()
         # Of a new page nothing is known but what moved.
         and np.count_nonzero(is_new) == np.count_nonzero(is_new[pages.changed])
     )
     return pages if are_right else None
 
 
-def _one_by_one(kept: Flags, is_new: Flags) -> Int64s:
-    """For each page of before, its page now; of none where there are more of one than of the other.
+def _walked(places: Int64s, is_new: Flags) -> tuple[Int64s, Int64s] | None:
+    """As `in_step`, of rows whose places were found.
 
-    `is_new` has one more False at the end.
+    Nothing that was counted of a page whose days have all left is still true.
     """
-    rows, pages = np.flatnonzero(kept), np.flatnonzero(~is_new[:-1])
-    if len(rows) != len(pages):
-        return rows[:0]
-    renumbered = np.full(len(kept), -1, np.int64)
-    renumbered[rows] = pages
-    return renumbered
+    holds = (places >= 0) & ~is_new[places]
+    renumbered = np.where(holds, places, -1)
+    of_before = turned(renumbered, len(is_new))
+    return (renumbered, of_before) if (is_new == (of_before < 0)).all() else None
 
 
 def _keys(rows: ParquetRows) -> Iterator[Keys]:
@@ -327,58 +320,58 @@ def site_runs(sites: pa.DictionaryArray) -> Iterator[tuple[str, int, int]]:
 
 
 def _is_new(totals: ParquetRows, last: dt.date) -> Flags:
-    """Which pages of now no day knows that both windows have, and one more False at the end."""
+    """Which pages of now no day knows that both windows have."""
 
     def flags(block: pa.Table) -> Flags:
         return np.asarray(pc.greater(block.column("birth"), last).to_numpy())
 
-    return np.concatenate((*totals.blocks(("birth",), flags), [False]))
+    return np.concatenate(list(totals.blocks(("birth",), flags)))
 
 
-def _changed_pages(job: Job, changes: Changes) -> list[str]:
+def _changed_pages(job: Job, changes: Changes, at_once: int) -> list[str]:
     """The file of `changed_pages`: what was counted of them is taken from their rows of before."""
-    made = pa.RecordBatchReader.from_batches(
-        _CHANGED_PAGES.arrow_schema,
-        (batch for table in _tables_of_changed(changes) for batch in table.to_batches()),
+    part = _Part(ParquetRows(changes.files["moved_pages"]), changes.before, changes.pages)
+    parts = range(0, max(len(changes.totals), 1), at_once)
+    tables = in_order(
+        lambda first: part.table(first, first + at_once), parts, job.settings.engine.used_threads
     )
-    return [str(path) for path in job.engine.write(made, _CHANGED_PAGES, job.out)]
+    reader = pa.RecordBatchReader.from_batches(
+        _CHANGED_PAGES.arrow_schema, (batch for table in tables for batch in table.to_batches())
+    )
+    return [str(path) for path in job.engine.write(reader, _CHANGED_PAGES, job.out)]
 
 
-def _tables_of_changed(changes: Changes) -> Iterator[pa.Table]:
-    """Rows of `changed_pages`, those of some pages at a time."""
-    pages = changes.pages
-    moved, here = np.flatnonzero(pages.moved >= 0), pages.before[pages.changed]
-    ranges = [np.searchsorted(pages.changed, one).tolist() for one in parts(0, len(changes.totals))]
-    of_moved = [span(moved[low:high]) for low, high in ranges]
-    of_before = [span(here[low:high]) for low, high in ranges]
-    names = ParquetRows(changes.files["moved_pages"]).in_ranges(of_moved, ("site", "url"))
-    counts = changes.before.in_ranges(of_before, COUNTED)
-    for (low, high), (first, _), (row, _), named, counted in zip(
-        ranges, of_moved, of_before, names, counts, strict=True
-    ):
-        name = named.take(pa.array(moved[low:high] - first))
-        count = _counted(counted, np.where(here[low:high] < 0, len(counted), here[low:high] - row))
+class _Part:
+    """Rows of `changed_pages`, some at a time."""
+
+    def __init__(self, moved: ParquetRows, before: ParquetRows, pages: Pages) -> None:
+        self._moved, self._before = moved, before
+        self._rows = np.flatnonzero(pages.moved >= 0)
+        self._changed = pages.changed
+        self._of_before = pages.before
+
+    def table(self, first: int, stop: int) -> pa.Table:
+        """Of the pages from `first` to `stop`, without the latter."""
+        low, high = (int(at) for at in np.searchsorted(self._changed, (first, stop)))
+        rows, here = self._rows[low:high], self._of_before[self._changed[low:high]]
+        start, end = span(rows)
+        names = self._moved.read(start, end, ("site", "url")).take(pa.array(rows - start))
+        counted = self._counted(here)
         columns = {
             "page": pa.array(np.arange(low, high)),
-            "is_new": pa.array(here[low:high] < 0),
-            **{column: name[column] for column in ("site", "url")},
-            **{column: count[column] for column in COUNTED},
+            **{name: names[name] for name in ("site", "url")},
+            "is_new": pa.array(here < 0),
+            **{name: counted[name] for name in COUNTED},
         }
-        yield (
-            pa.table(columns).select(_CHANGED_PAGES.column_names).cast(_CHANGED_PAGES.arrow_schema)
-        )
+        return pa.table(columns).cast(_CHANGED_PAGES.arrow_schema)
 
-
-def _counted(before: pa.Table, row: Int64s) -> pa.Table:
-    """Rows of before, and of the one behind the last, in which nothing was."""
-    nothing = pa.Table.from_pylist([_NOTHING], before.schema)
-    return pa.concat_tables([before, nothing]).combine_chunks().take(pa.array(row))
-
-
-def parts(first: int, stop: int) -> list[tuple[int, int]]:
-    """The rows from `first` to `stop` in ranges, one at least, as rows are put together."""
-    starts = range(first, max(stop, first + 1), _ROWS_AT_ONCE)
-    return [(start, min(start + _ROWS_AT_ONCE, stop)) for start in starts]
+    def _counted(self, here: Int64s) -> pa.Table:
+        """Rows of before; of -1, where nothing was."""
+        low, high = span(here)
+        before = self._before.read(low, high, COUNTED)
+        nothing = pa.Table.from_pylist([_NOTHING], before.schema)
+        both = pa.concat_tables([before, nothing]).combine_chunks()
+        return both.take(pa.array(np.where(here < 0, len(before), here - low)))
 
 
 def span(rows: Int64s) -> tuple[int, int]:

@@ -9,7 +9,7 @@ has changed since (`page_traffic_changes`), and a window from all its days (`pag
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final
@@ -30,7 +30,6 @@ from temporal_assets.windows.page_traffic_changes import (
     COUNTED,
     Changes,
     find_changes,
-    parts,
     site_runs,
     span,
 )
@@ -46,22 +45,19 @@ def go_on(
 
     `parameters` and `at_once` are those of `page_traffic.write_traffic`.
     """
-    changes = find_changes(job, earlier, parameters["least_clients"])
+    changes = find_changes(job, earlier, parameters["least_clients"], at_once)
     if changes is None:
         return None
-    rows, count = _Rows(changes, parameters), len(changes.totals)
+    rows, totals = _Rows(changes, parameters), changes.totals
 
     def write(first: int) -> list[Path]:
         folder = job.out / f"pages-{first}"
         folder.mkdir()
-        tables = rows.tables(first, min(first + at_once, count))
-        made = pa.RecordBatchReader.from_batches(
-            _SCHEMA, (batch for table in tables for batch in table.to_batches())
-        )
-        return job.engine.write(made, contracts.PAGE_TRAFFIC, folder)
+        table = rows.table(first, min(first + at_once, len(totals)))
+        return job.engine.write(table, contracts.PAGE_TRAFFIC, folder)
 
     with ThreadPoolExecutor(job.settings.engine.used_threads) as pool:
-        parts = pool.map(write, range(0, max(count, 1), at_once))
+        parts = pool.map(write, range(0, max(len(totals), 1), at_once))
         return [path for part in parts for path in part]
 
 
@@ -82,28 +78,18 @@ class _Rows:
         )
         self._is_temporal = labels["is_temporal"].to_numpy()
 
-    def tables(self, first: int, stop: int) -> Iterator[pa.Table]:
-        """Of the pages from `first` to `stop`, without the latter, some at a time."""
-        ranges = parts(first, stop)
-        totals = self._totals.in_ranges(ranges, ("site", "url", "total", "birth"))
-        of_before = [span(self._pages.before[low:high]) for low, high in ranges]
-        before = self._before.in_ranges(of_before, (*COUNTED, "links"))
-        of_changed = [np.searchsorted(self._changed_pages, one).tolist() for one in ranges]
-        changed = self._changed.in_ranges(of_changed, COUNTED)
-        for one, (row, _), *rows in zip(ranges, of_before, totals, before, changed, strict=True):
-            yield self._table(*one, row, *rows)
-
-    def _table(
-        self, first: int, stop: int, low: int, pages: pa.Table, before: pa.Table, changed: pa.Table
-    ) -> pa.Table:
-        """Of some pages, with rows of before from `low` on, and changed ones."""
+    def table(self, first: int, stop: int) -> pa.Table:
+        """Of the pages from `first` to `stop`, without the latter."""
+        pages = self._totals.read(first, stop, ("site", "url", "total", "birth"))
         here = self._pages.before[first:stop]
+        low, high = span(here)
+        before = self._before.read(low, high, (*COUNTED, "links"))
         row = np.where(here < 0, -1, here - low)
         columns = {
             "day": pa.repeat(pa.scalar(self._parameters["day"], pa.date32()), len(pages)),
             "site": pages["site"],
             "url": pages["url"],
-            **self._counted(before, changed, row, first, stop),
+            **self._counted(before, row, first, stop),
             "links": self._links(before["links"], row, pages["site"], first, stop),
             "views": pages["total"],
             "is_new": self._came_new(pages["birth"], pages["total"]),
@@ -112,9 +98,10 @@ class _Rows:
         return pa.table([columns[field.name].cast(field.type) for field in _SCHEMA], _SCHEMA)
 
     def _counted(
-        self, before: pa.Table, changed: pa.Table, row: Int64s, first: int, stop: int
+        self, before: pa.Table, row: Int64s, first: int, stop: int
     ) -> dict[str, pa.ChunkedArray]:
         low, high = np.searchsorted(self._changed_pages, (first, stop))
+        changed = self._changed.read(int(low), int(high), COUNTED)
         place = row.copy()
         place[self._changed_pages[low:high] - first] = len(before) + np.arange(high - low)
         both = pa.concat_tables(

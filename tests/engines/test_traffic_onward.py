@@ -164,7 +164,6 @@ def ways(monkeypatch: pytest.MonkeyPatch) -> list[int | None]:
     days=many_days,
     steps=st.lists(st.integers(-4, 4), min_size=2, max_size=4, unique=True).map(sorted),
     at_once=st.sampled_from([2, 100]),
-    rows_at_once=st.sampled_from([1, 3, 100]),
     walks=st.booleans(),
 )
 def test_going_on_gives_the_bytes_of_all_days(
@@ -172,13 +171,11 @@ def test_going_on_gives_the_bytes_of_all_days(
     days: list[list[Visit]],
     steps: list[int],
     at_once: int,
-    rows_at_once: int,
     walks: bool,
 ) -> None:
     """Also where the totals of the window before are gone, so that both are walked along."""
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(page_traffic, "PAGES_AT_ONCE", at_once)
-        patch.setattr(page_traffic_changes, "_ROWS_AT_ONCE", rows_at_once)
         if walks:
             patch.setattr(page_traffic_changes, "kept_pages", lambda *_: None)
         onward = Traffic(duckdb, Path(folder, "onward"), days)

@@ -6,7 +6,14 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.core.sorted_texts import Keys, Seeker, count_up_to, merged, turned
+from temporal_assets.core.sorted_texts import (
+    Keys,
+    Seeker,
+    count_up_to,
+    in_step,
+    merged,
+    turned,
+)
 from temporal_assets.core.texts import texts
 
 a_text = st.text("ab/\0ü", max_size=12) | st.sampled_from(["aaaaaaaab", "aaaaaaaa", "aaaaaaaaba"])
@@ -62,3 +69,17 @@ def test_how_many_pairs_are_not_beyond_one(
 ) -> None:
     count = sum(encoded(pair) <= encoded(last) for pair in pairs)
     assert count_up_to(keys(pairs), min(start, count), keys([last])) == count
+
+
+@given(rows=st.lists(st.tuples(st.booleans(), st.booleans()), max_size=20))
+def test_marked_rows_are_the_same_one_after_the_other(rows: list[tuple[bool, bool]]) -> None:
+    kept, stays = (np.array([row[at] for row in rows], np.bool_) for at in (0, 1))
+    marked, others = np.flatnonzero(kept).tolist(), np.flatnonzero(stays).tolist()
+    both = in_step(kept, stays)
+    if len(marked) != len(others):
+        assert both is None
+        return
+    assert both is not None
+    place, back = dict(zip(marked, others, strict=True)), dict(zip(others, marked, strict=True))
+    assert both[0].tolist() == [place.get(at, -1) for at in range(len(rows))]
+    assert both[1].tolist() == [back.get(at, -1) for at in range(len(rows))]
