@@ -84,28 +84,31 @@ def equations(
     """The method's normal equations at the point last given to `objective` with this `work`.
 
     h is Gauss and Newton's of the dots, Fisher's of the mass, and g points downhill. Leaves
-    derivatives by every parameter, residuals (of the mass: per expected view, and shifted by one)
-    and weights in the last rows of `work`.
+    residuals (of the mass: per expected view, and shifted by one) and weights in the last rows of
+    `work`; of the dots, and where there is a base, also derivatives by every parameter.
     """
     if likelihood:
-        _mass_slopes(theta, y, weight, life, work)
+        _mass_residuals(theta, y, weight, life, work)
+        _mass_products(theta, life, work, h, g)
+        if base:
+            _mass_slopes(theta, life, work)
     else:
         _dots_slopes(theta, y, weight, life, work)
-    _products(work, life, 1 if likelihood else 0, h, g)
+        _products(work, life, h, g)
     if base:
         _products_of_base(work, life, 1 if likelihood else 0, h, g)
 
 
 @part
-def _products(work: Floats, life: int, shift: int, h: Floats, g: Floats) -> None:
+def _products(work: Floats, life: int, h: Floats, g: Floats) -> None:
     """Weighted products of all rows of derivatives but the base's, of which h gets zeros.
 
-    Residuals begin at `shift`. One loop for all sums: each loop costs as much as sixteen days.
+    One loop for all sums: each loop costs as much as sixteen days.
     """
     ga = go = gm = gs = 0.0
     aa = ao = am = as_ = oo = om = os_ = mm = ms = ss = 0.0
     for i in range(life):
-        w, r = work[_WEIGHTS, i], work[_RESIDUALS, i + shift]
+        w, r = work[_WEIGHTS, i], work[_RESIDUALS, i]
         f, jo = work[_SLOPES, i], work[_SLOPES + OFFSET, i]
         jm, js = work[_SLOPES + MU, i], work[_SLOPES + LOG_SIGMA, i]
         ga += r * f
@@ -123,9 +126,27 @@ def _products(work: Floats, life: int, shift: int, h: Floats, g: Floats) -> None
         mm += wm * jm
         ms += wm * js
         ss += w * js * js
+    _symmetric(h, aa, ao, am, as_, oo, om, os_, mm, ms, ss)
+    g[AMPLITUDE], g[BASE], g[OFFSET], g[MU], g[LOG_SIGMA] = ga, 0.0, go, gm, gs
+
+
+@part
+def _symmetric(
+    h: Floats,
+    aa: float,
+    ao: float,
+    am: float,
+    as_: float,
+    oo: float,
+    om: float,
+    os_: float,
+    mm: float,
+    ms: float,
+    ss: float,
+) -> None:
+    """Fill h, but for the base, of which it gets zeros."""
     for k in range(PARAMETERS):
         h[BASE, k] = h[k, BASE] = 0.0
-    g[AMPLITUDE], g[BASE], g[OFFSET], g[MU], g[LOG_SIGMA] = ga, 0.0, go, gm, gs
     h[0, 0] = aa
     h[0, 2] = h[2, 0] = ao
     h[0, 3] = h[3, 0] = am
@@ -292,8 +313,9 @@ def _mass(theta: Floats, y: Floats, weight: Floats, life: int, work: Floats) -> 
     """
     offset, mu, base = theta[OFFSET], theta[MU], theta[BASE]
     narrow = exp(-theta[LOG_SIGMA])
-    # Edges up to a whole vector; those beyond life + 1 are not used.
-    edges = life + 4
+    # Edges up to a whole vector of the widest processors, which take what is left of one by one;
+    # those beyond life + 1 are not used.
+    edges = life + 8
     for j in range(edges):
         work[0, j] = (log(max(offset - 1.0 + j, _NO_AGE)) - mu) * narrow
     for j in range(edges):
@@ -326,13 +348,12 @@ def _mass(theta: Floats, y: Floats, weight: Floats, life: int, work: Floats) -> 
 
 
 @part
-def _mass_slopes(theta: Floats, y: Floats, weight: Floats, life: int, work: Floats) -> None:
-    """Derivatives, residuals and weights at the curve that `_mass` left in `work`.
+def _mass_residuals(theta: Floats, y: Floats, weight: Floats, life: int, work: Floats) -> None:
+    """Residuals and weights at the curve that `_mass` left in `work`.
 
     Replaces the tails at the edges in work[3] by density per age.
     """
     height, offset = theta[AMPLITUDE], theta[OFFSET]
-    slope = height * exp(-theta[LOG_SIGMA])
     for j in range(life + 1):
         age = offset - 1.0 + j
         work[3, j] = work[1, j] / age if age > _NO_AGE else 0.0
@@ -341,13 +362,62 @@ def _mass_slopes(theta: Floats, y: Floats, weight: Floats, life: int, work: Floa
         expected = height * work[2, i]
         work[_WEIGHTS, i] = weight[i] / expected
         work[_RESIDUALS, i + 1] = work[_WEIGHTS, i] * (y[i] - expected)
+
+
+@exact
+def _mass_slope(work: Floats, i: int, height: float, slope: float) -> tuple[float, float, float]:
+    """Derivatives of day i's expected views by offset, mu and log sigma.
+
+    Whoever needs them takes them anew: stored, they would cost a loop whose many rows the compiler
+    must first prove to be apart, which takes longer than the days of a page.
+    """
+    by_offset = slope * (work[3, i + 1] - work[3, i])
+    by_mu = slope * (work[1, i] - work[1, i + 1])
+    by_sigma = height * (work[0, i] * work[1, i] - work[0, i + 1] * work[1, i + 1])
+    return by_offset, by_mu, by_sigma
+
+
+@part
+def _mass_products(theta: Floats, life: int, work: Floats, h: Floats, g: Floats) -> None:
+    """`_products` of what `_mass` and `_mass_residuals` left in `work`."""
+    height = theta[AMPLITUDE]
+    slope = height * exp(-theta[LOG_SIGMA])
+    ga = go = gm = gs = 0.0
+    aa = ao = am = as_ = oo = om = os_ = mm = ms = ss = 0.0
+    for i in range(life):
+        w, r, f = work[_WEIGHTS, i], work[_RESIDUALS, i + 1], work[2, i]
+        jo, jm, js = _mass_slope(work, i, height, slope)
+        ga += r * f
+        go += r * jo
+        gm += r * jm
+        gs += r * js
+        wf, wo, wm = w * f, w * jo, w * jm
+        aa += wf * f
+        ao += wf * jo
+        am += wf * jm
+        as_ += wf * js
+        oo += wo * jo
+        om += wo * jm
+        os_ += wo * js
+        mm += wm * jm
+        ms += wm * js
+        ss += w * js * js
+    _symmetric(h, aa, ao, am, as_, oo, om, os_, mm, ms, ss)
+    g[AMPLITUDE], g[BASE], g[OFFSET], g[MU], g[LOG_SIGMA] = ga, 0.0, go, gm, gs
+
+
+@part
+def _mass_slopes(theta: Floats, life: int, work: Floats) -> None:
+    """Derivatives by every parameter, into their rows of `work`."""
+    height = theta[AMPLITUDE]
+    slope = height * exp(-theta[LOG_SIGMA])
+    for i in range(life):
+        jo, jm, js = _mass_slope(work, i, height, slope)
         work[_SLOPES + AMPLITUDE, i] = work[2, i]
         work[_SLOPES + BASE, i] = height
-        work[_SLOPES + OFFSET, i] = slope * (work[3, i + 1] - work[3, i])
-        work[_SLOPES + MU, i] = slope * (work[1, i] - work[1, i + 1])
-        work[_SLOPES + LOG_SIGMA, i] = height * (
-            work[0, i] * work[1, i] - work[0, i + 1] * work[1, i + 1]
-        )
+        work[_SLOPES + OFFSET, i] = jo
+        work[_SLOPES + MU, i] = jm
+        work[_SLOPES + LOG_SIGMA, i] = js
 
 
 @part
@@ -364,8 +434,7 @@ def mass_curvature(theta: Floats, life: int, work: Floats, h: Floats) -> None:
     oo = om = os_ = mm = ms = ss = 0.0
     for i in range(life):
         p = work[_RESIDUALS, i + 1] * work[_WEIGHTS, i]
-        jo, jm = work[_SLOPES + OFFSET, i], work[_SLOPES + MU, i]
-        js = work[_SLOPES + LOG_SIGMA, i]
+        jo, jm, js = _mass_slope(work, i, height, slope)
         po, pm = p * jo, p * jm
         oo -= po * jo
         om -= po * jm
