@@ -91,6 +91,16 @@ def part(function: Callable[P, R]) -> Callable[P, R]:
     return cast("Callable[P, R]", compiled)
 
 
+def numbers(function: Callable[P, R]) -> Callable[P, R]:
+    """As `part`, for a search for the least or the most of values none of which is NaN.
+
+    What may be NaN is compared one by one, in order.
+    """
+    free = _FREE | {"nnan"}
+    compiled = njit(**_COMPILED, **_UNCOUNTED, fastmath=free, forceinline=True)(function)
+    return cast("Callable[P, R]", compiled)
+
+
 def making(function: Callable[P, R]) -> Callable[P, R]:
     """As `kernel`, for a loop that makes arrays, or calls one that does, and so counts references.
 

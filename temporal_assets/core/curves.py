@@ -64,6 +64,8 @@ _MAX_BASE: Final = 10.0
 """Daily base per unit of A; with more there is no hump to speak of."""
 _CHUNK: Final = 2048
 """Pages a thread takes at once: small enough to share the work evenly."""
+_ABREAST: Final = 16
+"""Pages that are compared with the grid at a time."""
 _LANES: Final = 16
 """Days are padded (with weight 0) to a multiple of what the processor works on at once: a
 remainder of 12 days would take as long as the 48 before it."""
@@ -241,7 +243,7 @@ class _Plan:
         cells = grid(days, mass=mass, base=options.base, born_inside=born_inside)
         return [
             *(self._weight, mass, options.base, float(options.n)),
-            *(cells.table, cells.sums, cells.squares, cells.cells, cells.groups, cells.neighbours),
+            *(cells.tiles, cells.sums, cells.squares, cells.cells, cells.groups, cells.neighbours),
             _cell_shares(cells, options.n, days),
             *_box(days, options, born_inside=born_inside),
         ]
@@ -276,7 +278,7 @@ def _fit_rows(
     likelihood: bool,
     base: bool,
     n: float,
-    table: Singles,
+    tiles: Singles,
     sums: Singles,
     squares: Singles,
     cells: Floats,
@@ -292,45 +294,55 @@ def _fit_rows(
     days = views.shape[1]
     works = np.empty((2, ROWS, days + 2 * _LANES))
     padded = np.empty((2, days + _LANES))
-    singles = np.empty(days, np.float32)
-    gains = np.empty(len(cells), np.float32)
+    singles = np.empty((_ABREAST, days), np.float32)
+    totals = np.empty(_ABREAST)
+    products = np.empty((_ABREAST, tiles.shape[0] * tiles.shape[2]), np.float32)
+    peaks = np.empty(len(groups) - 1, np.float32)
     starts = np.empty(_STARTS, np.int64)
     values = np.empty(_STARTS, np.float32)
     room = np.empty((ROOM, PARAMETERS))
     free = np.empty((2, PARAMETERS), np.bool_)
     best = np.empty(PARAMETERS)
-    for p in chosen:
-        birth = births[p]
-        y, w = views[p, birth:], weight[birth:]
-        life = len(y)
-        states[p, 0], states[p, 1], states[p, 3] = birth + 1, life, 0
-        if _degenerate(y, w, birth, days, n, numbers[p], states[p]):
-            continue
-        total = _filled(y, w, singles)
-        compare(singles, table, life, gains)
-        if likelihood:
-            gains_of_mass(gains, sums[life - 1])
-        else:
-            gains_of_dots(gains, sums[life - 1], squares[life - 1], life, 1.0 / life, base)
-        found = best_cells(gains, groups, starts, values)
-        flat, shift = _of_constant(likelihood, y, w)
-        length = _LANES * ((life + _LANES - 1) // _LANES)
-        for i in range(length):
-            padded[0, i] = y[i] if i < life else 0.0
-            padded[1, i] = w[i] if i < life else 0.0
-        y, w = padded[0, :length], padded[1, :length]
-        states[p, 2], states[p, 3] = _best_of(
-            likelihood, y, w, n, base, low, high, works, cells, gains, neighbours, starts[:found],
-            total, shift, flat, room, free, best,
-        )  # fmt: skip
-        value = objective(likelihood, best, y, w, length, base, works[0])
-        bottom, top = interval(
-            likelihood, best, y, w, length, base, low, high, n, float(days), works[0], gains,
-            cell_shares, value, birth == 0,
-        )  # fmt: skip
-        value = max(value + shift, 0.0)
-        goodness = max(0.0, 1.0 - value / flat) if flat > 1e-12 * total else 0.0
-        _tell(likelihood, best, birth, days, n, value, goodness, bottom, top, numbers[p])
+    for first in range(0, len(chosen), _ABREAST):
+        abreast = min(_ABREAST, len(chosen) - first)
+        for slot in range(abreast):
+            p = chosen[first + slot]
+            birth = births[p]
+            y, w = views[p, birth:], weight[birth:]
+            states[p, 0], states[p, 1], states[p, 3] = birth + 1, len(y), 0
+            none = _degenerate(y, w, birth, days, n, numbers[p], states[p])
+            totals[slot] = _filled(y, w, none, singles[slot])
+        compare(singles, abreast, tiles, products)
+        for slot in range(abreast):
+            if totals[slot] == 0:
+                continue
+            p, total, gains = chosen[first + slot], totals[slot], products[slot, : len(cells)]
+            birth = births[p]
+            y, w = views[p, birth:], weight[birth:]
+            life = len(y)
+            if likelihood:
+                gains_of_mass(gains, sums[life - 1])
+            else:
+                gains_of_dots(gains, sums[life - 1], squares[life - 1], life, 1.0 / life, base)
+            found = best_cells(gains, groups, peaks, starts, values)
+            flat, shift = _of_constant(likelihood, y, w)
+            length = _LANES * ((life + _LANES - 1) // _LANES)
+            for i in range(length):
+                padded[0, i] = y[i] if i < life else 0.0
+                padded[1, i] = w[i] if i < life else 0.0
+            y, w = padded[0, :length], padded[1, :length]
+            states[p, 2], states[p, 3] = _best_of(
+                likelihood, y, w, n, base, low, high, works, cells, gains, neighbours,
+                starts[:found], total, shift, flat, room, free, best,
+            )  # fmt: skip
+            value = objective(likelihood, best, y, w, length, base, works[0])
+            bottom, top = interval(
+                likelihood, best, y, w, length, base, low, high, n, float(days), works[0], gains,
+                groups, peaks, cell_shares, value, birth == 0,
+            )  # fmt: skip
+            value = max(value + shift, 0.0)
+            goodness = max(0.0, 1.0 - value / flat) if flat > 1e-12 * total else 0.0
+            _tell(likelihood, best, birth, days, n, value, goodness, bottom, top, numbers[p])
 
 
 @making
@@ -405,12 +417,17 @@ def _degenerate(
 
 
 @kernel
-def _filled(y: Floats, w: Floats, singles: Singles) -> float:
+def _filled(y: Floats, w: Floats, none: bool, singles: Singles) -> float:
     """Shares of the views by day, a missing day as the day before it; returns the views.
 
-    Only starts and grid support see the filled days.
+    Only starts and grid support see the filled days. Of `none` there are no views, as there are
+    none beyond the page's life.
     """
     total = last = 0.0
+    for i in range(len(singles)):
+        singles[i] = 0.0
+    if none:
+        return total
     for i in range(len(y)):
         last = y[i] if w[i] > 0 else last
         total += last

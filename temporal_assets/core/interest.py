@@ -20,7 +20,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from temporal_assets.core.compiled import making_part, part
+from temporal_assets.core.compiled import making_part, numbers, part
 from temporal_assets.core.descent import ROOM, solve
 from temporal_assets.core.page_equations import (
     AMPLITUDE,
@@ -100,6 +100,8 @@ def interval(
     window: float,
     work: Floats,
     gains: Singles,
+    groups: NDArray[np.int64],
+    peaks: Singles,
     cell_shares: Floats,
     value: float,
     unseen: bool,
@@ -108,7 +110,7 @@ def interval(
 
     `unseen` says that the page may have been born before the window: then it may be slower than
     anything its views show, and nothing bounds the answer from below. `value` and `work` are what
-    `objective` returned and left there for theta.
+    `objective` returned and left there for theta, `peaks` the most that a cell of each group gains.
     """
     expected = np.empty(life)
     expected_views(likelihood, theta, work, life, expected)
@@ -131,13 +133,28 @@ def interval(
     else:
         excess = value * (1.0 + _SUPPORT / max(days - parameters, 1.0))
         least = (squares - excess) / (views * views)
-    for k in range(gains.shape[0]):
-        if gains[k] >= least:
-            bottom = min(bottom, cell_shares[k])
-            top = max(top, cell_shares[k])
+    for g in range(len(peaks)):
+        if peaks[g] >= least:
+            low_share, high_share = _supported(gains, cell_shares, groups[g], groups[g + 1], least)
+            bottom, top = min(bottom, low_share), max(top, high_share)
     if unseen:
         bottom = 0.0
     return min(bottom, best), max(top, best)
+
+
+@numbers
+def _supported(
+    gains: Singles, cell_shares: Floats, first: int, last: int, least: float
+) -> tuple[float, float]:
+    """Lowest and highest share of the cells that gain as much as `least`."""
+    low, high = 1.0, 0.0
+    for k in range(first, last):
+        share_ = cell_shares[k]
+        from_below = share_ if gains[k] >= least else 1.0
+        from_above = share_ if gains[k] >= least else 0.0
+        low = from_below if from_below < low else low
+        high = from_above if from_above > high else high
+    return low, high
 
 
 @part

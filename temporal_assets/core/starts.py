@@ -5,7 +5,8 @@ a page. Not here: what happens from there (`descent`).
 
 The comparison of a page with every curve of the grid is one row of a matrix product. It is written
 out as a loop, so that a page's result does not depend on which pages lie beside it: a product of
-two matrices may sum in another order at its edges.
+two matrices may sum in another order at its edges. Some pages are compared at a time, with one tile
+of the grid after the other: a tile stays in the processor's nearest memory, the grid does not.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from temporal_assets.core.compiled import kernel, making
+from temporal_assets.core.compiled import kernel, making, numbers
 from temporal_assets.core.lognormal import (
     MAX_SIGMA,
     MIN_MU,
@@ -29,6 +30,7 @@ from temporal_assets.core.lognormal import (
     density,
     max_mu,
 )
+from temporal_assets.core.tile_sums import TILE, tile_sums
 
 Singles = NDArray[np.float32]
 
@@ -48,8 +50,9 @@ class Grid:
     Cells are sorted by group: cells of one group have similar sigma, mu and offset.
     """
 
-    table: Singles
-    """days x cells: the dots, or the logarithm of the daily mass."""
+    tiles: Singles
+    """tiles x days x cells of a tile: the dots, or the logarithm of the daily mass; 0 beyond the
+    last cell."""
     sums: Singles
     """days x cells: sum over the first (row + 1) days of the dots, or the logarithm of the sum of
     the mass."""
@@ -84,13 +87,21 @@ def grid(days: int, *, mass: bool, base: bool, born_inside: bool) -> Grid:
     if mass:
         sums = np.where(visible, np.log(sums), _NEVER)
     return Grid(
-        (np.log(curves) if mass else curves).astype(np.float32),
+        _in_tiles((np.log(curves) if mass else curves).astype(np.float32)),
         sums.astype(np.float32),
         np.cumsum(curves**2, axis=0).astype(np.float32),
         cells,
         groups,
         _neighbours(cells),
     )
+
+
+def _in_tiles(table: Singles) -> Singles:
+    """Tiles x days x cells of a tile, from days x cells."""
+    days, cells = table.shape
+    padded = np.zeros((days, -(-cells // TILE) * TILE), np.float32)
+    padded[:, :cells] = table
+    return np.ascontiguousarray(padded.reshape(days, -1, TILE).swapaxes(0, 1))
 
 
 _VISIBLE: Final = 1e-6
@@ -153,36 +164,21 @@ def is_peak(gains: Singles, neighbours: NDArray[np.int64], cell: int) -> bool:
 
 
 @making
-def compare(values: Singles, table: Singles, life: int, products: Singles) -> None:
-    """products[k] = sum over the page's days of values[day] * table[day, k].
+def compare(values: Singles, pages: int, tiles: Singles, products: Singles) -> None:
+    """products[p, k] = sum over the days of values[p, day] * the day's value of cell k.
 
-    Four days at a time: a sum loaded and stored once per day would take longer than adding to it.
     Days without views are skipped; most pages have many.
     """
-    cells = table.shape[1]
-    for k in range(cells):
-        products[k] = 0
-    at = 0
-    chosen = np.zeros(4, np.int64)
-    while at < life:
-        found = 0
-        while at < life and found < 4:
-            if values[at] != 0:
-                chosen[found] = at
-                found += 1
-            at += 1
-        if found == 4:
-            a, b, c, d = chosen
-            va, vb, vc, vd = values[a], values[b], values[c], values[d]
-            for k in range(cells):
-                products[k] += (va * table[a, k] + vb * table[b, k]) + (
-                    vc * table[c, k] + vd * table[d, k]
-                )
-        else:
-            for j in range(found):
-                value, row = values[chosen[j]], chosen[j]
-                for k in range(cells):
-                    products[k] += value * table[row, k]
+    days = np.empty((pages, values.shape[1]), np.int64)
+    found = np.zeros(pages, np.int64)
+    for p in range(pages):
+        for day in range(values.shape[1]):
+            if values[p, day] != 0:
+                days[p, found[p]] = day
+                found[p] += 1
+    for t in range(tiles.shape[0]):
+        for p in range(pages):
+            tile_sums(values[p], days[p], found[p], tiles[t], products[p, t * TILE :])
 
 
 @kernel
@@ -215,24 +211,40 @@ def gains_of_mass(products: Singles, sums: Singles) -> None:
         products[k] -= sums[k]
 
 
+@numbers
+def _highest(gains: Singles, first: int, last: int) -> float:
+    highest: float = gains[first]
+    for k in range(first + 1, last):
+        highest = gains[k] if gains[k] > highest else highest
+    return highest
+
+
 @kernel
 def best_cells(
-    gains: Singles, groups: NDArray[np.int64], cells: NDArray[np.int64], values: Singles
+    gains: Singles,
+    groups: NDArray[np.int64],
+    peaks: Singles,
+    cells: NDArray[np.int64],
+    values: Singles,
 ) -> int:
-    """The best cell of each of the best groups, best first; returns how many."""
+    """The best cell of each of the best groups, best first; returns how many.
+
+    `peaks` gets the gain of every group's best cell.
+    """
     wanted = len(cells)
     found = 0
     for g in range(len(groups) - 1):
-        best = groups[g]
-        for k in range(groups[g] + 1, groups[g + 1]):
-            if gains[k] > gains[best]:
-                best = k
-        if found == wanted and gains[best] <= values[found - 1]:
+        peak = _highest(gains, groups[g], groups[g + 1])
+        peaks[g] = peak
+        if found == wanted and peak <= values[found - 1]:
             continue
+        best = groups[g]
+        while gains[best] != peak:
+            best += 1
         place = min(found, wanted - 1)
-        while place > 0 and gains[best] > values[place - 1]:
+        while place > 0 and peak > values[place - 1]:
             values[place], cells[place] = values[place - 1], cells[place - 1]
             place -= 1
-        values[place], cells[place] = gains[best], best
+        values[place], cells[place] = peak, best
         found = min(found + 1, wanted)
     return found
