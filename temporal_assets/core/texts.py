@@ -206,14 +206,18 @@ def _word(data: Bytes, at: int, count: int) -> np.uint64:
 
 @inlined
 def _eight(data: Bytes, at: int) -> np.uint64:
-    """8 bytes as a little-endian integer (the compiler makes one load of them)."""
+    """8 bytes as a little-endian integer.
+
+    The compiler makes one load of them where it need not look for places below 0.
+    """
+    place = np.uint64(at)
     return (
-        np.uint64(data[at])
-        | np.uint64(data[at + 1]) << np.uint64(8)
-        | np.uint64(data[at + 2]) << np.uint64(16)
-        | np.uint64(data[at + 3]) << np.uint64(24)
-        | np.uint64(data[at + 4]) << np.uint64(32)
-        | np.uint64(data[at + 5]) << np.uint64(40)
-        | np.uint64(data[at + 6]) << np.uint64(48)
-        | np.uint64(data[at + 7]) << np.uint64(56)
+        np.uint64(data[place])
+        | np.uint64(data[place + np.uint64(1)]) << np.uint64(8)
+        | np.uint64(data[place + np.uint64(2)]) << np.uint64(16)
+        | np.uint64(data[place + np.uint64(3)]) << np.uint64(24)
+        | np.uint64(data[place + np.uint64(4)]) << np.uint64(32)
+        | np.uint64(data[place + np.uint64(5)]) << np.uint64(40)
+        | np.uint64(data[place + np.uint64(6)]) << np.uint64(48)
+        | np.uint64(data[place + np.uint64(7)]) << np.uint64(56)
     )
