@@ -146,8 +146,18 @@ def _from_bits(_context: Any, x: Any) -> Any:
     return types.float64(types.int64), generate
 
 
+def _low_zeros(_context: Any, x: Any) -> Any:
+    def generate(_target: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
+
+    del x
+    return types.uint64(types.uint64), generate
+
+
 bits_of = cast("Callable[[float], int]", intrinsic(_to_bits))
 float_of = cast("Callable[[int], float]", intrinsic(_from_bits))
+low_zeros = cast("Callable[[np.uint64], np.uint64]", intrinsic(_low_zeros))
+"""Zeros below the lowest bit of a number that is one."""
 
 _LOG2E: Final = 1.4426950408889634
 _LN2_HIGH: Final = 0.693147180369123816490

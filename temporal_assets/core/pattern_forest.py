@@ -35,7 +35,8 @@ from temporal_assets.core.texts import (
     hash_bytes,
     texts,
 )
-from temporal_assets.core.url_keys import ABSENT, slot_of
+from temporal_assets.core.url_fields import slot_of
+from temporal_assets.core.url_keys import ABSENT
 from temporal_assets.core.value_shapes import NONEMPTY, value_bits
 
 NOWHERE: Final = -1

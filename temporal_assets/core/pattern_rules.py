@@ -113,6 +113,7 @@ class _Values:
             start,
             stop,
             shapes(strings.data, start, stop),
+            np.zeros(len(start), np.int32),
             0,
         )
 

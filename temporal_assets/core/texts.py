@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from temporal_assets.core.compiled import inlined, leaf, readonly
+from temporal_assets.core.compiled import inlined, leaf, low_zeros, readonly
 
 Bytes = NDArray[np.uint8]
 Int8s = NDArray[np.int8]
@@ -104,6 +104,19 @@ def equal_bytes(a: Bytes, a_start: int, b: Bytes, b_start: int, length: int) -> 
             return False
         i += 8
     return bool(_word(a, a_start + i, length - i) == _word(b, b_start + i, length - i))
+
+
+@inlined
+def alike(data: Bytes, one: int, other: int, most: int) -> int:
+    """How many bytes are the same from `one` and from `other` on; `most` at most."""
+    at = 0
+    while at < most:
+        left = most - at
+        odd = _word(data, one + at, left) ^ _word(data, other + at, left)
+        if odd:
+            return at + int(np.int64(low_zeros(odd) >> np.uint64(3)))
+        at += 8
+    return most
 
 
 @leaf

@@ -1,6 +1,6 @@
 """One canonical URL cut into its fields: scheme, port, host labels, path, extension, query.
 
-Here: the compiled loop that both learning (`url_keys`) and matching (`pattern_match`) run over a
+Here: the compiled loops that both learning (`url_fields`) and matching (`pattern_match`) run over a
 URL, so that they cannot disagree. Not here: numbering of keys and values.
 
 The cut loses nothing:
@@ -25,6 +25,7 @@ from temporal_assets.core.compiled import constant, inlined, leaf
 from temporal_assets.core.texts import (
     Bytes,
     Int64s,
+    alike,
     equal_bytes,
     find_byte,
     find_either,
@@ -70,6 +71,7 @@ TABLE_SHAPE: Final = (CAPACITY + _BUCKETS, 8)
 
 MAX_EXTENSION: Final = 5
 
+_FIRST: Final = constant(0)
 _COLON: Final = constant(58)
 _SLASH: Final = constant(47)
 _DOT: Final = constant(46)
@@ -93,10 +95,45 @@ def split_url(data: Bytes, start: int, stop: int, fields: Int64s, seed: np.uint6
         count = _split_host(data, host, path, fields, count)
     query = path
     if path < stop and data[path] != _QUESTION:
-        count, query = _split_path(data, path, stop, fields, count)
+        count, query = _split_path(data, path + 1, stop, _FIRST, fields, count)
     if query < stop:
         count = _split_query(data, query + 1, stop, fields, count, seed)
     return count
+
+
+@leaf
+def split_next(
+    data: Bytes, before: int, start: int, stop: int, fields: Int64s, count: int, seed: np.uint64
+) -> tuple[int, int]:
+    """As `split_url`, behind the URL that begins at `before`, whose `count` fields `fields` holds.
+
+    Neighbours are alike up to their last segment or two. Returns how many of those fields stay as
+    they were, being in the same place of both, and how many there are now.
+    """
+    end = before + alike(data, before, start, min(start - before, stop - start))
+    kept = count
+    while kept > 0 and fields[kept - 1, KIND] == QUERY:
+        kept -= 1
+    ends_alike = kept > 0 and fields[kept - 1, KIND] >= PATH and fields[kept - 1, STOP] < end
+    if not ends_alike:
+        # To be cut anew from the last segment that begins where both are still alike.
+        while kept > 0 and (fields[kept - 1, KIND] != PATH or fields[kept - 1, START] > end):
+            kept -= 1
+    # What looks like a path may be the scheme of the next.
+    if kept == 0 or fields[0, KIND] != SCHEME:
+        return 0, split_url(data, start, stop, fields, seed)
+    for i in range(kept):
+        fields[i, START] += start - before
+        fields[i, STOP] += start - before
+    query = fields[kept - 1, STOP]
+    count = kept
+    if not ends_alike:
+        kept -= 1
+        segment = fields[kept, INDEX]
+        count, query = _split_path(data, fields[kept, START], stop, segment, fields, kept)
+    if query < stop:
+        count = _split_query(data, query + 1, stop, fields, count, seed)
+    return kept, count
 
 
 @inlined
@@ -159,10 +196,13 @@ def _is_address(data: Bytes, start: int, stop: int) -> bool:
 
 
 @inlined
-def _split_path(data: Bytes, start: int, stop: int, fields: Int64s, count: int) -> tuple[int, int]:
-    """Fields so far, and where the path ends: at the question mark, or at `stop`."""
-    begin = start + 1
-    segment = 0
+def _split_path(
+    data: Bytes, begin: int, stop: int, segment: int, fields: Int64s, count: int
+) -> tuple[int, int]:
+    """Cut a path from its segment at `begin` on.
+
+    Fields so far, and where the path ends: at the question mark, or at `stop`.
+    """
     end = find_either(data, begin, stop, _SLASH, _QUESTION)
     while end < stop and data[end] == _SLASH:
         if segment == MAX_SEGMENTS - 1:

@@ -176,3 +176,38 @@ def test_no_url_confuses_the_next() -> None:
     assert keys.ignored == 200 * MAX_FIELDS + 50
     for n in range(200, 250):
         assert row(keys, n) == HOST | {"path[0]": "", "query[k]": "1", "query[k][1]": "3"}
+
+
+PIECES = ["https://h.example", "http://", "h.example:8", "/", "/a", "/ab", "/a.html", ".b", "x" * 9]
+QUERIES = ["?", "?a=1", "&a=2", "&b=1", "&c", "&=", "?a=1&a=1&a=1&a=1&a=1", "//", "%C3%A9"]
+pieces = st.lists(st.sampled_from([*PIECES, *QUERIES]), max_size=7).map("".join)
+
+
+@given(st.lists(pieces, min_size=1, max_size=12), st.booleans())
+def test_a_url_is_cut_the_same_whatever_stands_before_it(urls: list[str], in_order: bool) -> None:
+    """Fields that the URL before has as well are not cut again."""
+    given_urls = sorted(set(urls)) if in_order else urls
+    together = decompose(texts(given_urls))
+    for number, url in enumerate(given_urls):
+        assert row(together, number) == row(decompose(texts([url])), 0)
+
+
+def test_values_are_numbered_by_first_occurrence_and_counted() -> None:
+    keys = decompose(texts([f"https://h.example/{name}" for name in ("b", "a", "b/c", "d", "a/")]))
+    path = [keys.keys.label(key) for key in range(len(keys.keys))].index("path[0]")
+    assert keys.codes[path].tolist() == [1, 2, 1, 3, 2]
+    assert [keys.value(path, code) for code in (1, 2, 3)] == [b"b", b"a", b"d"]
+    assert keys.count[keys.first[path] : keys.first[path + 1]].tolist() == [2, 2, 1]
+
+
+def test_many_values_and_many_names_find_room() -> None:
+    """More of both than there is room for at first, and each in a URL of its own."""
+    count = 3_000
+    urls = [f"https://h.example/?k{n}=v{n}&n={n}&m={n % 7}" for n in range(count)]
+    keys = decompose(texts(urls))
+    assert keys.ignored == count + 2 - MAX_QUERY_KEYS
+    last = row(keys, count - 1)
+    assert last["query[n]"] == str(count - 1)
+    assert last["query[m]"] == str((count - 1) % 7)
+    n = [keys.keys.label(key) for key in range(len(keys.keys))].index("query[n]")
+    assert keys.codes[n].tolist() == list(range(1, count + 1))

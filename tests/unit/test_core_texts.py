@@ -13,6 +13,7 @@ from temporal_assets.core.texts import (
     Texts,
     after_digits,
     after_hex,
+    alike,
     find_byte,
     find_either,
     take,
@@ -59,3 +60,11 @@ def test_loops_get_one_type_of_array_wherever_strings_come_from() -> None:
         assert not array.flags.writeable
     assert data.flags.writeable
     assert np.shares_memory(made.data, data)
+
+
+@given(st.binary(max_size=30), st.binary(max_size=30), st.binary(max_size=30))
+def test_as_many_bytes_are_alike_as_two_texts_begin_with(same: bytes, a: bytes, b: bytes) -> None:
+    one, other = same + a, same + b
+    most = min(len(one), len(other))
+    expected = next((i for i in range(most) if one[i] != other[i]), most)
+    assert alike(flat(one + other), 0, len(one), most) == expected
