@@ -23,6 +23,7 @@ from numba import njit
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from temporal_assets.core.compiled import leaf
 from temporal_assets.core.texts import Flags, Floats, Int32s, Int64s
 
 TOLERANCE: Final = 1e-9
@@ -93,15 +94,61 @@ def count_transits(
 
     `referrer` and `target` are numbers of URLs, -1 for URLs outside the site.
     """
-    inside = (referrer >= 0) & (target >= 0)
-    source = pattern_of_url[referrer[inside]]
-    goal = pattern_of_url[target[inside]]
-    known = (source >= 0) & (goal >= 0)
-    matrix = sparse.coo_array(
-        (count[inside][known].astype(np.float64), (source[known], goal[known])),
-        shape=(patterns, patterns),
-    )
-    return matrix.tocsr()
+    goals, counts = np.empty(len(count), np.int32), np.empty(len(count), np.float64)
+    ends = np.zeros(patterns, np.int64)
+    _by_source(pattern_of_url, referrer, target, count, ends, goals, counts)
+    _add_goals(ends, goals, counts, np.full(patterns, -1, np.int64))
+    found = ends[-1]
+    pointers = np.concatenate((np.zeros(1, np.int64), ends))
+    matrix = sparse.csr_array((counts[:found], goals[:found], pointers), (patterns, patterns))
+    matrix.sort_indices()
+    return matrix
+
+
+@leaf
+def _by_source(
+    pattern_of_url: Int32s,
+    referrer: Int64s,
+    target: Int64s,
+    count: Floats,
+    ends: Int64s,
+    goals: Int32s,
+    counts: Floats,
+) -> None:
+    """Transits between patterns, those from one together; where each pattern's end, given zeros."""
+    for i in range(len(count)):
+        if referrer[i] >= 0 and target[i] >= 0:
+            source = pattern_of_url[referrer[i]]
+            if source >= 0 and pattern_of_url[target[i]] >= 0:
+                ends[source] += 1
+    total = 0
+    for pattern in range(len(ends)):
+        total += ends[pattern]
+        ends[pattern] = total - ends[pattern]
+    for i in range(len(count)):
+        if referrer[i] >= 0 and target[i] >= 0:
+            source, goal = pattern_of_url[referrer[i]], pattern_of_url[target[i]]
+            if source >= 0 and goal >= 0:
+                goals[ends[source]] = goal
+                counts[ends[source]] = count[i]
+                ends[source] += 1
+
+
+@leaf
+def _add_goals(ends: Int64s, goals: Int32s, counts: Floats, place: Int64s) -> None:
+    """Make one of the transits from one pattern to another, in their place. `place` comes as -1."""
+    found = at = 0
+    for pattern in range(len(ends)):
+        first = found
+        while at < ends[pattern]:
+            goal, count = goals[at], counts[at]
+            if place[goal] < first:
+                place[goal] = found
+                goals[found], counts[found] = goal, 0.0
+                found += 1
+            counts[place[goal]] += count
+            at += 1
+        ends[pattern] = found
 
 
 def merge_transits(transits: sparse.csr_array, group: Int32s, groups: int) -> sparse.csr_array:

@@ -213,3 +213,19 @@ def test_sites_that_are_ranked_together_are_ranked_as_each_by_itself(
     for name in Convergence.__slots__:
         apart = np.concatenate([getattr(ranks.convergence, name) for ranks in alone])
         assert getattr(together.convergence, name).tolist() == apart.tolist(), name
+
+
+@given(st.integers(1, 6), st.integers(0, 40), st.integers(0, 2**32 - 1))
+def test_transits_are_counted_as_one_by_one(patterns: int, links: int, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    pattern_of_url = random.integers(-1, patterns, 9).astype(np.int32)
+    referrer, target = random.integers(-1, 9, links), random.integers(-1, 9, links)
+    count = random.integers(1, 5, links).astype(np.float64)
+    expected = np.zeros((patterns, patterns))
+    for source, goal, times in zip(referrer, target, count, strict=True):
+        if min(source, goal) >= 0 and min(pattern_of_url[source], pattern_of_url[goal]) >= 0:
+            expected[pattern_of_url[source], pattern_of_url[goal]] += times
+    found = count_transits(pattern_of_url, patterns, referrer, target, count)
+    assert found.toarray().tolist() == expected.tolist()
+    assert found.nnz == np.count_nonzero(expected)
+    assert found.has_canonical_format
