@@ -42,21 +42,24 @@ class PatternOptions:
 
 def learn(rows: pa.Table, options: PatternOptions) -> tuple[SiteTraffic, SitePatterns]:
     """The patterns of a site, given its rows of `page_traffic`, and what they were learned from."""
-    traffic = site_traffic(rows, options.least_clients)
-    found = learn_patterns(
+    traffic = site_traffic(rows, audience_of(rows, options.least_clients))
+    return traffic, _patterns(traffic, options)
+
+
+def _patterns(traffic: SiteTraffic, options: PatternOptions) -> SitePatterns:
+    return learn_patterns(
         traffic,
         TreeOptions(options.min_urls, options.min_share),
         options.transit_threshold,
         options.visit_weight,
         options.cut,
     )
-    return traffic, found
 
 
 def site_nodes(rows: pa.Table, options: PatternOptions) -> pa.RecordBatch:
     """Rows of `url_patterns` for one site."""
-    _, found = learn(rows, options)
     audience = audience_of(rows, options.least_clients)
+    found = _patterns(site_traffic(rows, audience), options)
     tree = found.by_syntax
     leaves = leaf_flags(found)
     count = len(tree)

@@ -15,8 +15,8 @@ from temporal_assets.core.texts import Floats, Int64s
 from temporal_assets.engines.arrow_texts import from_arrow
 
 
-def site_traffic(rows: pa.Table, least_clients: int) -> SiteTraffic:
-    """The traffic of a site, given all its rows in their order."""
+def site_traffic(rows: pa.Table, audience: Audience) -> SiteTraffic:
+    """The traffic of a site, given all its rows in their order and who opened its pages."""
     pages, transits, counts = links(rows, "links")
     return SiteTraffic(
         urls=from_arrow(rows.column("url")),
@@ -25,7 +25,7 @@ def site_traffic(rows: pa.Table, least_clients: int) -> SiteTraffic:
         referrer=pages,
         target=np.repeat(np.arange(len(rows)), counts),
         transits=transits.astype(np.float64),
-        audience=audience_of(rows, least_clients),
+        audience=audience,
     )
 
 
