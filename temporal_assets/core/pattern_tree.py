@@ -27,7 +27,7 @@ import numpy as np
 from numba import njit
 
 from temporal_assets.core.audience import Audience
-from temporal_assets.core.compiled import leaf
+from temporal_assets.core.compiled import leaf, readonly
 from temporal_assets.core.hierarchy import Hierarchy, hierarchy
 from temporal_assets.core.public_values import PublicValues, everything_public, public_values
 from temporal_assets.core.salience import salient
@@ -140,18 +140,27 @@ class PatternTree:
 
     def leaf_of_url(self) -> Int32s:
         """The leaf of every URL."""
-        leaf = np.empty(len(self.order), np.int32)
+        return self._of_leaf(self.leaves.astype(np.int32))
+
+    def pattern_of_url(self) -> Int32s:
+        """Which of the leaves each URL belongs to, counting them from 0."""
+        return self._of_leaf(np.arange(len(self.leaves), dtype=np.int32))
+
+    def _of_leaf(self, numbers: Int32s) -> Int32s:
+        """For every URL the number of its leaf."""
+        found = np.empty(len(self.order), np.int32)
         leaves = self.leaves
         # Leaves in preorder own consecutive ranges of `order`.
-        leaf[self.order] = np.repeat(leaves, self.sizes[leaves])
-        return leaf
+        found[self.order] = np.repeat(numbers, self.sizes[leaves])
+        return found
 
     def totals(self, per_url: Floats | Int64s) -> Floats:
         """Sum over the URLs of each node: F_in(P) from F_in(u)."""
-        if len(self) == 1:
-            return np.array([per_url.sum(dtype=np.float64)])
-        running = np.concatenate(([0.0], np.cumsum(per_url[self.order], dtype=np.float64)))
-        return running[self.stop] - running[self.start]
+        totals = np.zeros(len(self))
+        above = self.hierarchy
+        values = readonly(per_url.astype(np.float64, copy=False))
+        _add_up(values, self.order, self.start, self.stop, above.parent, above.end, totals)
+        return totals
 
     def cut(self, leaf: Flags) -> PatternTree:
         """The tree in which the flagged nodes are leaves."""
@@ -546,11 +555,17 @@ def _measure(
     for i in range(keys):
         key = open_keys[i]
         found = _count(codes[key], rows, counts, touched)
+        last, term = 0, 0.0
+        look, of_look = 0, 0
         for j in range(found):
             code = touched[j]
             count = counts[code]
             counts[code] = 0
-            entropy[i] -= count / urls * np.log(count / urls)
+            # Most values are of one URL, and look like the one before: neither the logarithm nor
+            # the bits are taken of each.
+            if count != last:
+                last, term = count, count / urls * np.log(count / urls)
+            entropy[i] -= term
             if code == ABSENT:
                 continue
             present[i] += count
@@ -558,25 +573,59 @@ def _measure(
             constant[i] = code
             most[i] = max(most[i], count)
             value = shape[first[key] + code - 1]
-            bits = bits_of(value)
-            common[i] &= bits
-            class_urls[i, class_of(value)] += count
-            for bit in range(_BITS):
-                if bits >> bit & 1:
-                    bit_urls[i, bit] += count
+            if value != look:
+                _add_look(look, of_look, bit_urls[i], class_urls[i])
+                look, of_look = value, 0
+                common[i] &= bits_of(value)
+            of_look += count
+        _add_look(look, of_look, bit_urls[i], class_urls[i])
     return present, distinct, constant, common, most, bit_urls, class_urls, entropy
+
+
+@leaf
+def _add_look(value: int, urls: int, bit_urls: Int64s, class_urls: Int64s) -> None:
+    """Count URLs whose values have a shape, by its bits and its class."""
+    bits = bits_of(value)
+    class_urls[class_of(value)] += urls
+    for bit in range(_BITS):
+        if bits >> bit & 1:
+            bit_urls[bit] += urls
+
+
+@leaf
+def _add_up(
+    per_url: Floats,
+    order: Int32s,
+    start: Int64s,
+    stop: Int64s,
+    parent: Int32s,
+    end: Int32s,
+    totals: Floats,
+) -> None:
+    """Sums over the URLs of leaves, and over the children of the nodes above them."""
+    for node in range(len(totals) - 1, -1, -1):
+        if end[node] == node + 1:
+            total = 0.0
+            for i in range(start[node], stop[node]):
+                total += per_url[order[i]]
+            totals[node] = total
+        if node > 0:
+            totals[parent[node]] += totals[node]
 
 
 @leaf
 def _count(column: Int32s, rows: Int32s, counts: Int32s, touched: Int32s) -> int:
     """Frequencies of the codes of some URLs into `counts`; which codes into `touched`."""
-    found = 0
-    for row in rows:
-        code = column[row]
+    found = at = 0
+    while at < len(rows):
+        # URLs come in order: values come in runs.
+        code, begin = column[rows[at]], at
+        while at < len(rows) and column[rows[at]] == code:
+            at += 1
         if counts[code] == 0:
             touched[found] = code
             found += 1
-        counts[code] += 1
+        counts[code] += at - begin
     return found
 
 

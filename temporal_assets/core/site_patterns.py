@@ -20,7 +20,7 @@ from temporal_assets.core.behaviour_graph import (
     rank_patterns,
 )
 from temporal_assets.core.pattern_tree import PatternTree, TreeOptions, pattern_tree
-from temporal_assets.core.texts import Floats, Int32s, Int64s, Texts
+from temporal_assets.core.texts import Floats, Int64s, Texts
 from temporal_assets.core.transit_cut import THRESHOLD, TransitCut, transit_cut
 from temporal_assets.core.visit_cut import VisitCut, visit_cut
 
@@ -112,7 +112,7 @@ def learn_patterns(
 def _between(tree: PatternTree, traffic: SiteTraffic) -> sparse.csr_array:
     """F_trans between the leaves of a tree."""
     return count_transits(
-        _number_of_url(tree),
+        tree.pattern_of_url(),
         len(tree.leaves),
         traffic.referrer,
         traffic.target,
@@ -127,8 +127,3 @@ def _merged(tree: PatternTree, cut: PatternTree, between: sparse.csr_array) -> s
     # Leaves of both trees are ranges of the same order of URLs.
     group = np.searchsorted(cut.stop[cut.leaves], tree.start[tree.leaves], side="right")
     return merge_transits(between, group.astype(np.int32), len(cut.leaves))
-
-
-def _number_of_url(tree: PatternTree) -> Int32s:
-    """Which leaf each URL belongs to, counting leaves from 0."""
-    return np.searchsorted(tree.leaves, tree.leaf_of_url()).astype(np.int32)

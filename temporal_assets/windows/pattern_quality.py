@@ -208,7 +208,7 @@ def _learn(
         methods[name].leaves += size.leaves
         methods[name].height = max(methods[name].height, size.height)
         if visits > 0:
-            number = np.searchsorted(tree.leaves, tree.leaf_of_url()).astype(np.int32)
+            number = tree.pattern_of_url()
             divergences[name].append((visits, traffic_divergence(number, traffic.visits)))
     methods[URLS].leaves += len(traffic.urls)
     matchers = {str(name): compile_matcher(tree) for name, tree in found.trees.items()}
