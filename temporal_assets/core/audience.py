@@ -65,7 +65,7 @@ def _collect(
     least = seen.shape[1]
     for url in range(len(group_of_url)):
         group = group_of_url[url]
-        if group < 0:
+        if group < 0 or count[group] >= least:
             continue
         if clients[url] >= least:
             count[group] = least

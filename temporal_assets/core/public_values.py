@@ -46,15 +46,13 @@ def public_values(keys: UrlKeys, audience: Audience, support: int) -> PublicValu
             continue
         codes = keys.codes[key]
         first, stop = int(keys.first[key]), int(keys.first[key + 1])
-        urls = np.bincount(codes, minlength=stop - first + 1)[1:]
-        frequent = urls >= (1 if kind == EXTENSION else support)
+        frequent = np.flatnonzero(keys.count[first:stop] >= (1 if kind == EXTENSION else support))
         # The empty segment says nothing.
-        said = keys.stop[first:stop] == keys.start[first:stop]
-        groups = int(np.count_nonzero(frequent))
-        number = np.full(len(urls) + 1, -1, np.int32)
-        number[1:][frequent] = np.arange(groups)
-        flags = said.copy()
-        flags[frequent] |= is_public(audience, number[codes], groups)
+        flags = keys.stop[first:stop] == keys.start[first:stop]
+        if len(frequent):
+            number = np.full(stop - first + 1, -1, np.int32)
+            number[1 + frequent] = np.arange(len(frequent))
+            flags[frequent] |= is_public(audience, number[codes], len(frequent))
         public.is_value_public[first:stop] = flags
         if kind == QUERY:
             has_key = np.where(codes == ABSENT, -1, 0).astype(np.int32)

@@ -116,7 +116,7 @@ def url_fields(urls: Texts) -> UrlFields:
     books = _Books(
         np.array([0, 0, 0, 0, QUERY_SLOT]),
         np.empty((2 * len(urls) + _ROOM, 3), np.int32),
-        np.empty((len(urls) + _ROOM, 4), np.int64),
+        np.empty((2 * len(urls) + _ROOM, 4), np.int64),
         np.zeros(1024, np.uint64),
         _no_slots(QUERY_SLOT + _ROOM),
         np.zeros(url_split.TABLE_SHAPE, np.int64),
