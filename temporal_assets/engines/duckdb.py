@@ -94,7 +94,8 @@ class DuckDBEngine:
         Rows only pass by, so that the database, which would make them anew, is not asked for them.
         """
         ((_, paths),) = inputs.items()
-        rows = ParquetRows([str(path) for path in paths])
+        # To a process go the names of few groups at a time, once.
+        rows = ParquetRows([str(path) for path in paths], repeated=(by,) if limits else ())
         with self._session({}) as session, TemporaryDirectory(dir=out) as folder:
             filled = parcels(rows.batches(), by, Path(folder))
             results = in_groups(kernel, filled, len(rows), limits)

@@ -35,6 +35,9 @@ FAILED: Final = "failed"
 TIMED_OUT: Final = "timed_out"
 OUT_OF_MEMORY: Final = "out_of_memory"
 
+DONE: Final = ".done"
+"""How the names of files end that may be written over."""
+
 _DONE: Final = b"\n"
 """The answer for a group. What became of all is the line behind them."""
 
@@ -53,7 +56,11 @@ class Parcel:
     def rows(self) -> Iterator[pa.Table]:
         """The rows of all its groups, read where they lie."""
         with pa.memory_map(str(self.path)) as source:
-            yield pa.ipc.open_file(source).read_all()
+            yield pa.ipc.open_stream(source).read_all()
+
+    def give_back(self) -> None:
+        """Let another parcel be written over its rows, of which nobody holds any."""
+        self.path.rename(self.path.with_suffix(DONE))
 
     def cut(self, rows: pa.Table, groups: range) -> Iterator[pa.Table]:
         """The rows of some groups, one group after the other."""

@@ -23,7 +23,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from temporal_assets.engines.base import GroupKernel, GroupLimits, LostGroup
-from temporal_assets.engines.group_process import GroupProcess, Lost, Outcome, Parcel, run_here
+from temporal_assets.engines.group_process import (
+    DONE,
+    GroupProcess,
+    Lost,
+    Outcome,
+    Parcel,
+    run_here,
+)
 
 _PARCEL_ROWS: Final = 2_000
 """A parcel with so many rows is full: some ten small sites, a fraction of a second."""
@@ -69,7 +76,11 @@ class _ParcelWriter:
         self.rows = 0
         self._path = path
         self._groups: list[int] = []
-        self._file = pa.ipc.new_file(path, schema)
+        done = next(path.parent.glob(f"*{DONE}"), None)
+        if done is not None:
+            done.rename(path)
+        self._bytes = path.open("wb" if done is None else "r+b")
+        self._rows = pa.ipc.new_stream(self._bytes, schema)
 
     def count(self, rows: int, is_new: bool) -> None:
         """Rows of a new group, or further rows of the last one, that are about to be written."""
@@ -81,18 +92,22 @@ class _ParcelWriter:
     def write(self, rows: pa.RecordBatch) -> None:
         """What has been counted since."""
         if len(rows):
-            self._file.write_batch(rows)
+            self._rows.write_batch(rows)
 
     def close(self) -> Parcel:
-        self._file.close()
+        self._rows.close()
+        self._bytes.close()
         return Parcel(self._path, tuple(self._groups))
 
 
 def _runs(batch: pa.RecordBatch, by: str) -> Iterator[tuple[object, int, int]]:
     """Of rows with one key each: the key, their first and the row behind their last."""
-    runs = pc.run_end_encode(batch.column(by))
+    keys = batch.column(by)
+    encoded = pa.types.is_dictionary(keys.type)
+    runs = pc.run_end_encode(keys.indices if encoded else keys)
+    values = keys.dictionary.take(runs.values) if encoded else runs.values
     ends = runs.run_ends.to_pylist()
-    yield from zip(runs.values.to_pylist(), [0, *ends[:-1]], ends, strict=True)
+    yield from zip(values.to_pylist(), [0, *ends[:-1]], ends, strict=True)
 
 
 def in_groups(
@@ -108,6 +123,7 @@ def in_groups(
         for parcel in filled:
             groups = range(len(parcel.groups))
             yield _results(run_here(kernel, parcel, groups), parcel, limits.lost)
+            parcel.path.unlink()
     else:
         yield from _in_processes(kernel, filled, rows, limits)
 
@@ -127,7 +143,9 @@ def _in_processes(
             outcomes = process.run(parcel)
         finally:
             free.put(process)
-        return _results(outcomes, parcel, limits.lost)
+        made = _results(outcomes, parcel, limits.lost)
+        parcel.give_back()
+        return made
 
     pool = ThreadPoolExecutor(processes)
     try:
@@ -150,13 +168,12 @@ def _in_processes(
 
 
 def _results(outcomes: Iterable[Outcome], parcel: Parcel, lost: LostGroup) -> pa.RecordBatch:
-    """Of all groups of a parcel, in one batch. Removes its file."""
+    """Of all groups of a parcel, in one batch."""
     with parcel.rows() as rows:
         made = [
             _stands_for(outcome, parcel, rows, lost) if isinstance(outcome, Lost) else outcome
             for outcome in outcomes
         ]
-    parcel.path.unlink()
     return made[0] if len(made) == 1 else pa.concat_batches(made)
 
 

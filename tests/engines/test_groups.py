@@ -123,7 +123,26 @@ def test_small_groups_are_one_batch_a_parcel(tmp_path: Path, limits: GroupLimits
     assert [len(parcel.groups) for parcel in filled] == [2_000, 2_000, 1_000]
     results = list(in_groups(total, filled, 5_000, limits))
     assert [len(result) for result in results] == [2_000, 2_000, 1_000]
-    assert not list(tmp_path.glob("parcel*"))
+    assert not list(tmp_path.glob("parcel*.arrow"))
+
+
+def test_a_parcel_is_written_over_one_that_is_done(tmp_path: Path) -> None:
+    """Longer or shorter, with other names of groups: its rows are its own."""
+    sizes = {"a": 3_000, "b": 2_000, "ü": 4_000}
+    names = [name for name, size in sizes.items() for _ in range(size)]
+    rows = pa.table({"site": pa.array(names).dictionary_encode(), "n": range(len(names))})
+    filled = parcels(rows.to_batches(1_000), "site", tmp_path)
+    for number, (name, size) in enumerate(sizes.items()):
+        parcel = next(filled)
+        assert parcel.groups == (size,)
+        with parcel.rows() as read:
+            assert read.column("site").to_pylist() == [name] * size
+            assert (
+                read.column("n").to_pylist()
+                == rows.column("n").to_pylist()[names.index(name) : names.index(name) + size]
+            )
+        parcel.give_back()
+        assert len(list(tmp_path.iterdir())) == 1, number
 
 
 def test_who_stops_waits_for_no_group(tmp_path: Path) -> None:
