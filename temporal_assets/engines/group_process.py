@@ -11,6 +11,7 @@ group, and a bound on its memory. They hold also when this process is gone.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import pickle
@@ -256,12 +257,17 @@ def main() -> None:
     tasks = sys.stdin.buffer
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints is no answer
+    gc.disable()
     header = json.loads(tasks.readline())
     kernel: GroupKernel = pickle.loads(tasks.read(header["kernel_bytes"]))  # noqa: S301 - our own
     _bound_memory(header["memory_mib"])
     with suppress(BrokenPipeError):  # the one that started this one is gone
         for line in tasks:
             _answer(kernel, json.loads(line), answers)
+            # What was imported and loaded for the first is no garbage, and is not searched for it.
+            if not gc.isenabled():
+                gc.freeze()
+                gc.enable()
 
 
 def _answer(kernel: GroupKernel, task: dict[str, Any], answers: BinaryIO) -> None:
