@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from temporal_assets.logs.encode import Codes, encode, encode_keys, take
 from temporal_assets.logs.hmac_sha256 import hmac_heads
+from temporal_assets.logs.ipv6 import group_masks, in_full
 from temporal_assets.logs.kernels import DOT, ZERO, kernel
 from temporal_assets.logs.memo import Memo
 from temporal_assets.logs.pseudonyms import KeyRing, Pseudonymiser
@@ -31,6 +32,7 @@ class Clients:
         self._by_agent = privacy.client == "address+agent"
         self._plain_counts = not (privacy.mask_ipv4_bits or self._by_agent)
         """Whether a plain IPv4 address is hashed just as it is written."""
+        self._ipv6_masks = group_masks(privacy.mask_ipv6_bits)
         self._made = Memo(self._make)
 
     def of_rows(self, records: Records, rows: Offsets, days: NDArray[np.int32]) -> Offsets:
@@ -71,6 +73,11 @@ class Clients:
             plain = plain_ipv4(chosen.data, chosen.start, chosen.stop)
             addresses = Column(chosen.data, chosen.start[plain], chosen.stop[plain])
             made[plain] = hmac_heads(self._keys.key(period), addresses)
+        if not self._by_agent:
+            rest = np.flatnonzero(~plain)
+            is_ipv6, addresses = in_full(take(chosen, rest), self._ipv6_masks)
+            made[rest[is_ipv6]] = hmac_heads(self._keys.key(period), addresses)
+            plain[rest[is_ipv6]] = True
         agents = None if agent is None else take(agent, present)
         for i in np.flatnonzero(~plain).tolist():
             who = agents.value(i) or b"" if agents else None
