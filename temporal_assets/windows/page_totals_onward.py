@@ -19,7 +19,6 @@ from typing import Final
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from temporal_assets import contracts
 from temporal_assets.contracts import ColumnSpec, Table, Type
@@ -63,36 +62,61 @@ def go_on(
     """The file of `page_totals` of the window from `first` to `day`."""
     days = {"entering": earlier.entering, "leaving": earlier.leaving}
     made = engine.query(PAGE_CHANGES.name, days, {"first": first}, PAGE_CHANGES, out)
-    changes = pq.read_table([str(path) for path in made], memory_map=False).combine_chunks()
-    rows = _Rows(changes, first, day, earlier.moved)
-    tables = in_order(rows.table, rows.parts(earlier.files), threads)
+    rows = _Rows(first, day, earlier.moved)
+    parts = _parts(ParquetRows(earlier.files, ("site",)), ParquetRows(list(map(str, made))))
+    tables = in_order(rows.table, parts, threads)
     reader = pa.RecordBatchReader.from_batches(
         _SCHEMA, (batch for table in tables for batch in table.to_batches())
     )
     return engine.write(reader, contracts.PAGE_TOTALS, out)
 
 
+def _parts(before: ParquetRows, changes: ParquetRows) -> Iterator[tuple[pa.Table, pa.Table]]:
+    """Rows of before in order, some at a time, with the changes that belong among them."""
+    ahead = _Ahead(changes)
+    for rows in before.blocks(_COLUMNS, pa.Table.combine_chunks):
+        if len(rows):
+            yield rows, ahead.up_to(_keys(rows.slice(len(rows) - 1)))
+    schema = pa.schema([_SCHEMA.field(name) for name in _COLUMNS])
+    for rest in ahead.rest():
+        yield schema.empty_table(), rest
+
+
+class _Ahead:
+    """Changes that are still to come, in order; one group of them is in memory."""
+
+    def __init__(self, changes: ParquetRows) -> None:
+        self._groups = changes.blocks(PAGE_CHANGES.column_names, pa.Table.combine_chunks)
+        self._hold(PAGE_CHANGES.arrow_schema.empty_table())
+
+    def _hold(self, rows: pa.Table) -> None:
+        self._rows, self._keys, self._at = rows, _keys(rows), 0
+
+    def up_to(self, last: Keys) -> pa.Table:
+        """Those that are not beyond a page."""
+        taken = []
+        while True:
+            stop = count_up_to(self._keys, self._at, last)
+            taken.append(self._rows.slice(self._at, stop - self._at))
+            self._at = stop
+            following = next(self._groups, None) if stop == len(self._rows) else None
+            if following is None:
+                return pa.concat_tables(taken).combine_chunks()
+            self._hold(following)
+
+    def rest(self) -> Iterator[pa.Table]:
+        """All that are left."""
+        yield self._rows.slice(self._at)
+        yield from self._groups
+
+
 @dataclass(frozen=True, slots=True)
 class _Rows:
     """The rows of a window, from those before it and what has changed."""
 
-    changes: pa.Table
     first: dt.date
     day: dt.date
     moved: int
-
-    def parts(self, before: list[str]) -> Iterator[tuple[pa.Table, pa.Table]]:
-        """Rows of before in order, some at a time, with the changes that belong among them."""
-        keys = _keys(self.changes)
-        start = 0
-        there = ParquetRows(before, repeated=("site",))
-        for rows in there.blocks(_COLUMNS, lambda block: block.combine_chunks()):
-            if len(rows):
-                stop = count_up_to(keys, start, _keys(rows.slice(len(rows) - 1)))
-                yield rows, self.changes.slice(start, stop - start)
-                start = stop
-        schema = pa.schema([_SCHEMA.field(name) for name in _COLUMNS])
-        yield schema.empty_table(), self.changes.slice(start)
 
     def table(self, part: tuple[pa.Table, pa.Table]) -> pa.Table:
         """Of the pages of a part that are still in the window."""
