@@ -39,6 +39,9 @@ _WEEKLY_HISTORIES: Final = Table(
     ),
 )
 
+_REASONS: Final = pa.array([reason.name.lower() for reason in Reason])
+"""By their codes, which count from 0."""
+
 _NAMES: Final = {"phi_n_low": "phi_low", "phi_n_high": "phi_high"}
 """Columns that have another name in `core`."""
 
@@ -61,7 +64,7 @@ def fit_batch(
         "url": batch.column("url"),
         **_numbers(curves),
         "is_converged": pa.array(curves.converged),
-        "reason": pa.array([Reason(code).name.lower() for code in curves.reason], pa.string()),
+        "reason": _REASONS.take(pa.array(curves.reason)),
         "method": pa.repeat(pa.scalar(options.method), len(batch)),
     }
     schema = contracts.INTEREST_CURVES.arrow_schema
