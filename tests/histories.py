@@ -60,7 +60,7 @@ class Histories:
     def _publish_views(self, day: dt.date, views: np.ndarray) -> None:
         rows = [
             {"day": day, "site": url.split("/")[2], "url": url, "views": count}
-            for url, count in zip(self.urls, views.tolist(), strict=True)
+            for url, count in sorted(zip(self.urls, views.tolist(), strict=True))
             if count
         ]
         table = pa.Table.from_pylist(rows, contracts.PAGE_VIEWS.arrow_schema)

@@ -8,15 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Final
 
 import fsspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from temporal_assets.core.texts import Int64s
 from temporal_assets.engines.arrow_texts import encoded
 from temporal_assets.engines.base import Result
 from temporal_assets.engines.batches import in_order
+
+_PIECE_ROWS: Final = 65_536
+"""Half a megabyte of numbers."""
 
 
 class ParquetRows:
@@ -60,6 +65,33 @@ class ParquetRows:
             return self._files[0].read([], columns)
         rows = pa.concat_tables(tables)
         return rows.slice(first - int(self._bounds[low]), stop - first).combine_chunks()
+
+
+class ParquetNumbers:
+    """A column of numbers in some files, from its beginning on, as many at a time as are wanted."""
+
+    def __init__(self, paths: Sequence[str], column: str) -> None:
+        self._pieces = _pieces(paths, column)
+        self._waiting = np.empty(0, np.int64)
+
+    def take(self, count: int) -> Int64s:
+        """The next `count` numbers; fewer where the column ends."""
+        taken = [self._waiting]
+        missing = count - len(self._waiting)
+        while missing > 0 and (piece := next(self._pieces, None)) is not None:
+            taken.append(piece)
+            missing -= len(piece)
+        numbers = np.concatenate(taken) if len(taken) > 1 else self._waiting
+        self._waiting = numbers[count:]
+        return numbers[:count]
+
+
+def _pieces(paths: Sequence[str], column: str) -> Iterator[Int64s]:
+    """Parts of groups: of many files at once, none is in memory whole."""
+    for path in paths:
+        with fsspec.open(path, "rb") as file, pq.ParquetFile(file) as rows:
+            for batch in rows.iter_batches(_PIECE_ROWS, columns=[column], use_threads=False):
+                yield batch.column(0).to_numpy()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

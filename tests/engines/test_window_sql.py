@@ -165,10 +165,14 @@ def test_going_on_gives_the_bytes_of_making_anew(
     late_after: int,
     walks: bool,
 ) -> None:
-    """Windows are made in any order, days are missing, late files change or add days."""
-    from temporal_assets.windows import page_totals
+    """Windows are made in any order, days are missing, late files change or add days.
+
+    Histories that go on by a statement are compared with those of a walk along all days.
+    """
+    from temporal_assets.windows import page_histories, page_totals
 
     many = 0 if walks else page_totals.MANY_PAGES
+    walk = page_histories.walk if walks else no_walk
     with (
         pytest.MonkeyPatch.context() as patched,
         TemporaryDirectory() as first,
@@ -188,7 +192,9 @@ def test_going_on_gives_the_bytes_of_making_anew(
                         onward.write(n, views)
             if last >= len(here) or here[last] is None:
                 continue
-            onward.make(last)
+            with pytest.MonkeyPatch.context() as asked:
+                asked.setattr(page_histories, "walk", walk)
+                onward.make(last)
             for n, views in enumerate(here):
                 if views is not None:
                     anew.write(n, views)
@@ -200,6 +206,10 @@ def test_going_on_gives_the_bytes_of_making_anew(
             assert onward.rows("page_histories", last) == histories_of(here, last, 0.5)
 
 
+def no_walk(*_: Any) -> None:
+    """As where days cannot be walked along: a statement is asked."""
+
+
 def _forget(store: Store, asset: str) -> None:
     for day in store.days(asset):
         store.fs.rm_file(f"{store.root}/{asset}/day={day}/manifest.json")
@@ -207,7 +217,7 @@ def _forget(store: Store, asset: str) -> None:
 
 @pytest.fixture
 def ways(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int | None]]:
-    """(asset, days moved or None) of every build: which way was taken."""
+    """(asset, days moved or None) of every build: which way was taken, where statements do."""
     from temporal_assets.windows import onward, page_histories, page_totals
 
     taken: list[tuple[str, int | None]] = []
@@ -219,6 +229,7 @@ def ways(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int | None]]:
 
     for module in (page_totals, page_histories):
         monkeypatch.setattr(module, "find_earlier", find)
+    monkeypatch.setattr(page_histories, "walk", no_walk)
     return taken
 
 
@@ -272,6 +283,34 @@ def test_windows_longer_than_the_bits_of_seen_are_made_anew(
         "birth": here.day(1),
         "seen": seen,
     }
+
+
+@pytest.mark.parametrize("length", [63, 64])
+def test_histories_of_long_windows_have_all_days(
+    engine: Engine, tmp_path: Path, length: int
+) -> None:
+    """Those of 64 days, of which one has no bit, are asked for."""
+    here = Windows(engine, tmp_path, days=length, min_views_per_day=1.0)
+    for n in (0, 1, length - 1):
+        here.write(n, {URLS[0]: n + 1, URLS[2]: 1})
+    here.make(length - 1)
+    views = [row["views"] for row in here.rows("page_histories", length - 1)]
+    between = [0] * (length - 3)
+    assert views == [[1, 2, *between, length], [1, 1, *between, 1]]
+
+
+def test_histories_of_days_in_another_order_are_asked_for(here: Windows) -> None:
+    """What is counted by place does not add up, and is thrown away."""
+    fill(here, LENGTH)
+    rows = here.store.read("page_views", here.day(2)).to_pylist()
+    table = pa.Table.from_pylist(rows[::-1], contracts.PAGE_VIEWS.arrow_schema)
+    with here.store.scratch() as scratch:
+        path = scratch / "page_views.parquet"
+        pq.write_table(table, path)
+        here.store.publish("page_views", here.day(2), [path], inputs=[], settings_digest="")
+    here.make(LENGTH - 1)
+    days = [{URLS[0]: n + 1, URLS[1 + n % 3]: 2} for n in range(LENGTH)]
+    assert here.rows("page_histories", LENGTH - 1) == histories_of(days, LENGTH - 1, 0.5)
 
 
 @pytest.mark.parametrize("changed", [1, LENGTH - 1, 0])

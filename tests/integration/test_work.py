@@ -35,6 +35,7 @@ from temporal_assets.settings import LogSource, Reading, Settings, load_settings
 from temporal_assets.storage.inventory import Inventory
 from temporal_assets.storage.landing import refresh
 from temporal_assets.storage.store import Store
+from temporal_assets.windows import page_histories
 from temporal_assets.windows.asset import Job, Sources, build
 from temporal_assets.windows.page_histories import PAGE_HISTORIES
 from temporal_assets.windows.page_totals import PAGE_TOTALS
@@ -215,8 +216,22 @@ def _window(corpus: Corpus, day: dt.date) -> None:
     build(corpus.store, corpus.engine, corpus.settings, PAGE_TOTALS, day)
 
 
-def test_the_next_histories_read_all_days_for_new_pages_only(corpus: Corpus) -> None:
+def test_histories_look_at_no_name_in_any_day(corpus: Corpus) -> None:
+    """They are walked along: no statement reads a file."""
+    day = FIRST + WINDOW * ONE
+    _window(corpus, day)
+    work = corpus.engine.during(
+        lambda: build(corpus.store, corpus.engine, corpus.settings, PAGE_HISTORIES, day)
+    )
+    assert corpus.store.require("page_histories", day).rows > PAGES
+    assert (work.rows, work.files) == (0, 0)
+
+
+def test_the_next_histories_read_all_days_for_new_pages_only(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What a scan gives: pages that were reliable before are not taken from all days."""
+    monkeypatch.setattr(page_histories, "walk", lambda *_: None)
     days = [FIRST + n * ONE for n in (WINDOW, WINDOW + 1)]
     for day in days:
         _window(corpus, day)

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from temporal_assets.engines.arrow_texts import encoded, with_encoded
-from temporal_assets.engines.parquet_rows import ParquetRows
+from temporal_assets.engines.parquet_rows import ParquetNumbers, ParquetRows
 
 SITES = ["a.example"] * 5 + ["b.example"] * 2 + ["ü.example"] * 4
 ROWS = pa.table({"site": SITES, "number": list(range(len(SITES)))})
@@ -55,6 +55,16 @@ def test_all_rows_come_in_order(files: list[str], repeated: tuple[str, ...]) -> 
 
 def test_other_columns_than_those_that_repeat_are_read(files: list[str]) -> None:
     assert ParquetRows(files, ("site",)).read(4, 6, ("number",)).to_pydict() == {"number": [4, 5]}
+
+
+@pytest.mark.parametrize("count", [1, 3, 5])
+def test_numbers_come_as_many_at_a_time_as_are_asked_for(files: list[str], count: int) -> None:
+    numbers = ParquetNumbers(files, "number")
+    assert len(numbers.take(0)) == 0
+    taken = [numbers.take(count).tolist() for _ in range(0, len(ROWS) + 1, count)]
+    assert max(map(len, taken)) == count
+    assert [number for some in taken for number in some] == list(range(len(ROWS)))
+    assert len(numbers.take(count)) == 0
 
 
 def test_no_files_are_no_table() -> None:
