@@ -18,9 +18,13 @@ from temporal_assets.contracts.early_labels import YOUNG_DAYS
 from temporal_assets.core.early import COPIES, Early, learn
 from temporal_assets.core.page_section import sections_of
 from temporal_assets.engines.arrow_texts import from_arrow, to_arrow
+from temporal_assets.engines.base import Kernel
+from temporal_assets.engines.batches import even, in_order
+from temporal_assets.storage.manifest import Manifest
 from temporal_assets.windows.asset import Job, WindowAsset
 from temporal_assets.windows.complete_pages import CompletePages, complete_pages
 from temporal_assets.windows.days import observed_days
+from temporal_assets.windows.page_days import PageDays, born_from, lists, walk
 from temporal_assets.windows.page_histories import PAGE_HISTORIES
 from temporal_assets.windows.page_labels import PAGE_LABELS
 from temporal_assets.windows.page_totals import PAGE_TOTALS
@@ -92,21 +96,65 @@ def _make(job: Job) -> Sequence[Path]:
     days = job.settings.early.complete_days
     pages = complete_pages(job.engine, inputs, observed, job.first, days, job.out)
     kernel = partial(judge_batch, model=learn_from(pages), learned_from=len(pages), day=job.day)
+    made = _walked(job, kernel)
+    if made is not None:
+        return made
     young = {"young_pages": [str(path) for path in _young(job, observed)]}
     return job.engine.apply(kernel, young, job.asset.table, job.out, _BATCH_PAGES)
 
 
+def _walked(job: Job, kernel: Kernel) -> Sequence[Path] | None:
+    """Judged as they are found on a walk along the window; None where it cannot be walked."""
+    last = _last_days(job)
+    found = walk(job, last, born_from(_first_young(job)))
+    if found is None:
+        return None
+    rows = partial(_rows, days=np.array([one.day for one in last], "datetime64[D]"))
+    batches = (batch for table in map(rows, found) for batch in table.to_batches())
+    some = (one.combine_chunks() for one in even(batches, YOUNG_PAGES.arrow_schema, _BATCH_PAGES))
+    each = (batch for table in some for batch in table.to_batches())
+    judged = in_order(kernel, each, job.settings.engine.used_threads)
+    table = job.asset.table
+    reader = pa.RecordBatchReader.from_batches(table.arrow_schema, judged)
+    made = job.engine.write(reader, table, job.out)
+    return made if found.agrees else None
+
+
+def _rows(found: PageDays, days: NDArray[np.datetime64]) -> pa.Table:
+    """Rows of `young_pages`; missing days are none of `days`, which views are given of."""
+    pages = found.pages
+    start = np.searchsorted(days, pages["birth"].to_numpy())
+    lived = np.pad(found.views, ((0, 0), (0, YOUNG_DAYS)))
+    views = np.take_along_axis(lived, start[:, None] + np.arange(YOUNG_DAYS), axis=1)
+    columns = {
+        **{name: pages[name] for name in ("url", "birth", "total")},
+        "site": pages["site"].cast(pa.string()),
+        "age": len(days) - start,
+        "views": lists(views),
+    }
+    return pa.table(columns, YOUNG_PAGES.arrow_schema)
+
+
+def _first_young(job: Job) -> dt.date:
+    return max(job.day - dt.timedelta(days=YOUNG_DAYS - 1), job.first)  # windows can be short
+
+
+def _last_days(job: Job) -> list[Manifest]:
+    """Days that are read, and no more: older pages are not young."""
+    first = _first_young(job)
+    return [one for one in job.window("page_views").manifests if one.day >= first]
+
+
 def _young(job: Job, observed: np.ndarray) -> Sequence[Path]:
-    """The last days are read, and no more: older pages are not young."""
-    born_from = max(job.day - dt.timedelta(days=YOUNG_DAYS - 1), job.first)  # windows can be short
-    young_days = (job.day - born_from).days + 1
-    last = [one for one in job.window("page_views").manifests if one.day >= born_from]
+    """From a statement: on a cluster, and for windows longer than the bits of `seen`."""
+    first = _first_young(job)
+    young_days = (job.day - first).days + 1
     inputs = {
         "page_totals": job.files("page_totals"),
-        "page_views": [path for one in last for path in job.store.paths(one)],
+        "page_views": [path for one in _last_days(job) for path in job.store.paths(one)],
     }
     parameters = {
-        "born_from": born_from,
+        "born_from": first,
         # One character a day: what every engine can count parts of.
         "observed": "".join("1" if there else "0" for there in observed[-young_days:]),
         "days": YOUNG_DAYS,

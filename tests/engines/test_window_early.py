@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,9 @@ from temporal_assets.core.page_section import section_of
 from temporal_assets.engines.base import Engine
 from temporal_assets.quality.evaluate import Status
 from temporal_assets.quality.inspect import Inspector
+from temporal_assets.windows import early_labels
+from temporal_assets.windows.asset import job_of
+from temporal_assets.windows.early_labels import EARLY_LABELS
 from tests.histories import Histories
 
 DAYS = 60
@@ -100,6 +104,17 @@ def test_everything_promised_holds(here: Histories) -> None:
     inspector = Inspector(here.store, here.engine, here.settings)
     found = inspector.inspect(contracts.EARLY_LABELS, [here.day])[here.day]
     assert [one for one in found if one.status not in (Status.HELD, Status.NOT_JUDGED)] == []
+
+
+def test_the_statement_gives_what_the_walk_does(
+    here: Histories, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Byte for byte, but on a cluster, which only asks the statement."""
+    published = here.store.files("early_labels", here.day)
+    monkeypatch.setattr(early_labels, "walk", lambda *_: None)
+    job = job_of(here.store, here.engine, here.settings, EARLY_LABELS, here.day, tmp_path)
+    asked = EARLY_LABELS.make(job)
+    assert [path.read_bytes() for path in asked] == [Path(one).read_bytes() for one in published]
 
 
 def test_where_nothing_is_complete_nothing_is_promised(
