@@ -25,6 +25,7 @@ from temporal_assets.core.logistic import (
     fit_logistic,
     fit_monotone,
     log_odds_of,
+    row_products,
 )
 from temporal_assets.core.metrics import Reliability, brier, log_loss, outcome, reliability
 from temporal_assets.core.priors import Prior
@@ -157,10 +158,10 @@ def _features(views: Floats, prior: Floats) -> Floats:
     columns = [odds, level, level**2]
     if k > 1:
         day = np.arange(k) - (k - 1) / 2
-        slope = logs @ day / (day @ day)
+        slope = row_products(logs, day) / np.sum(day * day)
         last = (views[:, -1] + 0.5) / (total + 0.5 * k)
         first = (views[:, 0] + 0.5) / (total + 0.5 * k)
-        middle = (views @ np.arange(k) + 0.5) / (total + 1.0)
+        middle = (row_products(views, np.arange(k, dtype=np.float64)) + 0.5) / (total + 1.0)
         # A fall seen on many views says more than the same fall on few.
         columns += [slope, slope * level, slope**2, np.log(last), np.log(first), middle]
         columns += [slope * odds, np.log(last) * level]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from temporal_assets.core.early import learn, score_label, score_probability
-from temporal_assets.core.logistic import fit_logistic, fit_monotone
+from temporal_assets.core.logistic import fit_logistic, fit_monotone, row_products
 from temporal_assets.core.metrics import reliability
 from temporal_assets.core.priors import Prior
 
@@ -56,6 +56,17 @@ def test_logistic_regression_finds_the_odds() -> None:
     truth = np.concatenate([np.arange(40) < 30, np.arange(40) < 10])
     odds = fit_logistic(features, truth).log_odds(np.array([[0.0], [1.0]]))
     np.testing.assert_allclose(odds, [np.log(3), -np.log(3)], atol=0.1)
+
+
+def test_what_a_row_gets_does_not_depend_on_the_others() -> None:
+    """To the last digit, however many there are: threads would divide them."""
+    rng = np.random.default_rng(4)
+    for columns in (1, 5, 13):
+        rows, weights = rng.normal(size=(5_003, columns)), rng.normal(size=columns)
+        together = row_products(rows, weights)
+        assert together == pytest.approx(rows @ weights)
+        for some in (slice(1), slice(4_096, None), slice(17, 117)):
+            assert np.array_equal(together[some], row_products(rows[some], weights))
 
 
 def test_separable_pages_have_finite_odds() -> None:
