@@ -3,9 +3,10 @@
 Cleaning is partly Python, and one thread at a time runs that: two threads read 1.2 times as fast as
 one (docs/performance.md). Processes share nothing but files.
 
-Here: both ends of such a process. This one starts it as `python -m` this module and sends it one
-file after another, and what to read them with where that has changed; it answers how far it is,
-and then what it made. Not here: reading (`reading`), and which files are read so (`landing`).
+This process is one of them: it has imported what the others have to import first. Here: both ends
+of another one. This one starts it as `python -m` this module and sends it one file after another,
+and what to read them with where that has changed; it answers how far it is, and then what it made.
+Not here: reading (`reading`), and which files are read so (`landing`).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import BinaryIO, Final, cast
+from typing import BinaryIO, Final, Protocol, cast
 
 from temporal_assets import same_python
 from temporal_assets.engines.base import EngineError
@@ -35,20 +36,27 @@ _Answer = tuple[int, int] | bytes
 """Bytes of the file read so far and its size, or the outcome."""
 
 
+class _Place(Protocol):
+    """Where files are read, one after another."""
+
+    def read(self, read: ReadApart, item: Pending, progress: Progress) -> Read: ...
+    def close(self) -> None: ...
+
+
 class ReadingProcesses:
-    """Some processes, each started when it is first needed."""
+    """This process and some others, each started when it is first needed."""
 
     def __init__(self, count: int, progress: Progress) -> None:
         self._count = count
         self._progress = progress
         self._turn = Lock()
-        self._all: list[_ReadingProcess] = []
-        self._idle: list[_ReadingProcess] = []
+        self._all: list[_Place] = [_ThisProcess()]
+        self._idle = self._all.copy()
 
     def close(self) -> None:
         """End them; what they have not answered is lost."""
-        for process in self._all:
-            process.close()
+        for place in self._all:
+            place.close()
 
     def spread(self, read: ReadApart, items: Sequence[Pending]) -> Iterator[Read]:
         """What is read of the items, in their order."""
@@ -62,14 +70,14 @@ class ReadingProcesses:
 
     def _read(self, read: ReadApart, item: Pending) -> Read:
         with self._turn:
-            process = self._idle.pop() if self._idle else self._new()
+            place = self._idle.pop() if self._idle else self._new()
         try:
-            return process.read(read, item, self._advance)
+            return place.read(read, item, self._advance)
         finally:
             with self._turn:
-                self._idle.append(process)
+                self._idle.append(place)
 
-    def _new(self) -> _ReadingProcess:
+    def _new(self) -> _Place:
         process = _ReadingProcess()
         self._all.append(process)
         return process
@@ -77,6 +85,36 @@ class ReadingProcesses:
     def _advance(self, path: Path, done: int, total: int) -> None:
         with self._turn:
             self._progress(path, done, total)
+
+
+class EndedError(Exception):
+    """Nobody wants what is being read."""
+
+
+class _ThisProcess:
+    """Reads here. Used by one thread at a time."""
+
+    def __init__(self) -> None:
+        self._knows: ReadApart | None = None
+        self._reader: LogReader | None = None
+        self._ended = False
+
+    def read(self, read: ReadApart, item: Pending, progress: Progress) -> Read:
+        """Read a file."""
+
+        def advance(path: Path, done: int, total: int) -> None:
+            if self._ended:
+                raise EndedError
+            progress(path, done, total)
+
+        if self._reader is None or read is not self._knows:
+            self._knows, self._reader = read, read.reader()
+        self._reader.progress = advance
+        return _reads(self._reader)(item)
+
+    def close(self) -> None:
+        """End what is being read with its next block: a thread cannot be killed."""
+        self._ended = True
 
 
 class _ReadingProcess:

@@ -22,8 +22,10 @@ import pytest
 from temporal_assets.engines.base import EngineError, Item, Result, Spread
 from temporal_assets.settings import Reading, Settings, load_settings
 from temporal_assets.storage import landing
+from temporal_assets.storage.inventory import Inventory
 from temporal_assets.storage.landing import LandingReport, refresh
-from temporal_assets.storage.reading_process import ReadingProcesses
+from temporal_assets.storage.reading import LogReader, ReadApart
+from temporal_assets.storage.reading_process import EndedError, ReadingProcesses
 from tests import logs
 from tests.engines.conftest import SPARK
 from tests.spark_compare import compare_landing
@@ -126,6 +128,20 @@ def test_much_is_read_in_processes_which_say_how_far_they_are(
     assert not calls
     size = (folder / "a-grown.log").stat().st_size
     assert told["a-grown.log"] == {size}
+
+
+def test_what_nobody_wants_any_more_is_not_read_on_in_this_process(
+    tmp_path: Path, folder: Path
+) -> None:
+    settings = settings_of(tmp_path / "state", folder)
+    inventory = Inventory.load(settings)
+    reader = LogReader(settings, inventory, tmp_path, dt.datetime.now(dt.UTC))
+    told: list[Path] = []
+    processes = ReadingProcesses(1, lambda path, *_: told.append(path))
+    processes.close()
+    with pytest.raises(EndedError):
+        list(processes.spread(ReadApart.of(reader), inventory.pending(settings)))
+    assert not told
 
 
 def test_a_reading_process_that_dies_is_a_sentence_and_nothing_is_lost(
