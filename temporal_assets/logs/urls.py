@@ -8,7 +8,9 @@ in `docs/canonical-urls.md`. Not here: who calls it on what (`cleaning`).
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final, Literal
 from urllib.parse import unquote_to_bytes
@@ -163,6 +165,9 @@ def _key_text(key: str) -> str:
 _MARKS: Final = 1 << 14
 """Places that names of keys are marked in. With a hundred names, one in 150 others shares one."""
 
+_KEYS_KNOWN: Final = 1024
+"""Names of query keys that are remembered: a site has some dozens, and a log repeats them."""
+
 _NAME: Final = 1
 _BEGINNING: Final = 2
 
@@ -192,7 +197,7 @@ class UrlRules:
     kept_keys: frozenset[str] = frozenset()
     """Exceptions to `dropped_keys`, written in the same way."""
 
-    _dropped: re.Pattern[str] = field(init=False, repr=False, compare=False)
+    _dropped: Callable[[str], re.Match[str] | None] = field(init=False, repr=False, compare=False)
     _parameters: re.Pattern[str] = field(init=False, repr=False, compare=False)
     _suspects: NDArray[np.uint8] = field(init=False, repr=False, compare=False)
 
@@ -201,13 +206,18 @@ class UrlRules:
         dropped = f"(?!{kept}\\Z){_any_key(self.dropped_keys)}"
         exception = re.compile(kept, re.IGNORECASE | re.ASCII)
         parameters = sorted(key for key in PATH_PARAMETERS if not exception.fullmatch(key))
-        object.__setattr__(self, "_dropped", re.compile(dropped, re.IGNORECASE | re.ASCII))
+        is_dropped = re.compile(dropped, re.IGNORECASE | re.ASCII).fullmatch
+        object.__setattr__(self, "_dropped", lru_cache(_KEYS_KNOWN)(is_dropped))
         object.__setattr__(
             self,
             "_parameters",
             re.compile(f";(?:{'|'.join(parameters) or '(?!)'})=[^;/]*", re.IGNORECASE | re.ASCII),
         )
         object.__setattr__(self, "_suspects", _suspects(self.dropped_keys))
+
+    def __reduce__(self) -> tuple[type[UrlRules], tuple[Scheme, frozenset[str], frozenset[str]]]:
+        """What was chosen; what was remembered of keys does not travel to other processes."""
+        return UrlRules, (self.scheme, self.dropped_keys, self.kept_keys)
 
     @classmethod
     def from_settings(cls, cleaning: Cleaning) -> UrlRules:
@@ -223,7 +233,7 @@ class UrlRules:
 
     def drops(self, key: str, value: str) -> bool:
         """Whether a query field (in canonical escapes) does not belong to the page."""
-        if self._dropped.fullmatch(key) is None:
+        if self._dropped(key) is None:
             return False
         return key.lower() != _NUMBERED_KEY or _RECORD_NUMBER.fullmatch(value) is None
 

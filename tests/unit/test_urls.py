@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -523,3 +524,11 @@ def test_most_of_a_real_log_is_plain(shared_data: Path) -> None:
         page = canonical_url(b"https://h.example" + target)
         assert page is not None
         assert not is_plain or page == f"https://h.example{target.decode()}"
+
+
+def test_rules_travel_to_other_processes() -> None:
+    rules = UrlRules("keep", frozenset({"a", "b*"}), frozenset({"bc"}))
+    assert rules.drops("bd", "1")
+    there = pickle.loads(pickle.dumps(rules))  # noqa: S301 - our own
+    assert there == rules
+    assert [there.drops(key, "1") for key in ("a", "bd", "bc", "c")] == [True, True, False, False]
