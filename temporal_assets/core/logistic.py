@@ -41,7 +41,8 @@ class Logistic:
     def log_odds(self, features: Floats) -> Floats:
         """Log-odds of each row."""
         standardised = (features - self.centre) / self.scale
-        return self.coefficients[0] + row_products(standardised, self.coefficients[1:])
+        odds: Floats = self.coefficients[0] + row_products(standardised, self.coefficients[1:])
+        return odds
 
 
 def row_products(rows: Floats, weights: Floats) -> Floats:
