@@ -144,7 +144,10 @@ def _in_processes(
         finally:
             free.put(process)
         made = _results(outcomes, parcel, limits.lost)
-        parcel.give_back()
+        if any(isinstance(outcome, Lost) for outcome in outcomes):
+            parcel.path.unlink()  # what stands for a group may hold rows of it
+        else:
+            parcel.give_back()
         return made
 
     pool = ThreadPoolExecutor(processes)
