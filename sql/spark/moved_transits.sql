@@ -22,46 +22,21 @@ WITH days AS (
     client,
     3 AS windows
   FROM {kept_transits} AS kept_transits
-), numbered AS (
-  SELECT
-    sources.page AS referrer,
-    CASE WHEN sources.page IS NULL THEN XXHASH64(days.referrer) END AS stranger,
-    NOT days.referrer IS NULL AS is_referred,
-    targets.page AS target,
-    CASE WHEN targets.page IS NULL THEN XXHASH64(days.target) END AS lost,
-    days.client,
-    COALESCE(sources.site = targets.site, FALSE) AS is_within,
-    COALESCE(targets.is_new, FALSE) AS is_new_target,
-    COALESCE(sources.is_new, FALSE) AS is_new_referrer,
-    days.windows
-  FROM days
-  LEFT JOIN {changed_pages} AS sources
-    ON sources.url = days.referrer
-  LEFT JOIN {changed_pages} AS targets
-    ON targets.url = days.target
 )
 SELECT
-  referrer,
-  is_referred,
-  target,
-  client,
-  ANY_VALUE(is_within) IGNORE NULLS AS is_within,
-  BIT_OR(windows) & 1 AS is_now,
   CASE
-    WHEN ANY_VALUE(is_new_target) IGNORE NULLS
-    THEN 0
-    ELSE SHIFTRIGHT(BIT_OR(windows), 1)
-  END AS was_visit,
-  CASE
-    WHEN ANY_VALUE(is_new_referrer) IGNORE NULLS
-    THEN 0
-    ELSE SHIFTRIGHT(BIT_OR(windows), 1)
-  END AS was_referral
-FROM numbered
-GROUP BY
-  referrer,
-  stranger,
-  is_referred,
-  target,
-  lost,
-  client
+    WHEN NOT days.referrer IS NULL
+    THEN COALESCE(sources.page, -1 - ABS(CAST(SHIFTRIGHT(XXHASH64(days.referrer), 1) AS BIGINT)))
+  END AS referrer,
+  COALESCE(targets.page, -1 - ABS(CAST(SHIFTRIGHT(XXHASH64(days.target), 1) AS BIGINT))) AS target,
+  days.client,
+  days.windows
+FROM days
+LEFT JOIN {changed_pages} AS sources
+  ON sources.url = days.referrer
+LEFT JOIN {changed_pages} AS targets
+  ON targets.url = days.target
+ORDER BY
+  target NULLS LAST,
+  client NULLS LAST,
+  referrer

@@ -21,8 +21,16 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from temporal_assets.contracts import ColumnSpec, Table, Type
+from temporal_assets.core.changed_traffic import (
+    NOWHERE,
+    ChangedPages,
+    ChangedTraffic,
+    Transits,
+    changed_traffic,
+)
 from temporal_assets.core.sorted_texts import Keys, Seeker, in_step, turned
 from temporal_assets.core.texts import Flags, Int64s
 from temporal_assets.engines.arrow_texts import from_arrow, from_repeated
@@ -99,35 +107,12 @@ _TABLES: Final = {
             description="Transits that came, went or are asked for; lives within one build.",
             grain="none",
             columns=(
-                ColumnSpec("referrer", Type.BIGINT, "A changed page.", nullable=True),
-                ColumnSpec("is_referred", Type.BOOLEAN, "There was a referrer, page or not."),
-                ColumnSpec("target", Type.BIGINT, "A changed page.", nullable=True),
+                ColumnSpec("referrer", Type.BIGINT, "Where one came from.", nullable=True),
+                ColumnSpec("target", Type.BIGINT, "What was opened: a changed page, or below 0."),
                 ColumnSpec("client", Type.BIGINT, "Pseudonym of the visitor."),
-                ColumnSpec("is_within", Type.BOOLEAN, "Both are pages of one site."),
-                ColumnSpec("is_now", Type.BIGINT, "1 where the later window has it, else 0."),
-                ColumnSpec("was_visit", Type.BIGINT, "1 where the earlier one counted it there."),
-                ColumnSpec("was_referral", Type.BIGINT, "And 1 where it did for the referrer."),
+                ColumnSpec("windows", Type.BIGINT, "1 of the later window, 2 of the earlier one."),
             ),
             is_read_often=True,
-        ),
-        Table(
-            name="changed_traffic",
-            version=1,
-            description="Pages with changes, as they are now; lives within one build.",
-            grain="page",
-            columns=(_PAGE, *_COUNTS),
-            is_read_often=True,
-        ),
-        Table(
-            name="changed_links",
-            version=1,
-            description="Changes of links within sites; lives within one build.",
-            grain="target, referrer",
-            columns=(
-                ColumnSpec("target", Type.BIGINT, "A changed page."),
-                ColumnSpec("referrer", Type.BIGINT, "A changed page."),
-                ColumnSpec("transits", Type.BIGINT, "How many more, or less."),
-            ),
         ),
     )
 }
@@ -151,11 +136,12 @@ _CHANGED_PAGES: Final = Table(
 
 _NAMES: Final = ("traced_pages", "kept_transits", "moved_pages", "known_labels")
 """What is asked before the walk."""
-_NUMBERS: Final = ("moved_transits", "changed_traffic", "changed_links")
+_NUMBERS: Final = ("moved_transits",)
 """And after it, of pages that have numbers."""
 
 ONWARD_SQL: Final = (*_NAMES, *_NUMBERS)
-"""The statements of this way, in the order they run."""
+"""The statements of this way, in the order they run. What is counted in the end is no statement:
+transits of a page are counted with those of its clients, in one pass (`core.changed_traffic`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,8 +176,10 @@ class Changes:
     before: ParquetRows
     """Rows of the earlier one."""
     pages: Pages
-    files: Mapping[str, list[str]]
-    """Of all tables that were asked for."""
+    traffic: ChangedTraffic
+    """Of the changed pages."""
+    labels: list[str]
+    """Files of `known_labels`."""
 
 
 def find_changes(job: Job, earlier: Earlier, least_clients: int, at_once: int) -> Changes | None:
@@ -207,10 +195,11 @@ def find_changes(job: Job, earlier: Earlier, least_clients: int, at_once: int) -
     pages = _meet(job, earlier, totals, before, files)
     if pages is None:
         return None
-    changes = Changes(totals, before, pages, files)
-    files[_CHANGED_PAGES.name] = _changed_pages(job, changes, at_once)
+    part = _Part(ParquetRows(files["moved_pages"]), before, pages)
+    files[_CHANGED_PAGES.name] = _changed_pages(job, part, len(totals), at_once)
     _ask(job, _NUMBERS, files, parameters)
-    return changes
+    traffic = _count(files, least_clients)
+    return Changes(totals, before, pages, traffic, files["known_labels"])
 
 
 def _last_shared(job: Job, earlier: Earlier) -> dt.date:
@@ -328,17 +317,43 @@ def _is_new(totals: ParquetRows, last: dt.date) -> Flags:
     return np.concatenate(list(totals.blocks(("birth",), flags)))
 
 
-def _changed_pages(job: Job, changes: Changes, at_once: int) -> list[str]:
+def _changed_pages(job: Job, part: _Part, pages: int, at_once: int) -> list[str]:
     """The file of `changed_pages`: what was counted of them is taken from their rows of before."""
-    part = _Part(ParquetRows(changes.files["moved_pages"]), changes.before, changes.pages)
-    parts = range(0, max(len(changes.totals), 1), at_once)
     tables = in_order(
-        lambda first: part.table(first, first + at_once), parts, job.settings.engine.used_threads
+        lambda first: part.table(first, first + at_once),
+        range(0, max(pages, 1), at_once),
+        job.settings.engine.used_threads,
     )
     reader = pa.RecordBatchReader.from_batches(
         _CHANGED_PAGES.arrow_schema, (batch for table in tables for batch in table.to_batches())
     )
     return [str(path) for path in job.engine.write(reader, _CHANGED_PAGES, job.out)]
+
+
+def _count(files: _Files, least_clients: int) -> ChangedTraffic:
+    """What `changed_pages` become by `moved_transits`."""
+    moved = pq.read_table(files["moved_transits"], memory_map=False)
+    known = pq.read_table(
+        files[_CHANGED_PAGES.name], columns=["site", "is_new", *COUNTED], memory_map=False
+    )
+    few = pa.concat_arrays(known["few_clients"].chunks)
+    pages = ChangedPages(
+        from_repeated(known["site"])[1],
+        known["is_new"].to_numpy(),
+        known["visits"].to_numpy(),
+        known["referred"].to_numpy(),
+        known["referrals"].to_numpy(),
+        known["clients"].to_numpy(),
+        np.concatenate(([0], np.cumsum(pc.list_value_length(few).to_numpy()))),
+        few.flatten().to_numpy(),
+    )
+    transits = Transits(
+        moved["target"].to_numpy(),
+        moved["client"].to_numpy(),
+        moved["referrer"].fill_null(NOWHERE).to_numpy(),
+        moved["windows"].to_numpy(),
+    )
+    return changed_traffic(transits, pages, least_clients)
 
 
 class _Part:

@@ -20,10 +20,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from temporal_assets import contracts
+from temporal_assets.core.changed_traffic import ChangedTraffic
 from temporal_assets.core.moved_links import LinkLists, moved_links
 from temporal_assets.core.texts import Int64s
 from temporal_assets.engines.arrow_texts import with_encoded
-from temporal_assets.engines.parquet_rows import ParquetRows
 from temporal_assets.windows.asset import Job
 from temporal_assets.windows.onward import Earlier
 from temporal_assets.windows.page_traffic_changes import (
@@ -61,6 +61,13 @@ def go_on(
         return [path for part in parts for path in part]
 
 
+def _table(traffic: ChangedTraffic) -> pa.Table:
+    """What is counted of the changed pages, as rows have it."""
+    few = pa.ListArray.from_arrays(pa.array(traffic.few_bounds.astype(np.int32)), traffic.few)
+    counts = (traffic.visits, traffic.referred, traffic.referrals, traffic.clients)
+    return pa.table(dict(zip(COUNTED, (*counts, few), strict=True)))
+
+
 class _Rows:
     """Rows of `page_traffic`, put together from rows of before and changes."""
 
@@ -68,14 +75,12 @@ class _Rows:
         self._totals, self._before, self._pages = changes.totals, changes.before, changes.pages
         self._parameters = parameters
         self._changed_pages = changes.pages.changed
-        self._changed = ParquetRows(changes.files["changed_traffic"])
-        links = pq.read_table(changes.files["changed_links"], memory_map=False)
-        self._target = self._changed_pages[links["target"].to_numpy()]
-        self._referrer = self._changed_pages[links["referrer"].to_numpy()]
-        self._transits = links["transits"].to_numpy()
-        labels = pq.read_table(
-            changes.files["known_labels"], columns=["is_temporal"], memory_map=False
-        )
+        traffic = changes.traffic
+        self._changed = _table(traffic)
+        self._target = self._changed_pages[traffic.target]
+        self._referrer = self._changed_pages[traffic.referrer]
+        self._transits = traffic.transits
+        labels = pq.read_table(changes.labels, columns=["is_temporal"], memory_map=False)
         self._is_temporal = labels["is_temporal"].to_numpy()
 
     def table(self, first: int, stop: int) -> pa.Table:
@@ -101,7 +106,7 @@ class _Rows:
         self, before: pa.Table, row: Int64s, first: int, stop: int
     ) -> dict[str, pa.ChunkedArray]:
         low, high = np.searchsorted(self._changed_pages, (first, stop))
-        changed = self._changed.read(int(low), int(high), COUNTED)
+        changed = self._changed.slice(low, high - low)
         place = row.copy()
         place[self._changed_pages[low:high] - first] = len(before) + np.arange(high - low)
         both = pa.concat_tables(
