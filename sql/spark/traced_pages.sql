@@ -15,7 +15,7 @@ FROM {earlier} AS earlier
 INNER JOIN (
   SELECT
     target,
-    COUNT(DISTINCT client) AS clients
+    COUNT(*) AS clients
   FROM {leaving} AS leaving
   GROUP BY
     target

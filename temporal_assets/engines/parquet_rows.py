@@ -5,9 +5,8 @@ Here: reading whole columns as they lie there. Not here: questions, which an eng
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Final
 
 import fsspec
@@ -52,19 +51,32 @@ class ParquetRows:
         for block in in_order(lambda one: one[0].read([one[1]], None), self._groups, 1):
             yield from block.combine_chunks().to_batches()
 
-    def read(self, first: int, stop: int, columns: Sequence[str]) -> pa.Table:
-        """Rows `first` to `stop`, without the latter; at least one file there must be."""
-        low = int(np.searchsorted(self._bounds, first, "right")) - 1
-        high = int(np.searchsorted(self._bounds, stop, "left"))
-        wanted = self._groups[low:high] if stop > first else []
-        tables = [
-            file.read([group for _, group in groups], columns)
-            for file, groups in groupby(wanted, lambda one: one[0])
-        ]
-        if not tables:
-            return self._files[0].read([], columns)
-        rows = pa.concat_tables(tables)
-        return rows.slice(first - int(self._bounds[low]), stop - first).combine_chunks()
+    def in_ranges(
+        self, ranges: Iterable[tuple[int, int]], columns: Sequence[str]
+    ) -> Iterator[pa.Table]:
+        """Rows `first` to `stop`, without the latter, of each range; neither may go back.
+
+        A group of which two ranges have a part is read once.
+        """
+        groups: dict[int, pa.Table] = {}
+        for first, stop in ranges:
+            if first == stop:
+                yield self._files[0].read([], columns)
+                continue
+            low = int(np.searchsorted(self._bounds, first, "right")) - 1
+            high = int(np.searchsorted(self._bounds, stop, "left"))
+            groups = {
+                at: groups[at] if at in groups else self._read(at, columns)
+                for at in range(low, high)
+            }
+            rows = pa.concat_tables(groups.values())
+            # What is not needed again is not held until the next range.
+            groups = {high - 1: groups[high - 1]}
+            yield rows.slice(first - int(self._bounds[low]), stop - first).combine_chunks()
+
+    def _read(self, at: int, columns: Sequence[str]) -> pa.Table:
+        file, group = self._groups[at]
+        return file.read([group], columns)
 
 
 class ParquetNumbers:

@@ -34,7 +34,6 @@ from temporal_assets.core.changed_traffic import (
 from temporal_assets.core.sorted_texts import Keys, Seeker, in_step, turned
 from temporal_assets.core.texts import Flags, Int64s
 from temporal_assets.engines.arrow_texts import from_arrow, from_repeated
-from temporal_assets.engines.batches import in_order
 from temporal_assets.engines.parquet_rows import ParquetRows
 from temporal_assets.engines.sql import sql_file
 from temporal_assets.logs.urls import SITE
@@ -195,8 +194,8 @@ def find_changes(job: Job, earlier: Earlier, least_clients: int, at_once: int) -
     pages = _meet(job, earlier, totals, before, files)
     if pages is None:
         return None
-    part = _Part(ParquetRows(files["moved_pages"]), before, pages)
-    files[_CHANGED_PAGES.name] = _changed_pages(job, part, len(totals), at_once)
+    moved = ParquetRows(files["moved_pages"])
+    files[_CHANGED_PAGES.name] = _changed_pages(job, moved, before, pages, at_once)
     _ask(job, _NUMBERS, files, parameters)
     traffic = _count(files, least_clients)
     return Changes(totals, before, pages, traffic, files["known_labels"])
@@ -317,17 +316,50 @@ def _is_new(totals: ParquetRows, last: dt.date) -> Flags:
     return np.concatenate(list(totals.blocks(("birth",), flags)))
 
 
-def _changed_pages(job: Job, part: _Part, pages: int, at_once: int) -> list[str]:
+def _changed_pages(
+    job: Job, moved: ParquetRows, before: ParquetRows, pages: Pages, at_once: int
+) -> list[str]:
     """The file of `changed_pages`: what was counted of them is taken from their rows of before."""
-    tables = in_order(
-        lambda first: part.table(first, first + at_once),
-        range(0, max(pages, 1), at_once),
-        job.settings.engine.used_threads,
-    )
+    tables = _tables_of_changed(moved, before, pages, at_once)
     reader = pa.RecordBatchReader.from_batches(
         _CHANGED_PAGES.arrow_schema, (batch for table in tables for batch in table.to_batches())
     )
     return [str(path) for path in job.engine.write(reader, _CHANGED_PAGES, job.out)]
+
+
+def _tables_of_changed(
+    moved: ParquetRows, before: ParquetRows, pages: Pages, at_once: int
+) -> Iterator[pa.Table]:
+    """Rows of `changed_pages`, those of some pages at a time."""
+    changed, rows = pages.changed, np.flatnonzero(pages.moved >= 0)
+    here = pages.before[changed]
+    parts = [
+        (int(low), int(high))
+        for low, high in np.searchsorted(changed, ranges(len(pages.before), at_once))
+    ]
+    of_moved = [span(rows[low:high]) for low, high in parts]
+    of_before = [span(here[low:high]) for low, high in parts]
+    names = moved.in_ranges(of_moved, ("site", "url"))
+    counts = before.in_ranges(of_before, COUNTED)
+    for (low, high), (first, _), (row, _), named, counted in zip(
+        parts, of_moved, of_before, names, counts, strict=True
+    ):
+        was = here[low:high]
+        name = named.take(pa.array(rows[low:high] - first))
+        count = _counted(counted, np.where(was < 0, len(counted), was - row))
+        columns = {
+            "page": pa.array(np.arange(low, high)),
+            **{column: name[column] for column in ("site", "url")},
+            "is_new": pa.array(was < 0),
+            **{column: count[column] for column in COUNTED},
+        }
+        yield pa.table(columns).cast(_CHANGED_PAGES.arrow_schema)
+
+
+def _counted(before: pa.Table, row: Int64s) -> pa.Table:
+    """Rows of before, and of the one behind the last, in which nothing was."""
+    nothing = pa.Table.from_pylist([_NOTHING], before.schema)
+    return pa.concat_tables([before, nothing]).combine_chunks().take(pa.array(row))
 
 
 def _count(files: _Files, least_clients: int) -> ChangedTraffic:
@@ -356,37 +388,9 @@ def _count(files: _Files, least_clients: int) -> ChangedTraffic:
     return changed_traffic(transits, pages, least_clients)
 
 
-class _Part:
-    """Rows of `changed_pages`, some at a time."""
-
-    def __init__(self, moved: ParquetRows, before: ParquetRows, pages: Pages) -> None:
-        self._moved, self._before = moved, before
-        self._rows = np.flatnonzero(pages.moved >= 0)
-        self._changed = pages.changed
-        self._of_before = pages.before
-
-    def table(self, first: int, stop: int) -> pa.Table:
-        """Of the pages from `first` to `stop`, without the latter."""
-        low, high = (int(at) for at in np.searchsorted(self._changed, (first, stop)))
-        rows, here = self._rows[low:high], self._of_before[self._changed[low:high]]
-        start, end = span(rows)
-        names = self._moved.read(start, end, ("site", "url")).take(pa.array(rows - start))
-        counted = self._counted(here)
-        columns = {
-            "page": pa.array(np.arange(low, high)),
-            **{name: names[name] for name in ("site", "url")},
-            "is_new": pa.array(here < 0),
-            **{name: counted[name] for name in COUNTED},
-        }
-        return pa.table(columns).cast(_CHANGED_PAGES.arrow_schema)
-
-    def _counted(self, here: Int64s) -> pa.Table:
-        """Rows of before; of -1, where nothing was."""
-        low, high = span(here)
-        before = self._before.read(low, high, COUNTED)
-        nothing = pa.Table.from_pylist([_NOTHING], before.schema)
-        both = pa.concat_tables([before, nothing]).combine_chunks()
-        return both.take(pa.array(np.where(here < 0, len(before), here - low)))
+def ranges(count: int, at_once: int) -> list[tuple[int, int]]:
+    """Some rows at a time, of as many as there are; one range at least."""
+    return [(first, min(first + at_once, count)) for first in range(0, max(count, 1), at_once)]
 
 
 def span(rows: Int64s) -> tuple[int, int]:

@@ -9,8 +9,8 @@ has changed since (`page_traffic_changes`), and a window from all its days (`pag
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,12 +24,14 @@ from temporal_assets.core.changed_traffic import ChangedTraffic
 from temporal_assets.core.moved_links import LinkLists, moved_links
 from temporal_assets.core.texts import Int64s
 from temporal_assets.engines.arrow_texts import with_encoded
+from temporal_assets.engines.batches import in_order
 from temporal_assets.windows.asset import Job
 from temporal_assets.windows.onward import Earlier
 from temporal_assets.windows.page_traffic_changes import (
     COUNTED,
     Changes,
     find_changes,
+    ranges,
     site_runs,
     span,
 )
@@ -48,17 +50,38 @@ def go_on(
     changes = find_changes(job, earlier, parameters["least_clients"], at_once)
     if changes is None:
         return None
-    rows, totals = _Rows(changes, parameters), changes.totals
+    rows, count = _Rows(changes, parameters), len(changes.totals)
 
-    def write(first: int) -> list[Path]:
-        folder = job.out / f"pages-{first}"
+    def write(part: _Part) -> list[Path]:
+        folder = job.out / f"pages-{part.first}"
         folder.mkdir()
-        table = rows.table(first, min(first + at_once, len(totals)))
-        return job.engine.write(table, contracts.PAGE_TRAFFIC, folder)
+        return job.engine.write(rows.table(part), contracts.PAGE_TRAFFIC, folder)
 
-    with ThreadPoolExecutor(job.settings.engine.used_threads) as pool:
-        parts = pool.map(write, range(0, max(len(totals), 1), at_once))
-        return [path for part in parts for path in part]
+    # The next rows are read while others are put together and written.
+    parts = _read(changes, ranges(count, at_once))
+    written = in_order(write, parts, job.settings.engine.used_threads)
+    return [path for paths in written for path in paths]
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What is read for some pages."""
+
+    first: int
+    stop: int
+    """The page behind the last."""
+    row: int
+    """The first row of before."""
+    pages: pa.Table
+    before: pa.Table
+
+
+def _read(changes: Changes, of_pages: Sequence[tuple[int, int]]) -> Iterator[_Part]:
+    of_before = [span(changes.pages.before[first:stop]) for first, stop in of_pages]
+    pages = changes.totals.in_ranges(of_pages, ("site", "url", "total", "birth"))
+    before = changes.before.in_ranges(of_before, (*COUNTED, "links"))
+    for (first, stop), (row, _), now, then in zip(of_pages, of_before, pages, before, strict=True):
+        yield _Part(first, stop, row, now, then)
 
 
 def _table(traffic: ChangedTraffic) -> pa.Table:
@@ -72,7 +95,7 @@ class _Rows:
     """Rows of `page_traffic`, put together from rows of before and changes."""
 
     def __init__(self, changes: Changes, parameters: Mapping[str, Any]) -> None:
-        self._totals, self._before, self._pages = changes.totals, changes.before, changes.pages
+        self._pages = changes.pages
         self._parameters = parameters
         self._changed_pages = changes.pages.changed
         traffic = changes.traffic
@@ -83,13 +106,11 @@ class _Rows:
         labels = pq.read_table(changes.labels, columns=["is_temporal"], memory_map=False)
         self._is_temporal = labels["is_temporal"].to_numpy()
 
-    def table(self, first: int, stop: int) -> pa.Table:
-        """Of the pages from `first` to `stop`, without the latter."""
-        pages = self._totals.read(first, stop, ("site", "url", "total", "birth"))
+    def table(self, part: _Part) -> pa.Table:
+        """Of the pages of a part."""
+        first, stop, pages, before = part.first, part.stop, part.pages, part.before
         here = self._pages.before[first:stop]
-        low, high = span(here)
-        before = self._before.read(low, high, (*COUNTED, "links"))
-        row = np.where(here < 0, -1, here - low)
+        row = np.where(here < 0, -1, here - part.row)
         columns = {
             "day": pa.repeat(pa.scalar(self._parameters["day"], pa.date32()), len(pages)),
             "site": pages["site"],

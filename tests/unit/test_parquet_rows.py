@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations_with_replacement
 from pathlib import Path
 from typing import Any
@@ -38,10 +39,30 @@ def files(tmp_path: Path, request: pytest.FixtureRequest) -> list[str]:
 def test_rows_are_those_of_their_numbers(files: list[str], repeated: tuple[str, ...]) -> None:
     rows = ParquetRows(files, repeated)
     assert len(rows) == len(ROWS)
-    for first, stop in combinations_with_replacement(range(len(ROWS) + 1), 2):
-        read = rows.read(first, stop, ("site", "number"))
-        assert read.to_pylist() == ROWS.slice(first, stop - first).to_pylist()
-        assert pa.types.is_dictionary(read.schema.field("site").type) == bool(repeated)
+    for bounds in combinations_with_replacement(range(len(ROWS) + 1), 4):
+        ranges = [(bounds[0], bounds[1]), (0, 0), (bounds[2], bounds[3])]
+        for (first, stop), read in zip(
+            ranges, rows.in_ranges(ranges, ("site", "number")), strict=True
+        ):
+            assert read.to_pylist() == ROWS.slice(first, stop - first).to_pylist()
+            assert pa.types.is_dictionary(read.schema.field("site").type) == bool(repeated)
+
+
+def test_a_group_of_two_ranges_is_read_once(
+    files: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[int] = []
+    one_group = ParquetRows._read
+
+    def noted(rows: ParquetRows, at: int, columns: Sequence[str]) -> pa.Table:
+        read.append(at)
+        return one_group(rows, at, columns)
+
+    monkeypatch.setattr(ParquetRows, "_read", noted)
+    ranges = [(0, 3), (3, 4), (4, 4), (4, 9), (9, 11)]
+    tables = list(ParquetRows(files).in_ranges(ranges, ("number",)))
+    assert pa.concat_tables(tables).to_pylist() == ROWS.select(["number"]).to_pylist()
+    assert read == sorted(set(read))
 
 
 @pytest.mark.parametrize("repeated", [(), ("site",)])
@@ -54,7 +75,8 @@ def test_all_rows_come_in_order(files: list[str], repeated: tuple[str, ...]) -> 
 
 
 def test_other_columns_than_those_that_repeat_are_read(files: list[str]) -> None:
-    assert ParquetRows(files, ("site",)).read(4, 6, ("number",)).to_pydict() == {"number": [4, 5]}
+    (rows,) = ParquetRows(files, ("site",)).in_ranges([(4, 6)], ("number",))
+    assert rows.to_pydict() == {"number": [4, 5]}
 
 
 @pytest.mark.parametrize("count", [1, 3, 5])
