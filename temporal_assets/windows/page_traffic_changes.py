@@ -34,6 +34,7 @@ from temporal_assets.core.changed_traffic import (
 from temporal_assets.core.sorted_texts import Keys, Seeker, in_step, turned
 from temporal_assets.core.texts import Flags, Int64s
 from temporal_assets.engines.arrow_texts import from_arrow, from_repeated
+from temporal_assets.engines.batches import in_order
 from temporal_assets.engines.parquet_rows import ParquetRows
 from temporal_assets.engines.sql import sql_file
 from temporal_assets.logs.urls import SITE
@@ -320,17 +321,47 @@ def _changed_pages(
     job: Job, moved: ParquetRows, before: ParquetRows, pages: Pages, at_once: int
 ) -> list[str]:
     """The file of `changed_pages`: what was counted of them is taken from their rows of before."""
-    tables = _tables_of_changed(moved, before, pages, at_once)
+    parts = _read_changed(moved, before, pages, at_once)
+    tables = in_order(_ChangedPart.table, parts, job.settings.engine.used_threads)
     reader = pa.RecordBatchReader.from_batches(
         _CHANGED_PAGES.arrow_schema, (batch for table in tables for batch in table.to_batches())
     )
     return [str(path) for path in job.engine.write(reader, _CHANGED_PAGES, job.out)]
 
 
-def _tables_of_changed(
+@dataclass(frozen=True, slots=True)
+class _ChangedPart:
+    """What is read for some changed pages."""
+
+    first: int
+    """The first of them."""
+    named: pa.Table
+    """Rows of `moved_pages`, among which they are."""
+    name: Int64s
+    """The row of each."""
+    before: pa.Table
+    """Rows of before, among which theirs are."""
+    row: Int64s
+    """The row of each; -1 of those that are new."""
+
+    def table(self) -> pa.Table:
+        """Rows of `changed_pages`."""
+        name = self.named.take(pa.array(self.name))
+        is_new = self.row < 0
+        count = _counted(self.before, np.where(is_new, len(self.before), self.row))
+        columns = {
+            "page": pa.array(np.arange(self.first, self.first + len(self.row))),
+            **{column: name[column] for column in ("site", "url")},
+            "is_new": pa.array(is_new),
+            **{column: count[column] for column in COUNTED},
+        }
+        return pa.table(columns).cast(_CHANGED_PAGES.arrow_schema)
+
+
+def _read_changed(
     moved: ParquetRows, before: ParquetRows, pages: Pages, at_once: int
-) -> Iterator[pa.Table]:
-    """Rows of `changed_pages`, those of some pages at a time."""
+) -> Iterator[_ChangedPart]:
+    """The changed pages among some pages at a time."""
     changed, rows = pages.changed, np.flatnonzero(pages.moved >= 0)
     here = pages.before[changed]
     parts = [
@@ -341,19 +372,12 @@ def _tables_of_changed(
     of_before = [span(here[low:high]) for low, high in parts]
     names = moved.in_ranges(of_moved, ("site", "url"))
     counts = before.in_ranges(of_before, COUNTED)
-    for (low, high), (first, _), (row, _), named, counted in zip(
+    for (low, high), (first, _), (start, _), named, counted in zip(
         parts, of_moved, of_before, names, counts, strict=True
     ):
         was = here[low:high]
-        name = named.take(pa.array(rows[low:high] - first))
-        count = _counted(counted, np.where(was < 0, len(counted), was - row))
-        columns = {
-            "page": pa.array(np.arange(low, high)),
-            **{column: name[column] for column in ("site", "url")},
-            "is_new": pa.array(was < 0),
-            **{column: count[column] for column in COUNTED},
-        }
-        yield pa.table(columns).cast(_CHANGED_PAGES.arrow_schema)
+        row = np.where(was < 0, -1, was - start)
+        yield _ChangedPart(low, named, rows[low:high] - first, counted, row)
 
 
 def _counted(before: pa.Table, row: Int64s) -> pa.Table:
