@@ -131,7 +131,7 @@ def find_either(data: Bytes, start: int, stop: int, byte: int, other: int) -> in
     one, two = np.uint64(byte) * _ONES, np.uint64(other) * _ONES
     at = start
     while at < stop and at + 8 <= len(data):
-        word = _eight(data, at)
+        word = eight_bytes(data, at)
         found = _zeros(word ^ one) | _zeros(word ^ two)
         if found:
             # Of all flags the lowest is surely right; as many bytes are below it.
@@ -207,10 +207,10 @@ def _zeros(word: np.uint64) -> np.uint64:
 def _word(data: Bytes, at: int, count: int) -> np.uint64:
     """Up to 8 bytes as a little-endian integer."""
     if count >= 8:
-        return _eight(data, at)
+        return eight_bytes(data, at)
     if at + 8 <= len(data):
         # What follows is cut off: cheaper than as many single bytes.
-        return _eight(data, at) & ((np.uint64(1) << np.uint64(8 * count)) - np.uint64(1))
+        return eight_bytes(data, at) & ((np.uint64(1) << np.uint64(8 * count)) - np.uint64(1))
     word = np.uint64(0)
     for i in range(count):
         word |= np.uint64(data[at + i]) << np.uint64(8 * i)
@@ -218,7 +218,7 @@ def _word(data: Bytes, at: int, count: int) -> np.uint64:
 
 
 @inlined
-def _eight(data: Bytes, at: int) -> np.uint64:
+def eight_bytes(data: Bytes, at: int) -> np.uint64:
     """8 bytes as a little-endian integer.
 
     The compiler makes one load of them where it need not look for places below 0.

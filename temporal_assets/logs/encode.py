@@ -16,6 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from temporal_assets.core.compiled import inlined
+from temporal_assets.core.texts import eight_bytes
 from temporal_assets.logs.kernels import kernel
 from temporal_assets.logs.records import Bytes, Column, Offsets
 
@@ -99,30 +100,11 @@ def to_arrow(column: Column) -> pa.Array:
 
 
 @inlined
-def _word(data: Bytes, at: int) -> np.uint64:
-    """8 bytes as a little-endian integer.
-
-    Unsigned indices cannot be negative, so the compiler makes one load of this: four times as fast.
-    """
-    i = np.uint64(at)
-    return (
-        np.uint64(data[i])
-        | np.uint64(data[i + np.uint64(1)]) << np.uint64(8)
-        | np.uint64(data[i + np.uint64(2)]) << np.uint64(16)
-        | np.uint64(data[i + np.uint64(3)]) << np.uint64(24)
-        | np.uint64(data[i + np.uint64(4)]) << np.uint64(32)
-        | np.uint64(data[i + np.uint64(5)]) << np.uint64(40)
-        | np.uint64(data[i + np.uint64(6)]) << np.uint64(48)
-        | np.uint64(data[i + np.uint64(7)]) << np.uint64(56)
-    )
-
-
-@inlined
 def _hash(data: Bytes, start: int, stop: int, seed: np.uint64) -> np.uint64:
     value = seed ^ np.uint64(stop - start)
     at = start
     while at + 8 <= stop:
-        value = (value ^ _word(data, at)) * _MULTIPLIER
+        value = (value ^ eight_bytes(data, at)) * _MULTIPLIER
         value ^= value >> np.uint64(29)
         at += 8
     rest = np.uint64(0)
@@ -136,7 +118,7 @@ def _hash(data: Bytes, start: int, stop: int, seed: np.uint64) -> np.uint64:
 def _equal(data: Bytes, a: int, b: int, length: int) -> bool:
     i = 0
     while i + 8 <= length:
-        if _word(data, a + i) != _word(data, b + i):
+        if eight_bytes(data, a + i) != eight_bytes(data, b + i):
             return False
         i += 8
     while i < length:
