@@ -40,15 +40,15 @@ WINDOWS: Final = (
     "page_labels",
     "early_labels",
     "page_traffic",
-    "url_patterns",
-    "behaviour_graph",
-    "pattern_ranks",
     "hub_seeds",
     "prefix_trees",
     "site_scores",
     "section_scores",
     "news_prefixes",
     "site_changes",
+    "url_patterns",
+    "behaviour_graph",
+    "pattern_ranks",
     "crawl_policy",
 )
 """Up to the policy; what judges it afterwards is no part of a day's work."""

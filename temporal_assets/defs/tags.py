@@ -11,6 +11,9 @@ from temporal_assets.defs.partitions import days_between
 LANDING_POOL: Final = "landing"
 """Log files are read by one run at a time; a second one would only wait for the first."""
 
+PRIORITY: Final = "dagster/priority"
+"""Of the steps that can run, one with a higher number runs first."""
+
 _DAY: Final = "dagster/partition"
 _FIRST: Final = "dagster/asset_partition_range_start"
 _LAST: Final = "dagster/asset_partition_range_end"

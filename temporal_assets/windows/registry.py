@@ -47,15 +47,15 @@ WINDOW_ASSETS: Final[tuple[WindowAsset, ...]] = (
     PAGE_LABELS,
     EARLY_LABELS,
     PAGE_TRAFFIC,
-    URL_PATTERNS,
-    BEHAVIOUR_GRAPH,
-    PATTERN_RANKS,
     HUB_SEEDS,
     PREFIX_TREES,
     SITE_SCORES,
     SECTION_SCORES,
     NEWS_PREFIXES,
     SITE_CHANGES,
+    URL_PATTERNS,
+    BEHAVIOUR_GRAPH,
+    PATTERN_RANKS,
     CRAWL_POLICY,
     SEED_EVALUATION,
     HUB_EVALUATION,
@@ -63,7 +63,8 @@ WINDOW_ASSETS: Final[tuple[WindowAsset, ...]] = (
     TIMELY_SIMULATION,
     EVALUATION_REPORT,
 )
-"""In the order they are made: an asset comes after those it is made from."""
+"""In the order they are made: an asset comes after those it is made from, and soon after others
+that read the same files, which are still in memory then."""
 
 WINDOW_NAMES: Final = tuple(asset.name for asset in WINDOW_ASSETS)
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import dagster as dg
 
-from temporal_assets.defs import metadata
+from temporal_assets.defs import metadata, tags
 from temporal_assets.defs.days import Made, Parts, make_days, refuse_blocked
 from temporal_assets.defs.jobs import NIGHTLY
 from temporal_assets.defs.partitions import days_of, in_words
@@ -17,7 +17,7 @@ from temporal_assets.defs.specs import window_spec
 from temporal_assets.defs.window_metadata import details
 from temporal_assets.settings import Settings
 from temporal_assets.windows.asset import WindowAsset, build, days_read
-from temporal_assets.windows.registry import is_short
+from temporal_assets.windows.registry import WINDOW_ASSETS, is_short
 
 _TOO_EARLY: Final = "fewer days than `window.min_days` asks for; nothing is made yet"
 
@@ -32,6 +32,7 @@ def window_asset(
         specs=[window_spec(asset, settings)],
         partitions_def=days,
         backfill_policy=dg.BackfillPolicy.multi_run(settings.orchestration.days_per_run),
+        op_tags={tags.PRIORITY: str(-WINDOW_ASSETS.index(asset))},
     )
     def window(
         context: dg.AssetExecutionContext, installation: dg.ResourceParam[Installation]
