@@ -4,10 +4,11 @@
 
 TW and NP saw 75 million pages in 60 days; with ten million requests a day that is 600 million
 requests. A corpus with a fraction of both (the demo's model of interest, whose tail is heavy) is
-backfilled, and then one later day arrives. Every stage is a process of its own: wall and processor
-seconds, peak memory, bytes read and written, what it published. What is done is not done again:
-run the same command after an interruption, or with `--only` for some stages more. Several
-fractions show how the work grows. Without Dagster and checks; kernels are compiled beforehand.
+backfilled, each stage by a process of its own, and then one later day arrives, all of it in one
+process, as every night's run is one: wall and processor seconds, peak memory, what it published.
+What is done is not done again: run the same command after an interruption, or with `--only` for
+some stages more. Several fractions show how the work grows. Without Dagster and checks; kernels
+are compiled beforehand.
 
 Numbers are measured, but for the table that says it is extrapolated. Results lie in
 FOLDER/*/stages.json and, for all fractions, in `--json`.
@@ -24,7 +25,6 @@ import os
 import platform
 import subprocess
 import sys
-import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
@@ -72,9 +72,10 @@ def main() -> None:
     runs = []
     for fraction in sorted(arguments.fraction):
         run = _Run(arguments, fraction)
-        for stage in ("generate", *BACKFILL, *LATER):
-            if not arguments.only or stage in arguments.only:
-                run.do(stage)
+        wanted = set(arguments.only or ("generate", *BACKFILL, *LATER))
+        for stage in ("generate", *BACKFILL):
+            run.do(*wanted & {stage})
+        run.do(*(stage for stage in LATER if stage in wanted))
         runs.append(run.summary())
         _show(runs[-1])
     _show_growth(runs)
@@ -114,30 +115,29 @@ class _Run:
             json.loads(self.file.read_text()) if self.file.exists() else {}
         )
 
-    def do(self, stage: str) -> None:
-        """Run a stage, unless it is done."""
-        if stage in self.done:
+    def do(self, *stages: str) -> None:
+        """Run those that are not done in one process, and keep what it says of each."""
+        left = [stage for stage in stages if stage not in self.done]
+        if not left:
             return
         self.folder.mkdir(parents=True, exist_ok=True)
-        print(f"{self.folder.name}: {stage}", file=sys.stderr, flush=True)
-        command = [sys.executable, "-m", "benchmarks.paper_stages", str(self.folder), stage]
-        started = time.perf_counter()
-        process = subprocess.Popen(
-            [*command, str(self.fraction), str(self.days), *self.options],
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        said = process.stdout.read() if process.stdout else ""
-        _, status, usage = os.wait4(process.pid, 0)
-        if status:
-            sys.exit(f"{stage} failed; the stages before it are kept in {self.file}")
-        self.done[stage] = {
-            **json.loads(said.splitlines()[-1]),
-            "process_seconds": time.perf_counter() - started,
-            "processor_seconds": usage.ru_utime + usage.ru_stime,
-            "peak_mib": usage.ru_maxrss / 1024,
-            "disk": _disk(self.folder / "state"),
-        }
+        command = [sys.executable, "-m", "benchmarks.paper_stages", str(self.folder), *left]
+        size = ["--fraction", str(self.fraction), "--days", str(self.days)]
+        with subprocess.Popen(
+            [*command, *size, *self.options], stdout=subprocess.PIPE, text=True
+        ) as process:
+            for stage in left:
+                print(f"{self.folder.name}: {stage}", file=sys.stderr, flush=True)
+                said = process.stdout.readline() if process.stdout else ""
+                if not said:
+                    sys.exit(f"{stage} failed; the stages before it are kept in {self.file}")
+                facts = json.loads(said)
+                self.done[facts.pop("stage")] = facts
+                self._keep()
+        self.done[left[-1]]["disk"] = _disk(self.folder / "state")
+        self._keep()
+
+    def _keep(self) -> None:
         self.file.write_text(json.dumps(self.done, indent=2) + "\n")
 
     def summary(self) -> Facts:

@@ -1,10 +1,10 @@
-"""One stage of `paper_scale`, in a process of its own, so that its peak memory is its own.
+"""Stages of `paper_scale` in one process: one whose peak memory is asked for, or those of a day.
 
-    python -m benchmarks.paper_stages FOLDER STAGE FRACTION DAYS [--packed] [--memory-limit 8GB]
+    python -m benchmarks.paper_stages FOLDER STAGE... --fraction 0.05 --days 60 [--packed]
 
-Prints what was done as one line of JSON. A stage that was interrupted goes on where it was: logs
-that were read and days that were published are there already. Here is what the stages do; not in
-which order, nor what becomes of the numbers (`paper_scale`).
+Prints what was done as a line of JSON for each stage. One that was interrupted goes on where it
+was: logs that were read and days that were published are there already. Here is what the stages
+do; not in which order, nor what becomes of the numbers (`paper_scale`).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import datetime as dt
 import json
+import resource
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -40,21 +41,37 @@ _CHUNK: Final = 1 << 22
 
 
 def main() -> None:
-    """Do the stage and print its facts."""
+    """Do the stages one after the other, and print the facts of each."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("stage")
-    parser.add_argument("fraction", type=float)
-    parser.add_argument("days", type=int)
+    parser.add_argument("stages", nargs="+", metavar="STAGE")
+    parser.add_argument("--fraction", type=float, required=True)
+    parser.add_argument("--days", type=int, required=True)
     parser.add_argument("--packed", action="store_true")
     parser.add_argument("--memory-limit")
     arguments = parser.parse_args()
-    started = time.perf_counter()
-    facts = _work(arguments.stage)(arguments)
-    print(json.dumps({"seconds": time.perf_counter() - started, **facts}))
+    used = 0.0
+    for stage in arguments.stages:
+        started = time.perf_counter()
+        facts = _work(stage)(arguments, stage)
+        seconds, before, used = time.perf_counter() - started, used, _processor_seconds()
+        spent = {"seconds": seconds, "processor_seconds": used - before, "peak_mib": _peak_mib()}
+        print(json.dumps({"stage": stage, **spent, **facts}), flush=True)
 
 
-def _work(stage: str) -> Callable[[argparse.Namespace], Facts]:
+def _processor_seconds() -> float:
+    """Of this process since it began, imports among them, and of those that it has started."""
+    both = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(usage.ru_utime + usage.ru_stime for usage in both)
+
+
+def _peak_mib() -> float:
+    """Of the largest process so far."""
+    both = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return max(usage.ru_maxrss for usage in both) / 1024
+
+
+def _work(stage: str) -> Callable[[argparse.Namespace, str], Facts]:
     name = stage.removeprefix("later ")
     if name == "generate":
         return _generate
@@ -63,7 +80,7 @@ def _work(stage: str) -> Callable[[argparse.Namespace], Facts]:
     return _daily if name in ("requests", *daily.DERIVED) else _window
 
 
-def _generate(asked: argparse.Namespace) -> Facts:
+def _generate(asked: argparse.Namespace, _stage: str) -> Facts:
     """A corpus of the days and one more, whose logs are kept aside until its turn comes."""
     folder, fraction, days = asked.folder, asked.fraction, asked.days
     paper = DemoOptions.preset("paper")
@@ -94,9 +111,9 @@ def _generate(asked: argparse.Namespace) -> Facts:
     return {"lines": corpus.lines, "pages": corpus.pages, "log_bytes": first[0], "gzip": first[1]}
 
 
-def _ingest(asked: argparse.Namespace) -> Facts:
+def _ingest(asked: argparse.Namespace, stage: str) -> Facts:
     folder = asked.folder
-    if asked.stage.startswith("later"):
+    if stage.startswith("later"):
         for path in _logs(folder / "later"):
             path.rename(folder / "corpus" / path.relative_to(folder / "later"))
     settings = load_settings(folder / "state")
@@ -105,9 +122,9 @@ def _ingest(asked: argparse.Namespace) -> Facts:
     return {"lines": lines, "files": len(report.landed), "failed": len(report.failed)}
 
 
-def _daily(asked: argparse.Namespace) -> Facts:
+def _daily(asked: argparse.Namespace, stage: str) -> Facts:
     settings, store, engine = _opened(asked.folder)
-    name = asked.stage.removeprefix("later ")
+    name = stage.removeprefix("later ")
     inventory = Inventory.load(settings)
     late = daily.stale(store, inventory, settings)[name]
     published = []
@@ -124,10 +141,10 @@ def _daily(asked: argparse.Namespace) -> Facts:
     }
 
 
-def _window(asked: argparse.Namespace) -> Facts:
+def _window(asked: argparse.Namespace, stage: str) -> Facts:
     settings, store, engine = _opened(asked.folder)
     day = _last_day(store)
-    (asset,) = (one for one in WINDOW_ASSETS if one.name == asked.stage.removeprefix("later "))
+    (asset,) = (one for one in WINDOW_ASSETS if one.name == stage.removeprefix("later "))
     if is_fresh(store, settings, asset, day):
         raise SystemExit(f"{asset.name} of {day} is there already")
     manifest = build(store, engine, settings, asset, day).manifest
