@@ -13,7 +13,7 @@ are compiled beforehand.
 Numbers are measured, but for the table that says it is extrapolated. Results lie in
 FOLDER/*/stages.json and, for all fractions, in `--json`.
 
-Standard library only: a child's peak memory is never below that of its parent.
+Nothing large is imported: a child's peak memory is never below that of its parent.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
+
+from temporal_assets.memory import keep_memory
 
 Facts = dict[str, Any]
 
@@ -69,6 +71,7 @@ def main() -> None:
     parser.add_argument("--memory-limit", help="of DuckDB, as `engine.memory_limit` takes it")
     parser.add_argument("--json", type=Path, help="write all numbers to this file")
     arguments = parser.parse_args()
+    keep_memory()  # as the command line and Dagster's entry point do
     runs = []
     for fraction in sorted(arguments.fraction):
         run = _Run(arguments, fraction)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import dagster as dg
 
-from temporal_assets.build import build_defs
+from temporal_assets.memory import keep_memory
 
 
 @dg.definitions
 def defs() -> dg.Definitions:
     """The code location, with the settings of $TEMPORAL_ASSETS_STATE."""
+    keep_memory()
+    from temporal_assets.build import build_defs
+
     return build_defs()

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import sys
 
+from temporal_assets.memory import keep_memory
+
 
 def main() -> None:
     """Entry point of `temporal-assets` and of `python -m temporal_assets`."""
@@ -15,6 +17,7 @@ def main() -> None:
         for stream in (sys.stdout, sys.stderr):
             # A terminal that cannot show a character gets its escape rather than a traceback.
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+        keep_memory()
         from temporal_assets.cli.app import app
 
         app()

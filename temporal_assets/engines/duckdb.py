@@ -38,6 +38,9 @@ _FAST: Final = "COMPRESSION snappy, PARQUET_VERSION v2"
 """Lengths apart from the strings, and less to unpack: read in two thirds of the time or less. The
 files are half as large again."""
 
+_ALL: Final = "1TB"
+"""More than is ever freed at once."""
+
 _MADE: Final = "made"
 """View of rows of this process."""
 
@@ -198,6 +201,9 @@ def connect(settings: Settings) -> Iterator[duckdb.DuckDBPyConnection]:
             "temp_directory": str(spill),
             # The network is never used: no extension is fetched behind the user's back.
             "autoinstall_known_extensions": "false",
+            # What a statement has freed is for the next one (`memory`).
+            "allocator_flush_threshold": _ALL,
+            "allocator_bulk_deallocation_flush_threshold": _ALL,
         }
         with duckdb.connect(":memory:", config=config) as connection:
             settle(connection)
