@@ -10,7 +10,9 @@ Not here: which transits these are, and whose numbers pages have (`windows.page_
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -68,36 +70,83 @@ class ChangedTraffic:
     """Links within sites by target and referrer: how many more people took them, or less."""
 
 
-def changed_traffic(moved: Transits, pages: ChangedPages, least_clients: int) -> ChangedTraffic:
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Some pages, and the transits to them."""
+
+    first: int
+    stop: int
+    """The page behind the last."""
+    row: int
+    end: int
+    """The row behind the last."""
+
+
+class _Counted(NamedTuple):
+    """What is told of a part, besides counts of its own pages."""
+
+    referrals: Int64s
+    """Of all pages: what changes."""
+    few_sizes: Int64s
+    few: Int64s
+    target: Int64s
+    referrer: Int64s
+    transits: Int64s
+
+
+def changed_traffic(
+    moved: Transits, pages: ChangedPages, least_clients: int, threads: int = 1
+) -> ChangedTraffic:
     """Add what has come, take away what has gone.
 
     Of a page whose clients become fewer than `least_clients` all transits have to be among `moved`.
     """
-    given = Transits(
-        readonly(moved.target),
-        readonly(moved.client),
-        readonly(moved.referrer),
-        readonly(moved.windows),
+    given = Transits(*map(readonly, moved))
+    site, is_new = readonly(pages.site), readonly(pages.is_new)
+    bounds, before = readonly(pages.few_bounds), readonly(pages.few)
+    visits, referred, clients = (
+        counts.copy() for counts in (pages.visits, pages.referred, pages.clients)
     )
-    visits, referred, referrals, clients = (
-        counts.copy() for counts in (pages.visits, pages.referred, pages.referrals, pages.clients)
+
+    def count(part: _Part) -> _Counted:
+        """Changes the counts of these pages, and no others."""
+        rows = Transits(*(column[part.row : part.end] for column in given))
+        # Transits lead from any page: what they add up to there is put together in the end.
+        referrals = np.zeros(len(clients), np.int64)
+        target, referrer, transits = (np.empty(len(rows.target), np.int64) for _ in range(3))
+        links = _count(
+            rows, site, is_new, visits, referred, referrals, clients,
+            target, referrer, transits,
+        )  # fmt: skip
+        few_bounds = np.zeros(part.stop - part.first + 1, np.int64)
+        most = len(rows.target) + pages.few_bounds[part.stop] - pages.few_bounds[part.first]
+        few = np.empty(most, np.int64)
+        _name_few(rows, clients, bounds, before, least_clients, part.first, few_bounds, few)
+        return _Counted(
+            referrals, np.diff(few_bounds), few[: few_bounds[-1]],
+            *_summed(target[:links], referrer[:links], transits[:links]),
+        )  # fmt: skip
+
+    with ThreadPoolExecutor(threads) as pool:
+        made = list(pool.map(count, _parts(given.target, len(clients), threads)))
+    few_sizes, few, target, referrer, transits = (
+        np.concatenate(parts) for parts in list(zip(*made, strict=True))[1:]
     )
-    most = len(given.target)
-    target, referrer, transits = (np.empty(most, np.int64) for _ in range(3))
-    links = _count(
-        given, readonly(pages.site), readonly(pages.is_new), visits, referred, referrals, clients,
-        target, referrer, transits,
-    )  # fmt: skip
-    few_bounds = np.zeros(len(clients) + 1, np.int64)
-    few = np.empty(most + len(pages.few), np.int64)
-    _name_few(
-        given, readonly(clients), readonly(pages.few_bounds), readonly(pages.few), least_clients,
-        few_bounds, few,
-    )  # fmt: skip
     return ChangedTraffic(
-        visits, referred, referrals, clients, few_bounds, few[: few_bounds[-1]],
-        *_summed(target[:links], referrer[:links], transits[:links]),
+        visits, referred, pages.referrals + sum(one.referrals for one in made), clients,
+        np.concatenate(([0], np.cumsum(few_sizes))), few, target, referrer, transits,
     )  # fmt: skip
+
+
+def _parts(target: Int64s, pages: int, count: int) -> list[_Part]:
+    """All pages and transits, in parts of about as many of the latter."""
+    rows = len(target) * np.arange(1, count) // count
+    inner = np.maximum(target[rows], 0) if len(target) else np.zeros(count - 1, np.int64)
+    bounds = [0, *inner.tolist(), pages]
+    starts = [0, *np.searchsorted(target, inner).tolist(), len(target)]
+    return [
+        _Part(*pair, *where) for pair, where in zip(pairwise(bounds), pairwise(starts), strict=True)
+    ]
 
 
 @kernel
@@ -156,14 +205,18 @@ def _name_few(
     bounds: Int64s,
     before: Int64s,
     least_clients: int,
+    first: int,
     few_bounds: Int64s,
     few: Int64s,
 ) -> None:
-    """For each page with few clients, those who came, and those of before who are not heard of."""
+    """For each page with few clients, those who came, and those of before who are not heard of.
+
+    Of the pages from `first` on, one for each of `few_bounds` but the first of these.
+    """
     row, rows, made = 0, len(moved.target), 0
     while row < rows and moved.target[row] < 0:
         row += 1
-    for page in range(len(clients)):
+    for page in range(first, first + len(few_bounds) - 1):
         is_few = clients[page] < least_clients
         old, stop = bounds[page], bounds[page + 1]
         while row < rows and moved.target[row] == page:
@@ -184,7 +237,7 @@ def _name_few(
             few[made] = before[old]
             old += 1
             made += 1
-        few_bounds[page + 1] = made
+        few_bounds[page - first + 1] = made
 
 
 def _summed(target: Int64s, referrer: Int64s, change: Int64s) -> tuple[Int64s, Int64s, Int64s]:

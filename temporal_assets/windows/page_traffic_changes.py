@@ -198,7 +198,7 @@ def find_changes(job: Job, earlier: Earlier, least_clients: int, at_once: int) -
     moved = ParquetRows(files["moved_pages"])
     files[_CHANGED_PAGES.name] = _changed_pages(job, moved, before, pages, at_once)
     _ask(job, _NUMBERS, files, parameters)
-    traffic = _count(files, least_clients)
+    traffic = _count(files, least_clients, job.settings.engine.used_threads)
     return Changes(totals, before, pages, traffic, files["known_labels"])
 
 
@@ -386,14 +386,29 @@ def _counted(before: pa.Table, row: Int64s) -> pa.Table:
     return pa.concat_tables([before, nothing]).combine_chunks().take(pa.array(row))
 
 
-def _count(files: _Files, least_clients: int) -> ChangedTraffic:
+def _count(files: _Files, least_clients: int, threads: int) -> ChangedTraffic:
     """What `changed_pages` become by `moved_transits`."""
+    with ThreadPoolExecutor() as pool:
+        transits, pages = pool.submit(_transits, files), pool.submit(_known, files)
+    return changed_traffic(transits.result(), pages.result(), least_clients, threads)
+
+
+def _transits(files: _Files) -> Transits:
     moved = pq.read_table(files["moved_transits"], memory_map=False)
+    return Transits(
+        moved["target"].to_numpy(),
+        moved["client"].to_numpy(),
+        moved["referrer"].fill_null(NOWHERE).to_numpy(),
+        moved["windows"].to_numpy(),
+    )
+
+
+def _known(files: _Files) -> ChangedPages:
     known = pq.read_table(
         files[_CHANGED_PAGES.name], columns=["site", "is_new", *COUNTED], memory_map=False
     )
     few = pa.concat_arrays(known["few_clients"].chunks)
-    pages = ChangedPages(
+    return ChangedPages(
         from_repeated(known["site"])[1],
         known["is_new"].to_numpy(),
         known["visits"].to_numpy(),
@@ -403,13 +418,6 @@ def _count(files: _Files, least_clients: int) -> ChangedTraffic:
         np.concatenate(([0], np.cumsum(pc.list_value_length(few).to_numpy()))),
         few.flatten().to_numpy(),
     )
-    transits = Transits(
-        moved["target"].to_numpy(),
-        moved["client"].to_numpy(),
-        moved["referrer"].fill_null(NOWHERE).to_numpy(),
-        moved["windows"].to_numpy(),
-    )
-    return changed_traffic(transits, pages, least_clients)
 
 
 def ranges(count: int, at_once: int) -> list[tuple[int, int]]:

@@ -61,9 +61,15 @@ def numbers(values: list[int]) -> np.ndarray:
     return np.array(values, np.int64)
 
 
-@given(earlier=some_triples, later=some_triples, unknown=st.sets(st.integers(0, 3)), days=st.data())
+@given(
+    earlier=some_triples,
+    later=some_triples,
+    unknown=st.sets(st.integers(0, 3)),
+    days=st.data(),
+    threads=st.integers(1, 4),
+)
 def test_changes_lead_from_one_window_to_the_other(
-    earlier: set[Triple], later: set[Triple], unknown: set[int], days: st.DataObject
+    earlier: set[Triple], later: set[Triple], unknown: set[int], days: st.DataObject, threads: int
 ) -> None:
     """A transit of both windows may have days in either, or in both at once."""
     before, after = Window(earlier, unknown), Window(later, set())
@@ -83,7 +89,7 @@ def test_changes_lead_from_one_window_to_the_other(
         np.cumsum([0, *map(len, before.few)]),
         numbers([one for few in before.few for one in few]),
     )
-    found = changed_traffic(Transits(target, client, referrer, windows), pages, LEAST)
+    found = changed_traffic(Transits(target, client, referrer, windows), pages, LEAST, threads)
     assert found.visits.tolist() == after.visits
     assert found.referred.tolist() == after.referred
     assert found.referrals.tolist() == after.referrals
