@@ -19,6 +19,9 @@ from temporal_assets.engines.arrow_texts import encoded
 from temporal_assets.engines.base import Result
 from temporal_assets.engines.batches import in_order
 
+_AHEAD: Final = 2
+"""Groups that are read while one is used: most walks use one faster than a thread reads it."""
+
 _PIECE_ROWS: Final = 65_536
 """Half a megabyte of numbers."""
 
@@ -43,8 +46,8 @@ class ParquetRows:
     def blocks(
         self, columns: Sequence[str], make: Callable[[pa.Table], Result]
     ) -> Iterator[Result]:
-        """What is made of all rows in order, a group at a time; the next while one is used."""
-        return in_order(lambda one: make(one[0].read([one[1]], columns)), self._groups, 1)
+        """What is made of all rows in order, a group at a time; the next ones while one is used."""
+        return in_order(lambda one: make(one[0].read([one[1]], columns)), self._groups, _AHEAD)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """All columns of all rows in order; the next are read while some are used."""

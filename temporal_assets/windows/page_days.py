@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -57,20 +58,21 @@ class Walk:
         bits = np.array([bit for bit, _ in self.days], np.int64)
         columns = [ParquetNumbers(paths, "views") for _, paths in self.days]
         rows = ParquetRows(self.totals, repeated=("site",))
-        for block in rows.blocks(_COLUMNS, lambda block: block.combine_chunks()):
-            wanted = self.choose(block)
-            places, counts = places_by_day(block["seen"].to_numpy(), bits, wanted)
-            numbers = [one.take(count) for one, count in zip(columns, counts, strict=True)]
-            self.agrees = list(map(len, numbers)) == counts.tolist()
-            if not self.agrees:
-                return
-            pages = block.filter(pa.array(wanted))
-            views = values_at(places, np.concatenate(numbers), np.cumsum(counts) - counts)
-            self.agrees = bool(np.array_equal(views.sum(axis=1), pages["total"].to_numpy()))
-            if not self.agrees:
-                return
-            if len(pages):
-                yield PageDays(pages, views)
+        with ThreadPoolExecutor() as pool:
+            for block in rows.blocks(_COLUMNS, lambda block: block.combine_chunks()):
+                wanted = self.choose(block)
+                places, counts = places_by_day(block["seen"].to_numpy(), bits, wanted)
+                numbers = list(pool.map(ParquetNumbers.take, columns, counts))
+                self.agrees = list(map(len, numbers)) == counts.tolist()
+                if not self.agrees:
+                    return
+                pages = block.filter(pa.array(wanted))
+                views = values_at(places, np.concatenate(numbers), np.cumsum(counts) - counts)
+                self.agrees = bool(np.array_equal(views.sum(axis=1), pages["total"].to_numpy()))
+                if not self.agrees:
+                    return
+                if len(pages):
+                    yield PageDays(pages, views)
         self.agrees = not any(len(one.take(1)) for one in columns)
 
 
