@@ -115,10 +115,13 @@ PAGE_TRAFFIC: Final = Table(
         Rule(
             name="pages_complete",
             measure=(
+                # Sums of hashes instead of a join of all pages with themselves: a quarter of the
+                # time of all rules. One more is all that is said of how many differ.
                 "abs((SELECT count(*) FROM page_totals) - count(*))"
-                " + (SELECT count(*) FROM page_totals LEFT JOIN page_traffic"
-                " ON page_traffic.url = page_totals.url"
-                " WHERE page_traffic.url IS NULL OR page_traffic.views <> page_totals.total)"
+                " + CASE WHEN coalesce(sum(CAST(hash(url, views) >> 32 AS BIGINT)), 0)"
+                " = (SELECT coalesce(sum(CAST(hash(url, total) >> 32 AS BIGINT)), 0)"
+                " FROM page_totals)"
+                " THEN 0 ELSE 1 END"
             ),
             maximum=0,
             reads=("page_totals",),
