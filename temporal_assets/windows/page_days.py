@@ -50,6 +50,7 @@ class Walk:
     """The bit and the files of each day."""
     choose: Choice
     """Asks for pages that were seen on no other days."""
+    threads: int
     agrees: bool = field(default=True, init=False)
     """Whether totals and days have said the same so far. Where they do not, the walk has ended,
     and what it gave is worth nothing: rows are in another order."""
@@ -58,7 +59,7 @@ class Walk:
         bits = np.array([bit for bit, _ in self.days], np.int64)
         columns = [ParquetNumbers(paths, "views") for _, paths in self.days]
         rows = ParquetRows(self.totals, repeated=("site",))
-        with ThreadPoolExecutor() as pool:
+        with ThreadPoolExecutor(self.threads) as pool:
             for block in rows.blocks(_COLUMNS, lambda block: block.combine_chunks()):
                 wanted = self.choose(block)
                 places, counts = places_by_day(block["seen"].to_numpy(), bits, wanted)
@@ -83,7 +84,7 @@ def walk(job: Job, days: Sequence[Manifest], choose: Choice) -> Walk | None:
     if job.engine.spread is not None or job.settings.window.days > SEEN_BITS:
         return None
     found = [((one.day - job.first).days, job.store.paths(one)) for one in days]
-    return Walk(job.files("page_totals"), found, choose)
+    return Walk(job.files("page_totals"), found, choose, job.settings.engine.used_threads)
 
 
 def born_from(day: dt.date) -> Choice:
