@@ -1,8 +1,8 @@
 """Memory that this process has used is kept for what it does next, instead of given back.
 
 A page of memory that is given back has to be cleared when it is asked for again, and under a
-virtual machine to be found by the host: a quarter of the processor time of a window. Arrow gives
-back within a tenth of a second, DuckDB after each statement.
+virtual machine to be found by the host: a quarter of the processor time of a window. By themselves
+Arrow and DuckDB give back within a second.
 
 Here: what both are told when they are loaded. It is said in the environment, because there is no
 other way, and so that processes which are started hear it too. Not here: how much memory may be
