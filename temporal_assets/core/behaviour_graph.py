@@ -1,29 +1,24 @@
 """The behaviour graph of a site, and the ranks of its patterns.
 
-Here: transits between patterns (BB Table 1) and everything of BB 4.1 and 4.2. Not here: which
+Here: transits between patterns (BB Table 1) and the ranks of BB 4.1 and 4.2. Not here: which
 patterns there are (`pattern_tree`, `visit_cut`, `transit_cut`).
 
-Authority and hub are what two matrices leave unchanged but for length:
-
-    auth(i) = sum over j of p_out(j -> i) * hub(j)      p_out(j -> i) = transits(j, i) / F_out(j)
-    hub(i)  = sum over j of p_in(i -> j) * auth(j)      p_in(i -> j)  = transits(i, j) / F_in(j)
-
-both from the values of the round before (eq 10), from eq 9 on. Where every visit comes from within
-the site and the site is connected, the limit is F_in and F_out themselves: the graph adds to the
-counts what visits from outside and dead ends take from them.
+Authority and hub (`mutual_scores`) begin with eq 9 and follow eq 10. Where every visit comes from
+within the site and the site is connected, the limit is F_in and F_out themselves: the graph adds to
+the counts what visits from outside and dead ends take from them.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from temporal_assets.core.compiled import leaf
+from temporal_assets.core.graph_pieces import count_pieces
+from temporal_assets.core.mutual_scores import Links, settle
 from temporal_assets.core.texts import Flags, Floats, Int32s, Int64s
 
 TOLERANCE: Final = 1e-9
@@ -173,18 +168,19 @@ def rank_patterns(
     count = len(bounds) - 1
     site = np.repeat(np.arange(count), np.diff(bounds))
     volume = np.maximum(graph.volume, 1)
-    sources = np.repeat(site, np.diff(graph.transits.indptr))
-    has_transits = np.bincount(sources, graph.transits.data, count) > 0
-    authority, hub, convergence = _iterate(
-        graph,
-        bounds,
-        has_transits,
-        _share(graph.visits, site, count),
-        _share(graph.referrals, site, count),
-        tolerance,
-        rounds,
+    of = graph.transits
+    links = Links(
+        of.indptr.astype(np.int64),
+        of.indices.astype(np.int32),
+        of.data,
+        _inverse(graph.referrals),
+        _inverse(graph.visits),
     )
-    touched = _touched(graph.transits)
+    pieces = _pieces(links, bounds)
+    authority = _share(graph.visits, site, count)
+    hub = _share(graph.referrals, site, count)
+    done, movement = np.zeros(count, np.int64), np.zeros(count)
+    settle(links, bounds, pieces.of_ends, authority, hub, tolerance, rounds, done, movement)
     fetch = 0.5 * (authority + hub)
     visits, referrals = graph.visits, graph.referrals
     return PatternRanks(
@@ -198,72 +194,30 @@ def rank_patterns(
         _ranks(referrals, referrals, site, bounds),
         _ranks(referrals / volume, referrals, site, bounds),
         _ranks(hub, referrals, site, bounds),
-        convergence,
-        has_transits,
-        _components(graph.transits, touched, site, count),
-        ~touched,
+        Convergence(done, movement, movement < tolerance),
+        pieces.of_graph > 0,
+        pieces.of_graph,
+        ~pieces.is_touched,
     )
 
 
-def _iterate(
-    graph: BehaviourGraph,
-    first: Int64s,
-    has_transits: Flags,
-    authority: Floats,
-    hub: Floats,
-    tolerance: float,
-    rounds: int,
-) -> tuple[Floats, Floats, Convergence]:
-    """Scores from eq 9 on; these where there are no transits."""
-    of = graph.transits
-    rows = np.repeat(np.arange(of.shape[0]), np.diff(of.indptr))
-    out_share = of.data * _inverse(graph.referrals)[rows]
-    in_share = of.data * _inverse(graph.visits)[of.indices]
-    pointers, partners = of.indptr.astype(np.int64), of.indices.astype(np.int32)
-    done, movement = np.zeros(len(first) - 1, np.int64), np.zeros(len(first) - 1)
-    for_each = np.flatnonzero(has_transits)
-    _power(
-        for_each, first, pointers, partners, out_share, in_share, authority, hub, tolerance, rounds,
-        done, movement,
+class _Pieces(NamedTuple):
+    """What hangs together: two counts a site, one flag a pattern."""
+
+    of_graph: Int64s
+    of_ends: Int64s
+    is_touched: Flags
+    """Patterns with a transit from or to them."""
+
+
+def _pieces(links: Links, first: Int64s) -> _Pieces:
+    sites, patterns = len(first) - 1, int(first[-1])
+    of_graph, of_ends = np.zeros(sites, np.int64), np.zeros(sites, np.int64)
+    above, has = np.empty(2 * patterns, np.int32), np.zeros(2 * patterns, np.bool_)
+    count_pieces(
+        first, links.first, links.goal, links.transits, above, has, of_graph, of_ends
     )  # fmt: skip
-    return authority, hub, Convergence(done, movement, movement < tolerance)
-
-
-@njit(nogil=True, cache=True)
-def _power(
-    sites: Int64s,
-    first: Int64s,
-    pointers: Int64s,
-    partners: Int32s,
-    out_share: Floats,
-    in_share: Floats,
-    authority: Floats,
-    hub: Floats,
-    tolerance: float,
-    rounds: int,
-    done: Int64s,
-    movement: Floats,
-) -> None:
-    """Eq 10 for each of the sites until nothing moves.
-
-    Fills in both scores, the rounds, and the movement of the last.
-    """
-    for site in sites:
-        start, stop = first[site], first[site + 1]
-        of_authority, of_hub = _unit(authority[start:stop]), _unit(hub[start:stop])
-        moved = np.inf
-        while done[site] < rounds and moved >= tolerance:
-            next_authority, next_hub = np.zeros_like(of_authority), np.zeros_like(of_hub)
-            for i in range(stop - start):
-                for entry in range(pointers[start + i], pointers[start + i + 1]):
-                    j = partners[entry] - start
-                    next_authority[j] += out_share[entry] * of_hub[i]
-                    next_hub[i] += in_share[entry] * of_authority[j]
-            next_authority, next_hub = _unit(next_authority), _unit(next_hub)
-            moved = max(_length(next_authority - of_authority), _length(next_hub - of_hub))
-            of_authority, of_hub = next_authority, next_hub
-            done[site] += 1
-        authority[start:stop], hub[start:stop], movement[site] = of_authority, of_hub, moved
+    return _Pieces(of_graph, of_ends, has[:patterns] | has[patterns:])
 
 
 def _share(counts: Floats, site: Int64s, sites: int) -> Floats:
@@ -272,37 +226,10 @@ def _share(counts: Floats, site: Int64s, sites: int) -> Floats:
     return counts / np.where(total > 0, total, 1.0)[site]
 
 
-@njit(nogil=True, cache=True)
-def _length(vector: Floats) -> float:
-    return float(np.sqrt((vector * vector).sum()))
-
-
-@njit(nogil=True, cache=True)
-def _unit(vector: Floats) -> Floats:
-    length = _length(vector)
-    return vector / length if length > 0 else vector
-
-
 def _inverse(counts: Floats) -> Floats:
     inverse = np.zeros(len(counts))
     np.divide(1.0, counts, out=inverse, where=counts > 0)
     return inverse
-
-
-def _touched(transits: sparse.csr_array) -> Flags:
-    """Patterns with a transit from or to them."""
-    count = transits.shape[0]
-    source = np.repeat(np.arange(count), np.diff(transits.indptr))
-    ends = np.concatenate((source, transits.indices))
-    found: Flags = np.bincount(ends, np.tile(transits.data, 2), count) > 0
-    return found
-
-
-def _components(transits: sparse.csr_array, touched: Flags, site: Int64s, sites: int) -> Int64s:
-    _, label = connected_components(transits, directed=False)
-    _, place = np.unique(label[touched], return_index=True)
-    counts: Int64s = np.bincount(site[touched][place], minlength=sites)
-    return counts
 
 
 def _ranks(score: Floats | Int64s, support: Floats, site: Int64s, first: Int64s) -> Int64s:

@@ -129,6 +129,60 @@ def test_scores_are_scipys_singular_vectors(
     assert ranks.hub == pytest.approx(hub / np.linalg.norm(hub), abs=1e-6)
 
 
+def by_rounds(found: BehaviourGraph) -> tuple[Floats, Floats]:
+    """Eq 10 as it stands, from eq 9 on, until rounding stops it."""
+    matrix = found.transits.toarray()
+    out, into = matrix / found.referrals[:, None], matrix / found.visits
+    authority, hub = found.visits / found.visits.sum(), found.referrals / found.referrals.sum()
+    for _ in range(20_000):
+        authority, hub = out.T @ hub, into @ authority
+        authority, hub = authority / np.linalg.norm(authority), hub / np.linalg.norm(hub)
+    return authority, hub
+
+
+def chain(length: int) -> BehaviourGraph:
+    """Sections that each lead to the next and back, with a way out of some."""
+    matrix = 9.0 * (np.eye(length) + np.eye(length, k=1) + np.eye(length, k=-1))
+    outside = np.where(np.arange(length) % 7, 0.0, 2.0)
+    visits, referrals = matrix.sum(axis=0) + outside, matrix.sum(axis=1) + outside
+    return graph(matrix.tolist(), visits.tolist(), referrals.tolist())
+
+
+def test_a_site_in_one_piece_is_found_in_fewer_rounds_and_no_other() -> None:
+    found = chain(30)
+    ranks = rank_patterns(found)
+    assert ranks.convergence.converged
+    assert ranks.convergence.rounds < 60
+    authority, hub = by_rounds(found)
+    assert ranks.authority == pytest.approx(authority, abs=1e-8)
+    assert ranks.hub == pytest.approx(hub, abs=1e-8)
+
+
+def test_a_space_that_is_full_is_begun_anew() -> None:
+    """A long chain has many vectors that hardly differ in strength."""
+    ranks = rank_patterns(chain(400))
+    assert ranks.convergence.converged
+    assert ranks.convergence.rounds > 2 * 24
+    again = rank_patterns(chain(400), tolerance=1e-12)
+    assert again.hub == pytest.approx(ranks.hub, abs=1e-4)
+
+
+def test_rounds_that_are_too_few_are_said() -> None:
+    ranks = rank_patterns(chain(400), rounds=10)
+    assert not ranks.convergence.converged
+    assert ranks.convergence.rounds == 10
+    assert ranks.convergence.movement > 1e-9
+    assert np.isfinite(ranks.hub).all()
+
+
+def test_transits_that_no_referral_stands_behind_do_no_harm() -> None:
+    """Counts that contradict each other, which tables from elsewhere may have."""
+    for visits, referrals in ([1.0, 1.0], [0.0, 0.0]), ([0.0, 0.0], [1.0, 1.0]):
+        ranks = rank_patterns(graph([[1, 2], [3, 1]], visits, referrals))
+        assert np.isfinite(ranks.authority).all()
+        assert np.isfinite(ranks.hub).all()
+
+
 def test_a_site_without_referrers_is_flagged_and_ranked_by_counts() -> None:
     ranks = rank_patterns(graph([[0, 0], [0, 0]], visits=[30.0, 70.0], referrals=[0.0, 0.0]))
     assert not ranks.has_transits
