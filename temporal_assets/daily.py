@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from temporal_assets import contracts
-from temporal_assets.contracts import ColumnSpec, Table, Type
+from temporal_assets.contracts import ColumnSpec, Table, Type, passing
 from temporal_assets.engines.base import Engine, Inputs
 from temporal_assets.settings import Settings
 from temporal_assets.storage.integrity import DamagedFile
@@ -40,10 +40,9 @@ ALL_FILES: Final = "(all files of the day)"
 _NEVER: Final = 2**62
 """A threshold no client reaches."""
 
-BEHAVIOURAL_BOTS: Final = Table(
+BEHAVIOURAL_BOTS: Final = passing(
     name="behavioural_bots",
-    version=1,
-    description="Clients of a day that do not behave like readers; lives within one build.",
+    description="Clients of a day that do not behave like readers.",
     grain="client",
     columns=(
         ColumnSpec("client", Type.BIGINT, "Pseudonym of the visitor."),
@@ -52,10 +51,9 @@ BEHAVIOURAL_BOTS: Final = Table(
     ),
 )
 
-REPEATED_SEGMENTS: Final = Table(
+REPEATED_SEGMENTS: Final = passing(
     name="repeated_segments",
-    version=1,
-    description="Records of a day that stand in several log files; lives within one build.",
+    description="Records of a day that stand in several log files.",
     grain="ts, client",
     columns=(
         ColumnSpec("ts", Type.TIMESTAMP, "When the request was logged."),

@@ -33,7 +33,7 @@ from temporal_assets.contracts.section_scores import SECTION_SCORES
 from temporal_assets.contracts.seed_evaluation import SEED_EVALUATION
 from temporal_assets.contracts.site_changes import SITE_CHANGES
 from temporal_assets.contracts.site_scores import SITE_SCORES
-from temporal_assets.contracts.table import ColumnSpec, Table, Type
+from temporal_assets.contracts.table import ColumnSpec, Table, Type, passing
 from temporal_assets.contracts.timely_simulation import TIMELY_SIMULATION
 from temporal_assets.contracts.transits import TRANSITS
 from temporal_assets.contracts.url_patterns import URL_PATTERNS
@@ -114,5 +114,6 @@ __all__ = [
     "Severity",
     "Table",
     "Type",
+    "passing",
     "table",
 ]

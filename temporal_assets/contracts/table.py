@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -83,6 +84,8 @@ class Table:
     """Measures of a day that are compared with the days before."""
     is_read_often: bool = False
     """Windows read all of it several times: reading must be fast, even if it is larger on disk."""
+    is_passing: bool = False
+    """It is gone before anybody counts its bytes: both ways must be fast."""
 
     def __post_init__(self) -> None:
         names = [*self.column_names, *self.check_names]
@@ -112,3 +115,8 @@ class Table:
     def arrow_schema(self) -> pa.Schema:
         """Nullability is left to the rules: engines do not write it into Parquet alike."""
         return pa.schema([pa.field(column.name, column.type.arrow) for column in self.columns])
+
+
+def passing(name: str, description: str, grain: str, columns: Sequence[ColumnSpec]) -> Table:
+    """The shape of a table that lives within one build or command, and is published by none."""
+    return Table(name, 1, description, grain, tuple(columns), is_passing=True)

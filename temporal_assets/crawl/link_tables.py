@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from temporal_assets.contracts import ColumnSpec, Table, Type
+from temporal_assets.contracts import ColumnSpec, Table, Type, passing
 from temporal_assets.core.link_graph import distinct_links
 from temporal_assets.core.texts import Flags, Int32s
 from temporal_assets.crawl.edge_list import TRUE, BadLinks, link_columns
@@ -37,38 +37,33 @@ _SITE: Final = ColumnSpec("site", Type.VARCHAR, "Its site.", nullable=True)
 _URL: Final = ColumnSpec("url", Type.VARCHAR, "Canonical; NULL if it is no page.", nullable=True)
 _PAGE: Final = ColumnSpec("page", Type.BIGINT, "Number of the page.")
 
-_MIRROR_ENDS: Final = Table(
+_MIRROR_ENDS: Final = passing(
     name="mirror_ends",
-    version=1,
-    description="URLs of links; lives while a mirror is made.",
+    description="URLs of links.",
     grain="written",
     columns=(_WRITTEN,),
 )
-_CANONICAL_ENDS: Final = Table(
+_CANONICAL_ENDS: Final = passing(
     name="canonical_ends",
-    version=1,
-    description="URLs of links and what they are; lives while a mirror is made.",
+    description="URLs of links and what they are.",
     grain="written",
     columns=(_WRITTEN, _SITE, _URL),
 )
-_MIRROR_PAGES: Final = Table(
+_MIRROR_PAGES: Final = passing(
     name="mirror_pages",
-    version=1,
-    description="Pages of the mirror by number; lives while a mirror is made.",
+    description="Pages of the mirror by number.",
     grain="url",
     columns=(_SITE, _URL),
 )
-_MIRROR_NUMBERS: Final = Table(
+_MIRROR_NUMBERS: Final = passing(
     name="mirror_numbers",
-    version=1,
-    description="Pages of URLs as written; lives while a mirror is made.",
+    description="Pages of URLs as written.",
     grain="written",
     columns=(_WRITTEN, _PAGE),
 )
-_MIRROR_PAIRS: Final = Table(
+_MIRROR_PAIRS: Final = passing(
     name="mirror_pairs",
-    version=1,
-    description="Links by number; lives while a mirror is made.",
+    description="Links by number.",
     grain="a given link",
     columns=(
         ColumnSpec("source", Type.BIGINT, "Number of the page with the link."),

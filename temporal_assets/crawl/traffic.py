@@ -17,17 +17,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from temporal_assets.contracts import ColumnSpec, Table, Type
+from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.core.link_graph import distinct_links
 from temporal_assets.crawl.mirror import Mirror, MirrorBuilder, NoMirror, site_ranges
 from temporal_assets.engines.base import Engine
 from temporal_assets.logs.urls import SITE, UrlRules, canonical_url, site_of
 
 _SITE: Final = ColumnSpec("site", Type.VARCHAR, "Site of the page that was opened.")
-CRAWL_TRAFFIC: Final = Table(
+CRAWL_TRAFFIC: Final = passing(
     name="crawl_traffic",
-    version=1,
-    description="Traffic of pages in a period; lives within one simulation.",
+    description="Traffic of pages in a period.",
     grain="url",
     columns=(
         _SITE,
@@ -36,10 +35,9 @@ CRAWL_TRAFFIC: Final = Table(
         ColumnSpec("referrals", Type.BIGINT, "F_out."),
     ),
 )
-CRAWL_TRANSITS: Final = Table(
+CRAWL_TRANSITS: Final = passing(
     name="crawl_transits",
-    version=1,
-    description="Transits between pages in a period; lives within one simulation.",
+    description="Transits between pages in a period.",
     grain="referrer, target",
     columns=(
         _SITE,

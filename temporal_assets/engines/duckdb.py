@@ -37,6 +37,8 @@ _SMALL: Final = "COMPRESSION zstd, COMPRESSION_LEVEL 1"
 _FAST: Final = "COMPRESSION snappy, PARQUET_VERSION v2"
 """Lengths apart from the strings, and less to unpack: read in two thirds of the time or less. The
 files are half as large again."""
+_PASSING: Final = "COMPRESSION lz4_raw, PARQUET_VERSION v2"
+"""Packed in no time worth mentioning."""
 
 _ALL: Final = "1TB"
 """More than is ever freed at once."""
@@ -76,7 +78,10 @@ class DuckDBEngine:
     def apply(
         self, kernel: Kernel, inputs: Inputs, table: Table, out: Path, batch_rows: int
     ) -> list[Path]:
-        """See `Engine.apply`: results are spilled, and then written as those of a query are."""
+        """See `Engine.apply`: results are spilled, and then written as those of a query are.
+
+        Those of a passing table stay as they were spilled.
+        """
         ((name, _),) = inputs.items()
         threads = self.settings.engine.used_threads
         with self._session(inputs) as session:
@@ -152,7 +157,11 @@ def _in_row_groups(rows: pa.RecordBatchReader) -> pa.RecordBatchReader:
 def _write_results(
     session: duckdb.DuckDBPyConnection, results: Iterator[pa.RecordBatch], table: Table, out: Path
 ) -> Path:
-    """Write what a kernel made as the rows of a query are written."""
+    """Write what a kernel made as the rows of a query are written, if anybody is to keep it."""
+    if table.is_passing:
+        passing = out / f"{table.name}.parquet"
+        spill(results, table.arrow_schema, passing, ROW_GROUP_ROWS)
+        return passing
     spilled = out / f"{table.name}.spilled"
     spill(results, table.arrow_schema, spilled, ROW_GROUP_ROWS)
     create_view(session, _SPILLED, [spilled], temporary=True)
@@ -182,12 +191,17 @@ def _write(session: duckdb.DuckDBPyConnection, text: str, table: Table, out: Pat
     """Write a query's rows in its order, as the contract wants them."""
     columns = ", ".join(f"CAST({c.name} AS {c.sql_type}) AS {c.name}" for c in table.columns)
     target = out / f"{table.name}.parquet"
-    packing = _FAST if table.is_read_often else _SMALL
     session.execute(
         f"COPY (SELECT {columns} FROM ({text})) TO {literal(str(target))} "  # noqa: S608
-        f"(FORMAT parquet, {packing}, ROW_GROUP_SIZE {ROW_GROUP_ROWS})"
+        f"(FORMAT parquet, {_packing(table)}, ROW_GROUP_SIZE {ROW_GROUP_ROWS})"
     )
     return target
+
+
+def _packing(table: Table) -> str:
+    if table.is_passing:
+        return _PASSING
+    return _FAST if table.is_read_often else _SMALL
 
 
 @contextmanager

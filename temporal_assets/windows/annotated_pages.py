@@ -15,16 +15,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from temporal_assets.contracts import ColumnSpec, Table, Type
+from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.core.page_section import SECTION
 from temporal_assets.core.score_grid import FittedCurves
 from temporal_assets.logs.annotations import AnnotatedPage
 from temporal_assets.windows.asset import Job
 
-ANNOTATED_PAGES: Final = Table(
+ANNOTATED_PAGES: Final = passing(
     name="annotated_pages",
-    version=1,
-    description="Annotated pages with what a window knows of them; lives within one build.",
+    description="Annotated pages with what a window knows of them.",
     grain="url",
     columns=(
         ColumnSpec("line", Type.BIGINT, "Line of the file that names the page."),

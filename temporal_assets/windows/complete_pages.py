@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from temporal_assets.contracts import ColumnSpec, Table, Type
+from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.contracts.early_labels import YOUNG_DAYS
 from temporal_assets.core.page_section import sections_of
 from temporal_assets.engines.arrow_texts import from_arrow, to_arrow
@@ -32,10 +32,9 @@ FIRST_DAYS: Final = 2 * YOUNG_DAYS
 _MOST: Final = 20_000
 """Pages learned from, chosen by a digest of their URL: more change nothing but the time."""
 
-COMPLETE_PAGES: Final = Table(
+COMPLETE_PAGES: Final = passing(
     name="complete_pages",
-    version=1,
-    description="Reliable pages seen long enough for their labels; lives within one build.",
+    description="Reliable pages seen long enough for their labels.",
     grain="url",
     columns=(
         ColumnSpec("site", Type.VARCHAR, "Host of `url`."),

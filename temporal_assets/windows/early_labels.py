@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from temporal_assets import contracts
-from temporal_assets.contracts import ColumnSpec, Table, Type
+from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.contracts.early_labels import YOUNG_DAYS
 from temporal_assets.core.early import COPIES, Early, learn
 from temporal_assets.core.page_section import sections_of
@@ -31,10 +31,9 @@ from temporal_assets.windows.page_totals import PAGE_TOTALS
 
 _BATCH_PAGES: Final = 16_384
 
-YOUNG_PAGES: Final = Table(
+YOUNG_PAGES: Final = passing(
     name="young_pages",
-    version=1,
-    description="Pages born in the last days with their views; lives within one build.",
+    description="Pages born in the last days with their views.",
     grain="url",
     columns=(
         ColumnSpec("site", Type.VARCHAR, "Host of `url`."),

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from temporal_assets import contracts
-from temporal_assets.contracts import ColumnSpec, Table, Type
+from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.core.links import Links, Reach, reach
 from temporal_assets.core.texts import Int64s
 from temporal_assets.logs.site_lists import SiteList
@@ -31,10 +31,9 @@ Row = dict[str, Any]
 
 _SEEDS: Final = ("url", "rank", "paper_rank")
 
-_NAMED_PAGES: Final = Table(
+_NAMED_PAGES: Final = passing(
     name="named_pages",
-    version=1,
-    description="Entries of lists by number; lives within one run.",
+    description="Entries of lists by number.",
     grain="list, place",
     columns=(
         ColumnSpec("list", Type.VARCHAR, "Which list."),

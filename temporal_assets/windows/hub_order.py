@@ -17,7 +17,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from temporal_assets.contracts import ColumnSpec, Table, Type
+from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.core.texts import Flags
 from temporal_assets.engines.base import Engine
 from temporal_assets.logs.search_engines import search_engine_pattern
@@ -54,10 +54,9 @@ HUB_COLUMNS: Final = (
 )
 """What is known of a page that may be a hub."""
 
-_HUB_PAGES: Final = Table(
+_HUB_PAGES: Final = passing(
     name="hub_pages",
-    version=1,
-    description="Pages with links to temporal ones; lives within one run.",
+    description="Pages with links to temporal ones.",
     grain="page",
     columns=(
         PAGE,
@@ -68,10 +67,9 @@ _HUB_PAGES: Final = Table(
         _TEMPORAL_PAGES,
     ),
 )
-_OPENED_VISITS: Final = Table(
+_OPENED_VISITS: Final = passing(
     name="opened_visits",
-    version=1,
-    description="Who came to some pages; lives within one run.",
+    description="Who came to some pages.",
     grain="page",
     columns=(
         PAGE,
@@ -81,10 +79,9 @@ _OPENED_VISITS: Final = Table(
     ),
 )
 _LINK_VISITS: Final = replace(_OPENED_VISITS, name="link_visits")
-_HUB_ORDER: Final = Table(
+_HUB_ORDER: Final = passing(
     name="hub_order",
-    version=1,
-    description="Pages that may be hubs; lives within one run.",
+    description="Pages that may be hubs.",
     grain="page",
     columns=HUB_COLUMNS,
 )

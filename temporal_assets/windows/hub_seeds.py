@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from temporal_assets.contracts import ColumnSpec, Table, Type
+from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.core.hub_coverage import WHOLE, Greedy, HubOrder, HubPart
 from temporal_assets.core.revisits import day_weights, intervals
 from temporal_assets.core.texts import Floats, Int64s
@@ -60,17 +60,15 @@ _ALL_CURVES: Final = (
     " FROM linked_temporal"
 )
 
-_WANTED: Final = Table(
+_WANTED: Final = passing(
     name="temporal_urls",
-    version=1,
-    description="Temporal pages of the window; lives within one run.",
+    description="Temporal pages of the window.",
     grain="url",
     columns=(ColumnSpec("url", Type.VARCHAR, "Canonical URL."),),
 )
-_HUB_LINKS: Final = Table(
+_HUB_LINKS: Final = passing(
     name="hub_links",
-    version=1,
-    description="The best of the hubs that are left; lives within one run.",
+    description="The best of the hubs that are left.",
     grain="page",
     columns=(
         PAGE,
@@ -80,17 +78,15 @@ _HUB_LINKS: Final = Table(
         ColumnSpec("hubs_left", Type.BIGINT, "Hubs that add anything; the same in every row."),
     ),
 )
-_CHOSEN_HUBS: Final = Table(
+_CHOSEN_HUBS: Final = passing(
     name="chosen_hubs",
-    version=1,
-    description="The hubs that are published; lives within one run.",
+    description="The hubs that are published.",
     grain="page",
     columns=HUB_COLUMNS,
 )
-_LINKED_TEMPORAL: Final = Table(
+_LINKED_TEMPORAL: Final = passing(
     name="linked_temporal",
-    version=1,
-    description="Temporal pages of the graph; lives within one run.",
+    description="Temporal pages of the graph.",
     grain="page",
     columns=(
         PAGE,
@@ -99,10 +95,9 @@ _LINKED_TEMPORAL: Final = Table(
         ColumnSpec("mu", Type.DOUBLE, "Of the interest curve.", nullable=True),
     ),
 )
-_HUB_DEMAND: Final = Table(
+_HUB_DEMAND: Final = passing(
     name="hub_demand",
-    version=1,
-    description="What chosen hubs lead to; lives within one run.",
+    description="What chosen hubs lead to.",
     grain="page, age",
     columns=(
         PAGE,

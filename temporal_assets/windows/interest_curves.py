@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from temporal_assets import contracts
-from temporal_assets.contracts import ColumnSpec, Table, Type
+from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.core.curves import Curves, Options, Reason, fit
 from temporal_assets.core.weekdays import weekday_factors
 from temporal_assets.windows.asset import Job, WindowAsset
@@ -25,10 +25,9 @@ BATCH_PAGES: Final = 4096
 _DAY_BIT: Final = 40
 """Views of a site on a day lie below it in `site_days`, the place of the day above."""
 
-_WEEKLY_HISTORIES: Final = Table(
+_WEEKLY_HISTORIES: Final = passing(
     name="weekly_histories",
-    version=1,
-    description="Histories with the views of their sites; lives within one build.",
+    description="Histories with the views of their sites.",
     grain="url",
     columns=(
         ColumnSpec("day", Type.DATE, "Last day of the window."),

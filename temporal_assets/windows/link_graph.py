@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from temporal_assets.contracts import ColumnSpec, Table, Type
+from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.core.links import Links, links_of_rows
 from temporal_assets.engines.base import Engine
 from temporal_assets.logs.urls import SITE
@@ -31,20 +31,18 @@ URL: Final = ColumnSpec("url", Type.VARCHAR, "Canonical URL.")
 PAGE: Final = ColumnSpec("page", Type.BIGINT, "Number of the URL within this run.")
 IS_OPENED: Final = ColumnSpec("is_opened", Type.BOOLEAN, "Somebody opened it.")
 
-_PAGE_LINKS: Final = Table(
+_PAGE_LINKS: Final = passing(
     name="page_links",
-    version=1,
-    description="Links that matter; lives within one run.",
+    description="Links that matter.",
     grain="referrer, target",
     columns=(
         ColumnSpec("referrer", Type.VARCHAR, "Page with the link."),
         ColumnSpec("target", Type.VARCHAR, "Page it leads to."),
     ),
 )
-_LINK_PAGES: Final = Table(
+_LINK_PAGES: Final = passing(
     name="link_pages",
-    version=1,
-    description="URLs of the graph; lives within one run.",
+    description="URLs of the graph.",
     grain="url",
     columns=(
         PAGE,
@@ -54,10 +52,9 @@ _LINK_PAGES: Final = Table(
         ColumnSpec("is_external", Type.BOOLEAN, "Nobody opened any page of its host."),
     ),
 )
-_LINK_NUMBERS: Final = Table(
+_LINK_NUMBERS: Final = passing(
     name="link_numbers",
-    version=1,
-    description="Links by numbers; lives within one run.",
+    description="Links by numbers.",
     grain="source",
     columns=(
         ColumnSpec("source", Type.BIGINT, "Page with links."),

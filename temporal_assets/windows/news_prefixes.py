@@ -11,7 +11,7 @@ from typing import Final
 import pyarrow as pa
 
 from temporal_assets import contracts
-from temporal_assets.contracts import ColumnSpec, Table, Type
+from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.core.prefix_tree import PAPER_RULE, PrefixRule
 from temporal_assets.core.proportions import lower_bound, share, upper_bound
 from temporal_assets.settings import Settings
@@ -22,10 +22,9 @@ from temporal_assets.windows.site_scores import quietness, write_activity
 
 _BATCH_ROWS: Final = 65_536
 
-_SCORED: Final = Table(
+_SCORED: Final = passing(
     name="scored_prefixes",
-    version=1,
-    description="Sections with the share of news and its bound; lives within one build.",
+    description="Sections with the share of news and its bound.",
     grain="prefix",
     columns=(
         *contracts.PREFIX_TREES.columns,

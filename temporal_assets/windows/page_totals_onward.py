@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 
 from temporal_assets import contracts
-from temporal_assets.contracts import ColumnSpec, Table, Type
+from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.core.sorted_texts import Keys, count_up_to, merged
 from temporal_assets.core.texts import Int64s
 from temporal_assets.engines.arrow_texts import (
@@ -35,10 +35,9 @@ from temporal_assets.engines.batches import in_order
 from temporal_assets.engines.parquet_rows import ParquetRows
 from temporal_assets.windows.onward import Earlier
 
-PAGE_CHANGES: Final = Table(
+PAGE_CHANGES: Final = passing(
     name="page_changes",
-    version=1,
-    description="What changed of a window's pages; lives within one build.",
+    description="What changed of a window's pages.",
     grain="url",
     columns=(
         ColumnSpec("site", Type.VARCHAR, "Host of `url`."),
@@ -46,7 +45,6 @@ PAGE_CHANGES: Final = Table(
         ColumnSpec("views", Type.BIGINT, "Views that came, less those that left."),
         ColumnSpec("seen", Type.BIGINT, "Days that came with views, as bits of the window."),
     ),
-    is_read_often=True,
 )
 
 _COLUMNS: Final = ("site", "url", "total", "seen")

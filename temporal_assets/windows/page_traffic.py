@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from temporal_assets import contracts
-from temporal_assets.contracts import ColumnSpec, Table, Type
+from temporal_assets.contracts import ColumnSpec, Table, Type, passing
 from temporal_assets.engines.base import Engine, Inputs
 from temporal_assets.windows.asset import Job, WindowAsset
 from temporal_assets.windows.onward import find_earlier
@@ -50,10 +50,9 @@ _URLS: Final = (
 
 _PAGE: Final = ColumnSpec("page", Type.BIGINT, "Its place among all pages, from 0.")
 
-_PAGE_NUMBERS: Final = Table(
+_PAGE_NUMBERS: Final = passing(
     name="page_numbers",
-    version=1,
-    description="The pages of the window with numbers; lives within one build.",
+    description="The pages of the window with numbers.",
     grain="page",
     columns=(
         _PAGE,
@@ -67,10 +66,9 @@ _PAGE_NUMBERS: Final = Table(
     ),
 )
 
-_PAGE_TRANSITS: Final = Table(
+_PAGE_TRANSITS: Final = passing(
     name="page_transits",
-    version=1,
-    description="Transits of the window between numbered pages; lives within one build.",
+    description="Transits of the window between numbered pages.",
     grain="referrer, target, client",
     columns=(
         ColumnSpec("referrer", Type.BIGINT, "The page one came from.", nullable=True),
@@ -80,10 +78,9 @@ _PAGE_TRANSITS: Final = Table(
     ),
 )
 
-_PAGE_REFERRALS: Final = Table(
+_PAGE_REFERRALS: Final = passing(
     name="page_referrals",
-    version=1,
-    description="Where people went on from; lives within one build.",
+    description="Where people went on from.",
     grain="page",
     columns=(_PAGE, ColumnSpec("referrals", Type.BIGINT, "F_out of BB 2.")),
 )

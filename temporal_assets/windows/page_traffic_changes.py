@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from temporal_assets.contracts import ColumnSpec, Table, Type
+from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.core.changed_traffic import (
     NOWHERE,
     ChangedPages,
@@ -67,44 +67,37 @@ _URL: Final = ColumnSpec("url", Type.VARCHAR, "The page.")
 _TABLES: Final = {
     table.name: table
     for table in (
-        Table(
+        passing(
             name="traced_pages",
-            version=1,
-            description="Pages of which all days must be known; lives within one build.",
+            description="Pages of which all days must be known.",
             grain="url",
             columns=(_URL, ColumnSpec("is_new", Type.BOOLEAN, "No day of before knows it.")),
         ),
-        Table(
+        passing(
             name="kept_transits",
-            version=1,
-            description="Transits of shared days that matter; lives within one build.",
+            description="Transits of shared days that matter.",
             grain="none",
             columns=(
                 ColumnSpec("referrer", Type.VARCHAR, "Where one came from.", nullable=True),
                 ColumnSpec("target", Type.VARCHAR, "The page that was opened."),
                 ColumnSpec("client", Type.BIGINT, "Pseudonym of the visitor."),
             ),
-            is_read_often=True,
         ),
-        Table(
+        passing(
             name="moved_pages",
-            version=1,
-            description="URLs of transits that matter, pages or not; lives within one build.",
+            description="URLs of transits that matter, pages or not.",
             grain="url",
             columns=(_SITE, _URL),
-            is_read_often=True,
         ),
-        Table(
+        passing(
             name="known_labels",
-            version=1,
-            description="Labels of pages with a curve; lives within one build.",
+            description="Labels of pages with a curve.",
             grain="url",
             columns=(_SITE, _URL, ColumnSpec("is_temporal", Type.BOOLEAN, "The label.")),
         ),
-        Table(
+        passing(
             name="moved_transits",
-            version=1,
-            description="Transits that came, went or are asked for; lives within one build.",
+            description="Transits that came, went or are asked for.",
             grain="none",
             columns=(
                 ColumnSpec("referrer", Type.BIGINT, "Where one came from.", nullable=True),
@@ -112,17 +105,15 @@ _TABLES: Final = {
                 ColumnSpec("client", Type.BIGINT, "Pseudonym of the visitor."),
                 ColumnSpec("windows", Type.BIGINT, "1 of the later window, 2 of the earlier one."),
             ),
-            is_read_often=True,
         ),
     )
 }
 """What is asked in turn; each is made from what was asked before. The large ones are packed for
 speed: they are gone before anybody counts their bytes."""
 
-_CHANGED_PAGES: Final = Table(
+_CHANGED_PAGES: Final = passing(
     name="changed_pages",
-    version=1,
-    description="Pages with changes, as they were; lives within one build.",
+    description="Pages with changes, as they were.",
     grain="url",
     columns=(
         _PAGE,
@@ -131,7 +122,6 @@ _CHANGED_PAGES: Final = Table(
         ColumnSpec("is_new", Type.BOOLEAN, "No shared day knows it."),
         *_COUNTS,
     ),
-    is_read_often=True,
 )
 
 _NAMES: Final = ("traced_pages", "kept_transits", "moved_pages", "known_labels")

@@ -6,17 +6,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from temporal_assets.contracts import ColumnSpec, Table, Type
+from temporal_assets.contracts import ColumnSpec, Table, Type, passing
 from temporal_assets.windows.asset import Job, WindowAsset
 from temporal_assets.windows.page_histories import PAGE_HISTORIES
 from temporal_assets.windows.page_labels import PAGE_LABELS
 from temporal_assets.windows.page_traffic import PAGE_TRAFFIC
 from temporal_assets.windows.sections import write_page_sections, write_section_paths
 
-_SECTION_SUMS: Final = Table(
+_SECTION_SUMS: Final = passing(
     name="section_sums",
-    version=1,
-    description="What the pages of a section add up to; lives within one build.",
+    description="What the pages of a section add up to.",
     grain="section",
     columns=(
         ColumnSpec("site", Type.VARCHAR, "Host of the section."),
@@ -34,10 +33,9 @@ _SECTION_SUMS: Final = Table(
     ),
 )
 
-_SECTION_CLIENTS: Final = Table(
+_SECTION_CLIENTS: Final = passing(
     name="section_clients",
-    version=1,
-    description="Clients of sections that may have few; lives within one build.",
+    description="Clients of sections that may have few.",
     grain="prefix",
     columns=(
         ColumnSpec("prefix", Type.VARCHAR, "The section."),

@@ -13,7 +13,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from temporal_assets.contracts import ColumnSpec, Table, Type
+from temporal_assets.contracts import ColumnSpec, Table, Type, passing
 from temporal_assets.core.proportions import PLAIN
 from temporal_assets.core.site_scores import Counts, Scoring, score
 from temporal_assets.settings import Settings
@@ -44,10 +44,9 @@ def scoring_of(settings: Settings) -> Scoring:
 
 def with_scores(name: str, columns: Sequence[ColumnSpec]) -> Table:
     """The table of sums, with their scores."""
-    return Table(
+    return passing(
         name=name,
-        version=1,
-        description="Sums with their scores; lives within one build.",
+        description="Sums with their scores.",
         grain="site or section",
         columns=(*columns, *_SCORES),
     )

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from temporal_assets.contracts import ColumnSpec, Table, Type
+from temporal_assets.contracts import ColumnSpec, Table, Type, passing
 from temporal_assets.core.url_sections import sections
 from temporal_assets.engines.arrow_texts import from_arrow, to_arrow
 from temporal_assets.engines.base import Engine, Inputs, Kernel
@@ -22,10 +22,9 @@ _BATCH_ROWS: Final = 65_536
 
 _LABELS: Final = ("site", "url", "is_temporal", "is_news", "phi_n", "m", "p")
 
-PAGE_SECTIONS: Final = Table(
+PAGE_SECTIONS: Final = passing(
     name="page_sections",
-    version=1,
-    description="The innermost section of every reliable page; lives within one build.",
+    description="The innermost section of every reliable page.",
     grain="page",
     columns=(
         ColumnSpec("site", Type.VARCHAR, "Host of `url`."),
@@ -39,10 +38,9 @@ PAGE_SECTIONS: Final = Table(
     ),
 )
 
-SECTION_PATHS: Final = Table(
+SECTION_PATHS: Final = passing(
     name="section_paths",
-    version=1,
-    description="Every section with itself and those above it; lives within one build.",
+    description="Every section with itself and those above it.",
     grain="section and prefix",
     columns=(
         ColumnSpec("section", Type.VARCHAR, "A section."),

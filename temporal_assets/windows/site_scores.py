@@ -10,7 +10,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from temporal_assets.contracts import ColumnSpec, Table, Type
+from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.core.curves import MIN_LIFE
 from temporal_assets.logs.domains import registrable_domain
 from temporal_assets.windows.asset import Job, WindowAsset
@@ -32,18 +32,16 @@ _ACTIVITY: Final = (
     ColumnSpec("clients", Type.BIGINT, "The most clients of a page on a day."),
 )
 
-HOST_ACTIVITY: Final = Table(
+HOST_ACTIVITY: Final = passing(
     name="site_activity",
-    version=1,
-    description="When each host was visited; lives within one build.",
+    description="When each host was visited.",
     grain="host",
     columns=_ACTIVITY,
 )
 
-_SITE_ACTIVITY: Final = Table(
+_SITE_ACTIVITY: Final = passing(
     name="site_activity_of_sites",
-    version=1,
-    description="The same with the site that the host belongs to; lives within one build.",
+    description="The same with the site that the host belongs to.",
     grain="host",
     columns=(ColumnSpec("site", Type.VARCHAR, "Host or registrable domain."), *_ACTIVITY),
 )
@@ -54,18 +52,16 @@ _YOUNG: Final = (
     ColumnSpec("young_temporal_views", Type.DOUBLE, "Views of these."),
 )
 
-_YOUNG_SUMS: Final = Table(
+_YOUNG_SUMS: Final = passing(
     name="young_sums",
-    version=1,
-    description="What young pages will probably turn out; lives within one build.",
+    description="What young pages will probably turn out.",
     grain="host",
     columns=(ColumnSpec("host", Type.VARCHAR, "Host of the pages."), *_YOUNG),
 )
 
-_SITE_SUMS: Final = Table(
+_SITE_SUMS: Final = passing(
     name="site_sums",
-    version=1,
-    description="What the hosts of a site add up to; lives within one build.",
+    description="What the hosts of a site add up to.",
     grain="site",
     columns=(
         ColumnSpec("site", Type.VARCHAR, "Host or registrable domain."),

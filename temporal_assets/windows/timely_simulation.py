@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from temporal_assets import contracts
-from temporal_assets.contracts import ColumnSpec, Table, Type
+from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.core.link_graph import LinkGraph, link_graph
 from temporal_assets.core.page_section import SECTION
 from temporal_assets.core.texts import Flags, Floats, Int32s
@@ -64,10 +64,9 @@ _BEFORE: Final = -1e9
 
 _NEW_PAGES: Final = "SELECT count(*) AS pages FROM page_histories WHERE NOT is_born_before"
 
-_TIMELY_PAGES: Final = Table(
+_TIMELY_PAGES: Final = passing(
     name="timely_pages",
-    version=1,
-    description="Pages born during a crawl; lives within one run.",
+    description="Pages born during a crawl.",
     grain="url",
     columns=(
         ColumnSpec("url", Type.VARCHAR, "Canonical URL."),

@@ -26,7 +26,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from temporal_assets.contracts import ColumnSpec, Table, Type
+from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.core.concentration import concentration
 from temporal_assets.logs.site_lists import SiteList, read_site_list
 from temporal_assets.logs.urls import UrlRules
@@ -52,10 +52,9 @@ _DRAWN: Final = (
 _URL: Final = ColumnSpec("url", Type.VARCHAR, "Canonical URL.")
 _TOTAL: Final = ColumnSpec("total", Type.BIGINT, "Views within the window.")
 
-_KNOWN_PAGES: Final = Table(
+_KNOWN_PAGES: Final = passing(
     name="known_pages",
-    version=1,
-    description="Labels of a window; lives within one run.",
+    description="Labels of a window.",
     grain="url",
     columns=(
         _URL,
@@ -66,10 +65,9 @@ _KNOWN_PAGES: Final = Table(
         ColumnSpec("has_news", Type.BOOLEAN, "Old enough for a concentration above p."),
     ),
 )
-_BORN_PAGES: Final = Table(
+_BORN_PAGES: Final = passing(
     name="born_pages",
-    version=1,
-    description="Pages born within some days; lives within one run.",
+    description="Pages born within some days.",
     grain="url",
     columns=(
         _URL,

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from temporal_assets.contracts import ColumnSpec, Table, Type
+from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.core.list_tuning import (
     PrefixTrial,
     ShareTrial,
@@ -37,10 +37,9 @@ from temporal_assets.settings import Settings
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.scored import scoring_of
 
-_PAGES: Final = Table(
+_PAGES: Final = passing(
     name="tuning_pages",
-    version=1,
-    description="Pages with their labels and births; lives within one command.",
+    description="Pages with their labels and births.",
     grain="url",
     columns=(
         ColumnSpec("site", Type.VARCHAR, "Host."),

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from temporal_assets.contracts import ColumnSpec, Table, Type
+from temporal_assets.contracts import ColumnSpec, Table, Type, passing
 from temporal_assets.engines.base import Engine
 from temporal_assets.engines.batches import in_order, spill
 from temporal_assets.engines.duckdb import ROW_GROUP_ROWS, DuckDBEngine
@@ -72,6 +72,27 @@ def test_results_are_in_the_order_of_the_files(engine: Engine, out: Path, tmp_pa
         }
         for n in range(9)
     ]
+
+
+def test_what_passes_is_the_same_and_every_engine_reads_it(
+    engine: Engine, out: Path, tmp_path: Path
+) -> None:
+    files = [numbers(tmp_path / "a.parquet", 0, 300)]
+    kept = engine.apply(double, {"numbers": files}, RESULT, out, 100)
+    table = passing("passing", "Doubled.", "number", RESULT.columns)
+    duckdb = DuckDBEngine(load_settings(tmp_path / "state"))
+    made = {"apply": duckdb.apply(double, {"numbers": files}, table, tmp_path, 100)}
+    asked = passing("asked", "Doubled.", "number", RESULT.columns)
+    made["write"] = duckdb.write(pq.read_table(made["apply"]), asked, tmp_path)
+    assert not list(tmp_path.glob("*.spilled"))
+    for way, paths in made.items():
+        column = pq.read_metadata(paths[0]).row_group(0).column(1)
+        assert column.compression == "LZ4", way
+        query = "SELECT * FROM t ORDER BY twice, url"
+        files_of = [str(path) for path in paths]
+        assert engine.rows(query, {"t": files_of}) == engine.rows(
+            query, {"t": [str(path) for path in kept]}
+        ), way
 
 
 def test_an_empty_table_gives_an_empty_table(engine: Engine, out: Path, tmp_path: Path) -> None:
