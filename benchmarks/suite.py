@@ -30,6 +30,7 @@ from typing import Any, Final
 from benchmarks.paper_scale import machine
 from benchmarks.suite_job import SIZES
 from benchmarks.suite_lines import LINES
+from temporal_assets.memory import keep_memory
 
 _DOCS: Final = Path(__file__).parents[1] / "docs"
 _BEGIN: Final = "<!-- written by python -m benchmarks.suite -->\n"
@@ -53,6 +54,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="keeps the inputs for the next time")
     parser.add_argument("--write", action="store_true", help="into docs/performance.{md,json}")
     arguments = parser.parse_args()
+    keep_memory()  # as our entry points do; every way hears it, and pandas has Arrow's, too
     facts = {**machine(), "packages": versions()}
     found: Found = {}
     with tempfile.TemporaryDirectory() as temporary:

@@ -107,14 +107,15 @@ LINES: Final[dict[str, Line]] = {
         (windows.write_views,),
     ),
     "scores": Line(
-        "scores of sites from labels",
+        "scores of sites and their sections from labels",
         "pages",
         {
             "ours": lists.scores_by_us,
-            "pandas": lists.scores_by_pandas,
-            "Polars": lists.scores_by_polars,
+            "Polars": lists.sections_by_polars,
+            "Polars, sites alone": lists.scores_by_polars,
+            "pandas, sites alone": lists.scores_by_pandas,
         },
-        {"Polars": "polars"},
+        {"Polars": "polars", "Polars, sites alone": "polars"},
         (lists.write_labels,),
     ),
     "prefixes": Line(

@@ -157,7 +157,7 @@ def scores_by_pandas(folder: Path, _: str) -> Job:
 
 
 def scores_by_polars(folder: Path, _: str) -> Job:
-    """The same."""
+    """The same: one score of each site."""
     import polars as pl
 
     labels_file, histories_file = _label_files(_scored_store(folder)[0])
@@ -174,6 +174,52 @@ def scores_by_polars(folder: Path, _: str) -> Job:
         ranked = found.sort("score", "temporal", descending=True)
         ranked.write_parquet(folder / "polars.parquet")
         return len(labels), float(ranked["score"].sum())
+
+    return job
+
+
+def sections_by_polars(folder: Path, _: str) -> Job:
+    """The scores of every section, too: all folders of all pages, and the programs."""
+    import polars as pl
+
+    labels_file, histories_file = _label_files(_scored_store(folder)[0])
+    temporal = pl.col("is_temporal")
+    sums = {
+        "pages": pl.len(), "temporal": temporal.sum(), "news": pl.col("is_news").sum(),
+        "curves": pl.col("phi_n").count(), "views": pl.col("total").sum(),
+        "temporal_views": pl.col("total").filter(temporal).sum(),
+        "recent": pl.col("recent").sum(), "squares": (pl.col("total") ** 2).sum(),
+        "clients": pl.col("clients").max(),
+    }  # fmt: skip
+
+    def job() -> Done:
+        labels = pl.read_parquet(
+            labels_file, columns=["site", "url", "is_temporal", "is_news", "phi_n"]
+        )
+        histories = pl.read_parquet(histories_file, columns=["url", "total", "views"])
+        path = pl.col("url").str.replace("^https?://", "").str.split("?").list.first()
+        pages = labels.join(histories, on="url").with_columns(
+            folders=path.str.split("/"),
+            program=pl.when(pl.col("url").str.contains("?", literal=True)).then(path + "?"),
+            recent=pl.col("views").list.tail(7).list.sum(),
+            clients=pl.col("views").list.max(),
+        )
+        pages = pages.with_columns(depth=pl.col("folders").list.len() - 1).drop("views")
+        levels = []
+        for depth in range(1, int(pages["depth"].max()) + 1):
+            beneath = pages.filter(pl.col("depth") >= depth)
+            folder_of = pl.col("folders").list.head(depth).list.join("/") + "/"
+            level = beneath.group_by("site", prefix=folder_of).agg(**sums)
+            levels.append(level.with_columns(level=depth))
+        programs = pages.drop_nulls("program").group_by("site", prefix="program").agg(**sums)
+        levels.append(programs.with_columns(level=0))
+        share = 3 * pl.col("temporal") / pl.col("pages")
+        score = (share + 2 * pl.col("temporal_views") / pl.col("views")) / 5
+        trees = pl.concat(levels, how="vertical_relaxed").with_columns(score=score)
+        trees.sort("site", "prefix").write_parquet(folder / "sections.parquet")
+        sites = trees.filter(pl.col("level") == 1).sort("score", "temporal", descending=True)
+        sites.write_parquet(folder / "sites.parquet")
+        return len(pages), float(sites["score"].sum())
 
     return job
 

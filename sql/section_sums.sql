@@ -15,12 +15,21 @@ SELECT
         AS aged_pages,
     sum(total) AS views,
     sum(CASE WHEN is_temporal THEN total ELSE 0 END) AS temporal_views,
-    sum(list_sum(list_slice(views, $days - $recent + 1, $days))) AS recent_views,
+    sum(recent_views) AS recent_views,
     -- Whole numbers: the order of the rows must not show in the last digit.
     sum(total * total) AS view_squares,
     -- On one day a page has as many clients as views.
-    max(list_max(views)) AS clients
+    max(most_views) AS clients
 FROM page_sections
-INNER JOIN page_histories ON page_histories.url = page_sections.url
+INNER JOIN (
+    -- Here, or the views of all days go through the join.
+    SELECT
+        url,
+        birth,
+        total,
+        list_sum(list_slice(views, $days - $recent + 1, $days)) AS recent_views,
+        list_max(views) AS most_views
+    FROM page_histories
+) AS histories ON histories.url = page_sections.url
 GROUP BY page_sections.site, section
 ORDER BY page_sections.site, section

@@ -11,20 +11,26 @@ SELECT
   SUM(CASE WHEN is_news OR DATEDIFF(DAY, birth, :day) + 1 > m * p THEN 1 ELSE 0 END) AS aged_pages,
   SUM(total) AS views,
   SUM(CASE WHEN is_temporal THEN total ELSE 0 END) AS temporal_views,
-  SUM(
+  SUM(recent_views) AS recent_views,
+  SUM(total * total) AS view_squares,
+  MAX(most_views) AS clients
+FROM {page_sections} AS page_sections
+INNER JOIN (
+  SELECT
+    url,
+    birth,
+    total,
     AGGREGATE(
       SLICE(views, :days - :recent + 1, GREATEST(:days - (
         :days - :recent + 1
       ) + 1, 0)),
       CAST(NULL AS BIGINT),
       (s, v) -> COALESCE(s, 0) + v
-    )
-  ) AS recent_views,
-  SUM(total * total) AS view_squares,
-  MAX(ARRAY_MAX(views)) AS clients
-FROM {page_sections} AS page_sections
-INNER JOIN {page_histories} AS page_histories
-  ON page_histories.url = page_sections.url
+    ) AS recent_views,
+    ARRAY_MAX(views) AS most_views
+  FROM {page_histories} AS page_histories
+) AS histories
+  ON histories.url = page_sections.url
 GROUP BY
   page_sections.site,
   section

@@ -39,6 +39,8 @@ _FAST: Final = "COMPRESSION snappy, PARQUET_VERSION v2"
 files are half as large again."""
 _PASSING: Final = "COMPRESSION lz4_raw, PARQUET_VERSION v2"
 """Packed in no time worth mentioning."""
+_PASSING_ROWS: Final = ROW_GROUP_ROWS // 4
+"""A group is one thread's work: of few rows, too, there should be some for each."""
 
 _ALL: Final = "1TB"
 """More than is ever freed at once."""
@@ -160,7 +162,7 @@ def _write_results(
     """Write what a kernel made as the rows of a query are written, if anybody is to keep it."""
     if table.is_passing:
         passing = out / f"{table.name}.parquet"
-        spill(results, table.arrow_schema, passing, ROW_GROUP_ROWS)
+        spill(results, table.arrow_schema, passing, _PASSING_ROWS)
         return passing
     spilled = out / f"{table.name}.spilled"
     spill(results, table.arrow_schema, spilled, ROW_GROUP_ROWS)
