@@ -1,24 +1,13 @@
--- crawl_traffic: what users did with each page of some sites (BB 2): F_in, visits from anywhere or
---   nowhere, and F_out, visits to other pages that came from it; a (target, referrer, client)
---   counts once, on however many days it occurs
--- inputs: transits, crawled_sites
--- parameters: site
+-- crawl_traffic: what users did with each page of some sites in one period or both (BB 2): F_in, visits
+--   from anywhere or nowhere, and F_out, visits to other pages that came from it
+-- inputs: crawl_triples
+-- parameters: before, since
 -- output: crawl_traffic
 -- grain: url
--- Few sites are asked for: what leads neither to one nor from one is not compared with anything.
 WITH triples AS (
-    SELECT DISTINCT
-        transits.referrer,
-        transits.target,
-        transits.client,
-        sources.site AS referrer_site,
-        targets.site AS target_site
-    FROM transits
-    LEFT JOIN crawled_sites AS sources
-        ON sources.site = regexp_extract(transits.referrer, $site, 1)
-    LEFT JOIN crawled_sites AS targets
-        ON targets.site = regexp_extract(transits.target, $site, 1)
-    WHERE sources.site IS NOT NULL OR targets.site IS NOT NULL
+    SELECT referrer, target, referrer_site, target_site
+    FROM crawl_triples
+    WHERE (is_before AND $before) OR (is_since AND $since)
 ),
 
 ends AS (

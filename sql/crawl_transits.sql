@@ -1,16 +1,14 @@
--- crawl_transits: F_trans to pages of some sites (BB 2): distinct clients that went there from a
---   page of any site
--- inputs: transits, crawled_sites
--- parameters: site
+-- crawl_transits: F_trans to pages of some sites in one period or both (BB 2): distinct clients that went
+--   there from a page of any site
+-- inputs: crawl_triples
+-- parameters: before, since
 -- output: crawl_transits
 -- grain: referrer, target
-SELECT
-    crawled_sites.site,
-    transits.referrer,
-    transits.target,
-    count(DISTINCT transits.client) AS clients
-FROM transits
-INNER JOIN crawled_sites ON crawled_sites.site = regexp_extract(transits.target, $site, 1)
-WHERE transits.referrer IS NOT NULL
-GROUP BY crawled_sites.site, transits.referrer, transits.target
-ORDER BY crawled_sites.site, transits.referrer, transits.target
+SELECT target_site AS site, referrer, target, count(*) AS clients
+FROM crawl_triples
+WHERE
+    target_site IS NOT NULL
+    AND referrer IS NOT NULL
+    AND ((is_before AND $before) OR (is_since AND $since))
+GROUP BY target_site, referrer, target
+ORDER BY target_site, referrer, target

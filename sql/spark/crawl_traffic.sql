@@ -1,20 +1,19 @@
 -- crawl_traffic: made from sql/crawl_traffic.sql by `python -m temporal_assets.engines.translation`; edit that
--- inputs: crawled_sites, transits
--- parameters: site
+-- inputs: crawl_triples
+-- parameters: before, since
 WITH triples AS (
-  SELECT DISTINCT
-    transits.referrer,
-    transits.target,
-    transits.client,
-    sources.site AS referrer_site,
-    targets.site AS target_site
-  FROM {transits} AS transits
-  LEFT JOIN {crawled_sites} AS sources
-    ON sources.site = REGEXP_EXTRACT(transits.referrer, :site)
-  LEFT JOIN {crawled_sites} AS targets
-    ON targets.site = REGEXP_EXTRACT(transits.target, :site)
+  SELECT
+    referrer,
+    target,
+    referrer_site,
+    target_site
+  FROM {crawl_triples} AS crawl_triples
   WHERE
-    NOT sources.site IS NULL OR NOT targets.site IS NULL
+    (
+      is_before AND :before
+    ) OR (
+      is_since AND :since
+    )
 ), ends AS (
   SELECT
     target_site AS site,

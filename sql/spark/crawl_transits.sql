@@ -1,21 +1,27 @@
 -- crawl_transits: made from sql/crawl_transits.sql by `python -m temporal_assets.engines.translation`; edit that
--- inputs: crawled_sites, transits
--- parameters: site
+-- inputs: crawl_triples
+-- parameters: before, since
 SELECT
-  crawled_sites.site,
-  transits.referrer,
-  transits.target,
-  COUNT(DISTINCT transits.client) AS clients
-FROM {transits} AS transits
-INNER JOIN {crawled_sites} AS crawled_sites
-  ON crawled_sites.site = REGEXP_EXTRACT(transits.target, :site)
+  target_site AS site,
+  referrer,
+  target,
+  COUNT(*) AS clients
+FROM {crawl_triples} AS crawl_triples
 WHERE
-  NOT transits.referrer IS NULL
+  NOT target_site IS NULL
+  AND NOT referrer IS NULL
+  AND (
+    (
+      is_before AND :before
+    ) OR (
+      is_since AND :since
+    )
+  )
 GROUP BY
-  crawled_sites.site,
-  transits.referrer,
-  transits.target
+  target_site,
+  referrer,
+  target
 ORDER BY
-  crawled_sites.site NULLS LAST,
-  transits.referrer NULLS LAST,
-  transits.target NULLS LAST
+  target_site NULLS LAST,
+  referrer NULLS LAST,
+  target NULLS LAST

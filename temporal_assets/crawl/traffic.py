@@ -6,9 +6,10 @@ Here: where traffic comes from. Not here: what is learned from it (`evaluation`)
 from __future__ import annotations
 
 import csv
+import datetime as dt
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -24,9 +25,26 @@ from temporal_assets.engines.base import Engine
 from temporal_assets.logs.urls import SITE, UrlRules, canonical_url, site_of
 
 _SITE: Final = ColumnSpec("site", Type.VARCHAR, "Site of the page that was opened.")
+_REFERRER: Final = ColumnSpec("referrer", Type.VARCHAR, "Canonical URL they came from.")
+_TARGET: Final = ColumnSpec("target", Type.VARCHAR, "Canonical URL they went to.")
+
+CRAWL_TRIPLES: Final = passing(
+    name="crawl_triples",
+    description="Who went where, and in which of two periods.",
+    grain="referrer, target, client",
+    columns=(
+        replace(_REFERRER, nullable=True),
+        _TARGET,
+        ColumnSpec("client", Type.BIGINT, "Pseudonym of the visitor."),
+        ColumnSpec("referrer_site", Type.VARCHAR, "One of the sites; NULL if another.", True),
+        ColumnSpec("target_site", Type.VARCHAR, "One of the sites; NULL if another.", True),
+        ColumnSpec("is_before", Type.BOOLEAN, "In the first period."),
+        ColumnSpec("is_since", Type.BOOLEAN, "In the second."),
+    ),
+)
 CRAWL_TRAFFIC: Final = passing(
     name="crawl_traffic",
-    description="Traffic of pages in a period.",
+    description="Traffic of pages.",
     grain="url",
     columns=(
         _SITE,
@@ -37,15 +55,13 @@ CRAWL_TRAFFIC: Final = passing(
 )
 CRAWL_TRANSITS: Final = passing(
     name="crawl_transits",
-    description="Transits between pages in a period.",
+    description="Transits between pages, from those of any site.",
     grain="referrer, target",
-    columns=(
-        _SITE,
-        ColumnSpec("referrer", Type.VARCHAR, "Canonical URL they came from, on any site."),
-        ColumnSpec("target", Type.VARCHAR, "Canonical URL they went to."),
-        ColumnSpec("clients", Type.BIGINT, "F_trans."),
-    ),
+    columns=(_SITE, _REFERRER, _TARGET, ColumnSpec("clients", Type.BIGINT, "F_trans.")),
 )
+CRAWL_SQL: Final = ("crawl_triples", "crawl_traffic", "crawl_transits")
+"""What traffic is asked with."""
+
 _ROWS: Final = 100_000
 _MOST_HOSTS: Final = 10_000_000
 
@@ -58,6 +74,15 @@ class Traffic:
     transits: pa.Table
 
 
+@dataclass(frozen=True, slots=True)
+class Periods:
+    """Traffic of the days before one of them, of the days since, and of all."""
+
+    whole: Traffic
+    before: Traffic
+    since: Traffic
+
+
 def traffic_of(
     engine: Engine, transits: Sequence[str], out: Path, sites: Collection[str] | None = None
 ) -> Traffic:
@@ -65,6 +90,36 @@ def traffic_of(
 
     Works in the folder `out`, which is nobody else's. Raises `NoMirror` where there are no files.
     """
+    triples = _triples(engine, transits, out, sites, dt.date.max)
+    return _traffic(engine, triples, out, {"before": True, "since": True})
+
+
+def traffic_of_periods(
+    engine: Engine,
+    transits: Sequence[str],
+    out: Path,
+    sites: Collection[str],
+    since: dt.date,
+) -> Periods:
+    """The same of two periods, and of both: files are read once, and most rows are of other sites.
+
+    Something that a client did in both periods counts in each, and once in both.
+    """
+    triples = _triples(engine, transits, out, sites, since)
+    return Periods(
+        _traffic(engine, triples, out, {"before": True, "since": True}),
+        _traffic(engine, triples, out, {"before": True, "since": False}),
+        _traffic(engine, triples, out, {"before": False, "since": True}),
+    )
+
+
+def _triples(
+    engine: Engine,
+    transits: Sequence[str],
+    out: Path,
+    sites: Collection[str] | None,
+    since: dt.date,
+) -> list[str]:
     if not transits:
         raise NoMirror("there are no days to take traffic from")
     out.mkdir(parents=True, exist_ok=True)
@@ -72,9 +127,23 @@ def traffic_of(
     names = sites_opened(engine, transits) if sites is None else sorted(sites)
     pq.write_table(pa.table({"site": pa.array(names, pa.string())}), chosen)
     inputs = {"transits": transits, "crawled_sites": [str(chosen)]}
-    pages = engine.query("crawl_traffic", inputs, {"site": SITE}, CRAWL_TRAFFIC, out)
-    between = engine.query("crawl_transits", inputs, {"site": SITE}, CRAWL_TRANSITS, out)
-    return Traffic(pq.read_table(pages, memory_map=False), pq.read_table(between, memory_map=False))
+    parameters = {"site": SITE, "since": since}
+    made = engine.query("crawl_triples", inputs, parameters, CRAWL_TRIPLES, out)
+    return [str(path) for path in made]
+
+
+def _traffic(
+    engine: Engine, triples: Sequence[str], out: Path, periods: Mapping[str, bool]
+) -> Traffic:
+    """Files are gone when this returns: their names are those of another period, too."""
+    inputs = {"crawl_triples": triples}
+    tables = []
+    for table in (CRAWL_TRAFFIC, CRAWL_TRANSITS):
+        made = engine.query(table.name, inputs, periods, table, out)
+        tables.append(pq.read_table(made, memory_map=False))
+        for path in made:
+            path.unlink()
+    return Traffic(*tables)
 
 
 def sites_opened(engine: Engine, transits: Sequence[str]) -> list[str]:

@@ -26,7 +26,14 @@ from temporal_assets.crawl.mirror import (
     load,
     mirror_folder,
 )
-from temporal_assets.crawl.traffic import Traffic, mirror_of, traffic_of
+from temporal_assets.crawl.traffic import (
+    CRAWL_SQL,
+    Periods,
+    Traffic,
+    mirror_of,
+    traffic_of,
+    traffic_of_periods,
+)
 from temporal_assets.reports.document import Missing
 from temporal_assets.settings import Settings
 from temporal_assets.storage.manifest import Manifest
@@ -115,10 +122,18 @@ def stored_identity(settings: Settings) -> str | None:
     return identity(mirror_folder(settings))
 
 
-def traffic(job: Job, days: Sequence[Manifest], sites: Sequence[str], name: str) -> Traffic:
-    """Traffic of some days; `name` keeps the files of several periods apart."""
-    files = [path for manifest in days for path in job.store.paths(manifest)]
-    return traffic_of(job.engine, files, job.out / name, sites)
+def traffic(job: Job, sites: Sequence[str]) -> Traffic:
+    """Traffic of the window."""
+    return traffic_of(job.engine, job.window("transits").files, job.out / "traffic", sites)
+
+
+def _traffic_of(job: Job, planned: Sequence[Trial], sites: Sequence[str]) -> Periods:
+    """Of the window, of the days to learn from and of those that score."""
+    if len(planned) == 1:
+        whole = traffic(job, sites)
+        return Periods(whole, whole, whole)
+    files, since = job.window("transits").files, planned[1].scored[0].day
+    return traffic_of_periods(job.engine, files, job.out / "traffic", sites, since)
 
 
 def judge(job: Job) -> list[Row]:
@@ -128,16 +143,15 @@ def judge(job: Job) -> list[Row]:
     planned = trials(job)
     if not sites or not planned:
         return []
-    everything = traffic(job, planned[0].learned, sites, "all")
+    users = _traffic_of(job, planned, sites)
     stored = stored_mirror(job.settings)
-    mirror = mirror_of(everything) if stored is None else stored
+    mirror = mirror_of(users.whole) if stored is None else stored
     kind = "transits" if stored is None else "stored"
     rows: list[Row] = []
     for trial in planned:
-        learned, scored = everything, everything
+        learned, scored = users.whole, users.whole
         if trial.name == "out_of_time":
-            learned = traffic(job, trial.learned, sites, "learned")
-            scored = traffic(job, trial.scored, sites, "scored")
+            learned, scored = users.before, users.since
         result = evaluate(mirror, learned, scored.pages, sites)
         if result.sites:
             facts = _facts(job, trial, kind, result)
@@ -208,7 +222,7 @@ CRAWL_SIMULATION: Final = WindowAsset(
     _make,
     windows=("transits",),
     tables=(PAGE_TOTALS,),
-    sql=("crawl_traffic", "crawl_transits"),
+    sql=CRAWL_SQL,
     settings=lambda settings: [
         settings.window.days,
         settings.cleaning.model_dump(mode="json"),

@@ -36,7 +36,7 @@ from temporal_assets.core.timely_simulation import (
 )
 from temporal_assets.core.timely_strategies import Knowledge, strategies
 from temporal_assets.crawl.mirror import Mirror
-from temporal_assets.crawl.traffic import mirror_of
+from temporal_assets.crawl.traffic import CRAWL_SQL, mirror_of
 from temporal_assets.logs.urls import site_of
 from temporal_assets.windows.asset import Job, WindowAsset, learned_days
 from temporal_assets.windows.crawl_simulation import (
@@ -118,7 +118,7 @@ def judge(job: Job) -> list[Row]:
     sites, planned = crawled_sites(job), periods(job)
     if not sites or not planned:
         return []
-    users = traffic(job, job.window("transits").manifests, sites, "all")
+    users = traffic(job, sites)
     stored = stored_mirror(job.settings)
     mirror = mirror_of(users) if stored is None else stored
     ends = [mirror.number(users.transits.column(c)) for c in ("referrer", "target")]
@@ -289,7 +289,7 @@ TIMELY_SIMULATION: Final = WindowAsset(
     windows=("transits",),
     tables=(PAGE_TOTALS, PAGE_HISTORIES, INTEREST_CURVES, PAGE_LABELS, HUB_SEEDS),
     learned=(PAGE_HISTORIES, HUB_SEEDS),
-    sql=("crawl_traffic", "crawl_transits", "timely_pages"),
+    sql=(*CRAWL_SQL, "timely_pages"),
     settings=lambda settings: [
         settings.window.days,
         settings.cleaning.model_dump(mode="json"),

@@ -11,6 +11,7 @@ import pytest
 
 from temporal_assets import contracts
 from temporal_assets.crawl.mirror import MirrorBuilder, NoMirror, save
+from temporal_assets.crawl.traffic import traffic_of, traffic_of_periods
 from temporal_assets.engines.base import Engine
 from temporal_assets.quality.evaluate import Status
 from temporal_assets.quality.inspect import Inspector
@@ -95,6 +96,25 @@ def test_orders_as_worked_out_by_hand(site: Site) -> None:
     # After the first fetch everything has been seen.
     assert site.curve("out_of_time", "discovery", "volume") == []
     assert site.curve("out_of_time", "discovery", "random")[0]["pages_90"] < 1 / 61
+
+
+def test_periods_that_are_asked_at_once_are_those_asked_one_by_one(
+    site: Site, tmp_path: Path
+) -> None:
+    """Stories are opened by the same readers in both periods, old pages in the first alone."""
+    days = [site.store.files("transits", day) for day in DAYS]
+    files = [[path for day in some for path in day] for some in (days, days[:2], days[2:])]
+    sites = ["a.example", "small.example"]
+    made = traffic_of_periods(site.engine, files[0], tmp_path / "all", sites, DAYS[2])
+    alone = [
+        traffic_of(site.engine, some, tmp_path / str(place), sites)
+        for place, some in enumerate(files)
+    ]
+    for period, other in zip((made.whole, made.before, made.since), alone, strict=True):
+        assert period.pages.to_pylist() == other.pages.to_pylist()
+        assert period.transits.to_pylist() == other.transits.to_pylist()
+    counts = [sum(of.pages["visits"].to_pylist()) for of in (made.whole, made.before, made.since)]
+    assert counts == [3 + 1 + 60 + 40, 3 + 1 + 60 + 40, 3 + 1 + 60]
 
 
 def test_what_was_crawled_and_when(site: Site) -> None:

@@ -1,0 +1,24 @@
+-- crawl_triples: made from sql/crawl_triples.sql by `python -m temporal_assets.engines.translation`; edit that
+-- inputs: crawled_sites, transits
+-- parameters: since, site
+SELECT
+  transits.referrer,
+  transits.target,
+  transits.client,
+  sources.site AS referrer_site,
+  targets.site AS target_site,
+  MIN(transits.day) < :since AS is_before,
+  MAX(transits.day) >= :since AS is_since
+FROM {transits} AS transits
+LEFT JOIN {crawled_sites} AS sources
+  ON sources.site = REGEXP_EXTRACT(transits.referrer, :site)
+LEFT JOIN {crawled_sites} AS targets
+  ON targets.site = REGEXP_EXTRACT(transits.target, :site)
+WHERE
+  NOT sources.site IS NULL OR NOT targets.site IS NULL
+GROUP BY
+  transits.referrer,
+  transits.target,
+  transits.client,
+  sources.site,
+  targets.site
