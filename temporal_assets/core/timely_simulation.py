@@ -47,7 +47,8 @@ class TimelyWorld:
     """Pages and what becomes of them; arrays have an entry a page."""
 
     links: LinkGraph
-    """Of a hub: its whole list in the order of birth. Of other pages: what they link."""
+    """Of a hub: its whole list. Of other pages: what they link. Those of a page in the order of
+    birth."""
     shown: Int64s
     """How many of its newest links a page shows; 0: all that are born."""
     birth: Floats
@@ -106,9 +107,13 @@ def simulate_timely(
         raise ValueError("a crawl needs a budget and time")
     if (world.sigma <= 0).any():
         raise ValueError("interest needs a spread: sigma must be above 0")
+    birth_of_link = world.birth[world.links.target]
+    if not _is_in_order(world.links.first, birth_of_link):
+        raise ValueError("links of a page must be in the order of birth of their targets")
     first_fetch, fetches, wasted = _simulate(
         world.links.first,
         world.links.target,
+        birth_of_link,
         world.shown,
         world.birth,
         strategy.interval,
@@ -120,6 +125,14 @@ def simulate_timely(
         hours,
     )
     return _judged(world, first_fetch, hours, int(fetches), int(wasted))
+
+
+def _is_in_order(first: Int64s, birth: Floats) -> bool:
+    """Whether births of the links of each page never go back."""
+    is_later = np.ones(len(birth) + 1, np.bool_)
+    is_later[1:-1] = birth[1:] >= birth[:-1]
+    is_later[first] = True  # another page
+    return bool(is_later.all())
 
 
 def hub_intervals(value: Floats, rate: float) -> Floats:
@@ -178,6 +191,7 @@ def _accumulated(delay: Floats, mu: Floats, sigma: Floats) -> Floats:
 def _simulate(
     first: Int64s,
     target: Int32s,
+    birth_of_link: Floats,
     shown: Int64s,
     birth: Floats,
     interval: Floats,
@@ -211,9 +225,15 @@ def _simulate(
             continue
         fetches += 1
         is_first = birth[page] >= 0 and np.isnan(first_fetch[page])
-        listed = target[first[page] : first[page + 1]]
+        listed = slice(first[page], first[page + 1])
         changed, unseen = _look(
-            listed, shown[page], now, last_fetch[page], birth, is_seen, is_allowed
+            target[listed],
+            birth_of_link[listed],
+            shown[page],
+            now,
+            last_fetch[page],
+            is_seen,
+            is_allowed,
         )
         for goal in unseen:
             if new_first:
@@ -238,28 +258,27 @@ def _simulate(
 @njit(nogil=True, cache=True)
 def _look(
     listed: Int32s,
+    birth: Floats,
     shown: int,
     now: float,
     last: float,
-    birth: Floats,
     is_seen: Flags,
     is_allowed: Flags,
 ) -> tuple[bool, list[Any]]:
     """Whether a page has changed since its last fetch, and the pages seen on it for the first time.
 
-    The newest first.
+    The newest first. What was born before its last fetch was seen then, or before hour 0, or had
+    made room for others on its list: it is not looked at again.
     """
     unseen = [np.int64(0) for _ in range(0)]
     changed = False
-    left = shown if shown > 0 else len(listed)
-    for link in range(len(listed) - 1, -1, -1):
-        goal = np.int64(listed[link])
-        if birth[goal] > now:
-            continue
-        if left == 0:
+    born = int(np.searchsorted(birth, now, side="right"))
+    oldest = max(born - shown, 0) if shown > 0 else 0
+    for link in range(born - 1, oldest - 1, -1):
+        if birth[link] < last:
             break
-        left -= 1
-        changed = changed or birth[goal] > last
+        goal = np.int64(listed[link])
+        changed = changed or birth[link] > last
         if not is_seen[goal] and is_allowed[goal]:
             is_seen[goal] = True
             unseen.append(goal)

@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from temporal_assets.core.link_graph import link_graph
 from temporal_assets.core.timely_simulation import (
@@ -122,3 +124,80 @@ def test_what_is_not_known_is_not_used():
     assert simulate_timely(world(), made["ours"], 1.0, 10.0).fetches == 0
     # However many pages are born, a fifth of the budget is for hubs.
     assert stretched(np.array([2.0, 2.0]), 0.2).tolist() == [10.0, 10.0]
+
+
+def slowly(the: TimelyWorld, plan: Strategy, budget: float, hours: float):
+    """Every list is looked through at every fetch; sorted lists in place of heaps."""
+    lists = [
+        the.links.target[the.links.first[page] : the.links.first[page + 1]].tolist()
+        for page in range(len(the.birth))
+    ]
+    seen = {page for page, born in enumerate(the.birth) if born < 0}
+    every, last = plan.interval.copy(), np.zeros(len(the.birth))
+    first_fetch = np.full(len(the.birth), np.nan)
+    watched = [page for page in sorted(seen) if plan.is_allowed[page] and every[page] < np.inf]
+    golden = 0.6180339887498949
+    again = [(every[page] * ((page * golden) % 1.0), n, page) for n, page in enumerate(watched)]
+    new, ticket, fetches, wasted = [], len(again), 0, 0
+    for slot in range(int(budget * hours)):
+        now = slot / budget
+        if new:
+            page = new.pop(new.index(min(new)))[2]
+        elif again and min(again)[0] <= now:
+            page = again.pop(again.index(min(again)))[2]
+        else:
+            continue
+        fetches += 1
+        listed = [goal for goal in reversed(lists[page]) if the.birth[goal] <= now]
+        listed = listed[: the.shown[page] or len(listed)]
+        changed = any(the.birth[goal] > last[page] for goal in listed)
+        for goal in listed:
+            if goal not in seen and plan.is_allowed[goal]:
+                seen.add(goal)
+                queue = new if plan.new_first else again
+                queue.append((-plan.score[goal] if plan.new_first else now, ticket, goal))
+                ticket += 1
+        last[page] = now
+        if the.birth[page] >= 0 and np.isnan(first_fetch[page]):
+            first_fetch[page] = now
+        else:
+            wasted += not changed
+            if plan.is_adaptive:
+                every[page] = min(max(every[page] * (0.8 if changed else 1.4), 1 / 60), 8760.0)
+        if every[page] < np.inf:
+            again.append((now + every[page], ticket, page))
+            ticket += 1
+    return first_fetch, fetches, wasted
+
+
+@given(st.integers(0, 2**32 - 1), st.booleans(), st.booleans())
+def test_looking_at_what_is_new_finds_what_looking_at_everything_finds(seed, new_first, adaptive):
+    dice = np.random.default_rng(seed)
+    pages, links = 12, 40
+    # On half hours, so that pages are born when they are fetched.
+    birth = np.where(dice.random(pages) < 0.4, -1.0, dice.integers(0, 30, pages) / 2)
+    source = dice.integers(0, pages, links).astype(np.int32)
+    target = dice.integers(0, pages, links).astype(np.int32)
+    order = np.argsort(birth[target], kind="stable")
+    the = TimelyWorld(
+        link_graph(pages, source[order], target[order]),
+        dice.integers(0, 4, pages),
+        birth,
+        np.zeros(pages),
+        np.ones(pages),
+        np.ones(pages),
+        np.ones(pages, np.bool_),
+    )
+    interval = np.where(dice.random(pages) < 0.7, dice.integers(1, 9, pages) / 2, NEVER)
+    allowed = dice.random(pages) < 0.8
+    plan = Strategy(interval, dice.integers(0, 3, pages) * 1.0, new_first, adaptive, allowed)
+    found = simulate_timely(the, plan, budget=2.0, hours=20.0)
+    first_fetch, fetches, wasted = slowly(the, plan, budget=2.0, hours=20.0)
+    assert found.first_fetch.tolist() == pytest.approx(first_fetch.tolist(), nan_ok=True)
+    assert (found.fetches, found.wasted) == (fetches, wasted)
+
+
+def test_links_out_of_order_are_refused():
+    links = link_graph(5, np.zeros(2, np.int32), np.array([3, 1], np.int32))
+    with pytest.raises(ValueError, match="order of birth"):
+        simulate_timely(replace(world(), links=links), strategy(2.0), 1.0, 1.0)
