@@ -122,7 +122,7 @@ def _links(
     birth: NDArray[np.float64],
     is_hub: NDArray[np.bool_],
 ) -> LinkGraph:
-    """Lists of hubs in the order of birth, and the links of other pages."""
+    """Lists of hubs and links of other pages, those of a page in the order of birth."""
     mirror = pq.read_table(corpus / "mirror" / "links.parquet")
     ends = [_numbers(pages.column("url").combine_chunks(), mirror.column(c)) for c in (0, 1)]
     plain = ~is_hub[ends[0]]
@@ -136,11 +136,11 @@ def _links(
         elif hub["role"] == "hot":
             of &= is_news
         rows = np.flatnonzero(of)
-        rows = rows[np.argsort(birth[rows], kind="stable")]
         source.append(np.full(len(rows), number[hub["url"]]))
         target.append(rows)
     flat = [np.concatenate(parts).astype(np.int32) for parts in (source, target)]
-    return link_graph(len(number), flat[0], flat[1])
+    order = np.argsort(birth[flat[1]], kind="stable")
+    return link_graph(len(number), flat[0][order], flat[1][order])
 
 
 def _shown(hubs: list[dict[str, str]], number: dict[str, int]) -> NDArray[np.int64]:
