@@ -236,7 +236,7 @@ def _ranks(score: Floats | Int64s, support: Floats, site: Int64s, first: Int64s)
     """1 for the highest score of each site."""
     # Scores equal but for rounding rank by support.
     rounded = np.round(np.asarray(score, np.float64), 12)
-    order = np.lexsort((np.arange(len(score)), -support, -rounded, site))
+    order = np.lexsort((-support, -rounded, site))  # stable: then by number
     ranks = np.empty(len(score), np.int64)
     ranks[order] = np.arange(1, len(score) + 1) - first[site]
     return ranks
