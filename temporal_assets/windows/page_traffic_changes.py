@@ -263,7 +263,8 @@ def _walked(places: Int64s, is_new: Flags) -> tuple[Int64s, Int64s] | None:
 
     Nothing that was counted of a page whose days have all left is still true.
     """
-    holds = (places >= 0) & ~is_new[places]
+    holds = places >= 0
+    holds[holds] = ~is_new[places[holds]]  # of a window without pages there is no place to ask
     renumbered = np.where(holds, places, -1)
     of_before = turned(renumbered, len(is_new))
     return (renumbered, of_before) if (is_new == (of_before < 0)).all() else None

@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from temporal_assets import contracts
@@ -166,6 +166,9 @@ def ways(monkeypatch: pytest.MonkeyPatch) -> list[int | None]:
     at_once=st.sampled_from([2, 100]),
     walks=st.booleans(),
 )
+@example(
+    days=[[(None, "https://a.example/", 1)], *[[]] * 8], steps=[0, 1], at_once=2, walks=True
+)  # none is left
 def test_going_on_gives_the_bytes_of_all_days(
     duckdb: Engine,
     days: list[list[Visit]],
