@@ -8,8 +8,8 @@ Here: how the two are found. Not here: the graph, and the ranks (`behaviour_grap
 both from the values of the round before. Two rounds take a hub score to M hub, and M is symmetric
 where a product of two scores weighs each pattern by 1 / F_out: hub is its first eigenvector. Of a
 site in one piece there is one such vector, whatever the rounds begin with, and Lanczos' method
-finds it in a fifth of the rounds: each adds a dimension to the space that the best vector is taken
-from. It is done when a round of eq 10 moves nothing, as where all are gone one by one.
+finds it in a quarter of the rounds: each adds a dimension to the space that the best vector is
+taken from. It is done when a round of eq 10 moves nothing, as where all are gone one by one.
 
 Of a site in several pieces rounds keep what the weaker ones began with, the less of it the more
 rounds there are, and in their own order. Nothing else does, so there they are gone one by one.

@@ -108,8 +108,7 @@ _TABLES: Final = {
         ),
     )
 }
-"""What is asked in turn; each is made from what was asked before. The large ones are packed for
-speed: they are gone before anybody counts their bytes."""
+"""What is asked in turn; each is made from what was asked before."""
 
 _CHANGED_PAGES: Final = passing(
     name="changed_pages",
