@@ -31,10 +31,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from benchmarks.sites_and_prefixes import make_pages
-from benchmarks.window_builds import build
+from benchmarks.window_builds import build, publish_rows
 from temporal_assets import contracts
 from temporal_assets.core.hub_coverage import greedy_order
 from temporal_assets.core.links import Links, reach
+from temporal_assets.engines.base import Engine
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.settings import load_settings
 from temporal_assets.storage.store import Store
@@ -110,7 +111,7 @@ def run(pages: int, transits: int, *, beside_pandas: bool) -> Run:
         }
         settings = load_settings(folder, **rules)
         store, engine = Store.open(settings), DuckDBEngine(settings)
-        write(store, make_pages(pages, _SITES), transits)
+        write(store, engine, make_pages(pages, _SITES), transits)
         for asset in _ASSETS:
             started = time.perf_counter()
             build(store, engine, settings, asset, _DAY)
@@ -157,23 +158,27 @@ def reached(store: Store, engine: DuckDBEngine, seeds: pa.Table, out: Path) -> L
 def with_pandas(store: Store) -> tuple[list[str], set[str]]:
     """The paper's hubs and prefixes (NP 5.1, 5.2) from the same files."""
     labels = store.read("page_labels", _DAY, ["url", "is_news"]).to_pandas()
-    return hubs_of_pandas(store)["referrer"].tolist()[:100], _prefixes(labels)
+    visits = _transits_of_pandas(store, ["target", "client"]).drop_duplicates()
+    clients = visits.groupby("target").size()
+    known = clients.index[clients >= 5].to_series()
+    return hubs_of_pandas(store, known)["referrer"].tolist()[:100], _prefixes(labels)
 
 
-def hubs_of_pandas(store: Store) -> pd.DataFrame:
+def hubs_of_pandas(store: Store, known: pd.Series[str]) -> pd.DataFrame:
     """The paper's order of hubs: temporal pages that known pages lead to (NP 5.1)."""
     labels = store.read("page_labels", _DAY, ["url", "is_temporal"]).to_pandas()
-    files = store.window("transits", _DAY, _DAYS, 1).files
-    columns = ["referrer", "target", "client"]
-    transits = pd.concat([pd.read_parquet(file, columns=columns) for file in files])
-    clients = transits[["target", "client"]].drop_duplicates().groupby("target").size()
-    links = transits[["referrer", "target"]].dropna().drop_duplicates()
+    links = _transits_of_pandas(store, ["referrer", "target"]).dropna().drop_duplicates()
     links = links[links["target"].isin(labels.loc[labels["is_temporal"], "url"])]
     counts = links.groupby("referrer").size()
-    counts = counts[counts.index.isin(clients.index[clients >= 5])]
+    counts = counts[counts.index.isin(known)]
     return counts.reset_index(name="pages").sort_values(
         ["pages", "referrer"], ascending=[False, True], ignore_index=True
     )
+
+
+def _transits_of_pandas(store: Store, columns: list[str]) -> pd.DataFrame:
+    files = store.window("transits", _DAY, _DAYS, 1).files
+    return pd.concat([pd.read_parquet(file, columns=columns) for file in files])
 
 
 def _prefixes(labels: pd.DataFrame) -> set[str]:
@@ -235,7 +240,7 @@ def in_python(links: Links, candidates: list[int], most: int, covers: int) -> fl
     return seconds
 
 
-def write(store: Store, pages: pa.Table, transits: int) -> None:
+def write(store: Store, engine: Engine, pages: pa.Table, transits: int) -> None:
     """Labels, histories and curves of the pages; views and transits of every day."""
     dice = np.random.default_rng(1)
     site = np.array([int(name[4:-8]) for name in pages["site"].to_pylist()])
@@ -250,36 +255,43 @@ def write(store: Store, pages: pa.Table, transits: int) -> None:
     for n in range(_DAYS):
         day = _FIRST + dt.timedelta(days=n)
         source, target, client = _steps(dice, transits // _DAYS, len(pages), site, share)
-        publish(
-            store,
-            "transits",
-            day,
-            {
-                "referrer": urls.take(pa.array(source, mask=source < 0)),
-                "target": urls.take(pa.array(target)),
-                "client": pa.array(client),
-            },
-        )
+        columns = {
+            "day": pa.repeat(pa.scalar(day), len(target)),
+            "referrer": urls.take(pa.array(source, mask=source < 0)),
+            "url": urls.take(pa.array(target)),
+            "client": pa.array(client),
+        }
+        _write_transits(store, engine, day, pa.table(columns))
         page, views = np.unique(target, return_counts=True)
         total[page] += views
         birth[page] = np.where(birth[page] < 0, n, birth[page])
         days_seen[page] |= 1 << n
         columns = {"site": names.take(pa.array(site[page])), "url": urls.take(pa.array(page))}
-        publish(store, "page_views", day, columns | {"views": pa.array(views)})
+        publish(store, engine, "page_views", day, columns | {"views": pa.array(views)})
     born = pa.array(np.datetime64(_FIRST) + np.maximum(birth, 0))
     seen = pa.array(np.flatnonzero(birth >= 0))
     every = {"site": names.take(pa.array(site)), "url": urls, "birth": born}
     every["total"] = pa.array(np.maximum(total, 1))
     totals = every | {"seen": pa.array(days_seen)}
-    publish(
-        store, "page_totals", _DAY, {name: column.take(seen) for name, column in totals.items()}
-    )
-    _write_labels(
-        store, pages, {name: column.slice(0, len(pages)) for name, column in every.items()}
-    )
+    totals = {name: column.take(seen) for name, column in totals.items()}
+    publish(store, engine, "page_totals", _DAY, totals)
+    known = {name: column.slice(0, len(pages)) for name, column in every.items()}
+    _write_labels(store, engine, pages, known)
 
 
-def _write_labels(store: Store, pages: pa.Table, known: dict[str, pa.Array]) -> None:
+def _write_transits(store: Store, engine: Engine, day: dt.date, requests: pa.Table) -> None:
+    """As the asset makes them."""
+    with store.scratch() as scratch:
+        path = scratch / "requests.parquet"
+        pq.write_table(requests, path)
+        inputs = {"requests": [str(path)]}
+        files = engine.query("transits", inputs, {}, contracts.TRANSITS, scratch)
+        store.publish("transits", day, files, inputs=[], settings_digest="")
+
+
+def _write_labels(
+    store: Store, engine: Engine, pages: pa.Table, known: dict[str, pa.Array]
+) -> None:
     count = len(pages)
     views = np.zeros((count, _DAYS), np.int32)
     views[:, -1] = pages["total"].to_numpy()
@@ -288,8 +300,8 @@ def _write_labels(store: Store, pages: pa.Table, known: dict[str, pa.Array]) -> 
     columns = known | {name: pages[name] for name in ("is_news", "is_temporal", "total")}
     columns |= {"mu": pa.array(np.full(count, 0.5)), "views": lists}
     for name in ("page_labels", "page_histories", "interest_curves"):
-        publish(store, name, _DAY, columns)
-    publish(store, "early_labels", _DAY, {"url": pa.array([], pa.string())})
+        publish(store, engine, name, _DAY, columns)
+    publish(store, engine, "early_labels", _DAY, {"url": pa.array([], pa.string())})
 
 
 def _steps(
@@ -313,7 +325,7 @@ def _steps(
     return source, target, dice.integers(0, _CLIENTS, count)
 
 
-def publish(store: Store, name: str, day: dt.date, columns: dict[str, Any]) -> None:
+def publish(store: Store, engine: Engine, name: str, day: dt.date, columns: dict[str, Any]) -> None:
     """A partition with the columns there are, and zeros or nothing for the others."""
     schema = contracts.table(name).arrow_schema
     count = len(next(iter(columns.values())))
@@ -325,12 +337,9 @@ def publish(store: Store, name: str, day: dt.date, columns: dict[str, Any]) -> N
         else:
             scalar = pa.scalar(fixed.get(column.type, 0), column.type)
             arrays.append(pa.repeat(scalar, count))
-    with store.scratch() as scratch:
-        path = scratch / f"{name}.parquet"
-        table = pa.Table.from_arrays(arrays, schema=schema)
-        pq.write_table(table, path, compression="zstd", compression_level=1)
-        extra = {"missing_days": []}
-        store.publish(name, day, [path], inputs=[], settings_digest="", extra=extra)
+    publish_rows(
+        store, engine, name, day, pa.Table.from_arrays(arrays, schema=schema), "site", "url"
+    )
 
 
 if __name__ == "__main__":

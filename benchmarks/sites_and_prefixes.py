@@ -22,14 +22,14 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from benchmarks.window_builds import build
+from benchmarks.window_builds import build, publish_rows
 from temporal_assets import contracts
 from temporal_assets.core.prefix_tree import PAPER_RULE, score_sections
 from temporal_assets.core.site_scores import PAPER, Counts, score
 from temporal_assets.core.url_sections import section_trees
 from temporal_assets.engines.arrow_texts import from_arrow
+from temporal_assets.engines.base import Engine
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.settings import load_settings
 from temporal_assets.storage.store import Store
@@ -103,7 +103,7 @@ def _ours(pages: pa.Table) -> _Ours:
         }
         settings = load_settings(folder, **rules)
         store, engine = Store.open(settings), DuckDBEngine(settings)
-        write(store, pages)
+        write(store, engine, pages)
         for asset in _ASSETS:
             started = time.perf_counter()
             build(store, engine, settings, asset, _DAY)
@@ -188,12 +188,12 @@ def make_pages(pages: int, sites: int) -> pa.Table:
         for n, (host, k, d) in enumerate(zip(hosts, kind.tolist(), day.tolist(), strict=True))
     ]
     total = 60 + dice.lognormal(3.0, 1.5, pages).astype(np.int64)
-    return pa.table(
-        {"site": hosts, "url": urls, "is_news": is_news, "is_temporal": is_news, "total": total}
-    )
+    columns = {"site": hosts, "url": urls, "is_news": is_news, "total": total}
+    made = pa.table(columns | {"is_temporal": is_news})
+    return made.sort_by([("site", "ascending"), ("url", "ascending")])
 
 
-def write(store: Store, pages: pa.Table) -> None:
+def write(store: Store, engine: Engine, pages: pa.Table) -> None:
     """Labels and histories of the pages, and days on which all of them are read once."""
     count = len(pages)
     day = pa.array([_DAY] * count)
@@ -239,13 +239,11 @@ def write(store: Store, pages: pa.Table) -> None:
             )
             for field in schema
         ]
-        with store.scratch() as scratch:
-            path = scratch / f"{name}.parquet"
-            # Nobody is young.
-            rows = 0 if name == "early_labels" else count
-            pq.write_table(pa.Table.from_arrays(arrays, schema=schema).slice(0, rows), path)
-            extra = {"missing_days": []}
-            store.publish(name, _DAY, [path], inputs=[], settings_digest="", extra=extra)
+        rows = pa.Table.from_arrays(arrays, schema=schema)
+        # Nobody is young.
+        rows = rows.slice(0, 0) if name == "early_labels" else rows
+        order = ("target",) if name == "transits" else ("site", "url")
+        publish_rows(store, engine, name, _DAY, rows, *order)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """What a line of the benchmark suite is: the same job done by us and by what a user would pick.
 
 Here: the shapes, the sizes and the timing of one way. Not here: the jobs (`suite_logs`,
-`suite_windows`, `suite_lists`, `suite_graphs`, `suite_urls`), which there are (`suite_lines`).
+`suite_windows`, `suite_links`, `suite_lists`, `suite_graphs`, `suite_urls`), which there are
+(`suite_lines`).
 
 A way is set up first (imports, compiled loops, input in memory where the job begins there), and
 only the job is timed.

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks import suite_graphs as graphs
+from benchmarks import suite_links as links
 from benchmarks import suite_lists as lists
 from benchmarks import suite_logs as logs
 from benchmarks import suite_urls as urls
@@ -124,12 +125,23 @@ LINES: Final[dict[str, Line]] = {
         {"ours": lists.prefixes_of("ours"), "plain Python": lists.prefixes_of("plain")},
         {},
     ),
-    "hubs": Line(
-        "hubs from labels and transits",
+    "traffic": Line(
+        "traffic of every page from the transits of 60 days",
         "transits",
-        {"ours": lists.hubs_by_us, "pandas": lists.hubs_by_pandas, "Polars": lists.hubs_by_polars},
+        {
+            "ours": links.traffic_by_us,
+            "pandas, without lists": links.traffic_by_pandas,
+            "Polars": links.traffic_by_polars,
+        },
         {"Polars": "polars"},
-        (lists.write_links,),
+        (links.write_links,),
+    ),
+    "hubs": Line(
+        "hubs from labels, traffic and transits",
+        "transits",
+        {"ours": links.hubs_by_us, "pandas": links.hubs_by_pandas, "Polars": links.hubs_by_polars},
+        {"Polars": "polars"},
+        (links.write_links,),
     ),
     "patterns": Line(
         "URL patterns of a site",

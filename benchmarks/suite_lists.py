@@ -1,6 +1,6 @@
-"""Lines of the benchmark suite about pages and lists: curves, scores, prefixes, hubs, the report.
+"""Lines of the benchmark suite about pages and lists: curves, scores, prefixes, the report.
 
-Not here: labels (`suite_windows`), ranks of graphs (`suite_graphs`).
+Not here: labels (`suite_windows`), hubs (`suite_links`), ranks of graphs (`suite_graphs`).
 """
 
 from __future__ import annotations
@@ -20,11 +20,9 @@ if TYPE_CHECKING:
 _CURVES: Final[Sized] = {"small": 20_000, "medium": 200_000, "paper": 975_151}
 _CURVES_OF_OTHERS: Final = 10
 """They take a hundred milliseconds each; pages per second do not depend on how many there are."""
-_LABELLED: Final[Sized] = {"small": 100_000, "medium": 250_000, "paper": 975_151}
-_TRANSITS: Final[Sized] = {"small": 1_000_000, "medium": 5_000_000, "paper": 20_000_000}
+LABELLED: Final[Sized] = {"small": 100_000, "medium": 250_000, "paper": 975_151}
 _SECTIONS: Final[Sized] = {"small": 10, "medium": 40, "paper": 40}
-_SITES: Final = 2_000
-_BEST: Final = 100
+SITES: Final = 2_000
 
 
 # Curves --------------------------------------------------------------------------------------
@@ -82,8 +80,10 @@ def _some_views(size: str) -> Any:
 def write_labels(folder: Path, size: str) -> None:
     """Labels of pages of two thousand sites, with the papers' rules."""
     from benchmarks import sites_and_prefixes as both
+    from temporal_assets.engines.duckdb import DuckDBEngine
 
-    both.write(_scored_store(folder)[0], both.make_pages(_LABELLED[size], _SITES))
+    store, settings = _scored_store(folder)
+    both.write(store, DuckDBEngine(settings), both.make_pages(LABELLED[size], SITES))
 
 
 def _scored_store(folder: Path) -> tuple[Any, Any]:
@@ -110,8 +110,8 @@ def scores_by_us(folder: Path, _: str) -> Job:
 
     def job() -> Done:
         for asset in (PREFIX_TREES, SITE_SCORES):
-            build(store, engine, settings, asset, _labelled_day(store))
-        scores = store.read("site_scores", _labelled_day(store), ["score", "pages"])
+            build(store, engine, settings, asset, labelled_day(store))
+        scores = store.read("site_scores", labelled_day(store), ["score", "pages"])
         known = scores.drop_null()
         return sum(known["pages"].to_pylist()), sum(known["score"].to_pylist())
 
@@ -119,15 +119,16 @@ def scores_by_us(folder: Path, _: str) -> Job:
     return job
 
 
-def _labelled_day(store: Any) -> dt.date:
+def labelled_day(store: Any) -> dt.date:
+    """The day of the window: the only one with labels."""
     (day,) = store.days("page_labels")
     found: dt.date = day
     return found
 
 
 def _label_files(store: Any) -> tuple[str, str]:
-    (labels,) = store.files("page_labels", _labelled_day(store))
-    (histories,) = store.files("page_histories", _labelled_day(store))
+    (labels,) = store.files("page_labels", labelled_day(store))
+    (histories,) = store.files("page_histories", labelled_day(store))
     return str(labels), str(histories)
 
 
@@ -230,91 +231,12 @@ def prefixes_of(way: str) -> Setup:
     def setup(_: Path, size: str) -> Job:
         from benchmarks import sites_and_prefixes as both
 
-        pages = both.make_pages(_LABELLED[size], _SITES)
+        pages = both.make_pages(LABELLED[size], SITES)
         find = both.functions_of_core if way == "ours" else both.plain_python
         both.functions_of_core(pages.slice(0, 1000))
         return lambda: (len(pages), len(find(pages)[0]))
 
     return setup
-
-
-# Hubs ----------------------------------------------------------------------------------------
-
-
-def write_links(folder: Path, size: str) -> None:
-    """Labels and transits of a web of sites with hubs."""
-    from benchmarks import labels_to_lists as lists
-    from benchmarks.sites_and_prefixes import make_pages
-
-    lists.write(_linked_store(folder)[0], make_pages(_LABELLED[size], _SITES), _TRANSITS[size])
-
-
-def _linked_store(folder: Path) -> tuple[Any, Any]:
-    from temporal_assets.settings import load_settings
-    from temporal_assets.storage.store import Store
-
-    rules: dict[str, Any] = {"hubs": {"quiet": "keep"}}
-    settings = load_settings(folder / "linked", **rules)
-    return Store.open(settings), settings
-
-
-def hubs_by_us(folder: Path, size: str) -> Job:
-    """`page_traffic` and `hub_seeds`, as published: both orders, tiers, times to revisit."""
-    from benchmarks.window_builds import build
-    from temporal_assets.engines.duckdb import DuckDBEngine
-    from temporal_assets.windows.hub_seeds import HUB_SEEDS
-    from temporal_assets.windows.page_traffic import PAGE_TRAFFIC
-
-    store, settings = _linked_store(folder)
-    engine = DuckDBEngine(settings)
-    day = _labelled_day(store)
-
-    def job() -> Done:
-        for asset in (PAGE_TRAFFIC, HUB_SEEDS):
-            build(store, engine, settings, asset, day)
-        seeds = store.read("hub_seeds", day, ["paper_rank", "temporal_pages"])
-        best = seeds.sort_by("paper_rank")["temporal_pages"].to_pylist()[:_BEST]
-        return _TRANSITS[size], sum(best)
-
-    job()
-    return job
-
-
-def hubs_by_pandas(folder: Path, size: str) -> Job:
-    """Only the paper's order (NP 5.1)."""
-    from benchmarks.labels_to_lists import hubs_of_pandas
-
-    store = _linked_store(folder)[0]
-
-    def job() -> Done:
-        return _TRANSITS[size], int(hubs_of_pandas(store)["pages"][:_BEST].sum())
-
-    return job
-
-
-def hubs_by_polars(folder: Path, size: str) -> Job:
-    """The same."""
-    import polars as pl
-
-    store = _linked_store(folder)[0]
-    (day,) = store.days("page_labels")
-
-    def job() -> Done:
-        (labels_file,) = store.files("page_labels", day)
-        labels = pl.read_parquet(labels_file, columns=["url", "is_temporal"])
-        files = [path for one in store.days("transits") for path in store.files("transits", one)]
-        transits = pl.read_parquet(files, columns=["referrer", "target", "client"])
-        clients = transits.group_by("target").agg(pl.col("client").n_unique())
-        known = clients.filter(pl.col("client") >= 5).select(referrer="target")
-        temporal = labels.filter("is_temporal").select(target="url")
-        links = transits.select("referrer", "target").drop_nulls().unique()
-        counts = links.join(temporal, on="target", how="semi").group_by("referrer").len("pages")
-        order = counts.join(known, on="referrer", how="semi").sort(
-            "pages", "referrer", descending=[True, False]
-        )
-        return _TRANSITS[size], int(order["pages"][:_BEST].sum())
-
-    return job
 
 
 # The report ----------------------------------------------------------------------------------

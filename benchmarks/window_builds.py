@@ -1,4 +1,4 @@
-"""Publishing a window asset of tables that a benchmark has written itself.
+"""Publishing tables that a benchmark has made itself, and window assets of them.
 
 As `windows.asset.build`, without asking whether the tables are up to date: nobody made them from
 anything.
@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import datetime as dt
 
+import pyarrow as pa
+
+from temporal_assets import contracts
 from temporal_assets.engines.base import Engine
 from temporal_assets.settings import Settings
 from temporal_assets.storage.store import Store
@@ -34,3 +37,14 @@ def build(
             settings_digest="",
             extra={"missing_days": []},
         )
+
+
+def publish_rows(
+    store: Store, engine: Engine, name: str, day: dt.date, rows: pa.Table, *by: str
+) -> None:
+    """Publish rows in the order of these columns, packed as the asset packs them."""
+    ordered = rows.sort_by([(column, "ascending") for column in by])
+    with store.scratch() as scratch:
+        files = engine.write(ordered, contracts.table(name), scratch)
+        extra = {"missing_days": []}
+        store.publish(name, day, files, inputs=[], settings_digest="", extra=extra)
