@@ -88,9 +88,11 @@ class Labelled:
         `young` are pages of two days without a curve, with the probability that they are temporal.
         """
         histories, labels = [], []
+        first = max(0, last - self.days + 1)
+        total = {url: sum(views[first : last + 1]) for url, views in pages.items()}
         for url, views in sorted(pages.items()):
-            window = views[max(0, last - self.days + 1) : last + 1]
-            if not sum(window):
+            window = views[first : last + 1]
+            if not total[url]:
                 continue
             page = {"site": host_of(url), "url": url}
             padded = [0] * (self.days - len(window)) + window
@@ -98,7 +100,7 @@ class Labelled:
                 page
                 | {
                     "birth": self.day(last - 1 if url in young else 0),
-                    "total": sum(window),
+                    "total": total[url],
                     "views": padded,
                 }
                 | {"is_born_before": False}
@@ -117,7 +119,8 @@ class Labelled:
         self.publish("page_labels", self.day(last), labels)
         self._write_traffic(last, pages)
         early = [
-            {"site": host_of(url), "url": url, "age": 2, "probability": probability}
+            {"site": host_of(url), "url": url, "age": 2, "total": total[url]}
+            | {"probability": probability}
             for url, probability in sorted(young.items())
         ]
         self.publish("early_labels", self.day(last), early)

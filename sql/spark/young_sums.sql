@@ -1,6 +1,6 @@
 -- young_sums: made from sql/young_sums.sql by `python -m temporal_assets.engines.translation`; edit that
 -- inputs: early_labels, page_histories, page_labels
--- parameters: young_days
+-- parameters: knows_all, young_days
 WITH born AS (
   SELECT
     AVG(CASE WHEN is_temporal THEN 1 ELSE 0 END) AS share
@@ -8,15 +8,13 @@ WITH born AS (
   INNER JOIN {page_histories} AS page_histories
     ON page_histories.url = page_labels.url
   WHERE
-    NOT phi_n IS NULL AND NOT is_born_before
+    NOT phi_n IS NULL AND NOT is_born_before AND NOT :knows_all
 ), young AS (
   SELECT
     page_labels.site AS host,
-    page_histories.total AS total,
+    early_labels.total AS total,
     CAST(ROUND(1000 * COALESCE(probability, share, 0)) AS BIGINT) AS thousandths
   FROM {page_labels} AS page_labels
-  INNER JOIN {page_histories} AS page_histories
-    ON page_histories.url = page_labels.url
   INNER JOIN {early_labels} AS early_labels
     ON early_labels.url = page_labels.url
   CROSS JOIN born

@@ -10,11 +10,15 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from typing import Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from temporal_assets.engines.base import Item, Result
+
+_DICTIONARY_BYTES: Final = 64 << 10
+"""What is repeated fits; of what is not, URLs above all, no large dictionary is built in vain."""
 
 
 def in_order(
@@ -38,7 +42,13 @@ def spill(
     batches: Iterable[pa.RecordBatch], schema: pa.Schema, path: Path, group_rows: int
 ) -> None:
     """Write batches to a Parquet file in groups of `group_rows`, however the rows came."""
-    with pq.ParquetWriter(path, schema, compression="lz4") as writer:
+    with pq.ParquetWriter(
+        path,
+        schema,
+        compression="lz4",
+        dictionary_pagesize_limit=_DICTIONARY_BYTES,
+        write_statistics=False,
+    ) as writer:
         for group in even(batches, schema, group_rows):
             writer.write_table(group, row_group_size=group_rows)
 

@@ -52,6 +52,11 @@ _YOUNG: Final = (
     ColumnSpec("young_temporal_views", Type.DOUBLE, "Views of these."),
 )
 
+_UNKNOWN: Final = (
+    "SELECT count(*) AS pages FROM early_labels WHERE probability IS NULL AND age < {young_days}"
+)
+"""Young pages that nothing was learned for."""
+
 _YOUNG_SUMS: Final = passing(
     name="young_sums",
     description="What young pages will probably turn out.",
@@ -153,13 +158,11 @@ def _young_sums(job: Job) -> list[str]:
     # The paper counts what has a label. Nobody is younger than one day.
     expects = sites.young == "expect" and sites.rule == "confident"
     young_days = MIN_LIFE if expects else 1
-    made = job.engine.query(
-        "young_sums",
-        {name: job.files(name) for name in names},
-        {"young_days": young_days},
-        _YOUNG_SUMS,
-        job.out,
-    )
+    inputs = {name: job.files(name) for name in names}
+    early = {"early_labels": inputs["early_labels"]}
+    (unknown,) = job.engine.rows(_UNKNOWN.format(young_days=young_days), early)
+    parameters = {"young_days": young_days, "knows_all": unknown["pages"] == 0}
+    made = job.engine.query("young_sums", inputs, parameters, _YOUNG_SUMS, job.out)
     return [str(path) for path in made]
 
 
