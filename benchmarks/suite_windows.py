@@ -250,8 +250,9 @@ def labels_by_us(folder: Path, _: str) -> Job:
     names = ("calibration", "interest_curves", "page_histories")
     inputs = {name: _of(folder, "now", name) for name in names}
     parameters = {
-        "day": _LAST, "first": _SECOND, "observed": "1" * _DAYS, "calibrated": True,
-        "section": SECTION, **_THRESHOLDS,
+        "day": _LAST, "first": _SECOND, "days": _DAYS,
+        "seen_before": ",".join(map(str, range(_DAYS + 1))),
+        "calibrated": True, "section": SECTION, **_THRESHOLDS,
     }  # fmt: skip
     pages = pq.read_metadata(inputs["page_histories"][0]).num_rows
     job = queried(folder, "page_labels", inputs, parameters)

@@ -1,6 +1,6 @@
 -- page_labels: temporal by the interest curve (TW 4.2), news by concentration (NP 4.1)
 -- inputs: calibration, interest_curves, page_histories
--- parameters: day, first, observed, calibrated, section, n, q, m, p
+-- parameters: day, first, days, seen_before, calibrated, section, n, q, m, p
 -- output: page_labels
 -- grain: url
 WITH used AS (
@@ -58,10 +58,13 @@ FROM (
             p,
             thresholds,
             CAST(list_sum(list_slice(views, born, born + m - 1)) AS BIGINT) AS first_views,
-            length(replace(substr($observed, born, m), '0', '')) AS first_days,
-            length(replace(substr($observed, born), '0', '')) AS days
+            list_extract(seen_before, least(born + m, $days + 1))
+                - list_extract(seen_before, born) AS first_days,
+            list_extract(seen_before, $days + 1) - list_extract(seen_before, born) AS days
         FROM (
             SELECT
+                -- Of the window's days, how many are there before each, and in all.
+                CAST(string_split($seen_before, ',') AS BIGINT[]) AS seen_before,
                 pages.site,
                 pages.url,
                 pages.total,

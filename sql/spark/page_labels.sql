@@ -1,6 +1,6 @@
 -- page_labels: made from sql/page_labels.sql by `python -m temporal_assets.engines.translation`; edit that
 -- inputs: calibration, interest_curves, page_histories
--- parameters: calibrated, day, first, m, n, observed, p, q, section
+-- parameters: calibrated, day, days, first, m, n, p, q, section, seen_before
 WITH used AS (
   SELECT
     scope,
@@ -67,10 +67,15 @@ FROM (
         CAST(NULL AS BIGINT),
         (s, v) -> COALESCE(s, 0) + v
       ) AS BIGINT) AS first_views,
-      LENGTH(REPLACE(SUBSTRING(:observed, born, m), '0', '')) AS first_days,
-      LENGTH(REPLACE(SUBSTRING(:observed, born), '0', '')) AS days
+      GET(seen_before, (
+        LEAST(born + m, :days + 1)
+      ) - 1) - GET(seen_before, born - 1) AS first_days,
+      GET(seen_before, (
+        :days + 1
+      ) - 1) - GET(seen_before, born - 1) AS days
     FROM (
       SELECT
+        CAST(SPLIT(:seen_before, CONCAT('\\Q', ',', '\\E')) AS ARRAY<BIGINT>) AS seen_before,
         pages.site,
         pages.url,
         pages.total,
