@@ -11,10 +11,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from temporal_assets.core.compiled import fetch_ahead
 from temporal_assets.logs.encode import Codes, encode, encode_keys, take
 from temporal_assets.logs.hmac_sha256 import hmac_heads
 from temporal_assets.logs.ipv6 import group_masks, in_full
-from temporal_assets.logs.kernels import DOT, ZERO, kernel
+from temporal_assets.logs.kernels import AHEAD, DOT, ZERO, kernel
 from temporal_assets.logs.memo import Memo
 from temporal_assets.logs.pseudonyms import KeyRing, Pseudonymiser
 from temporal_assets.logs.records import Bytes, Column, Offsets, Records
@@ -94,6 +95,8 @@ def plain_ipv4(data: Bytes, start: Offsets, stop: Offsets) -> NDArray[np.bool_]:
     """Whether each value is four decimal numbers below 256 without leading zeros."""
     plain = np.zeros(start.size, np.bool_)
     for n in range(start.size):
+        if n + AHEAD < start.size:
+            fetch_ahead(data, max(start[n + AHEAD], 0))
         parts, digits, number = 1, 0, 0
         good = start[n] >= 0
         for i in range(start[n], stop[n]):

@@ -1,6 +1,6 @@
 """How loops over bytes are compiled.
 
-Here: the decorator of the log reader's hot loops and the byte constants they share. Not here:
+Here: the decorator of the log reader's hot loops and the constants they share. Not here:
 the loops (`tokenize`, `times`, `rewrite`), and their parts' decorator (`core.compiled.inlined`).
 
 The cache on disk knows when the file of a loop changes, not when that of a part does: after work on
@@ -42,6 +42,10 @@ BACKSLASH: Final = constant(92)
 CLOSE: Final = constant(93)
 BRACE: Final = constant(123)
 UNBRACE: Final = constant(125)
+
+AHEAD: Final = constant(16)
+"""Rows for which `fetch_ahead` is told where a value lies. They lie a line of the log apart, and
+the processor does not guess where the next one is."""
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
