@@ -89,11 +89,19 @@ def intervals(
         return float(np.sum(1 / _at(np.exp(log_price), worth, decay, shortest, longest))) - visits
 
     # Brent's method takes a dozen looks at all hubs where bisection takes a hundred.
-    low, high = np.log(high * _SMALLEST), np.log(high)
-    if excess(low) > 0:
-        low = brentq(excess, low, high, xtol=_EXACT, rtol=_EXACT)
-        low += 2 * _EXACT * (1 + abs(low))  # on the side of fewer visits
-    return _at(np.exp(low), worth, decay, shortest, longest)
+    low, high = float(np.log(high * _SMALLEST)), _dearer(float(np.log(high)))
+    if excess(low) <= 0:
+        price = low
+    elif excess(high) >= 0:  # all the longest, but for rounding
+        price = high
+    else:
+        price = _dearer(brentq(excess, low, high, xtol=_EXACT, rtol=_EXACT))
+    return _at(np.exp(price), worth, decay, shortest, longest)
+
+
+def _dearer(log_price: float) -> float:
+    """On the side of fewer visits, whatever was rounded."""
+    return log_price + 2 * _EXACT * (1 + abs(log_price))
 
 
 def _at(price: float, worth: Floats, decay: Floats, shortest: float, longest: float) -> Floats:

@@ -281,3 +281,14 @@ def test_the_budget_is_kept(hubs: list[tuple[float, float, float]], visits: floa
     found = intervals(rate, views, life, visits, 1 / 144, 7)
     assert ((found >= 1 / 144) & (found <= 7)).all()
     assert np.sum(1 / found) <= max(visits, len(hubs) / 7) * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("more", [3e-16, 1e-12, 1e-6])
+def test_a_budget_a_hair_above_the_least(more: float) -> None:
+    """The first visit that is not the least goes to the hub that is worth most, if at all."""
+    dice = np.random.default_rng(1)
+    for hubs in range(1, 40):
+        rate, life = dice.lognormal(0, 3, hubs), dice.uniform(0.04, 0.2, hubs)
+        found = intervals(rate, np.ones(hubs), life, hubs / 7 * (1 + more), 1 / 144, 7)
+        assert found == pytest.approx(np.full(hubs, 7.0), rel=1e-4)
+        assert np.sum(1 / found) <= hubs / 7 * (1 + 2 * more)
