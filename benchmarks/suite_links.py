@@ -5,13 +5,18 @@ Not here: distinct transits of a day (`suite_logs`), ranks of graphs (`suite_gra
 
 from __future__ import annotations
 
+import datetime as dt
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow.compute as pc
 
 from benchmarks.suite_job import Done, Job, Sized
 from benchmarks.suite_lists import LABELLED, SITES, labelled_day
+
+if TYPE_CHECKING:
+    from temporal_assets.windows.asset import WindowAsset
 
 _TRANSITS: Final[Sized] = {"small": 1_000_000, "medium": 5_000_000, "paper": 20_000_000}
 _LEAST_CLIENTS: Final = 5
@@ -45,6 +50,23 @@ def _linked(folder: Path) -> tuple[Any, Any, Any]:
     return Store.open(settings), DuckDBEngine(settings), settings
 
 
+def _published(
+    folder: Path, size: str, asset: WindowAsset, answer: Callable[[Any, dt.date], int]
+) -> Job:
+    """Makes and publishes an asset; `answer` reads from it what all ways of the line must say."""
+    from benchmarks.window_builds import build
+
+    store, engine, settings = _linked(folder)
+    day = labelled_day(store)
+
+    def job() -> Done:
+        build(store, engine, settings, asset, day)
+        return _TRANSITS[size], answer(store, day)
+
+    job()
+    return job
+
+
 def _transit_files(store: Any) -> list[str]:
     return [path for one in store.days("transits") for path in store.files("transits", one)]
 
@@ -54,20 +76,14 @@ def _transit_files(store: Any) -> list[str]:
 
 def traffic_by_us(folder: Path, size: str) -> Job:
     """`page_traffic`, as it is published."""
-    from benchmarks.window_builds import build
     from temporal_assets.windows.page_traffic import PAGE_TRAFFIC
 
-    store, engine, settings = _linked(folder)
-    day = labelled_day(store)
-
-    def job() -> Done:
-        build(store, engine, settings, PAGE_TRAFFIC, day)
+    def counted(store: Any, day: dt.date) -> int:
         made = store.read("page_traffic", day, [*_SUMS, *_LISTS])
         lists = sum(pc.sum(pc.list_value_length(made[name])).as_py() for name in _LISTS)
-        return _TRANSITS[size], lists + sum(pc.sum(made[name]).as_py() for name in _SUMS)
+        return int(lists + sum(pc.sum(made[name]).as_py() for name in _SUMS))
 
-    job()
-    return job
+    return _published(folder, size, PAGE_TRAFFIC, counted)
 
 
 def traffic_by_pandas(folder: Path, size: str) -> Job:
@@ -153,20 +169,13 @@ def traffic_by_polars(folder: Path, size: str) -> Job:
 
 def hubs_by_us(folder: Path, size: str) -> Job:
     """`hub_seeds`, as published: both orders, tiers, times to revisit."""
-    from benchmarks.window_builds import build
     from temporal_assets.windows.hub_seeds import HUB_SEEDS
 
-    store, engine, settings = _linked(folder)
-    day = labelled_day(store)
-
-    def job() -> Done:
-        build(store, engine, settings, HUB_SEEDS, day)
+    def best(store: Any, day: dt.date) -> int:
         seeds = store.read("hub_seeds", day, ["paper_rank", "temporal_pages"])
-        best = seeds.sort_by("paper_rank")["temporal_pages"].to_pylist()[:_BEST]
-        return _TRANSITS[size], sum(best)
+        return sum(seeds.sort_by("paper_rank")["temporal_pages"].to_pylist()[:_BEST])
 
-    job()
-    return job
+    return _published(folder, size, HUB_SEEDS, best)
 
 
 def hubs_by_pandas(folder: Path, size: str) -> Job:

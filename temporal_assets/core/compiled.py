@@ -164,6 +164,7 @@ def _low_zeros(_context: Any, x: Any) -> Any:
 
 def _fetch_ahead(_context: Any, values: Any, at: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        # Numba's own way to an array's parts has no types.
         array = make_array(signature.args[0])(context, builder, args[0])  # type: ignore[no-untyped-call]
         place = builder.bitcast(builder.gep(array.data, [args[1]]), _PLACE)
         fetch = builder.module.declare_intrinsic("llvm.prefetch", [_PLACE], _FETCH)
