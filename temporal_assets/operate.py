@@ -1,4 +1,4 @@
-"""Running the project from a program: the command line and notebooks go through here.
+"""Running the project from a program: the command line goes through here.
 
 Everything happens in this process, and through Dagster: runs, metadata and checks are in the UI
 afterwards as if they had been started there. Not here: what is run (`defs`).

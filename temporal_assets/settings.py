@@ -178,7 +178,7 @@ class Cleaning(_Section):
     """Pages that were really shown; 304 means shown from the browser's cache."""
 
     static_resources: Literal["drop", "keep"] = "drop"
-    """Images, scripts, style sheets, downloads."""
+    """Images, scripts, style sheets, downloads, feeds; robots.txt, sitemaps and their like."""
 
     bots: Literal["drop", "keep"] = "drop"
     """Programs, by their agent and by their behaviour (the next two)."""
@@ -579,7 +579,8 @@ class Retention(_Section):
     with the defaults."""
 
     windows_days: int | None = Field(None, ge=1)
-    """Window assets and policies."""
+    """Window assets, policies and pages of reports. At least what evaluation reads: 38 days with
+    the defaults."""
 
     runs_days: int | None = Field(None, ge=1)
     """Dagster's records of runs, but for those that made what is there now."""

@@ -59,13 +59,13 @@ def run(
     settings = {"USER_AGENT": f"{AGENT} (+{contact})", "DOWNLOAD_DELAY": delay}
     stats = crawl(path, folder, Budget(pages, seconds), settings)
     found = {
-        name: stats.get(key, 0)
-        for name, key in (
-            ("downloads", "downloader/request_count"),
-            ("pages", "response_received_count"),
-            ("visits of hubs", "temporal/revisits"),
-            ("links not wanted", "temporal/dropped"),
-            ("refused by robots.txt", "robotstxt/forbidden"),
+        name: sum(stats.get(key, 0) for key in keys)
+        for name, keys in (
+            ("downloads", ("downloader/request_count",)),
+            ("pages", ("response_received_count",)),
+            ("visits of hubs", ("temporal/seeds", "temporal/revisits")),
+            ("links not wanted", ("temporal/dropped",)),
+            ("refused by robots.txt", ("robotstxt/forbidden",)),
         )
     }
     if as_json:

@@ -15,22 +15,24 @@ from temporal_assets.contracts.rules import (
 from temporal_assets.contracts.table import ColumnSpec, Table, Type
 from temporal_assets.contracts.trials import AT_FAULT, SITE_SHARE, sites_are_a_share
 
+_FEWER: Final = "; NULL where there are not so many"
+_FEWER_HUBS: Final = ", all of them where there are fewer; 0 where there are none"
 _LINKS: Final = ("transits.referrer", "transits.target", "page_labels.is_temporal")
 
 
-def _reach(list_: str, what: str) -> tuple[ColumnSpec, ColumnSpec]:
+def _reach(list_: str, what: str, fewer: str) -> tuple[ColumnSpec, ColumnSpec]:
     return (
         ColumnSpec(
             f"{list_}_one_hop",
             Type.BIGINT,
-            f"Wanted pages that {what} link to; NULL where there are not so many.",
+            f"Wanted pages that {what} link to{fewer}.",
             nullable=True,
             sources=_LINKS,
         ),
         ColumnSpec(
             f"{list_}_two_hops",
             Type.BIGINT,
-            "Wanted pages that these link to, or pages that these link to.",
+            "Wanted pages that these link to, or that are linked by a page these link to.",
             nullable=True,
             sources=_LINKS,
         ),
@@ -52,9 +54,9 @@ HUB_EVALUATION: Final = Table(
         ColumnSpec("learned_until", Type.DATE, "Last day of the window that seeds are made from."),
         SITE_SHARE,
         ColumnSpec("k", Type.BIGINT, "Number of seeds."),
-        *_reach("baseline", "the first k entries of the list in use"),
-        *_reach("paper", "the first k hubs by pages linked"),
-        *_reach("greedy", "the first k hubs by coverage, all of them where there are fewer,"),
+        *_reach("baseline", "the first k entries of the list in use", _FEWER),
+        *_reach("paper", "the first k hubs by pages linked", _FEWER),
+        *_reach("greedy", "the first k hubs by coverage", _FEWER_HUBS),
         ColumnSpec("wanted", Type.BIGINT, "Temporal pages, linked or not.", sources=_LINKS),
     ),
     key=("day", "trial", "horizon_days", "k"),

@@ -59,11 +59,11 @@ def _rule(rule: Rule) -> Sequence[str]:
     elif rule.maximum_parameter:
         expects = f"at most `{rule.maximum_parameter}`"
     elif rule.minimum == rule.maximum:
-        expects = f"exactly {rule.minimum:g}"
+        expects = f"exactly {rule.minimum:,.12g}"
     elif rule.minimum is not None:
-        expects = f"at least {rule.minimum:g}"
+        expects = f"at least {rule.minimum:,.12g}"
     else:
-        expects = f"at most {rule.maximum:g}"
+        expects = f"at most {rule.maximum:,.12g}"
     return (f"`{rule.name}`", kind, expects, rule.protects, rule.remedy)
 
 

@@ -22,9 +22,9 @@ NEWS_PREFIXES: Final = Table(
     name="news_prefixes",
     version=1,
     description=(
-        "Folders and programs under which nearly all pages are news (NP 5.2): a new URL that"
-        " begins with one of them is worth fetching now. Sorted, and none lies under another; hosts"
-        " that have gone quiet have none."
+        "Folders and programs under which enough pages are news (NP 5.2; `prefixes.rule`,"
+        " `prefixes.threshold`): a new URL that begins with one of them is worth fetching now."
+        " Sorted, and none lies under another; hosts that have gone quiet have none."
     ),
     grain="one news prefix",
     columns=(

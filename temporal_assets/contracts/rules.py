@@ -4,7 +4,7 @@ Every rule is an SQL aggregate, so judging a day costs one scan in the engine an
 it. The SQL is in the subset that DuckDB and Spark read alike. `$from` and `$until` stand for the
 start and end of the day in UTC, `$day` for its date, `$window_first` and `$window_days` for the
 window that ends with it; further parameters come from the settings
-(`quality.parameters`).
+(`quality.measure.parameters`).
 
 Not here: which rules a table has (its own module) and how they are judged (`quality`).
 """

@@ -109,8 +109,8 @@ SITE_SCORES: Final = Table(
         ColumnSpec(
             "rank",
             Type.BIGINT,
-            "Place in the list; NULL of sites with too few pages or clients, without temporal"
-            " pages, or gone quiet.",
+            "Place in the list; NULL of sites with too few pages or clients, without pages that"
+            " are temporal or expected to be, or gone quiet.",
             nullable=True,
         ),
         ColumnSpec("is_selected", Type.BOOLEAN, "Among the first `sites.top_k`."),

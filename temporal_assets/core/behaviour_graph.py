@@ -22,7 +22,7 @@ from temporal_assets.core.mutual_scores import Links, settle
 from temporal_assets.core.texts import Flags, Floats, Int32s, Int64s
 
 TOLERANCE: Final = 1e-9
-"""Both scores move less than this in a round (design: ranks)."""
+"""Both scores move less than this in a round."""
 
 ROUNDS: Final = 10_000
 """Parts of a site that few transits connect converge slowly; a round costs microseconds."""

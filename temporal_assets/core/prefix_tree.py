@@ -1,4 +1,4 @@
-"""News prefixes: the sections under which nearly all pages are news (NP 5.2).
+"""News prefixes: the sections under which enough pages are news (NP 5.2).
 
 Here: the walk over the trees, with the paper's rule and with ours. Not here: the trees
 (`url_sections`), which pages are news (`labels`), choosing the threshold (`list_tuning`).

@@ -38,7 +38,7 @@ HOST: Final = 2
 PATH: Final = 3
 EXTENSION: Final = 4
 QUERY: Final = 5
-"""Kinds of keys, in the order in which ties are decided (design: host, path, query)."""
+"""Kinds of keys, in the order in which ties are decided: host, path, query."""
 
 MAX_LABELS: Final = 8
 MAX_SEGMENTS: Final = 24

@@ -58,5 +58,8 @@ def windows_job() -> Job:
     return dg.define_asset_job(
         "windows",
         selection=list(WINDOW_NAMES),
-        description="Make what looks back over the window: totals and histories of pages.",
+        description=(
+            "Make what looks back over the window: everything from totals of pages to the policy"
+            " and the evaluation report."
+        ),
     )

@@ -1,6 +1,6 @@
 """From parsed lines to page requests: what is kept, and why the rest is not.
 
-Kept are page requests of people (design: cleaning), with canonical URLs and pseudonymous
+Kept are page requests of people, with canonical URLs and pseudonymous
 clients. Everything costly runs once per distinct value (`encode`). Lines that are not kept are
 counted: *rejected* if they are not well-formed records, *dropped* if they are, but no page view.
 

@@ -57,14 +57,14 @@ class HubEntry(TypedDict):
 
 
 class PrefixEntry(TypedDict):
-    """A beginning of URLs under which new pages are temporal."""
+    """A beginning of URLs under which new pages are news, or temporal (`prefixes.label`)."""
 
     prefix: str
     """Without scheme, ending in `/` or `?`: `news.example/politics/`."""
     site: str
     tier: int
     score: float
-    """Share of temporal pages among `pages`."""
+    """Share of these among `pages`."""
     pages: int
 
 

@@ -157,7 +157,7 @@ def first_of(settings: Settings, day: dt.date) -> dt.date:
 
 
 def learned_days(settings: Settings, day: dt.date) -> dict[int, dt.date]:
-    """By horizon, the day on which lists were made that are judged on `day` (design 6).
+    """By horizon, the day on which lists were made that are judged on `day` (docs/evaluation.md).
 
     Pages born in the days of the horizon after it have been observed for `settle_days` since.
     """

@@ -1,4 +1,4 @@
-"""`news_prefixes`: the prefixes under which nearly all pages are news (NP 5.2)."""
+"""`news_prefixes`: the prefixes under which enough pages are news (NP 5.2)."""
 
 from __future__ import annotations
 

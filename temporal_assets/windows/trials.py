@@ -1,4 +1,4 @@
-"""Trials of lists: what was known when a list was made, and what it is judged by (design 6).
+"""Trials of lists: what was known when a list was made, and what it is judged by.
 
 Here: the days of each trial and the pages on both sides. Not here: lists and measures
 (`seed_evaluation`, `hub_evaluation`).
