@@ -102,6 +102,7 @@ def run(
             {
                 "state": str(settings.state),
                 "files": [file_report(file) for file in (*report.landed, *report.failed)],
+                "copies": report.copies,
                 "unchanged": report.unchanged,
                 "days": report.days,
             }

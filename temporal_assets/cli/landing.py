@@ -96,9 +96,10 @@ def show_landing(report: LandingReport) -> None:
         if len(files) > len(shown):
             console.say(f"and {counted(len(files) - len(shown), 'more file')}")
         lines, rows = sum(file.lines for file in files), sum(map(kept, files))
+        same = f"{counted(report.copies, 'file')} with the same content, " if report.copies else ""
         console.say(
             f"{counted(len(files), 'file')}, {counted(lines, 'line')}, "
-            f"{rows:,} page requests kept; {counted(report.unchanged, 'file')} known already"
+            f"{rows:,} page requests kept; {same}{counted(report.unchanged, 'file')} known already"
         )
     else:
         console.say(f"No new log files; {counted(report.unchanged, 'file')} known already")

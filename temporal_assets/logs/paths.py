@@ -9,6 +9,7 @@ import glob
 import os
 import re
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +22,10 @@ _DATED: Final = re.compile(r"^(?P<base>.+?)[.\-_](?P<date>\d{4}-?\d{2}-?\d{2}\S*
 
 _TEMPORARY: Final = (".tmp", ".temp", ".part", ".partial", ".filepart", ".crdownload", ".swp", "~")
 """Endings of files that somebody is still writing or editing."""
+
+STATE_MARK: Final = Path("landing", "landing.lock")
+"""What a state folder has from its first reading on: what lies in it was made from logs, and would
+be counted again, or are keys."""
 
 _DATED_FILE, _NUMBERED_FILE, _CURRENT_FILE = range(3)
 
@@ -35,8 +40,8 @@ def expand(path: str) -> list[Path]:
     """The log files a file, folder (recursively) or glob means, oldest first.
 
     Rotated files sort by age: `access.log.10.gz`, `access.log.2.gz`, `access.log.1`,
-    `access.log`. Hidden and unfinished files are skipped unless named themselves. Raises
-    `NoSuchLogError` naming the path.
+    `access.log`. Hidden and unfinished files are skipped unless named themselves, and so are state
+    folders (of this program) that lie below what is named. Raises `NoSuchLogError` naming the path.
     """
     return sorted(set(found(path)), key=sort_key)
 
@@ -46,17 +51,39 @@ def found(path: str) -> list[Path]:
     given = Path(path).expanduser()
     if given.is_file():
         return [given]
-    if given.is_dir():
-        files = _walk(given)
-    else:
-        files = []
-        for match in glob.glob(str(given), recursive=True):  # noqa: PTH207 - absolute patterns too
-            entry = Path(match)
-            files.extend(_walk(entry) if entry.is_dir() else [entry] * _is_log(entry))
+    files = _walk(given) if given.is_dir() else _matches(given)
     if not files:
-        kind = "folder holds no log files" if given.is_dir() else "no such file, folder or glob"
-        raise NoSuchLogError(f"{path}: {kind}")
+        raise NoSuchLogError(f"{path}: {_why_none(given)}")
     return files
+
+
+def _matches(pattern: Path) -> list[Path]:
+    """Files that a glob names, and those below the folders that it names."""
+    matches = glob.glob(str(pattern), recursive=True)  # noqa: PTH207 - absolute patterns too
+    entries = [Path(match) for match in matches]
+    folders = [entry for entry in entries if entry.is_dir()]
+    files = [entry for entry in entries if _is_log(entry)]
+    within = {*folders, *(file.parent for file in files)}
+    states = {folder for folder in within if _in_state(folder, pattern)}
+    below = (_walk(folder) for folder in folders if folder not in states)
+    return [*chain.from_iterable(below), *(file for file in files if file.parent not in states)]
+
+
+def _in_state(folder: Path, pattern: Path) -> bool:
+    """Whether a folder lies in a state folder that the glob does not name itself."""
+    stem = next(one for one in pattern.parents if not glob.has_magic(str(one)))
+    above = (one for one in (folder, *folder.parents) if one.is_relative_to(stem))
+    return any((one / STATE_MARK).is_file() for one in above)
+
+
+def _why_none(given: Path) -> str:
+    if (given / STATE_MARK).is_file():
+        return "a state folder of temporal_assets: name the folder or the files of the logs in it"
+    if given.is_dir():
+        return "folder holds no log files"
+    if given.exists():
+        return "no regular file"
+    return "a link that leads nowhere" if given.is_symlink() else "no such file, folder or glob"
 
 
 def is_packed(path: Path) -> bool:
@@ -118,6 +145,9 @@ def _walk(folder: Path) -> list[Path]:
             folders.clear()
             continue
         entered.add(identity)
+        if STATE_MARK.parts[0] in folders and Path(base, STATE_MARK).is_file():
+            folders.clear()
+            continue
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         found.extend(Path(base, name) for name in sorted(files) if _is_log(Path(base, name)))
     return found

@@ -28,7 +28,7 @@ from typing import Final
 import numpy as np
 
 from temporal_assets.engines.base import EngineError, Spread
-from temporal_assets.logs.paths import is_packed
+from temporal_assets.logs.paths import STATE_MARK, is_packed
 from temporal_assets.logs.pseudonyms import KeyRing
 from temporal_assets.settings import Settings
 from temporal_assets.storage.inventory import (
@@ -78,6 +78,8 @@ class LandingReport:
     """What is wrong with sources of the settings that lead to no file."""
     lost_keys: tuple[Path, ...] = ()
     """Keys of pseudonyms that had to be made anew although days had been read with them."""
+    copies: int = 0
+    """Further files with the content of those that were new."""
     torn: tuple[str, ...] = ()
     """What was found damaged in the landing zone, and what became of it."""
 
@@ -106,7 +108,7 @@ def refresh(
     """
     folder = settings.state / "landing"
     folder.mkdir(parents=True, exist_ok=True)
-    alone = held(folder / "landing.lock", "reading logs")
+    alone = held(settings.state / STATE_MARK, "reading logs")
     with alone, scratch_folder(settings.state / "tmp") as scratch:
         inventory = Inventory.load(settings)
         damaged = inventory.set_damaged_aside()
@@ -116,24 +118,27 @@ def refresh(
         reader = LogReader(settings, inventory, scratch, now, progress, patient=patient)
         known = {file.id for file in inventory.files}
         before = {file.id for file in inventory.active}
-        files = {file.id: file for file in _land(reader, inventory.pending(settings), spread)}
+        found = list(_land(reader, inventory.pending(settings), spread))
         # Logs that were renamed are known under their new names by now.
         mended, torn = _mend(inventory, settings)
         if mended:
-            files |= {file.id: file for file in _land(reader, inventory.pending(settings), spread)}
+            found += _land(reader, inventory.pending(settings), spread)
         known, before = known - mended, before - mended
         after = {file.id for file in inventory.active}
         torn += _settled(inventory, settings, damaged)
+        new = [
+            file
+            for file in found
+            if not file.error and (file.id not in known or file.id in after - before)
+        ]
+        landed = {file.id: file for file in new}
         return LandingReport(
-            landed=tuple(
-                file
-                for file in files.values()
-                if not file.error and (file.id not in known or file.id in after - before)
-            ),
+            landed=tuple(landed.values()),
             unchanged=sum(file.id in before for file in inventory.active),
             failed=tuple(inventory.failed),
             missing=tuple(inventory.missing_sources(settings)),
             lost_keys=_lost_keys(reader.keys, days_before),
+            copies=len(new) - len(landed),
             torn=tuple(torn),
         )
 

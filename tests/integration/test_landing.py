@@ -100,6 +100,28 @@ def test_the_same_content_under_any_name_and_compression_is_one_file(
     assert _rows(settings) == 6
 
 
+def test_copies_that_come_together_are_read_once_and_said(state: Path, folder: Path) -> None:
+    settings = _settings(state, folder)
+    content = logs.write(folder / "access.log", logs.day_of_lines(DAY)).read_bytes()
+    (folder / "copy.log").write_bytes(content)
+    (folder / "packed.log.gz").write_bytes(gzip.compress(content))
+    report = refresh(settings)
+    assert (len(report.landed), report.copies, report.unchanged) == (1, 2, 0)
+    assert _rows(settings) == 6
+    again = refresh(settings)
+    assert (again.landed, again.copies, again.unchanged) == ((), 0, 1)
+
+
+def test_a_state_folder_among_the_logs_is_not_read(folder: Path) -> None:
+    """Its landed rows and tables are Parquet with times, clients and URLs, as logs may be."""
+    settings = _settings(folder / "state", folder)
+    logs.write(folder / "access.log", logs.day_of_lines(DAY))
+    for read in (1, 0, 0):
+        report = refresh(settings)
+        assert (len(report.landed), report.failed) == (read, ())
+        assert _rows(settings) == 6
+
+
 def test_a_grown_file_replaces_its_beginning(state: Path, folder: Path) -> None:
     settings = _settings(state, folder)
     lines = logs.day_of_lines(DAY, clients=3)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
-from temporal_assets.logs.paths import NoSuchLogError, expand
+from temporal_assets.logs.paths import STATE_MARK, NoSuchLogError, expand
 
 
 def touch(folder: Path, *names: str) -> None:
@@ -80,6 +81,35 @@ def test_links_are_followed_and_circles_end(tmp_path: Path) -> None:
     (tmp_path / "logs" / "again").symlink_to(tmp_path / "logs")
     (tmp_path / "logs" / "gone.log").symlink_to(tmp_path / "nowhere")
     assert found(tmp_path) == ["logs/access.log"]
+
+
+def test_state_folders_are_no_logs(tmp_path: Path) -> None:
+    """What was made from logs would be counted again, and keys are nobody's business."""
+    touch(tmp_path, "access.log", f"state/{STATE_MARK}", "state/tables/a.parquet", "state/a.json")
+    touch(tmp_path, "state/demo/logs/access.log", "landing/access.log", "web/landing/access.log")
+    others = ["access.log", "landing/access.log", "web/landing/access.log"]
+    for pattern in ("", "*", "**"):
+        assert sorted(found(tmp_path, pattern)) == others
+    assert sorted(found(tmp_path, "**/*.log")) == others
+    (tmp_path / "web" / "link").symlink_to(tmp_path / "state")
+    assert sorted(found(tmp_path)) == others
+    # The logs of the demo lie in its state folder, and have a name of their own.
+    for pattern in ("state/demo", "state/demo/logs/*.log", "state/demo/**/*"):
+        assert found(tmp_path, pattern) == ["state/demo/logs/access.log"]
+    assert found(tmp_path, "state/a.json") == ["state/a.json"]
+    with pytest.raises(NoSuchLogError, match="a state folder of temporal_assets: name the folder"):
+        expand(str(tmp_path / "state"))
+    with pytest.raises(NoSuchLogError, match="no such file, folder or glob"):
+        expand(str(tmp_path / "state" / "*.json"))
+
+
+def test_what_is_no_file_is_called_so(tmp_path: Path) -> None:
+    (tmp_path / "link.log").symlink_to(tmp_path / "nowhere")
+    os.mkfifo(tmp_path / "pipe.log")
+    with pytest.raises(NoSuchLogError, match=r"link\.log: a link that leads nowhere"):
+        expand(str(tmp_path / "link.log"))
+    with pytest.raises(NoSuchLogError, match=r"pipe\.log: no regular file"):
+        expand(str(tmp_path / "pipe.log"))
 
 
 @pytest.mark.parametrize("name", ["missing.log", "*.gz", "empty"])
