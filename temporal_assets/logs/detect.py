@@ -67,10 +67,16 @@ _NO_LIMIT: Final = -(2**63)
 
 _MASKED: Final = re.compile(rb"[0-9]{1,3}(\.[0-9x]{1,3}){3}|[0-9A-Fa-f]*:[0-9A-Fa-f:]*:[x:]*")
 """Addresses of which a part was made unreadable."""
-_NAME: Final = re.compile(rb"(?=.*[A-Za-z])[A-Za-z0-9_.-]+(:\d+)?")
-"""A host by name: whatever an address is not."""
-_DOTTED: Final = re.compile(rb"(?=.*[A-Za-z])([A-Za-z0-9_-]+\.)+[A-Za-z0-9-]+(:\d+)?")
+_NAME: Final = re.compile(rb"(?=.*[A-Za-z\x80-\xff])[A-Za-z0-9_.\x80-\xff-]+(:\d+)?")
+"""A host by name, which may be written in any alphabet: whatever an address is not."""
+_DOTTED: Final = re.compile(
+    rb"(?=.*[A-Za-z\x80-\xff])([A-Za-z0-9_\x80-\xff-]+\.)+[A-Za-z0-9\x80-\xff-]+(:\d+)?"
+)
 """A host by full name: whatever a user of `identd` is not."""
+_SERVED: Final = re.compile(rb"(\d{1,3}(?:\.\d{1,3}){3}|\[[0-9A-Fa-f:.]+\]):(\d{1,5})")
+"""A host that has no name, with its port (`%v:%p`): without one it could be a visitor's address."""
+_FIRST_PORT_OF_CLIENTS: Final = 32_768
+"""Linux gives clients no port below this one, and hardly a server listens above it."""
 
 _SHIPPED: Final = range(1, 9)
 """Words that may stand before a line: 2 of docker compose, 3 of a container's log or of syslog
@@ -120,7 +126,7 @@ def resolve(source: LogSource, head: bytes) -> Format:
         found = _detect(source, head)
     if found is None:
         raise UnknownFormatError(_why_unknown(source, head))
-    if source.format != "auto" and head.strip() and _has_user(found):
+    if source.format != "auto" and head.strip() and _may_be_shipped(found):
         found = _as_shipped(found, source, _without_comments(_sample(head)))
     if found.syntax is not Syntax.PARQUET and _ends_lines_in_returns(head):
         raise UnknownFormatError(_RETURNS)
@@ -244,8 +250,13 @@ def _as_shipped(fmt: Format, source: LogSource, sample: bytes) -> Format:
 
 
 def _all_shipped(candidates: Iterable[Format]) -> Iterator[Format]:
-    with_user = [fmt for fmt in candidates if _has_user(fmt)]
-    return (shipped(fmt, words) for words in _SHIPPED for fmt in with_user)
+    some = [fmt for fmt in candidates if _may_be_shipped(fmt)]
+    return (shipped(fmt, words) for words in _SHIPPED for fmt in some)
+
+
+def _may_be_shipped(fmt: Format) -> bool:
+    """Formats that shippers put words before: HAProxy's logs come by syslog, mostly."""
+    return _has_user(fmt) or fmt.name == "haproxy"
 
 
 def _has_user(fmt: Format) -> bool:
@@ -315,8 +326,16 @@ def _is_plausible(fmt: Format, records: Records, row: int, wanted: Address, olde
         return False
     if not _has_user(fmt) or not fmt.layout.has(Slot.HOST):
         return True
+    host = _value(records.host, row)
     is_full = fmt.name == "ovh" or wanted is Address.REAL
-    return bool((_DOTTED if is_full else _NAME).fullmatch(_value(records.host, row)))
+    return bool((_DOTTED if is_full else _NAME).fullmatch(host)) or _is_served(host, address)
+
+
+def _is_served(host: bytes, address: bytes) -> bool:
+    """Whether a server without a name stands before the address of a visitor."""
+    found = _SERVED.fullmatch(host)
+    is_server = found is not None and int(found[2]) < _FIRST_PORT_OF_CLIENTS
+    return is_server and _is_address(address, Address.REAL)
 
 
 _ANY_ADDRESS: Final = ("combined", "common")
@@ -424,6 +443,11 @@ def _why_unknown(source: LogSource, head: bytes) -> str:
                 f"an error log of {server}, which does not say what was served: let the path of the"
                 " source name access logs alone, as `access.log*` does"
             )
+    if fmt := _detect(source, first + b"\n"):
+        return (
+            f"the first line is one of `{fmt.name}`, but most of those behind it are not. Where"
+            f" they are to be counted as rejected, name the format (--format {fmt.name})"
+        )
     what = f"no known format fits: lines look like `{shape(first)}` (letters are a, digits 9)"
     tried = ", ".join(FORMATS)
     if first.startswith(b"{"):

@@ -374,8 +374,8 @@ _ALL: Final = (
     ),
     _delimited(
         "haproxy",
-        "HAProxy HTTP log by syslog: no referrer, no agent",
-        '- - - - - address [time] - - - status - - - - - - ... "request"',
+        "HAProxy HTTP log, also behind the words of syslog: no referrer, no agent",
+        'address [time] - - - status - - - - - - ... "request"',
         collapse=True,
         escaped=False,
     ),

@@ -97,7 +97,7 @@ CASES: dict[str, tuple[str, dict[str, int], dict[str, str | int | None]]] = {
         {"time": "2015-05-13 23:39:43", "target": "https://www.example.com:443/path/index.html"},
     ),
     "matomo/haproxy.log": (
-        "haproxy",
+        "haproxy after 5 words",
         PLAIN,
         {"time": "2018-09-25 06:05:27", "method": "POST", "target": "/user/"}
         | {"address": "4.3.2.1", "status": 200},
@@ -167,7 +167,7 @@ CASES: dict[str, tuple[str, dict[str, int], dict[str, str | int | None]]] = {
         {"address": "54.36.149.41", "time": "2019-01-22 00:26:14"},
     ),
     "lnav/logfile_haproxy.0": (
-        "haproxy",
+        "haproxy after 5 words",
         {"none": 13, "not_the_format": 4},
         {"address": "141.35.244.171", "time": "2019-02-25 16:19:48"},
     ),

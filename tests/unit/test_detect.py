@@ -51,6 +51,14 @@ def test_an_unknown_name_lists_the_known_ones() -> None:
         (b"www.example.com " + COMBINED, "combined_vhost"),
         (b"intranet " + COMBINED, "combined_vhost"),
         (b"intranet:8080 " + COMMON, "common_vhost"),
+        # A server without a name, as Debian has it by default: its address is no visitor's.
+        (b"127.0.1.1:80 " + COMBINED, "combined_vhost"),
+        (b"[2001:db8::5]:443 " + COMBINED, "combined_vhost"),
+        (b"127.0.1.1:8080 " + COMMON, "common_vhost"),
+        # The port of a client.
+        (b"203.0.113.9:51234 " + COMBINED, "combined"),
+        # A host in its own alphabet.
+        ("bücher.example:8080 ".encode() + COMBINED, "combined_vhost"),
         # A proxy's X-Forwarded-For before the rest is an address, not a host.
         (b"10.0.0.1 " + COMBINED, "combined"),
         # A client name and a user of identd are neither address nor host.
@@ -97,6 +105,27 @@ def test_words_of_a_log_shipper_are_no_visitor(
         assert detected((words + rest) * 3, format=given) == f"{name} after {number} words"
 
 
+HAPROXY = (
+    b"192.0.2.1:5500 [10/Nov/2026:08:01:00.584] ft~ bk/x 0/0/0/0/1 200 0 - - ---- 5/4/0/0/0 0/0 "
+    b'{www.example.com|} "GET /news/1 HTTP/1.1"\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "number"),
+    [
+        (b"", 0),
+        (b"2026-11-10T08:00:00.123456+01:00 lb haproxy[1]: ", 3),
+        (b"<134>Nov 10 08:00:00 haproxy[1]: ", 4),
+        (b"Nov  1 08:00:00 lb haproxy[1]: ", 5),
+    ],
+)
+def test_haproxy_writes_to_syslog_or_to_nobody(words: bytes, number: int) -> None:
+    for given in ("auto", "haproxy"):
+        expected = f"haproxy after {number} words" if number else "haproxy"
+        assert detected((words + HAPROXY) * 3, format=given) == expected
+
+
 def test_only_an_address_makes_words_before_it_those_of_a_shipper() -> None:
     named = COMBINED.replace(b"83.149.9.216 - -", b"host.example.com - jo smith")
     assert detected(named) == "combined"
@@ -114,6 +143,18 @@ def test_only_the_beginning_is_looked_at() -> None:
 
 def test_a_cut_last_line_does_not_count() -> None:
     assert detected(COMBINED + COMMON[:30]) == "combined"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [COMBINED, b'{"time": 1714979289, "address": "203.0.113.7", "url": "https://e.org/a"}\n'],
+)
+def test_a_log_that_begins_well_and_is_mostly_broken_can_be_named(line: bytes) -> None:
+    head = line + b"oops\n" * 3
+    with pytest.raises(UnknownFormatError, match=r"most of those .* \(--format (\w+)\)") as error:
+        detected(head)
+    name = str(error.value).rpartition(" ")[2].rstrip(")")
+    assert detected(head, format=name) == name == detected(line)
 
 
 @pytest.mark.parametrize("head", [b"", b"\n\n", b"  \r\n"])
