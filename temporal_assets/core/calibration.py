@@ -168,13 +168,23 @@ def _above(scores: NDArray[np.float64], levels: NDArray[np.float64]) -> Counts:
 def _choose(table: Table) -> tuple[int, int]:
     """The best cell.
 
-    Of equals, the one in the middle of its run: a threshold at the edge of a plateau is one page
-    away from a worse one.
+    Of equals, the middle of the longest run of neighbouring thresholds: one at the edge of a
+    plateau is one page away from a worse one.
     """
     best = table.performance.max()
-    rows = [np.flatnonzero(row == best) for row in table.performance]
-    day = int(np.argmax([len(row) for row in rows]))
-    return day, int(rows[day][(len(rows[day]) - 1) // 2])
+    runs = [_longest_run(row == best) for row in table.performance]
+    day = int(np.argmax([len(run) for run in runs]))
+    return day, runs[day][(len(runs[day]) - 1) // 2]
+
+
+def _longest_run(flags: NDArray[np.bool_]) -> range:
+    """Positions of the longest run of True, the first of equals; empty where there is none."""
+    edges = np.flatnonzero(np.diff(flags, prepend=False, append=False))
+    starts, stops = edges[::2], edges[1::2]
+    if not len(starts):
+        return range(0)
+    at = np.argmax(stops - starts)
+    return range(int(starts[at]), int(stops[at]))
 
 
 def _deal(truth: NDArray[np.bool_], folds: int) -> Counts:

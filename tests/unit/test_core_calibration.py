@@ -53,6 +53,22 @@ def test_the_choice_is_the_middle_of_the_best_run() -> None:
     assert chosen.performance == 5
 
 
+def test_of_several_best_runs_the_longest_counts() -> None:
+    truth, scores = [True, True, False, False], [[0.35], [0.9], [0.05], [0.55]]
+    # Three of four are right below 0.35 and from 0.55 to 0.9, two in between.
+    levels = [0.1, 0.2, 0.4, 0.6, 0.65, 0.7, 0.75, 0.8]
+    chosen = calibrate(truth, scores, (3,), levels, folds=2)
+    assert (chosen.performance, chosen.threshold) == (3, 0.7)
+
+
+def test_a_day_with_a_run_is_chosen_before_one_whose_best_thresholds_stand_alone() -> None:
+    truth = [True, True, False, False]
+    scores = [[0.35, 0.7], [0.9, 0.05], [0.05, 0.05], [0.55, 0.3]]
+    # Right at 0.1, 0.4, 0.6 and 0.95: 3, 2, 3 and 2 by the first day; 2, 3, 3 and 2 by the other.
+    chosen = calibrate(truth, scores, (1, 5), [0.1, 0.4, 0.6, 0.95], folds=2)
+    assert (chosen.performance, chosen.days, chosen.threshold) == (3, 5, 0.4)
+
+
 def test_cross_validation_is_harder_than_the_sample_where_there_is_nothing_to_learn() -> None:
     rng = np.random.default_rng(1)
     truth, scores = rng.random(300) < 0.5, rng.random((300, 8))
