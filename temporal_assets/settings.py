@@ -866,7 +866,9 @@ def load_settings(state: str | os.PathLike[str] | None = None, **overrides: Any)
         return Loaded(state=folder, **overrides)
     except ValidationError as error:
         raise SettingsError(_in_words(error, file)) from error
-    except ValueError as error:  # no TOML, or no UTF-8
+    except UnicodeDecodeError as error:
+        raise SettingsError(f"{file}: this is no UTF-8: save it as UTF-8") from error
+    except ValueError as error:  # no TOML
         raise SettingsError(f"{file}: {error}") from error
 
 

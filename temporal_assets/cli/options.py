@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from temporal_assets.cli.exits import CommandError
+from temporal_assets.cli.exits import USAGE, CommandError
 
 if TYPE_CHECKING:
     from temporal_assets.settings import Settings
@@ -34,7 +34,10 @@ def settings_of(state: Path | None) -> Settings:
     """The settings of a state folder, which need not exist yet."""
     from temporal_assets.settings import load_settings
 
-    return load_settings(state)
+    settings = load_settings(state)
+    if settings.state.exists() and not settings.state.is_dir():
+        raise CommandError(f"{settings.state} is a file: name a folder with --state", USAGE)
+    return settings
 
 
 def existing_settings(state: Path | None) -> Settings:

@@ -56,6 +56,7 @@ _MAGIC: Final = (
     (b"BZh", "bzip2"),
     (b"\xfd7zXZ\x00", "xz"),
 )
+_LONGEST_MAGIC: Final = max(len(magic) for magic, _ in _MAGIC)
 _ZSTD_SKIPPABLE: Final = tuple(bytes([0x50 + n]) + b"\x2a\x4d\x18" for n in range(16))
 """zstd files may begin with a frame of metadata (pzstd writes one)."""
 
@@ -319,6 +320,10 @@ class LogStream:
             if members and not inside:
                 # Members may be padded with zeros to a tape's or disk's block size.
                 data = data.lstrip(b"\0")
+                if data and len(data) < _LONGEST_MAGIC:
+                    data += self._read(_READ)
+                if not _may_begin(kind, data):
+                    raise _BrokenArchiveError(f"trailing garbage in {kind}")
             if not data and unpacker.needs_input:
                 data = self._read(_READ)
                 if not data:
@@ -340,6 +345,13 @@ class LogStream:
                 raise _BrokenArchiveError(f"{kind} expands {made // given} times: refused")
         if inside:
             raise _BrokenArchiveError(f"truncated {kind}")
+
+
+def _may_begin(kind: str, data: bytes) -> bool:
+    """Whether a member may begin so. Unpackers wait for the rest of a head that is none."""
+    magics = [magic for magic, one in _MAGIC if one == kind]
+    magics += _ZSTD_SKIPPABLE if kind == "zstd" else ()
+    return any(magic.startswith(data[: len(magic)]) for magic in magics)
 
 
 def _decompress(unpacker: _Decompressor, piece: bytes, kind: str, first_of_later: bool) -> bytes:

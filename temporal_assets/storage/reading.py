@@ -403,9 +403,14 @@ def _explain_nothing(
     reason, (_, samples) = max(reasons.items(), key=lambda entry: entry[1][0])
     example = f", for example line {samples[0][0]}: {samples[0][1]!r}" if samples else ""
     hint = f"; it looks like `{likely}`" if likely and likely != fmt.name else ""
+    advice = (
+        "See docs/log-formats.md for the times that are understood"
+        if reason == Reject.BAD_TIME.label
+        else "State the format of the source"
+    )
     raise UnreadableError(
         f"none of {content.lines:,} lines can be read as `{fmt.name}`{hint} "
-        f"({reason}{example}). State the format of the source"
+        f"({reason}{example}). {advice}"
     )
 
 

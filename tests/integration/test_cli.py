@@ -561,6 +561,21 @@ def test_a_mistyped_state_folder_is_not_an_empty_one(state: Path, command: str) 
     assert not state.exists()
 
 
+@pytest.mark.parametrize("command", ["status", "materialize"])
+def test_a_file_is_no_state_folder(log: Path, command: str) -> None:
+    result = call(command, "--state", log)
+    assert result.exit_code == 2
+    assert f"{log} is a file: name a folder with --state" in result.stderr
+
+
+def test_settings_are_utf_8(state: Path) -> None:
+    state.mkdir()
+    (state / "settings.toml").write_bytes("[cleaning]".encode("utf-16"))
+    result = call("status", "--state", state)
+    assert result.exit_code == 1
+    assert "settings.toml: this is no UTF-8: save it as UTF-8" in result.stderr
+
+
 def test_broken_settings_are_named(state: Path) -> None:
     state.mkdir()
     (state / "settings.toml").write_text("[window]\ndays = 0\n")

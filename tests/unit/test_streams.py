@@ -148,7 +148,7 @@ def test_a_wrong_checksum_is_damage(tmp_path: Path) -> None:
 
 
 @each_packer
-@pytest.mark.parametrize("garbage", [b"garbage" * 100, b"\xff\xfe\xfd" * 500])
+@pytest.mark.parametrize("garbage", [b"garbage" * 100, b"\xff\xfe\xfd" * 500, b"JUNKJUNK"])
 def test_garbage_after_an_archive_is_reported_and_not_read(
     tmp_path: Path, kind: str, garbage: bytes
 ) -> None:
