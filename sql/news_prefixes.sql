@@ -32,8 +32,7 @@ quiet AS (
         $drops_quiet
         AND date_diff('day', first_seen, $day) >= $quiet_days
         AND CAST(recent_views AS DOUBLE) / $recent_days
-            < $quiet_share * CAST(all_views AS DOUBLE)
-                / (date_diff('day', first_seen, $day) + 1)
+            < $quiet_share * CAST(all_views AS DOUBLE) / observed_days
 )
 
 SELECT

@@ -1,7 +1,7 @@
 -- section_scores: the scores of folders and programs (TW 6), and the ranked list of those that
 --   stand for their site: a section is split where one beneath it is certainly better
 -- inputs: scored_sections, section_paths
--- parameters: day, min_pages, min_clients, top_k, recent_days, observed_days, quiet_share
+-- parameters: day, min_pages, min_clients, top_k, recent_days, quiet_days, quiet_share, first, days, seen_before
 -- output: section_scores
 -- grain: prefix
 WITH beneath AS (
@@ -75,9 +75,24 @@ FROM (
         FROM (
             SELECT
                 *,
-                CAST(recent_views AS DOUBLE) / $recent_days
-                    < $quiet_share * CAST(views AS DOUBLE) / $observed_days AS is_quiet
-            FROM scored_sections
+                date_diff('day', first_seen, $day) >= $quiet_days
+                    AND CAST(recent_views AS DOUBLE) / $recent_days
+                        < $quiet_share * CAST(views AS DOUBLE) / observed_days AS is_quiet
+            FROM (
+                SELECT
+                    *,
+                    list_extract(seen_before, $days + 1)
+                        - list_extract(
+                            seen_before, CAST(date_diff('day', $first, first_seen) + 1 AS INTEGER)
+                        ) AS observed_days
+                FROM (
+                    SELECT
+                        *,
+                        -- Of the window's days, how many are there before each, and in all.
+                        CAST(string_split($seen_before, ',') AS BIGINT[]) AS seen_before
+                    FROM scored_sections
+                )
+            )
         ) AS scored
         INNER JOIN wholes ON wholes.section = scored.prefix
     )

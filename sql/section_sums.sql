@@ -6,6 +6,7 @@
 SELECT
     page_sections.site AS site,
     section,
+    min(birth) AS first_seen,
     count(*) AS pages,
     sum(CASE WHEN is_temporal THEN 1 ELSE 0 END) AS temporal_pages,
     sum(CASE WHEN is_news THEN 1 ELSE 0 END) AS news_pages,

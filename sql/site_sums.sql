@@ -19,8 +19,8 @@ SELECT
     max(last_seen) AS last_seen,
     date_diff('day', min(first_seen), $day) >= $quiet_days
         AND CAST(sum(recent_views) AS DOUBLE) / $recent_days
-            < $quiet_share * CAST(sum(all_views) AS DOUBLE)
-                / (date_diff('day', min(first_seen), $day) + 1) AS is_quiet
+            -- The host that was seen first has the most days.
+            < $quiet_share * CAST(sum(all_views) AS DOUBLE) / max(observed_days) AS is_quiet
 FROM site_activity
 LEFT JOIN (
     -- A host has several roots where it has several ports.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -55,10 +55,17 @@ class Labelled:
                 name, day, [path], inputs=[], settings_digest=digest, extra={"missing_days": []}
             )
 
-    def write_days(self, pages: Mapping[str, list[int]], clients: int = _MANY) -> None:
+    def write_days(
+        self,
+        pages: Mapping[str, list[int]],
+        clients: int = _MANY,
+        missing: Collection[int] = (),
+    ) -> None:
         """Views and transits of all days; no page has more than `clients` different clients."""
         self.clients = clients
         for n in range(len(next(iter(pages.values())))):
+            if n in missing:
+                continue
             read = [(url, views[n]) for url, views in sorted(pages.items()) if views[n]]
             self.publish(
                 "page_views",
@@ -82,10 +89,12 @@ class Labelled:
         temporal: set[str],
         news: set[str],
         young: Mapping[str, float | None] = {},
+        births: Mapping[str, int] = {},
     ) -> None:
         """What is known of the window that ends with day `last`.
 
-        `young` are pages of two days without a curve, with the probability that they are temporal.
+        `young` are pages of two days without a curve, with the probability that they are temporal;
+        others were born on the first day of the window, or as `births` has it.
         """
         histories, labels = [], []
         first = max(0, last - self.days + 1)
@@ -99,7 +108,7 @@ class Labelled:
             histories.append(
                 page
                 | {
-                    "birth": self.day(last - 1 if url in young else 0),
+                    "birth": self.day(last - 1 if url in young else births.get(url, first)),
                     "total": total[url],
                     "views": padded,
                 }

@@ -37,9 +37,7 @@ WITH enough AS (
   WHERE
     :drops_quiet
     AND DATEDIFF(DAY, first_seen, :day) >= :quiet_days
-    AND CAST(recent_views AS DOUBLE) / :recent_days < :quiet_share * CAST(all_views AS DOUBLE) / (
-      DATEDIFF(DAY, first_seen, :day) + 1
-    )
+    AND CAST(recent_views AS DOUBLE) / :recent_days < :quiet_share * CAST(all_views AS DOUBLE) / observed_days
 )
 SELECT
   :day AS day,

@@ -1,6 +1,6 @@
 -- section_scores: made from sql/section_scores.sql by `python -m temporal_assets.engines.translation`; edit that
 -- inputs: scored_sections, section_paths
--- parameters: day, min_clients, min_pages, observed_days, quiet_share, recent_days, top_k
+-- parameters: day, days, first, min_clients, min_pages, quiet_days, quiet_share, recent_days, seen_before, top_k
 WITH beneath AS (
   SELECT
     section_paths.prefix AS prefix,
@@ -82,8 +82,23 @@ FROM (
     FROM (
       SELECT
         *,
-        CAST(recent_views AS DOUBLE) / :recent_days < :quiet_share * CAST(views AS DOUBLE) / :observed_days AS is_quiet
-      FROM {scored_sections} AS scored_sections
+        DATEDIFF(DAY, first_seen, :day) >= :quiet_days
+        AND CAST(recent_views AS DOUBLE) / :recent_days < :quiet_share * CAST(views AS DOUBLE) / observed_days AS is_quiet
+      FROM (
+        SELECT
+          *,
+          GET(seen_before, (
+            :days + 1
+          ) - 1) - GET(seen_before, (
+            CAST(DATEDIFF(DAY, :first, first_seen) + 1 AS INT)
+          ) - 1) AS observed_days
+        FROM (
+          SELECT
+            *,
+            CAST(SPLIT(:seen_before, CONCAT('\\Q', ',', '\\E')) AS ARRAY<BIGINT>) AS seen_before
+          FROM {scored_sections} AS scored_sections
+        )
+      )
     ) AS scored
     INNER JOIN wholes
       ON wholes.section = scored.prefix

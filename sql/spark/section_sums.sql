@@ -4,6 +4,7 @@
 SELECT
   page_sections.site AS site,
   section,
+  MIN(birth) AS first_seen,
   COUNT(*) AS pages,
   SUM(CASE WHEN is_temporal THEN 1 ELSE 0 END) AS temporal_pages,
   SUM(CASE WHEN is_news THEN 1 ELSE 0 END) AS news_pages,

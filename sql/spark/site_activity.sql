@@ -1,15 +1,30 @@
 -- site_activity: made from sql/site_activity.sql by `python -m temporal_assets.engines.translation`; edit that
 -- inputs: page_views
--- parameters: recent_from
+-- parameters: days, first, recent_from, seen_before
 SELECT
-  site AS host,
-  MIN(day) AS first_seen,
-  MAX(day) AS last_seen,
-  SUM(views) AS all_views,
-  SUM(CASE WHEN day >= :recent_from THEN views ELSE 0 END) AS recent_views,
-  MAX(views) AS clients
-FROM {page_views} AS page_views
-GROUP BY
-  site
+  host,
+  first_seen,
+  last_seen,
+  GET(seen_before, (
+    :days + 1
+  ) - 1) - GET(seen_before, (
+    CAST(DATEDIFF(DAY, :first, first_seen) + 1 AS INT)
+  ) - 1) AS observed_days,
+  all_views,
+  recent_views,
+  clients
+FROM (
+  SELECT
+    CAST(SPLIT(:seen_before, CONCAT('\\Q', ',', '\\E')) AS ARRAY<BIGINT>) AS seen_before,
+    site AS host,
+    MIN(day) AS first_seen,
+    MAX(day) AS last_seen,
+    SUM(views) AS all_views,
+    SUM(CASE WHEN day >= :recent_from THEN views ELSE 0 END) AS recent_views,
+    MAX(views) AS clients
+  FROM {page_views} AS page_views
+  GROUP BY
+    site
+)
 ORDER BY
-  site NULLS LAST
+  host NULLS LAST

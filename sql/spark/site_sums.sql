@@ -16,9 +16,7 @@ SELECT
   MIN(first_seen) AS first_seen,
   MAX(last_seen) AS last_seen,
   DATEDIFF(DAY, MIN(first_seen), :day) >= :quiet_days
-  AND CAST(SUM(recent_views) AS DOUBLE) / :recent_days < :quiet_share * CAST(SUM(all_views) AS DOUBLE) / (
-    DATEDIFF(DAY, MIN(first_seen), :day) + 1
-  ) AS is_quiet
+  AND CAST(SUM(recent_views) AS DOUBLE) / :recent_days < :quiet_share * CAST(SUM(all_views) AS DOUBLE) / MAX(observed_days) AS is_quiet
 FROM {site_activity} AS site_activity
 LEFT JOIN (
   SELECT

@@ -28,7 +28,7 @@ _AGAIN: Final = "`page_labels` was made again since: materialise the day again."
 
 PREFIX_TREES: Final = Table(
     name="prefix_trees",
-    version=2,
+    version=3,
     description=(
         "Every folder and program with the counts of all reliable pages in it and beneath it: the"
         " URL prefix trees of NP 5.2, one a host. A URL with a query is a page of its program."
@@ -47,6 +47,12 @@ PREFIX_TREES: Final = Table(
         ColumnSpec("parent", Type.VARCHAR, "The section above; NULL of a root.", nullable=True),
         ColumnSpec("depth", Type.BIGINT, "Sections above; 0 of a root."),
         ColumnSpec("is_program", Type.BOOLEAN, "A program; the others are folders."),
+        ColumnSpec(
+            "first_seen",
+            Type.DATE,
+            "First day of the window with views of one of its pages.",
+            sources=("page_histories.birth",),
+        ),
         ColumnSpec("own_pages", Type.BIGINT, "Pages directly in it, not in a section beneath."),
         ColumnSpec("pages", Type.BIGINT, "Pages in it and beneath."),
         ColumnSpec(
@@ -103,7 +109,7 @@ PREFIX_TREES: Final = Table(
     ),
     key=_KEY,
     rules=(
-        not_null("prefix_trees", ("site", "prefix", "depth", "is_program", *_COUNTS)),
+        not_null("prefix_trees", ("site", "prefix", "depth", "is_program", "first_seen", *_COUNTS)),
         day_is_partition("prefix_trees"),
         unique("prefix_trees", _KEY),
         no_rows(

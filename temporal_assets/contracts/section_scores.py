@@ -75,7 +75,10 @@ SECTION_SCORES: Final = Table(
             Type.BOOLEAN,
             "In the last `sites.quiet_days` days its pages had less than `sites.quiet_share` of"
             " their usual views.",
-            sources=("prefix_trees.recent_views", "prefix_trees.views"),
+            sources=(
+                *("prefix_trees.recent_views", "prefix_trees.views"),
+                "prefix_trees.first_seen",
+            ),
         ),
         ColumnSpec(
             "rank",

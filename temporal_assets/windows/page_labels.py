@@ -6,30 +6,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-import numpy as np
-
 from temporal_assets.core.page_section import SECTION
-from temporal_assets.core.texts import Flags
 from temporal_assets.windows.asset import Job, WindowAsset
 from temporal_assets.windows.calibration import CALIBRATION
-from temporal_assets.windows.days import observed_days
+from temporal_assets.windows.days import window_days
 from temporal_assets.windows.interest_curves import INTEREST_CURVES
 from temporal_assets.windows.page_histories import PAGE_HISTORIES
 
 
-def days_before(observed: Flags) -> list[int]:
-    """How many days of a window are there before each of them, and in all."""
-    return [0, *np.cumsum(observed).tolist()]
-
-
 def _make(job: Job) -> Sequence[Path]:
-    labels, observed = job.settings.labels, observed_days(job)
+    labels = job.settings.labels
     parameters = {
         "day": job.day,
-        "first": job.first,
-        "days": len(observed),
-        # A list that every engine can read.
-        "seen_before": ",".join(map(str, days_before(observed))),
+        **window_days(job),
         "calibrated": labels.thresholds == "calibrated",
         "section": SECTION,
         "n": labels.n,

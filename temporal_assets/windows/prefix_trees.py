@@ -20,6 +20,7 @@ _SECTION_SUMS: Final = passing(
     columns=(
         ColumnSpec("site", Type.VARCHAR, "Host of the section."),
         ColumnSpec("section", Type.VARCHAR, "The deepest section of these pages."),
+        ColumnSpec("first_seen", Type.DATE, "First day of the window with views of them."),
         ColumnSpec("pages", Type.BIGINT, "Reliable pages."),
         ColumnSpec("temporal_pages", Type.BIGINT, "By the curve."),
         ColumnSpec("news_pages", Type.BIGINT, "By concentration."),

@@ -8,26 +8,25 @@ from typing import Final
 
 from temporal_assets import contracts
 from temporal_assets.windows.asset import Job, WindowAsset
-from temporal_assets.windows.days import observed_days
+from temporal_assets.windows.days import window_days
 from temporal_assets.windows.prefix_trees import PREFIX_TREES
 from temporal_assets.windows.scored import scoring_of, with_scores, write_scores
 from temporal_assets.windows.sections import write_section_paths
+from temporal_assets.windows.site_scores import quietness
 
 _SCORED: Final = with_scores("scored_sections", contracts.PREFIX_TREES.columns)
 
 
 def _make(job: Job) -> Sequence[Path]:
     sites = job.settings.sites
-    trees, observed = job.files("prefix_trees"), observed_days(job)
+    trees = job.files("prefix_trees")
     parameters = {
         "day": job.day,
         "min_pages": scoring_of(job.settings).min_pages,
         "min_clients": job.settings.privacy.min_clients,
         "top_k": sites.top_k,
-        # The day itself is there, or there would be no window.
-        "recent_days": int(observed[-sites.quiet_days :].sum()),
-        "observed_days": int(observed.sum()),
-        "quiet_share": sites.quiet_share,
+        **quietness(job),
+        **window_days(job),
     }
     inputs = {
         "scored_sections": write_scores(job, trees, _SCORED),

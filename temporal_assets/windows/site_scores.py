@@ -14,7 +14,7 @@ from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.core.curves import MIN_LIFE
 from temporal_assets.logs.domains import registrable_domain
 from temporal_assets.windows.asset import Job, WindowAsset
-from temporal_assets.windows.days import observed_days
+from temporal_assets.windows.days import observed_days, window_days
 from temporal_assets.windows.early_labels import EARLY_LABELS
 from temporal_assets.windows.page_histories import PAGE_HISTORIES
 from temporal_assets.windows.page_labels import PAGE_LABELS
@@ -27,6 +27,7 @@ _ACTIVITY: Final = (
     ColumnSpec("host", Type.VARCHAR, "Host of the pages."),
     ColumnSpec("first_seen", Type.DATE, "First day with views in the window."),
     ColumnSpec("last_seen", Type.DATE, "Last day with views."),
+    ColumnSpec("observed_days", Type.BIGINT, "Days of the window that are there since the first."),
     ColumnSpec("all_views", Type.BIGINT, "Views of all pages."),
     ColumnSpec("recent_views", Type.BIGINT, "Views of the last days."),
     ColumnSpec("clients", Type.BIGINT, "The most clients of a page on a day."),
@@ -103,7 +104,7 @@ def write_activity(job: Job) -> list[str]:
     made = job.engine.query(
         "site_activity",
         {"page_views": job.window("page_views").files},
-        {"recent_from": job.day - dt.timedelta(days=recent - 1)},
+        {"recent_from": job.day - dt.timedelta(days=recent - 1), **window_days(job)},
         HOST_ACTIVITY,
         job.out,
     )

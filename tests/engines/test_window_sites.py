@@ -54,6 +54,7 @@ def test_the_tree_of_a_site(mixed: Labelled) -> None:
         "parent": None,
         "depth": 0,
         "is_program": False,
+        "first_seen": FIRST,
         "own_pages": 1,
         "pages": 15,
         "temporal_pages": 6,
@@ -225,6 +226,32 @@ def test_a_site_comes_and_goes(engine: Engine, tmp_path: Path) -> None:
     assert left["last_seen"] == here.day(6)
     assert found[8]["news.example"]["change"] == "steady"
     assert set(found[9]) == {"news.example"}
+
+
+@pytest.mark.parametrize(
+    ("views", "missing"),
+    [
+        # 100 views since day 4, 25 a day: of the window's days it would be 12.5, and 10 enough.
+        ([0, 0, 0, 0, 40, 40, 10, 10], ()),
+        # 46 views on six days, 7.7 a day: of all eight it would be 5.75, and 3 enough.
+        ([10, 0, 0, 10, 10, 10, 3, 3], (1, 2)),
+    ],
+)
+def test_usual_views_are_those_of_the_days_that_are_there_since_the_first(
+    engine: Engine, tmp_path: Path, views: list[int], missing: tuple[int, ...]
+) -> None:
+    """A site, its only section and its prefix go quiet together."""
+    here = Labelled(engine, tmp_path, sites={"min_pages": 1, "quiet_days": 2, "quiet_share": 0.5})
+    steady = {f"https://news.example/{n}": [9] * 8 for n in range(4)}
+    over = {f"https://games.example/{n}": views for n in range(4)}
+    here.write_days(steady | over, missing=missing)
+    births = {url: views.index(max(views)) for url in over}
+    here.write_labels(7, steady | over, set(steady | over), set(steady | over), births=births)
+    here.make(7)
+    for asset in ("site_scores", "section_scores"):
+        found = {row["site"]: row["is_quiet"] for row in here.rows(asset, 7)}
+        assert found == {"games.example": True, "news.example": False}
+    assert [row["prefix"] for row in here.rows("news_prefixes", 7)] == ["news.example/"]
 
 
 def test_rising_and_falling_are_among_those_that_stay(engine: Engine, tmp_path: Path) -> None:
