@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import os
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -29,10 +30,11 @@ from temporal_assets.defs.events import Event
 from temporal_assets.defs.old_runs import old_runs
 from temporal_assets.defs.partitions import first_day, ranges, today
 from temporal_assets.defs.resources import INSTALLATION, Installation
+from temporal_assets.logs.paths import STATE_MARK
 from temporal_assets.quality import verdicts
 from temporal_assets.quality.log_files import evaluate_logs
 from temporal_assets.quality.verdicts import Judgement
-from temporal_assets.settings import DEFAULT_STATE, Settings
+from temporal_assets.settings import Settings
 from temporal_assets.storage.durable import replace_text
 from temporal_assets.storage.inventory import Inventory
 from temporal_assets.storage.kept import Kept
@@ -112,16 +114,19 @@ class Outcome:
 def prepare_home(settings: Settings) -> Path:
     """The folder to use as DAGSTER_HOME; made, with its `dagster.yaml`, when it is not there.
 
-    A `dagster.yaml` that is there is left alone: it is the operator's to change.
+    A `dagster.yaml` that is there is left alone: it is the operator's to change. But where it names
+    the folder of a state that has been moved or copied since, it would write there.
     """
     home = settings.state / "dagster"
     home.mkdir(parents=True, exist_ok=True)
     config = home / _CONFIG
     with FileLock(home / "prepare.lock"):
         if not config.exists():
-            # The file at the top of the project names the default state folder as it lies there.
-            text = _template().read_text("utf-8")
-            replace_text(config, text.replace(f"{DEFAULT_STATE}/dagster", _quoted(home)))
+            # Dagster keeps everything in its home. The file at the top of the project, which has
+            # none, names the default state folder as it lies there.
+            replace_text(config, _PLACES.sub("", _template().read_text("utf-8")))
+        elif _is_elsewhere(text := config.read_text("utf-8"), home):
+            replace_text(config, _PLACES.sub("", text))
         if not (home / "history").exists():
             # Two processes that make Dagster's databases at the same time spoil them.
             dg.DagsterInstance.from_config(str(home)).dispose()
@@ -426,6 +431,34 @@ def _template() -> Path:
     return installed if installed.is_file() else Path(__file__).parents[1] / _CONFIG
 
 
-def _quoted(path: Path) -> str:
-    """A path inside a double-quoted YAML text, for which JSON's escapes are right."""
-    return json.dumps(str(path), ensure_ascii=False)[1:-1]
+_PLACES: Final = re.compile(
+    r"""(?:# Runs, events, .*
+)?storage:
+  sqlite:
+    base_dir: (?P<home>".*")
+local_artifact_storage:
+  module: .*
+  class: .*
+  config:
+    base_dir: (?P=home)
+compute_logs:
+  module: .*
+  class: .*
+  config:
+    base_dir: ".*"
+""",
+)
+"""Where Dagster keeps what, as `dagster.yaml` has it."""
+
+
+def _is_elsewhere(config: str, home: Path) -> bool:
+    """Whether it names the home of a state folder that was moved or copied to this one."""
+    found = _PLACES.search(config)
+    if found is None:
+        return False
+    try:
+        named = Path(json.loads(found["home"]))  # YAML's quotes have JSON's escapes
+    except ValueError:
+        return False  # written by hand
+    is_ours = named.name == home.name and named != home
+    return is_ours and (not named.exists() or (named.parent / STATE_MARK).is_file())

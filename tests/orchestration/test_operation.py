@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,9 @@ import dagster as dg
 import pytest
 import yaml
 
+from temporal_assets import operate
 from temporal_assets.defs import lifelines
+from temporal_assets.logs.paths import STATE_MARK
 from temporal_assets.operate import prepare_home
 from temporal_assets.settings import load_settings
 from temporal_assets.storage.landing import refresh
@@ -37,9 +40,41 @@ def test_the_home_holds_everything_of_dagster(state: Path) -> None:
     assert home == state / "dagster"
     config = yaml.safe_load((home / "dagster.yaml").read_text("utf-8"))
     assert config["telemetry"] == {"enabled": False}
-    assert config["storage"]["sqlite"]["base_dir"] == str(home)
-    assert config["compute_logs"]["config"]["base_dir"] == str(home / "storage")
-    assert config["local_artifact_storage"]["config"]["base_dir"] == str(home)
+    with dg.DagsterInstance.from_config(str(home)) as instance:
+        assert instance.storage_directory() == str(home / "storage")
+        ref = instance.get_ref()
+    kept = (ref.storage_data, ref.local_artifact_storage_data, ref.compute_logs_data)
+    places = [yaml.safe_load(data.config_yaml)["base_dir"] for data in kept if data]
+    assert places == [str(home), str(home), str(home / "storage")]
+
+
+def _as_released_before(home: Path) -> str:
+    """`dagster.yaml` as it was written once: with the place of its own folder."""
+    text = (Path(operate.__file__).parents[1] / "dagster.yaml").read_text("utf-8")
+    return text.replace("temporal_state/dagster", str(home))
+
+
+@pytest.mark.parametrize("is_copied", [False, True])
+def test_a_home_that_was_moved_or_copied_is_not_left_behind(
+    tmp_path: Path, is_copied: bool
+) -> None:
+    old = prepare_home(load_settings(tmp_path / "old"))
+    (old / "dagster.yaml").write_text(_as_released_before(old), "utf-8")
+    (tmp_path / "old" / STATE_MARK).parent.mkdir()
+    (tmp_path / "old" / STATE_MARK).touch()
+    assert prepare_home(load_settings(tmp_path / "old")) == old
+    assert (old / "dagster.yaml").read_text("utf-8") == _as_released_before(old)
+    (shutil.copytree if is_copied else shutil.move)(tmp_path / "old", tmp_path / "new")
+    home = prepare_home(load_settings(tmp_path / "new"))
+    with dg.DagsterInstance.from_config(str(home)) as instance:
+        assert instance.storage_directory() == str(tmp_path / "new" / "dagster" / "storage")
+    assert (tmp_path / "old").exists() == is_copied
+    # A place that the operator has chosen is none of ours.
+    elsewhere = tmp_path / "fast" / "dagster"
+    elsewhere.mkdir(parents=True)
+    (home / "dagster.yaml").write_text(_as_released_before(elsewhere), "utf-8")
+    prepare_home(load_settings(tmp_path / "new"))
+    assert (home / "dagster.yaml").read_text("utf-8") == _as_released_before(elsewhere)
 
 
 def test_a_home_may_have_any_name(tmp_path: Path) -> None:
