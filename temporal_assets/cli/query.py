@@ -80,6 +80,7 @@ def _result(sql: str, state: Path | None) -> pa.Table:
 
     from temporal_assets import contracts
     from temporal_assets.notebook import Artifacts
+    from temporal_assets.storage.store import DAMAGED
 
     settings = existing_settings(state)
     try:
@@ -88,6 +89,10 @@ def _result(sql: str, state: Path | None) -> pa.Table:
     except duckdb.CatalogException as error:
         known = ", ".join(f"{table.name}({_columns(table)})" for table in contracts.TABLES)
         raise CommandError(f"{error}\nThe views are {known}", USAGE) from None
+    except duckdb.InvalidInputException as error:
+        said = str(error).removeprefix("Invalid Input Error: ")
+        # Views of damaged days say so in our own words.
+        raise CommandError(said, FAILED if DAMAGED in said else USAGE) from None
     except (duckdb.ProgrammingError, duckdb.DataError, duckdb.NotSupportedError) as error:
         raise CommandError(str(error), USAGE) from None
     except duckdb.Error as error:

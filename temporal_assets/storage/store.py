@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import fsspec
 import pyarrow as pa
@@ -406,9 +406,13 @@ def _protocols(fs: Any) -> tuple[str, ...]:
     return (fs.protocol,) if isinstance(fs.protocol, str) else tuple(fs.protocol)
 
 
+DAMAGED: Final = "cannot be used: make it again"
+"""What every message of a damaged partition says, also through a view."""
+
+
 def _damaged(path: str, fault: str, asset: str, day: dt.date) -> DamagedPartition:
     return DamagedPartition(
-        f"{path} {fault}, so {asset} of {day} cannot be used: make it again "
+        f"{path} {fault}, so {asset} of {day} {DAMAGED} "
         f"(temporal-assets materialize {asset} --day {day})"
     )
 

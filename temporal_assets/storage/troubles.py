@@ -24,6 +24,11 @@ _TOO_LARGE: Final = (
     "a file would become larger than this user or this disk allows (`ulimit -f`, a quota). "
     f"{_WHOLE}; raise the limit, and run the same command again"
 )
+_DISK_FAULT: Final = (
+    "the disk did not take or give what was written: it is full, a limit on the size of files was "
+    f"reached (`ulimit -f`, a quota), or it is failing. {_WHOLE}; mend that, and run the same "
+    "command again"
+)
 _READ_ONLY: Final = (
     f"{{where}} cannot be written: its disk is mounted read-only. {_WHOLE}; make it writable, and "
     "run the same command again"
@@ -46,6 +51,7 @@ _WORDS: Final = (
     ("disk is full", _FULL_DISK),
     ("disk quota exceeded", _FULL_DISK),
     ("file too large", _TOO_LARGE),
+    ("disk i/o error", _DISK_FAULT),  # SQLite
     ("read-only file system", _READ_ONLY),
     ("readonly database", _READ_ONLY),
     ("permission denied", _DENIED),

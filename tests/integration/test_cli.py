@@ -9,6 +9,7 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -559,6 +560,19 @@ def test_a_mistyped_state_folder_is_not_an_empty_one(state: Path, command: str) 
     assert result.exit_code == 1
     assert f"there is no state folder {state}" in result.stderr
     assert not state.exists()
+
+
+def test_a_damaged_day_is_no_wrong_call(built: tuple[Path, Any], tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    shutil.copytree(built[0], state)
+    for part in (state / "tables" / "page_views").rglob("*.parquet"):
+        part.write_bytes(part.read_bytes()[:100])
+    result = call("query", "SELECT count(*) FROM page_views", "--state", state)
+    assert result.exit_code == 1
+    said = re.sub(r"\s+", " ", result.stderr)
+    assert "cannot be used: make it again (temporal-assets materialize page_views --day" in said
+    assert "Invalid Input Error" not in said
+    assert call("query", "SELECT 1 FROM nothing", "--state", state).exit_code == 2
 
 
 @pytest.mark.parametrize("command", ["status", "materialize"])

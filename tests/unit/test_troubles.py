@@ -27,6 +27,7 @@ def _behind(cause: Exception) -> Exception:
         (sqlite3.OperationalError("database or disk is full"), "folder is full"),
         (_behind(OSError(errno.ENOSPC, "No space left on device")), "folder is full"),
         (OSError(errno.EFBIG, "File too large"), "ulimit -f"),
+        (sqlite3.OperationalError("disk I/O error"), "ulimit -f"),
         (OSError(errno.EROFS, "Read-only file system", "/data/x"), "/data/x cannot be written"),
         (PermissionError(errno.EACCES, "Permission denied", "/data/x"), "/data/x: permission"),
         (sqlite3.OperationalError("attempt to write a readonly database"), "cannot be written"),
