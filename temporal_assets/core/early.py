@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -112,15 +112,32 @@ def learn(
     views, t = np.asarray(first_views, np.float64), np.asarray(truth, np.bool_)
     if views.shape[1] < max(ages):
         raise ValueError(f"{max(ages)} first days are needed, not {views.shape[1]}")
-    prior = Prior.learn(t, sites, sections)
-    own = prior.of(sites, sections, without=t)
+    by_site, by_section = np.asarray(sites), np.asarray(sections)
+    prior = Prior.learn(t, by_site, by_section)
     enough = len(t) >= MIN_PAGES and 0 < t.sum() < len(t)
     if not enough:
         return Early(prior, tuple(ages), (None,) * len(ages))
+    fold = _deal(t)
+    own = _unseen_priors(t, by_site, by_section, fold)
     page, shown = _with_copies(views, max(ages), copies)
-    fold = _deal(t)[page]
-    models = [_learn_age(_features(shown[:, :k], own[page]), t[page], fold) for k in ages]
+    models = [_learn_age(_features(shown[:, :k], own[page]), t[page], fold[page]) for k in ages]
     return Early(prior, tuple(ages), tuple(models))
+
+
+def _unseen_priors(
+    truth: NDArray[np.bool_], sites: NDArray[Any], sections: NDArray[Any], fold: NDArray[np.int64]
+) -> Floats:
+    """The prior of each page from the other folds.
+
+    Were only the page itself left out, its label could be told from what is missing: of a section,
+    all temporal pages would have the one prior, and all others a slightly higher one.
+    """
+    own = np.empty(len(truth))
+    for part in range(_FOLDS):
+        held = fold == part
+        others = Prior.learn(truth[~held], sites[~held], sections[~held])
+        own[held] = others.of(sites[held], sections[held])
+    return own
 
 
 def _with_copies(views: Floats, days: int, copies: int) -> tuple[NDArray[np.int64], Floats]:

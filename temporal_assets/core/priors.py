@@ -67,25 +67,13 @@ class Prior:
         centre = (temporal + site.strength * rate) / (pages + site.strength)
         return cls(float(rate), site, _level(t, by_section, centre))
 
-    def of(
-        self, sites: ArrayLike, sections: ArrayLike, *, without: ArrayLike | None = None
-    ) -> Floats:
-        """Probability for pages of these sites and sections.
-
-        `without` holds the labels of the pages themselves if they were learned from: each is then
-        taken out of its own prior.
-        """
+    def of(self, sites: ArrayLike, sections: ArrayLike) -> Floats:
+        """Probability for pages of these sites and sections."""
         by_site, by_section = np.asarray(sites), np.asarray(sections)
-        one, own = 0.0, np.zeros(len(by_site))
-        if without is not None:
-            one, own = 1.0, np.asarray(without, np.float64)
         rate = np.full(len(by_site), self.rate)
         for level, names in ((self._sites, by_site), (self._sections, by_section)):
             pages, temporal = level.counts(names)
-            seen = np.maximum(pages - one, 0.0)
-            rate = (np.maximum(temporal - own, 0.0) + level.strength * rate) / (
-                seen + level.strength
-            )
+            rate = (temporal + level.strength * rate) / (pages + level.strength)
         return rate
 
 

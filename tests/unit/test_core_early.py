@@ -7,7 +7,7 @@ import pytest
 
 from temporal_assets.core.early import learn, score_label, score_probability
 from temporal_assets.core.logistic import fit_logistic, fit_monotone, row_products
-from temporal_assets.core.metrics import reliability
+from temporal_assets.core.metrics import brier, reliability
 from temporal_assets.core.priors import Prior
 
 
@@ -43,11 +43,23 @@ def test_a_small_section_is_drawn_to_its_site() -> None:
 
 
 def test_a_page_is_no_evidence_for_itself() -> None:
-    truth = np.array([True, False, False, False] * 10)
-    names = np.array([f"s{k}" for k in range(40)])
-    prior = Prior.learn(truth, names, names)
-    own = prior.of(names, names, without=truth)
-    np.testing.assert_allclose(own, own[0])
+    """Of one section the history says nothing, and views that tell nothing leave the share.
+
+    Were each page left out of its section's history, that would tell its label: all temporal ones
+    would have one prior, all others another.
+    """
+    rng = np.random.default_rng(5)
+    truth = rng.random(600) < 0.4
+    views = rng.poisson(9, (600, 7))
+    names = np.full(600, "news.example/a/")
+    found = learn(views, truth, names, names).probability(views, np.full(600, 7), names, names)
+    assert found.mean() == pytest.approx(truth.mean(), abs=0.05)
+    assert np.abs(found - truth.mean()).mean() < 0.1
+    # What is known of a page's views is used: those of temporal ones fall.
+    views[truth] = rng.poisson([30, 15, 8, 4, 2, 1, 1], (truth.sum(), 7))
+    taught = learn(views, truth, names, names)
+    told = taught.probability(views, np.full(600, 3), names, names)
+    assert brier(truth, told) < 0.05
 
 
 def test_logistic_regression_finds_the_odds() -> None:
