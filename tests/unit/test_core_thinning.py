@@ -64,7 +64,8 @@ def test_copies_are_no_evidence_for_their_own_site() -> None:
     names = np.array([f"s{n}" for n in range(1000)])
     model = learn(np.ones_like(views), truth, names, names, copies=2)
     p = model.probability(np.ones((1000, 7)), np.full(1000, 3), names, names)
-    assert np.ptp(p) < 1e-9
+    # Shares of other folds differ by a page.
+    assert np.ptp(p) < 0.05
     unknown = model.probability(np.ones((1, 7)), [3], ["new"], ["new"])
     assert 0.3 < unknown[0] < 0.7
 
