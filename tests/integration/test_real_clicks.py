@@ -23,15 +23,21 @@ def found(shared_data: Path) -> dict[tuple[int, str], Score]:
 def test_two_days_of_clicks_say_more_than_any_other_answer(
     found: dict[tuple[int, str], Score],
 ) -> None:
-    """Measured: 0.860 right against 0.640 by concentration and 0.499 by the portal's history."""
+    """Measured: 0.958 right against 0.640 by concentration and 0.499 by the portal's history."""
     early = found[2, EARLY]
-    assert early.accuracy > 0.82
+    assert early.accuracy > 0.93
     assert early.accuracy > found[2, CONCENTRATION].accuracy + 0.15
     assert early.log_loss is not None
-    assert early.log_loss < 0.3 < (found[2, PRIOR].log_loss or 0)
+    assert early.log_loss < 0.12 < (found[2, PRIOR].log_loss or 0)
 
 
-def test_one_day_on_one_site_says_nothing_and_hardly_pretends_to(
+def test_one_day_on_one_site_says_something_and_pretends_to_no_more(
     found: dict[tuple[int, str], Score],
 ) -> None:
-    assert found[1, EARLY].log_loss == pytest.approx(found[1, PRIOR].log_loss, abs=0.02)
+    """Measured: 0.705 right; the history of one site says nothing of its pages."""
+    early = found[1, EARLY]
+    assert early.accuracy > 0.67
+    assert early.reliability is not None
+    assert early.reliability.error < 0.06
+    assert early.log_loss is not None
+    assert early.log_loss < 0.55 < (found[1, PRIOR].log_loss or 0)
