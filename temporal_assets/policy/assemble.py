@@ -179,7 +179,7 @@ def assemble(
         inputs=[{"name": name, "digest": digest} for name, digest in provenance.inputs],
         includes_subdomains=includes_subdomains,
         urls=_url_rules(rules, skips_static=skips_static),
-        sites=_sites(ranked, used),
+        sites=_sites(ranked, used, includes_subdomains),
         hubs=hubs,
         prefixes=prefixes,
         patterns=patterns,
@@ -349,18 +349,26 @@ _LAST_OF_PATTERNS: Final = 12
 """What has a pattern comes before what has none."""
 
 
-def _sites(ranked: Sequence[Row], used: set[str]) -> list[SiteEntry]:
+def _sites(ranked: Sequence[Row], used: set[str], includes_subdomains: bool) -> list[SiteEntry]:
     """The list, and the sites that something of the policy lies on."""
     tiers = tiers_of([-row["rank"] for row in ranked], _LAST_OF_PATTERNS + 1, LATER_TIERS[1])
     entries = [
         SiteEntry(site=row["site"], rank=row["rank"], score=row["score"], tier=tier)
         for row, tier in zip(ranked, tiers, strict=True)
     ]
-    listed = {entry["site"] for entry in entries}
+    listed = {entry["site"]: entry["tier"] for entry in entries}
+    above = listed if includes_subdomains else {}
     return entries + [
-        SiteEntry(site=site, rank=None, score=None, tier=LATER_TIERS[1])
-        for site in sorted(used - listed)
+        SiteEntry(site=site, rank=None, score=None, tier=_tier_above(site, above))
+        for site in sorted(used - listed.keys())
     ]
+
+
+def _tier_above(host: str, listed: Mapping[str, int]) -> int:
+    """That of the listed domain that a host lies below, or the last one."""
+    parts = host.split(".")
+    domains = (".".join(parts[n:]) for n in range(1, len(parts)))
+    return next((listed[domain] for domain in domains if domain in listed), LATER_TIERS[1])
 
 
 def _url_rules(rules: UrlRules, *, skips_static: bool) -> UrlRulesEntry:

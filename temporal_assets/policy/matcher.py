@@ -143,7 +143,7 @@ class Policy:
                 return cls(documents.read(file))
         except documents.PolicyError:
             raise  # it says all there is to say
-        except (KeyError, IndexError, TypeError, ValueError) as error:
+        except (KeyError, IndexError, TypeError, ValueError, OverflowError) as error:
             raise documents.PolicyError(
                 f"{file} is damaged ({type(error).__name__}: {error}): copy it again"
             ) from error

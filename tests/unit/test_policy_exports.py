@@ -14,15 +14,25 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import pyarrow as pa
 import pytest
 import yaml
 
 from temporal_assets.policy import Policy
+from temporal_assets.policy.assemble import (
+    HUBS,
+    PATTERNS,
+    PREFIXES,
+    SITES,
+    Choices,
+    Tables,
+    assemble,
+)
 from temporal_assets.policy.document import Document
 from temporal_assets.policy.exports import TARGETS, export, sitemap
 from temporal_assets.policy.exports.heritrix import surt
 from temporal_assets.policy.exports.rules import rules
-from tests.policies import PRIVATE, URLS, WHOLE, document, tier_of
+from tests.policies import PRIVATE, PROVENANCE, URLS, WHOLE, document, tier_of
 
 WITHOUT_PORTS = [url for url in URLS if ":8443" not in url]
 
@@ -376,3 +386,54 @@ def test_the_command_knows_all_targets() -> None:
     from temporal_assets.cli.export import TARGET_NAMES
 
     assert TARGET_NAMES.split(", ") == sorted(TARGETS)
+
+
+# ------------------------------------------------------------------------------------- domains
+
+
+def test_what_is_skipped_on_a_host_is_not_skipped_below_it(doc: Document) -> None:
+    """Patterns are of one host, files that are no pages of a domain with all its hosts."""
+    domains = by_domain(doc)
+    assert Policy(domains).match("https://sub.news.example/user/login?next=%2F").decision != "skip"
+    scopes = json.loads(TARGETS["stormcrawler"](domains)["fast.urlfilter.json"])
+    below = [one["patterns"] for one in scopes if one["scope"].startswith("domain:")]
+    assert below
+    assert not any("login" in pattern for patterns in below for pattern in patterns)
+    (own,) = (one["patterns"] for one in scopes if one["scope"] == "host:news.example")
+    assert any("login" in pattern for pattern in own)
+    lines = TARGETS["nutch"](domains)["conf/fast-urlfilter.txt"].splitlines()
+    scope = ""
+    skipped = []
+    for line in lines:
+        if "DenyPathQuery" not in line:
+            scope = line
+        elif "login" in line:
+            skipped.append(scope)
+    assert "Host news.example" in skipped
+    assert not any(one.startswith("Domain") for one in skipped)
+
+
+def test_a_host_below_a_listed_domain_has_its_tier() -> None:
+    made = Tables(
+        pa.Table.from_pylist(
+            [{"site": "example.com", "rank": 1, "score": 0.9, "clients": 9}], SITES
+        ),
+        pa.Table.from_pylist(
+            [
+                {"url": "https://www.example.com/", "rank": 1, "tier": 1, "temporal_pages": 9}
+                | {"interval_seconds": 300, "clients": 9}
+            ],
+            HUBS,
+        ),
+        PREFIXES.empty_table(),
+        PATTERNS.empty_table(),
+    )
+    found = assemble(made, PROVENANCE, Choices(), includes_subdomains=True)
+    policy = Policy(found)
+    for url in ("https://www.example.com/x", "https://other.example.com/x"):
+        assert policy.match(url).tier == tier_of(url, rules(found)) == 13
+    apart = assemble(made, PROVENANCE, Choices())
+    assert [(entry["site"], entry["tier"]) for entry in apart["sites"]] == [
+        ("example.com", 13),
+        ("www.example.com", 15),
+    ]

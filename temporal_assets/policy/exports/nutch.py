@@ -7,7 +7,7 @@ are ignored with an error in the log), a filter that ends without a rule for eve
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from temporal_assets.policy.document import TIERS, Document
@@ -73,19 +73,24 @@ def _prefix_filter(document: Document) -> str:
 
 def _fast_filter(document: Document) -> str:
     """What is skipped on known hosts. The filter only denies: the others keep to known hosts."""
-    expressions: dict[str, list[str]] = {entry["site"]: [] for entry in document["sites"]}
-    for rule in rules(document):
-        if rule.kind == "static":
-            for denied in expressions.values():
-                denied.append(rule.expression)
+    static = [rule.expression for rule in rules(document) if rule.kind == "static"]
+    skipped: dict[str, list[str]] = {entry["site"]: [] for entry in document["sites"]}
     for rule, expression in skipped_paths(document):
-        expressions[rule.site].append(expression)
-    scope = "Domain" if document["includes_subdomains"] else "Host"
+        skipped[rule.site].append(expression)
     lines = []
-    for site, denied in expressions.items():
-        if denied:
-            lines += [f"{scope} {site}", *(f"  DenyPathQuery {_one_word(e)}" for e in denied), ""]
+    for site, own in skipped.items():
+        # Patterns are of one host, and not of those below it.
+        if document["includes_subdomains"]:
+            lines += [*_denied("Domain", site, static), *_denied("Host", site, own)]
+        else:
+            lines += _denied("Host", site, [*static, *own])
     return _text(lines)
+
+
+def _denied(scope: str, site: str, expressions: Sequence[str]) -> list[str]:
+    if not expressions:
+        return []
+    return [f"{scope} {site}", *(f"  DenyPathQuery {_one_word(e)}" for e in expressions), ""]
 
 
 def _one_word(expression: str) -> str:

@@ -53,7 +53,6 @@ def _fast_filter(document: Document) -> str:
     """What is skipped on known hosts; a scope for each, since an ALLOW ends its own scope only."""
     every = rules(document)
     static = [f"DenyPathQuery {rule.path}" for rule in every if rule.kind == "static"]
-    kind = "domain" if document["includes_subdomains"] else "host"
     scopes: list[dict[str, Any]] = []
     for site, group in of_site(every).items():
         patterns = [
@@ -61,7 +60,12 @@ def _fast_filter(document: Document) -> str:
             for rule in group
             if rule.kind != "site" and rule.path is not None
         ]
-        scopes.append({"scope": f"{kind}:{site}", "patterns": static + patterns})
+        # Patterns, hubs and prefixes are of one host, and not of those below it.
+        if document["includes_subdomains"]:
+            scopes.append({"scope": f"domain:{site}", "patterns": static})
+            scopes += [{"scope": f"host:{site}", "patterns": patterns}] if patterns else []
+        else:
+            scopes.append({"scope": f"host:{site}", "patterns": static + patterns})
     return json.dumps(scopes, indent=1) + "\n"
 
 
