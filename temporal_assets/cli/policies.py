@@ -44,10 +44,10 @@ def policy_path(policy: Path | None, state: Path | None) -> Path:
 
 
 def read_policy(path: Path) -> Document:
-    """The document; a `CommandError` says why there is none."""
-    from temporal_assets.policy.document import PolicyError, read
+    """The document of a policy that can be used; a `CommandError` says why there is none."""
+    from temporal_assets.policy import Policy, PolicyError
 
     try:
-        return read(path)
+        return Policy.load(path).document
     except PolicyError as error:
         raise CommandError(str(error)) from None

@@ -29,6 +29,7 @@ from temporal_assets.cli import doctor, ingest
 from temporal_assets.cli.app import SUMMARIES, app
 from tests import logs
 from tests.mail_server import WebServer, serving
+from tests.policies import document
 
 BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 ROBOT = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
@@ -573,6 +574,22 @@ def test_a_damaged_day_is_no_wrong_call(built: tuple[Path, Any], tmp_path: Path)
     assert "cannot be used: make it again (temporal-assets materialize page_views --day" in said
     assert "Invalid Input Error" not in said
     assert call("query", "SELECT 1 FROM nothing", "--state", state).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("policy",), ("export", "nutch", "--to", "out"), ("crawl", "--to", "out", "--contact", "x")],
+)
+def test_a_damaged_policy_is_said_before_anything_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    hubs = [hub | {"url": "no-scheme"} for hub in document()["hubs"]]
+    Path("policy.json").write_text(json.dumps(document() | {"hubs": hubs}), "utf-8")
+    result = call(*command, "--policy", "policy.json")
+    assert result.exit_code == 1
+    assert "policy.json is damaged" in result.stderr
+    assert not Path("out").exists()
 
 
 @pytest.mark.parametrize("command", ["status", "materialize"])
