@@ -213,10 +213,15 @@ def _lines_of(log: Path) -> int:
 
 
 def transits_by_us(folder: Path, _: str) -> Job:
-    """`sql/transits.sql`."""
-    from benchmarks.suite_windows import queried
+    """The file of `transits`."""
+    import pyarrow.parquet as pq
 
-    return queried(folder, "transits", {"requests": [_requests(folder)]}, {})
+    from benchmarks.suite_windows import made
+    from temporal_assets.daily_transits import make_transits
+
+    files = [_requests(folder)]
+    day = pq.read_table(files[0], columns=["day"])["day"][0].as_py()
+    return made(folder, files, lambda engine, out: make_transits(engine, files, day, out))
 
 
 def transits_by_pandas(folder: Path, _: str) -> Job:

@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import datetime as dt
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.suite_job import Done, Job, Sized
+
+if TYPE_CHECKING:
+    from temporal_assets.engines.base import Engine
 
 _PAGES: Final[Sized] = {"small": 40_000, "medium": 400_000, "paper": 2_000_000}
 FIRST: Final = dt.date(2025, 3, 3)
@@ -72,16 +76,25 @@ def _make(folder: Path, sql: str, inputs: dict[str, list[str]], parameters: Any,
 def queried(folder: Path, sql: str, inputs: dict[str, list[str]], parameters: Any) -> Job:
     """One of our SQL files over Parquet, into Parquet."""
     from temporal_assets import contracts
+
+    table = contracts.table(sql.removesuffix("_onward"))
+    files = [path for several in inputs.values() for path in several]
+    return made(
+        folder, files, lambda engine, out: engine.query(sql, inputs, parameters, table, out)
+    )
+
+
+def made(folder: Path, inputs: list[str], make: Callable[[Engine, Path], list[Path]]) -> Job:
+    """What an engine makes of Parquet files in a folder, which is one file."""
     from temporal_assets.engines.duckdb import DuckDBEngine
     from temporal_assets.settings import load_settings
 
     engine = DuckDBEngine(load_settings(folder / "state"))
-    rows = sum(pq.read_metadata(path).num_rows for files in inputs.values() for path in files)
+    rows = sum(pq.read_metadata(path).num_rows for path in inputs)
 
     def job() -> Done:
         with tempfile.TemporaryDirectory(dir=folder) as out:
-            table = contracts.table(sql.removesuffix("_onward"))
-            (path,) = engine.query(sql, inputs, parameters, table, Path(out))
+            (path,) = make(engine, Path(out))
             return rows, pq.read_metadata(path).num_rows
 
     job()  # the database is open

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 
 from temporal_assets import contracts
 from temporal_assets.contracts import ColumnSpec, Table, Type, passing
+from temporal_assets.daily_transits import make_transits
 from temporal_assets.engines.base import Engine, Inputs
 from temporal_assets.settings import Settings
 from temporal_assets.storage.integrity import DamagedFile
@@ -29,7 +30,7 @@ from temporal_assets.storage.segments import SCHEMA
 from temporal_assets.storage.store import Store
 
 DERIVED: Final = ("page_views", "transits")
-"""Daily assets made from `requests` by one SQL file each."""
+"""Daily assets made from `requests` alone."""
 
 DAILY_ASSETS: Final = ("requests", "rejects", *DERIVED)
 """All daily assets, in the order the data flows."""
@@ -174,7 +175,11 @@ def build_derived(store: Store, engine: Engine, asset: str, day: dt.date) -> Day
     store.verify(source, building=True)
     files = store.paths(source)
     with store.scratch() as scratch:
-        parts = engine.query(asset, {"requests": files}, {}, contracts.table(asset), scratch)
+        parts = (
+            make_transits(engine, files, day, scratch)
+            if asset == "transits"
+            else engine.query(asset, {"requests": files}, {}, contracts.table(asset), scratch)
+        )
         manifest = store.publish(
             asset,
             day,

@@ -43,6 +43,12 @@ class ParquetRows:
     def __len__(self) -> int:
         return int(self._bounds[-1])
 
+    def unpacked_bytes(self, columns: Sequence[str]) -> int:
+        """Of some columns of all rows, as they are encoded: strings of a dictionary count once."""
+        groups = [file.metadata.row_group(group) for file, group in self._groups]
+        every = (group.column(at) for group in groups for at in range(group.num_columns))
+        return sum(one.total_uncompressed_size for one in every if one.path_in_schema in columns)
+
     def blocks(
         self, columns: Sequence[str], make: Callable[[pa.Table], Result]
     ) -> Iterator[Result]:

@@ -33,7 +33,8 @@ ALLOWED = {
     "alerts": PURE | {"reports"},
     "crawl": MIDDLE | {"policy"},
     "notebook": MIDDLE,
-    "daily": MIDDLE,
+    "daily_transits": MIDDLE,
+    "daily": MIDDLE | {"daily_transits"},
     "windows": MIDDLE | {"daily", "policy", "crawl"},
     "defs": MIDDLE | {"daily", "windows", "policy", "crawl", "what_if", "alerts"},
     "build": MIDDLE | {"daily", "windows", "defs", "policy", "crawl"},
@@ -149,7 +150,19 @@ def test_core_is_pure(repository: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "room", ["logs", "storage", "engines", "daily", "windows", "notebook", "cli", "demo", "alerts"]
+    "room",
+    [
+        "logs",
+        "storage",
+        "engines",
+        "daily",
+        "daily_transits",
+        "windows",
+        "notebook",
+        "cli",
+        "demo",
+        "alerts",
+    ],
 )
 def test_dagster_stays_in_its_shells(repository: Path, room: str) -> None:
     users = {

@@ -196,9 +196,24 @@ def test_requests_are_made_of_two_scans(corpus: Corpus) -> None:
     assert (corpus.daily["requests"].rows, corpus.daily["requests"].files) == (2 * REQUESTS, 4)
 
 
-@pytest.mark.parametrize("asset", ["page_views", "transits"])
-def test_what_is_made_of_requests_reads_them_once(corpus: Corpus, asset: str) -> None:
-    assert (corpus.daily[asset].rows, corpus.daily[asset].files) == (REQUESTS, 1)
+def test_views_are_made_of_one_scan(corpus: Corpus) -> None:
+    assert (corpus.daily["page_views"].rows, corpus.daily["page_views"].files) == (REQUESTS, 1)
+
+
+def test_transits_read_three_columns_once(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The database writes, and scans no file."""
+    read: list[tuple[int, tuple[str, ...]]] = []
+
+    def noting(rows: pq.ParquetFile, groups: list[int], columns: list[str], **rest: Any) -> Any:
+        table = plain(rows, groups, columns, **rest)
+        read.append((len(table), tuple(columns)))
+        return table
+
+    plain = pq.ParquetFile.read_row_groups
+    monkeypatch.setattr(pq.ParquetFile, "read_row_groups", noting)
+    work = corpus.engine.during(lambda: _make(corpus, "transits", FIRST))
+    assert read == [(REQUESTS, ("url", "referrer", "client"))]
+    assert work.files == 0
 
 
 def test_the_next_window_reads_what_has_changed(corpus: Corpus) -> None:

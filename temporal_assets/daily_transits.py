@@ -1,0 +1,164 @@
+"""`transits` of a day by numbers: its URLs and clients are numbered in their order, once each.
+
+A day names a URL many times. To sort its rows as text is to compare URLs that begin alike, each as
+often as it is named; here each is put in its place once. A row then is one integer of 64 bits,
+which says target, referrer and client in this order: rows are told apart and sorted as integers,
+and become text again on their way into the file, which is that of sql/transits.sql, byte for byte.
+
+Here: the rows of one day, for one machine. Not here: reading and writing (`engines`), which days
+are made (`daily`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from temporal_assets.contracts import TRANSITS
+from temporal_assets.core.texts import Int32s, Int64s
+from temporal_assets.engines.arrow_texts import encoded
+from temporal_assets.engines.base import Engine
+from temporal_assets.engines.batches import in_order
+from temporal_assets.engines.parquet_rows import ParquetRows
+
+_TEXTS: Final = ("url", "referrer")
+_COLUMNS: Final = (*_TEXTS, "client")
+"""Of `requests`."""
+
+_MOST_BYTES: Final = 600 << 20
+"""Of a day's columns as they are encoded. 7.5 million requests have 457 MiB, and need 1.5 GB, no
+more than the database; a day that may need over 2 GB is its business, for it spills."""
+
+_PART_ROWS: Final = 1 << 18
+"""Two megabytes of integers, which stay in the cache while they are sorted."""
+
+_THREADS: Final = 2
+"""Parts that are made while one is written: a part takes no longer to make than to write."""
+
+_BITS: Final = 63
+"""Of an integer that says a row. Places of referrers and clients are of 32 bits and of 31."""
+
+_NOWHERE: Final = -1
+"""Number of a referrer that is NULL, which comes first."""
+
+
+def make_transits(engine: Engine, requests: Sequence[str], day: dt.date, out: Path) -> list[Path]:
+    """The files of a day's `transits`, in the folder `out`."""
+    # A cluster shares the sorting of text out among its machines.
+    if engine.spread is None:
+        rows = ParquetRows(requests, repeated=_TEXTS)
+        if len(rows) and rows.unpacked_bytes(_COLUMNS) <= _MOST_BYTES:
+            return _by_numbers(engine, _numbered(rows), day, out)
+    return engine.query("transits", {"requests": requests}, {}, TRANSITS, out)
+
+
+def _by_numbers(engine: Engine, rows: _Rows, day: dt.date, out: Path) -> list[Path]:
+    tables = in_order(rows.distinct, rows.parts(), _THREADS)
+    reader = pa.RecordBatchReader.from_batches(
+        TRANSITS.arrow_schema,
+        (batch for table in tables for batch in _of_day(day, table).to_batches()),
+    )
+    return engine.write(reader, TRANSITS, out)
+
+
+def _of_day(day: dt.date, table: pa.Table) -> pa.Table:
+    days = pa.repeat(pa.scalar(day, pa.date32()), len(table))
+    return table.append_column("day", days).select(TRANSITS.column_names)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Requests that are transits, as numbers."""
+
+    urls: pa.Array
+    """Distinct targets and referrers, ascending."""
+    clients: pa.Array
+    """Distinct clients, ascending."""
+    target: Int32s
+    referrer: Int32s
+    client: Int32s
+    """Of each row, places in `urls` and `clients`."""
+
+    @property
+    def bits(self) -> tuple[int, int]:
+        """What referrers, with one for nowhere, and clients take of an integer."""
+        return len(self.urls).bit_length(), (len(self.clients) - 1).bit_length()
+
+    def parts(self) -> Iterator[Int64s]:
+        """Which rows to sort together: those of neighbouring targets, in the order of targets."""
+        counts = np.bincount(self.target, minlength=len(self.urls))
+        # Within a part, the place of a target takes what the others leave of an integer.
+        most = 1 << (_BITS - sum(self.bits))
+        places = np.arange(len(self.urls))
+        part = (np.cumsum(counts) - counts) // _PART_ROWS + places // most
+        # Of 16 bits, mostly, which are sorted by their digits.
+        of_row = part.astype(np.min_scalar_type(part[-1]))[self.target]
+        order = np.argsort(of_row, kind="stable")
+        bounds = np.flatnonzero(np.diff(of_row[order])) + 1
+        yield from (rows for rows in np.split(order, bounds) if len(rows))
+
+    def distinct(self, rows: Int64s) -> pa.Table:
+        """Those that differ among some, in order."""
+        for_referrer, for_client = (np.uint64(bits) for bits in self.bits)
+        first = self.target[rows].min()
+        key = (self.target[rows] - first).astype(np.uint64)
+        key = key << for_referrer | (self.referrer[rows] - _NOWHERE).astype(np.uint64)
+        key = key << for_client | self.client[rows].astype(np.uint64)
+        key.sort()
+        key = key[np.append(True, key[1:] != key[:-1])]
+        client = _lowest(key, for_client)
+        key >>= for_client
+        referrer = _lowest(key, for_referrer) + _NOWHERE
+        target = (key >> for_referrer).astype(np.int64) + first
+        return pa.table(
+            {
+                "referrer": self.urls.take(pa.array(referrer, mask=referrer == _NOWHERE)),
+                "target": self.urls.take(pa.array(target)),
+                "client": self.clients.take(pa.array(client)),
+            }
+        )
+
+
+def _numbered(requests: ParquetRows) -> _Rows:
+    blocks = list(requests.blocks(_COLUMNS, _with_encoded_clients))
+    url, referrer, client = (
+        [chunk for block in blocks for chunk in block[name].chunks] for name in _COLUMNS
+    )
+    urls, numbers = _numbers(url + referrer)
+    clients, client_numbers = _numbers(client)
+    target, referrer_numbers = np.split(numbers, 2)
+    kept = target != referrer_numbers
+    return _Rows(urls, clients, target[kept], referrer_numbers[kept], client_numbers[kept])
+
+
+def _with_encoded_clients(block: pa.Table) -> pa.Table:
+    place = block.column_names.index("client")
+    return block.set_column(place, "client", encoded(block["client"]))
+
+
+def _numbers(pieces: Sequence[pa.DictionaryArray]) -> tuple[pa.Array, Int32s]:
+    """Distinct values of all pieces, ascending, and the place among them of each row's.
+
+    That of a row that is NULL is `_NOWHERE`.
+    """
+    alike = pa.chunked_array(pieces).unify_dictionaries().chunks
+    values = alike[0].dictionary
+    order = pc.array_sort_indices(values)
+    places = np.full(len(values) + 1, _NOWHERE, np.int32)
+    places[order.to_numpy()] = np.arange(len(values), dtype=np.int32)
+    # -1 looks up the last, which is no value.
+    codes = (one.indices.fill_null(-1).to_numpy() for one in alike)
+    return values.take(order), np.concatenate([places[one] for one in codes])
+
+
+def _lowest(values: NDArray[np.uint64], bits: np.uint64) -> Int64s:
+    one = np.uint64(1)
+    return (values & ((one << bits) - one)).astype(np.int64)

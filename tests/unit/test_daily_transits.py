@@ -1,0 +1,126 @@
+"""Transits of a day by numbers are the file of sql/transits.sql, byte for byte."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from temporal_assets import contracts, daily_transits
+from temporal_assets.daily_transits import make_transits
+from temporal_assets.engines.base import Engine
+from temporal_assets.engines.duckdb import DuckDBEngine
+from temporal_assets.settings import load_settings
+
+DAY = dt.date(2026, 3, 29)
+Row = tuple[str, str | None, int]
+
+urls = st.sampled_from([
+    "https://a.example/",
+    "https://a.example/a",
+    "https://a.example/a%20b",
+    "https://a.example/ü",
+    "https://a.example/\U0001f600",
+    "http://a.example/",
+])  # fmt: skip
+rows = st.lists(
+    st.tuples(urls, st.none() | urls, st.sampled_from([-(2**63), -1, 0, 7, 2**63 - 1])),
+    max_size=30,
+)
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> DuckDBEngine:
+    return DuckDBEngine(load_settings(tmp_path_factory.mktemp("state")))
+
+
+class _NoQuery:
+    """An engine that may write, and is not to be asked."""
+
+    spread = None
+
+    def __init__(self, engine: Engine) -> None:
+        self.write = engine.write
+
+    def query(self, *_: Any) -> list[Path]:
+        raise AssertionError("rows that fit are not the database's")
+
+
+def _write(folder: Path, files: Sequence[Sequence[Row]], group: int) -> list[str]:
+    paths = []
+    for number, part in enumerate(files):
+        url, referrer, client = zip(*part, strict=True) if part else ((), (), ())
+        table = pa.table({
+            "day": pa.array([DAY] * len(part), pa.date32()),
+            "url": pa.array(url, pa.string()),
+            "referrer": pa.array(referrer, pa.string()),
+            "client": pa.array(client, pa.int64()),
+        })  # fmt: skip
+        paths.append(str(folder / f"requests-{number}.parquet"))
+        pq.write_table(table, paths[-1], row_group_size=group, use_dictionary=number % 2 == 0)
+    return paths
+
+
+def _both(engine: DuckDBEngine, requests: list[str], folder: Path) -> tuple[bytes, bytes]:
+    """What is made by numbers, and by the query."""
+    made, asked = folder / "made", folder / "asked"
+    made.mkdir()
+    asked.mkdir()
+    (one,) = make_transits(_NoQuery(engine), requests, DAY, made)  # type: ignore[arg-type]
+    (other,) = engine.query("transits", {"requests": requests}, {}, contracts.TRANSITS, asked)
+    return one.read_bytes(), other.read_bytes()
+
+
+@given(
+    files=st.lists(rows, min_size=1, max_size=3).filter(any),
+    group=st.integers(1, 9),
+    part=st.sampled_from([1, 4, 1 << 18]),
+    bits=st.sampled_from([6, 7, 63]),
+)
+@example(files=[[("https://a.example/", "https://a.example/", 1)]], group=1, part=1, bits=63)
+def test_the_file_is_that_of_the_query(
+    engine: DuckDBEngine, files: list[list[Row]], group: int, part: int, bits: int
+) -> None:
+    """Nulls, reloads alone, doubles across files and groups, one part and many, few bits left."""
+    with pytest.MonkeyPatch.context() as patch, TemporaryDirectory() as folder:
+        patch.setattr(daily_transits, "_PART_ROWS", part)
+        patch.setattr(daily_transits, "_BITS", bits)
+        made, asked = _both(engine, _write(Path(folder), files, group), Path(folder))
+    assert made == asked
+
+
+def test_many_rows_of_several_groups(engine: DuckDBEngine, tmp_path: Path) -> None:
+    """Groups of the file are cut where the query cuts them, whatever the parts are."""
+    random = np.random.default_rng(7)
+    names = [f"https://a.example/{n}" for n in range(90_000)]
+    places = random.zipf(1.3, (2, 400_000)) % len(names)
+    clients = random.integers(-(2**63), 2**63, 5_000)[random.integers(0, 5_000, 400_000)]
+    several = [
+        (names[target], names[referrer] if referrer % 3 else None, int(client))
+        for target, referrer, client in zip(*places, clients, strict=True)
+    ]
+    made, asked = _both(engine, _write(tmp_path, [several], 122_880), tmp_path)
+    assert made == asked
+    assert pq.read_metadata(pa.BufferReader(made)).num_row_groups > 1
+
+
+@pytest.mark.parametrize("most", [0, 1 << 30])
+def test_days_that_do_not_fit_and_empty_ones_are_the_database_s(
+    engine: DuckDBEngine, tmp_path: Path, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A day without a row has no bytes, one with many too many."""
+    monkeypatch.setattr(daily_transits, "_MOST_BYTES", most)
+    some: list[Row] = [] if most else [("https://a.example/", None, 1)] * 2
+    (made,) = make_transits(engine, _write(tmp_path, [some], 9), DAY, tmp_path)
+    assert pq.read_metadata(made).num_rows == len(set(some))
+    with pytest.raises(AssertionError, match="database's"):
+        make_transits(_NoQuery(engine), _write(tmp_path, [some], 9), DAY, tmp_path)  # type: ignore[arg-type]
