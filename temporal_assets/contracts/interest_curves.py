@@ -72,7 +72,11 @@ INTEREST_CURVES: Final = Table(
         ),
         _number("phi_1", "Share of the interest within the first day."),
         _number("phi_n", "Share of the interest within `labels.n` days; 1 for `one_day`."),
-        _number("phi_n_low", "Lower end of the 95 % interval of `phi_n`."),
+        _number(
+            "phi_n_low",
+            "Lower end of the 95 % interval of `phi_n`; 0 where the page may have been born before"
+            " the window.",
+        ),
         _number("phi_n_high", "Upper end of it."),
         ColumnSpec("method", Type.VARCHAR, "`likelihood` or `least_squares`."),
     ),

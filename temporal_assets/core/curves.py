@@ -190,6 +190,7 @@ def fit(
         raise ValueError(f"views must be pages x days, not of shape {table.shape}")
     pages, days = table.shape
     weight = _weights(observed, days)
+    first_day = int(np.argmax(weight))
     plan = _Plan(options, days, weight)
     numbers = np.empty((pages, len(_NUMBERS)))
     states = np.zeros((pages, 4), np.int32)
@@ -201,7 +202,7 @@ def fit(
             raise ValueError("views must be finite and not negative")
         births = np.argmax(block * weight > 0, axis=1)
         for born_inside in (True, False):
-            chosen = np.flatnonzero((births > 0) == born_inside)
+            chosen = np.flatnonzero((births > first_day) == born_inside)
             arguments = [block, births, chosen, *plan.of(born_inside), numbers[rows], states[rows]]
             _fit_rows(*arguments)
 
@@ -237,7 +238,7 @@ class _Plan:
         self._options, self._days, self._weight = options, days, weight
 
     def of(self, born_inside: bool) -> list[Any]:
-        """For the pages first seen after the window's first day, or for those seen on it."""
+        """For the pages first seen after the first day that is there, or for those seen on it."""
         options, days = self._options, self._days
         mass = options.method == "likelihood"
         cells = grid(days, mass=mass, base=options.base, born_inside=born_inside)
@@ -246,6 +247,7 @@ class _Plan:
             *(cells.tiles, cells.sums, cells.squares, cells.cells, cells.groups, cells.neighbours),
             _cell_shares(cells, options.n, days),
             *_box(days, options, born_inside=born_inside),
+            not born_inside,
         ]
 
 
@@ -287,10 +289,14 @@ def _fit_rows(
     cell_shares: Floats,
     low: Floats,
     high: Floats,
+    unseen: bool,
     numbers: Floats,
     states: NDArray[np.int32],
 ) -> None:
-    """Fit the chosen rows of `views` into the same rows of `numbers` and `states`."""
+    """Fit the chosen rows of `views` into the same rows of `numbers` and `states`.
+
+    `unseen` says that these pages may have been born before the window.
+    """
     days = views.shape[1]
     works = np.empty((2, ROWS, days + 2 * _LANES))
     padded = np.empty((2, days + _LANES))
@@ -310,7 +316,7 @@ def _fit_rows(
             birth = births[p]
             y, w = views[p, birth:], weight[birth:]
             states[p, 0], states[p, 1], states[p, 3] = birth + 1, len(y), 0
-            none = _degenerate(y, w, birth, days, n, numbers[p], states[p])
+            none = _degenerate(y, w, birth, days, n, unseen, numbers[p], states[p])
             totals[slot] = _filled(y, w, none, singles[slot])
         compare(singles, abreast, tiles, products)
         for slot in range(abreast):
@@ -338,7 +344,7 @@ def _fit_rows(
             value = objective(likelihood, best, y, w, length, base, works[0])
             bottom, top = interval(
                 likelihood, best, y, w, length, base, low, high, n, float(days), works[0], gains,
-                groups, peaks, cell_shares, value, birth == 0,
+                groups, peaks, cell_shares, value, unseen,
             )  # fmt: skip
             value = max(value + shift, 0.0)
             goodness = max(0.0, 1.0 - value / flat) if flat > 1e-12 * total else 0.0
@@ -380,10 +386,14 @@ def _degenerate(
     birth: int,
     days: int,
     n: float,
+    unseen: bool,
     numbers: Floats,
     state: NDArray[np.int32],
 ) -> bool:
-    """Write the defined answer for a page that no fit is for; False if a fit is for it."""
+    """Write the defined answer for a page that no fit is for; False if a fit is for it.
+
+    With `unseen`, views on one day may be the last of a long life: they bound nothing from below.
+    """
     views = observed = 0.0
     active = 0
     for i in range(len(y)):
@@ -410,7 +420,8 @@ def _degenerate(
     numbers[6] = 1.0 if known else 0.0
     numbers[7] = share(1.0, days, 0.0, mu, log_sigma)
     numbers[8] = phi
-    numbers[9] = min(phi, max(0.0, 1.0 - _RULE_OF_THREE / views)) if known else 0.0
+    is_bounded = known and not unseen
+    numbers[9] = min(phi, max(0.0, 1.0 - _RULE_OF_THREE / views)) if is_bounded else 0.0
     numbers[10] = 1.0
     state[2] = reason
     return True

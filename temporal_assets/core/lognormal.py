@@ -27,10 +27,10 @@ MAX_OFFSET: Final = 1.0
 its first view."""
 
 BEFORE: Final = 7.0
-"""A page seen on the window's first day may have been born up to so many days before it. TW 5.1
-makes up the missing part of a life most of which lies in the window. Labels of pages cut by the
-window's start get better up to a week and hardly after it (docs/interest-curves.md); with a whole
-window, a page of constant interest is fitted as well by the far tail of a page long dead."""
+"""A page seen on the window's first day that is there may have been born up to so many days before
+it. TW 5.1 makes up the missing part of a life most of which lies in the window. Labels of pages cut
+by the window's start get better up to a week and hardly after it (docs/interest-curves.md); with a
+whole window, a page of constant interest is fitted as well by the far tail of a page long dead."""
 
 MIN_MU: Final = -math.log(24.0)
 """Half of the interest within an hour: daily views tell nothing faster."""

@@ -131,6 +131,42 @@ def test_all_views_on_one_day(method: str) -> None:
     assert curves.phi_high[0] == 1
 
 
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("missing", [0, 3])
+def test_all_views_on_the_first_day_may_be_the_last_of_a_long_life(
+    method: str, missing: int
+) -> None:
+    """Nobody knows what came before: one view more on another day says no less."""
+    observed = np.arange(DAYS) >= missing
+    page = np.zeros((2, DAYS))
+    page[:, missing] = 90
+    page[1, missing + 1] = 1
+    curves = fit(page, Options(method=method), observed=observed)
+    assert curves.reason[0] == Reason.ONE_DAY
+    assert curves.reason[1] != Reason.ONE_DAY
+    assert curves.phi_n.tolist() == pytest.approx([1, 1], abs=1e-3)
+    assert curves.phi_low.tolist() == [0, 0]
+    assert curves.phi_high.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_window_without_its_first_days_is_a_shorter_one(method: str) -> None:
+    """Pages seen on the first day that is there may be older, whichever day of the window it is."""
+    views = synthetic.draw(300, DAYS, seed=12).views
+    missing = 20
+    observed = np.arange(DAYS) >= missing
+    kept = views[views[:, missing] > 0]
+    assert len(kept) > 50
+    long = fit(kept, Options(method=method), observed=observed)
+    short = fit(kept[:, missing:], Options(method=method))
+    assert (long.phi_low == 0).all()
+    # The slowest curve of the longer window is slower; nothing else tells them apart.
+    both = long.converged & short.converged & (short.mu < math.log(100))
+    assert both.sum() > 20
+    assert long.b[both].min() == pytest.approx(missing - 7)
+    np.testing.assert_allclose(long.phi_n[both], short.phi_n[both], atol=0.02)
+
+
 def test_born_on_the_last_day() -> None:
     curves = fit([[0.0] * 59 + [70.0]])
     assert curves.reason[0] == Reason.TOO_YOUNG
