@@ -17,9 +17,14 @@ WITH days AS (
 SELECT
     CASE
         WHEN days.referrer IS NOT NULL
-            THEN coalesce(sources.page, -1 - abs(CAST(hash(days.referrer) >> 1 AS BIGINT)))
+            THEN coalesce(
+                sources.page,
+                -1 - abs(CAST(hash(days.referrer, 'four' || days.referrer) >> 1 AS BIGINT))
+            )
     END AS referrer,
-    coalesce(targets.page, -1 - abs(CAST(hash(days.target) >> 1 AS BIGINT))) AS target,
+    coalesce(
+        targets.page, -1 - abs(CAST(hash(days.target, 'four' || days.target) >> 1 AS BIGINT))
+    ) AS target,
     days.client,
     days.windows
 FROM days

@@ -7,11 +7,13 @@
 -- In the order of targets, so that what is made of some pages reads their part of the file.
 SELECT DISTINCT
     sources.page AS referrer,
-    -- Referrers that are no pages are told apart, and no more is asked of them. Two that one client
-    -- comes to one page from are one only if 63 bits of their hashes agree.
+    -- Referrers that are no pages are told apart, and no more is asked of them. A second hash is of
+    -- the same text four letters on: DuckDB takes eight at a time, and what differs at the end of
+    -- one eight may be undone by the end of the next. One hash was the same for 7 of 100 URLs with a
+    -- date and a number; no two of them share both.
     CASE
         WHEN sources.page IS NULL AND transits.referrer IS NOT NULL
-            THEN CAST(hash(transits.referrer) >> 1 AS BIGINT)
+            THEN CAST(hash(transits.referrer, 'four' || transits.referrer) >> 1 AS BIGINT)
     END AS stranger,
     targets.page AS target,
     transits.client

@@ -26,9 +26,15 @@ WITH days AS (
 SELECT
   CASE
     WHEN NOT days.referrer IS NULL
-    THEN COALESCE(sources.page, -1 - ABS(CAST(SHIFTRIGHT(XXHASH64(days.referrer), 1) AS BIGINT)))
+    THEN COALESCE(
+      sources.page,
+      -1 - ABS(CAST(SHIFTRIGHT(XXHASH64(days.referrer, 'four' || days.referrer), 1) AS BIGINT))
+    )
   END AS referrer,
-  COALESCE(targets.page, -1 - ABS(CAST(SHIFTRIGHT(XXHASH64(days.target), 1) AS BIGINT))) AS target,
+  COALESCE(
+    targets.page,
+    -1 - ABS(CAST(SHIFTRIGHT(XXHASH64(days.target, 'four' || days.target), 1) AS BIGINT))
+  ) AS target,
   days.client,
   days.windows
 FROM days

@@ -5,7 +5,7 @@ SELECT DISTINCT
   sources.page AS referrer,
   CASE
     WHEN sources.page IS NULL AND NOT transits.referrer IS NULL
-    THEN CAST(SHIFTRIGHT(XXHASH64(transits.referrer), 1) AS BIGINT)
+    THEN CAST(SHIFTRIGHT(XXHASH64(transits.referrer, 'four' || transits.referrer), 1) AS BIGINT)
   END AS stranger,
   targets.page AS target,
   transits.client

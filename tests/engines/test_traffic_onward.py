@@ -47,6 +47,11 @@ URLS = [
     "http://[2001:db8::1]:8080/x",
 ]
 ELSEWHERE = "https://elsewhere.example/"
+ALIKE = [
+    "https://story.example/2026/01/06/page-16",
+    "https://story.example/2026/01/08/page-18",
+]
+"""Two that DuckDB's hash of 64 bits does not tell apart."""
 
 Visit = tuple[str | None, str, int]
 a_visit = st.tuples(
@@ -270,6 +275,18 @@ def test_links_from_a_page_that_was_none_are_counted_from_its_first_day(
     rows = here.rows(LENGTH)
     assert rows[front]["links"] == [{"page": 1, "transits": LENGTH - 1}]
     assert rows[moved]["referrals"] == LENGTH - 1
+
+
+def test_referrers_with_one_hash_are_two(duckdb: Engine, tmp_path: Path) -> None:
+    """One client comes to a page from both on the day that is new."""
+    front = URLS[0]
+    days: list[list[Visit]] = [[(None, front, 1)] for _ in range(LENGTH)]
+    days.append([(one, front, 1) for one in ALIKE])
+    here = Traffic(duckdb, tmp_path, days)
+    for last in (LENGTH - 1, LENGTH):
+        here.make(last)
+    row = here.rows(LENGTH)[front]
+    assert (row["visits"], row["referred"], row["clients"]) == (3, 2, 1)
 
 
 def test_tables_that_do_not_belong_together_are_made_anew(
