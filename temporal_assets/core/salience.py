@@ -25,7 +25,8 @@ FEW: Final = 32
 def salient(counts: Int64s, min_urls: int) -> int:
     """How many of the values are salient, given their frequencies in descending order.
 
-    A salient value has at least `min_urls` URLs.
+    A salient value has at least `min_urls` URLs, and only after such values a drop counts: among
+    rare ones, 2 to 1 is as large a drop as 2,000 to 1,000.
     """
     eligible = 0
     while eligible < len(counts) and counts[eligible] >= min_urls:

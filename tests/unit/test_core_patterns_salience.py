@@ -27,6 +27,8 @@ from temporal_assets.core.salience import FEW, salient
         ([1000, 20], 2),  # a wildcard for one value would hide it
         ([1000, 9], 1),
         ([40, 20, 10, 5], 1),  # equal drops: the first
+        ([40, 20, 12, 8, 1], 1),  # 8 to 1 is a larger drop, but below the support
+        ([15, 14, 13, 12, 2, 1], 4),  # 12 to 2 is after the last with support
     ],
 )
 def test_by_hand(counts: list[int], expected: int) -> None:
