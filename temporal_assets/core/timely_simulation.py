@@ -24,6 +24,7 @@ import numpy as np
 from numba import njit
 
 from temporal_assets.core.link_graph import LinkGraph
+from temporal_assets.core.rounding import rounded_down
 from temporal_assets.core.texts import Flags, Floats, Int32s, Int64s
 
 NEVER: Final = np.inf
@@ -122,7 +123,7 @@ def simulate_timely(
         strategy.new_first,
         strategy.is_adaptive,
         budget,
-        hours,
+        int(rounded_down(budget * hours)),
     )
     return _judged(world, first_fetch, hours, int(fetches), int(wasted))
 
@@ -200,7 +201,7 @@ def _simulate(
     new_first: bool,
     is_adaptive: bool,
     budget: float,
-    hours: float,
+    slots: int,
 ) -> tuple[Floats, int, int]:
     pages = len(birth)
     first_fetch = np.full(pages, np.nan)
@@ -215,7 +216,7 @@ def _simulate(
         heapq.heappush(again, (due, np.int64(len(again)), page))
     ticket = np.int64(len(again))
     fetches = wasted = 0
-    for slot in range(int(budget * hours)):
+    for slot in range(slots):
         now = slot / budget
         if len(new) > 0:
             page = heapq.heappop(new)[2]

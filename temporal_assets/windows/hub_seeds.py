@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.core.hub_coverage import WHOLE, Greedy, HubOrder, HubPart
 from temporal_assets.core.revisits import day_weights, intervals
+from temporal_assets.core.rounding import rounded_down, rounded_up
 from temporal_assets.core.texts import Floats, Int64s
 from temporal_assets.logs.urls import site_of
 from temporal_assets.settings import Hubs
@@ -129,14 +130,15 @@ def revisit_minutes(wanted: Demand, hubs: Hubs) -> Int64s:
     visits = len(wanted.rate) * _HOURS if hubs.visits_per_day is None else hubs.visits_per_day
     shortest, longest = hubs.shortest_minutes / _MINUTES, hubs.longest_hours / _HOURS
     days = intervals(wanted.rate, wanted.views, wanted.half_life, visits, shortest, longest)
-    return np.ceil(np.round(days * _MINUTES, 6)).astype(np.int64)
+    return rounded_up(days * _MINUTES)
 
 
 def most_hubs(hubs: Hubs) -> int:
     """How many hubs the settings allow: no more than the budget can visit at all."""
     if hubs.visits_per_day is None:
         return hubs.top_k
-    return min(hubs.top_k, int(hubs.visits_per_day * hubs.longest_hours / _HOURS))
+    most = rounded_down(hubs.visits_per_day * hubs.longest_hours / _HOURS)
+    return min(hubs.top_k, int(most))
 
 
 def _make(job: Job) -> Sequence[Path]:

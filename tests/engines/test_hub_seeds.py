@@ -21,7 +21,7 @@ from temporal_assets.engines.base import Engine
 from temporal_assets.logs.urls import site_of
 from temporal_assets.quality.evaluate import Status
 from temporal_assets.quality.inspect import Inspector
-from temporal_assets.settings import Settings, load_settings
+from temporal_assets.settings import Hubs, Settings, load_settings
 from temporal_assets.storage.store import Store
 from temporal_assets.windows import hub_seeds
 from temporal_assets.windows.asset import WindowAsset, build
@@ -179,6 +179,12 @@ def test_more_new_pages_are_visited_more_often(web: Web) -> None:
     seeds = web.seeds(visits_per_day=0.2, longest_hours=120.0)
     assert [url for url, row in seeds.items() if row["rank"]] == [FRONT]
     assert seeds[FRONT]["revisit_minutes"] == 5 * 1440
+
+
+def test_no_hub_is_lost_to_rounding() -> None:
+    """41 hubs that are seen every ten days are 4.1 visits a day, though floats make them fewer."""
+    assert 4.1 * 240.0 / 24.0 < 41
+    assert hub_seeds.most_hubs(Hubs(visits_per_day=4.1, longest_hours=240.0)) == 41
 
 
 def test_pages_of_better_hubs_can_count_again(web: Web) -> None:

@@ -92,6 +92,12 @@ def test_intervals_of_hubs():
     assert hub_intervals(np.zeros(2), 3.0).tolist() == [NEVER, NEVER]
 
 
+def test_no_fetch_is_lost_to_rounding():
+    """One for a thousand of 175 pages an hour, 15 days long: 63, though floats make it less."""
+    assert 0.175 * 360.0 < 63
+    assert simulate_timely(world(), strategy(0.1), budget=0.175, hours=360.0).fetches == 63
+
+
 def test_impossible_crawls_are_refused():
     with pytest.raises(ValueError, match="budget"):
         simulate_timely(world(), strategy(2.0), 0.0, 10.0)
