@@ -101,8 +101,9 @@ HUB_SEEDS: Final = Table(
             "new_per_day",
             Type.DOUBLE,
             "Temporal pages that are born a day and linked by the hub: a mean over the window in"
-            " which a day counts half as much as one `hubs.rate_half_life_days` later. The last"
-            " four days, whose pages are too young for a label, are left out.",
+            " which a day counts half as much as one `hubs.rate_half_life_days` later. Days after"
+            " one that is not there, whose pages may be older, and the last four, whose pages are"
+            " too young for a label, are left out.",
             sources=("page_histories.birth",),
         ),
         ColumnSpec(

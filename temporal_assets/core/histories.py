@@ -1,6 +1,7 @@
 """What a page's daily views say before anything is fitted: birth, life and total.
 
-Here: those facts for a batch of pages. Not here: reading histories from tables.
+Here: those facts for a batch of pages, and on which days of a window births are known. Not here:
+reading histories from tables.
 """
 
 from __future__ import annotations
@@ -45,3 +46,22 @@ def lives(views: ArrayLike, *, observed: ArrayLike | None = None) -> Lives:
     observed_days = np.where(has_views, left[np.maximum(birth, 1) - 1], 0).astype(np.float64)
     first = int(seen.argmax()) + 1 if seen.any() else 0
     return Lives(birth, life, observed_days, shown.sum(axis=1, dtype=np.float64), birth == first)
+
+
+def births_known(observed: ArrayLike) -> NDArray[np.bool_]:
+    """Days of a window on which whatever is seen for the first time was born.
+
+    They and the day before them are there. What is first seen on another day may be older: from
+    before the window, or from the days that are missing.
+    """
+    there = np.asarray(observed, np.bool_)
+    known = there.copy()
+    known[1:] &= there[:-1]
+    known[:1] = False
+    return known
+
+
+def births_a_day(births: ArrayLike, observed: ArrayLike) -> float:
+    """Mean births a day, given how many pages are first seen on each; 0 where none is known."""
+    known = births_known(observed)
+    return float(np.asarray(births)[known].mean()) if known.any() else 0.0

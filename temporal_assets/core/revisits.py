@@ -36,6 +36,7 @@ from scipy.optimize import brentq
 from scipy.special import gammaincinv
 
 from temporal_assets.core.curves import MIN_LIFE
+from temporal_assets.core.histories import births_known
 from temporal_assets.core.texts import Flags, Floats
 
 _EXACT: Final = 1e-14
@@ -48,13 +49,14 @@ _SMALLEST: Final = 1e-9
 def day_weights(observed: Flags, half_life: float) -> Floats:
     """What a page that was born on each day of a window adds to the new pages to expect a day.
 
-    A mean of the births of the days that are there, in which a day counts half as much as one
-    `half_life` days later. `observed` tells for each day, first day first, whether it is there. A
-    page born on the last of them is too young for a curve, and nobody knows that it is temporal: so
-    these days count only in a window that has no others.
+    A mean of the births of the days on which they are known, in which a day counts half as much as
+    one `half_life` days later. `observed` tells for each day, first day first, whether it is there.
+    A page born on the last of them is too young for a curve, and nobody knows that it is temporal:
+    so these days count only in a window that has no others, as do those whose births are unknown.
     """
-    there = np.flatnonzero(observed)
-    counted = there[: 1 - MIN_LIFE] if len(there) >= MIN_LIFE else there
+    there, known = np.flatnonzero(observed), np.flatnonzero(births_known(observed))
+    labelled = known[known <= there[-MIN_LIFE]] if len(there) >= MIN_LIFE else known
+    counted = next(days for days in (labelled, known, there) if len(days))
     weight = np.zeros(len(observed))
     weight[counted] = np.exp2((counted - len(observed)) / half_life)
     return np.asarray(weight / weight.sum())

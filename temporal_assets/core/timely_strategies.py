@@ -32,7 +32,7 @@ class Knowledge:
     expected: Floats
     """Views that a page is expected to draw when it is new."""
     new_per_hour: float
-    """Pages that are born."""
+    """Pages that are born where the crawler goes."""
     fronts: Flags | None = None
     """Front pages of the list in use; None where there is no list."""
     listed: Flags | None = None

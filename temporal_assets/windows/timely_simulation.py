@@ -24,6 +24,7 @@ import pyarrow.parquet as pq
 
 from temporal_assets import contracts
 from temporal_assets.contracts import ColumnSpec, Type, passing
+from temporal_assets.core.histories import births_a_day
 from temporal_assets.core.link_graph import LinkGraph, link_graph
 from temporal_assets.core.page_section import SECTION
 from temporal_assets.core.texts import Flags, Floats, Int32s
@@ -38,7 +39,7 @@ from temporal_assets.core.timely_strategies import Knowledge, strategies
 from temporal_assets.crawl.mirror import Mirror
 from temporal_assets.crawl.traffic import CRAWL_SQL, mirror_of
 from temporal_assets.logs.urls import site_of
-from temporal_assets.windows.asset import Job, WindowAsset, learned_days
+from temporal_assets.windows.asset import Job, WindowAsset, first_of, learned_days
 from temporal_assets.windows.crawl_simulation import (
     crawled_sites,
     stored_identity,
@@ -62,7 +63,10 @@ _HOURS: Final = 24.0
 _BEFORE: Final = -1e9
 """Birth of pages that are known at the start."""
 
-_NEW_PAGES: Final = "SELECT count(*) AS pages FROM page_histories WHERE NOT is_born_before"
+_NEW_PAGES: Final = (
+    "SELECT birth, count(*) AS pages FROM page_histories"
+    " INNER JOIN crawled_sites ON crawled_sites.site = page_histories.site GROUP BY birth"
+)
 
 _TIMELY_PAGES: Final = passing(
     name="timely_pages",
@@ -123,27 +127,33 @@ def judge(job: Job) -> list[Row]:
     mirror = mirror_of(users) if stored is None else stored
     ends = [mirror.number(users.transits.column(c)) for c in ("referrer", "target")]
     rows: list[Row] = []
+    crawled = _mirrored_sites(job, mirror)
     for period in planned:
-        born = _born(job, period, mirror)
+        born = _born(job, period, crawled)
         number = mirror.number(born.column("url"))
         born, number = born.filter(pa.array(number >= 0)), number[number >= 0]
         if len(number):
             world = _world(job, period, mirror, ends, born, number)
-            known = _known(job, period, mirror, born, number)
+            known = _known(job, period, mirror, crawled, born, number)
             rows += _rows(job, period, world, known)
     return rows
 
 
-def _born(job: Job, period: Period, mirror: Mirror) -> pa.Table:
-    """Pages of the mirror's sites born during the crawl, and what pages like them drew before."""
+def _mirrored_sites(job: Job, mirror: Mirror) -> list[str]:
+    """A file of them."""
     sites = job.out / "mirrored_sites.parquet"
     pq.write_table(pa.table({"site": pa.array(mirror.sites, pa.string())}), sites)
+    return [str(sites)]
+
+
+def _born(job: Job, period: Period, crawled: list[str]) -> pa.Table:
+    """Pages of the mirror's sites born during the crawl, and what pages like them drew before."""
     inputs = {
         name: job.files(name) for name in ("page_histories", "interest_curves", "page_labels")
     }
     before = job.learned_on("page_histories", period.learned_until)
     inputs["known_histories"] = inputs["page_histories"] if before is None else before
-    inputs["crawled_sites"] = [str(sites)]
+    inputs["crawled_sites"] = crawled
     parameters = {"born_from": period.first, "born_until": period.last, "section": SECTION}
     made = job.engine.query("timely_pages", inputs, parameters, _TIMELY_PAGES, job.out)
     return pq.read_table([str(path) for path in made], memory_map=False)
@@ -198,6 +208,7 @@ def _known(
     job: Job,
     period: Period,
     mirror: Mirror,
+    crawled: list[str],
     born: pa.Table,
     number: np.ndarray[Any, np.dtype[np.int64]],
 ) -> Knowledge:
@@ -210,11 +221,21 @@ def _known(
     hours[place[place >= 0]] = minutes[place >= 0] / 60.0
     expected = np.zeros(pages)
     expected[number] = born.column("expected").to_numpy()
-    lives = {"page_histories": job.store.files("page_histories", period.learned_until)}
-    (new,) = job.engine.rows(_NEW_PAGES, lives)
     fronts, listed = _listed(job, mirror)
-    per_hour = new["pages"] / (job.settings.window.days * _HOURS)
+    per_hour = new_per_hour(job, period.learned_until, crawled)
     return Knowledge(hours, expected, per_hour, fronts, listed)
+
+
+def new_per_hour(job: Job, day: dt.date, crawled: list[str]) -> float:
+    """Pages of the crawled sites that were born an hour, by the window that ends with a day."""
+    first, length = first_of(job.settings, day), job.settings.window.days
+    lives = {"page_histories": job.store.files("page_histories", day), "crawled_sites": crawled}
+    births, observed = np.zeros(length), np.ones(length, np.bool_)
+    for row in job.engine.rows(_NEW_PAGES, lives, length):
+        births[(row["birth"] - first).days] = row["pages"]
+    for missing in job.store.require("page_histories", day).extra["missing_days"]:
+        observed[(dt.date.fromisoformat(missing) - first).days] = False
+    return births_a_day(births, observed) / _HOURS
 
 
 def _listed(job: Job, mirror: Mirror) -> tuple[Flags | None, Flags | None]:

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
+from temporal_assets.core.histories import births_a_day
 from temporal_assets.core.hub_coverage import (
     WHOLE,
     Greedy,
@@ -213,11 +214,16 @@ def test_reach_is_what_walking_says(graph: Graph, seeds: list[int], wanted: set[
 
 def test_weights_of_days_by_hand() -> None:
     there = np.ones(8, bool)
-    # The last four days have no labels yet; of the others each counts half as much as the next.
-    assert day_weights(there, 1.0) == pytest.approx([1 / 15, 2 / 15, 4 / 15, 8 / 15, 0, 0, 0, 0])
-    there[2] = False
-    assert day_weights(there, 1.0) == pytest.approx([1 / 11, 2 / 11, 0, 8 / 11, 0, 0, 0, 0])
-    # Too short a window for any label: all there is.
+    # What is seen on the first day may be older, and the last four days have no labels yet; of the
+    # others each counts half as much as the next.
+    assert day_weights(there, 1.0) == pytest.approx([0, 1 / 7, 2 / 7, 4 / 7, 0, 0, 0, 0])
+    there[1] = False
+    # What is first seen on the day after may have been born on the missing one.
+    assert day_weights(there, 1.0) == pytest.approx([0, 0, 0, 1, 0, 0, 0, 0])
+    # Too short a window for any label: the days whose births are known.
+    assert day_weights(np.ones(3, bool), 1.0) == pytest.approx([0, 1 / 3, 2 / 3])
+    assert day_weights(np.ones(5, bool), 1.0) == pytest.approx([0, *np.array([1, 2, 4, 8]) / 15])
+    # And where none are, all there is.
     assert day_weights(np.array([True, False, True]), 2.0) == pytest.approx([1 / 3, 0, 2 / 3])
 
 
@@ -232,6 +238,32 @@ def test_as_many_births_every_day_are_that_many_a_day(
     weight = day_weights(np.array(there), half_life)
     assert (weight * births).sum() == pytest.approx(births)
     assert not weight[~np.array(there)].any()
+
+
+@given(
+    there=st.lists(st.booleans(), min_size=1, max_size=70).filter(
+        lambda days: any(one and other for one, other in itertools.pairwise(days))
+    ),
+    births=st.integers(1, 9),
+)
+def test_what_is_seen_after_a_missing_day_is_not_the_birth_of_one_day(
+    there: list[bool], births: int
+) -> None:
+    """As many are born on every day, and seen on the next one that is there; older ones, too."""
+    observed = np.array(there)
+    seen = np.zeros(len(there))
+    for day in range(-3, len(there)):
+        later = np.flatnonzero(observed[max(day, 0) :])
+        if len(later):
+            seen[max(day, 0) + later[0]] += births
+    assert (day_weights(observed, 14.0) * seen).sum() == pytest.approx(births)
+    assert births_a_day(seen, observed) == pytest.approx(births)
+
+
+def test_births_a_day_by_hand() -> None:
+    assert births_a_day([90, 2, 4], [True, True, True]) == 3.0
+    assert births_a_day([0, 90, 2, 0, 90, 4], [False, True, True, False, True, True]) == 3.0
+    assert births_a_day([90, 0, 2], [True, False, True]) == 0.0
 
 
 def test_equal_hubs_share_equally() -> None:
