@@ -7,6 +7,7 @@ are not followed.
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterator
 from typing import Final
@@ -18,6 +19,27 @@ from selectolax.lexbor import LexborHTMLParser
 _CHARSET: Final = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([A-Za-z0-9_-]{1,40})", re.I)
 _SNIFFED: Final = 1024
 """Bytes in which browsers look for a page's own word on its encoding."""
+
+_MARKS: Final = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+"""Byte order marks: browsers believe them before anything that is said."""
+_READ_AS: Final = {
+    "ascii": "cp1252",
+    "iso8859-1": "cp1252",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "big5": "big5hkscs",
+    "shift_jis": "cp932",
+    "euc_kr": "cp949",
+}
+"""Python's name of an encoding -> the larger one that browsers read for it (WHATWG)."""
+_NOT_OF_PAGES: Final = frozenset(
+    ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape", "utf-7")
+)
+"""Python knows them, browsers do not; a page in Punycode would take hours."""
 
 _BLANK: Final = "".join(map(chr, range(33)))
 _DROPPED: Final = str.maketrans("", "", "\t\n\r")
@@ -59,7 +81,7 @@ def html_links(url: str, html: bytes, charset: str | None = None) -> Iterator[Li
         base = said if said and len(said) <= _MOST_BASE else url
         break
     page_says = any(
-        "nofollow" in (node.attributes.get("content") or "").lower()
+        is_nofollow(node.attributes.get("content") or "")
         for node in tree.css("meta[name=robots i]")
     )
     for node in tree.css("a[href], area[href]"):
@@ -67,6 +89,11 @@ def html_links(url: str, html: bytes, charset: str | None = None) -> Iterator[Li
         if target is not None:
             rel = (node.attributes.get("rel") or "").lower().split()
             yield target, page_says or "nofollow" in rel
+
+
+def is_nofollow(content: str) -> bool:
+    """What a page's robots meta says of its links; `none` is `noindex, nofollow`."""
+    return not {"nofollow", "none"}.isdisjoint(re.split(r"[\s,]+", content.lower()))
 
 
 def _flat(text: str) -> str:
@@ -98,7 +125,8 @@ def absolute(href: str, base: str) -> str | None:
     """A reference resolved as browsers do; None unless it leads to the web.
 
     The parser of URLs takes no base, so references are joined after RFC 3986 first, with what the
-    WHATWG asks for before that: blanks dropped, backslashes turned.
+    WHATWG asks for before that: blanks dropped, backslashes turned, two slashes before a host
+    however many are written.
     """
     if len(href) > _MOST_HREF:
         return None
@@ -106,6 +134,8 @@ def absolute(href: str, base: str) -> str | None:
     path = _PATH.match(reference)
     if path is not None and "\\" in path[0]:
         reference = path[0].replace("\\", "/") + reference[path.end() :]
+    if reference.startswith("///"):
+        reference = "//" + reference.lstrip("/")
     try:
         resolved = str(can_ada.parse(urljoin(base, reference)).href)
     except (ValueError, UnicodeError):
@@ -114,12 +144,26 @@ def absolute(href: str, base: str) -> str | None:
 
 
 def decoded(html: bytes, charset: str | None) -> str:
-    """The text of a page: by what the server said, by what the page says, or as UTF-8."""
-    own = _CHARSET.search(html[:_SNIFFED])
-    for name in (charset, own[1].decode("ascii") if own else None):
-        if name:
-            try:
-                return html.decode(name, "replace")
-            except (LookupError, ValueError):
-                continue  # an encoding nobody knows: the page's word, then UTF-8
-    return html.decode("utf-8", "replace")
+    """The text of a page: by its first bytes, the server, its own word, or as UTF-8."""
+    for mark, encoding in _MARKS:
+        if html.startswith(mark):
+            return html[len(mark) :].decode(encoding, "replace")
+    encoding = _encoding(charset or "") or _own_encoding(html) or "utf-8"
+    return html.decode(encoding, "replace")
+
+
+def _own_encoding(html: bytes) -> str | None:
+    """What a page says of itself; one in which the word `utf-16` can be read is not UTF-16."""
+    said = _CHARSET.search(html[:_SNIFFED])
+    encoding = _encoding(said[1].decode("ascii")) if said else None
+    return None if encoding and encoding.startswith("utf-16") else encoding
+
+
+def _encoding(label: str) -> str | None:
+    """Python's name of what a browser reads for a label; None if that is no encoding of pages."""
+    try:
+        name = codecs.lookup(label).name
+        b" ".decode(name, "replace")  # some of Python's codecs are not of text
+    except (LookupError, ValueError):
+        return None
+    return None if name in _NOT_OF_PAGES else _READ_AS.get(name, name)

@@ -6,6 +6,7 @@ itself, so what a header says is believed only where the bytes agree.
 
 from __future__ import annotations
 
+import codecs
 import re
 import zlib
 from typing import Final
@@ -27,9 +28,10 @@ def page_bytes(body: bytes, transfer: str, encoding: str, most: int) -> bytes:
     if "chunked" in transfer.lower() and _CHUNK.match(body):
         body = _joined(body)
     name = encoding.strip().lower()
-    if body.startswith(_GZIP) or (name == "deflate" and not body.lstrip().startswith(b"<")):
+    is_page = body.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"<")
+    if body.startswith(_GZIP) or (name == "deflate" and not is_page):
         return _inflated(body, most)
-    if name in ("br", "zstd") and not body.lstrip().startswith(b"<"):
+    if name in ("br", "zstd") and not is_page:
         raise UnknownEncoding(name)
     return body[:most]
 

@@ -11,9 +11,10 @@ most `MAX_HTML` bytes are unpacked and read, whatever its length is said to be.
 from __future__ import annotations
 
 import mmap
+import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 
@@ -24,7 +25,7 @@ from temporal_assets.crawl.mirror import MirrorBuilder
 MAX_HTML: Final = 8 << 20
 """Bytes of a page that are read: browsers show more, but nobody links that far down."""
 _REDIRECTS: Final = frozenset((301, 302, 303, 307, 308))
-_STARTS: Final = (b"WARC/1.", b"\x1f\x8b\x08")
+_STARTS: Final = re.compile(rb"WARC/1\.|\x1f\x8b\x08")
 """How a record begins, plain or packed."""
 
 
@@ -59,20 +60,23 @@ def records(path: Path, builder: MirrorBuilder, kinds: Any) -> Iterator[Any]:
                 builder.counts["broken"] += 1
                 start = _next_start(data, good)
             else:
-                return
+                # A length that leads beyond the end has taken all behind it for one record.
+                start = _next_start(data, good) if _breaks_off(file, good) else None
+                if start is not None:
+                    builder.counts["broken"] += 1
+
+
+def _breaks_off(file: BinaryIO, at: int) -> bool:
+    """Whether the record here is to be longer than the file."""
+    file.seek(at)
+    record = next(iter(ArchiveIterator(file, parse_http=False)), None)
+    return record is not None and record.reader.consume() < record.content_length
 
 
 def _next_start(data: mmap.mmap, good: int) -> int | None:
     """The next place behind a record at which another can be read."""
-    at = good + 1
-    while True:
-        found = [place for place in (data.find(magic, at) for magic in _STARTS) if place >= 0]
-        if not found:
-            return None
-        at = min(found)
-        if _begins(data, at):
-            return at
-        at += 1
+    found = _STARTS.finditer(data, good + 1)
+    return next((one.start() for one in found if _begins(data, one.start())), None)
 
 
 def _begins(data: mmap.mmap, at: int) -> bool:
@@ -86,8 +90,13 @@ def _begins(data: mmap.mmap, at: int) -> bool:
     return True
 
 
+def bare(url: str) -> str:
+    """A WARC-Target-URI without the brackets that WARC 1.0 was read to ask for (wget)."""
+    return url[1:-1] if url.startswith("<") and url.endswith(">") else url
+
+
 def _response(record: Any, builder: MirrorBuilder) -> None:
-    url = record.headers.get("WARC-Target-URI") or ""
+    url = bare(record.headers.get("WARC-Target-URI") or "")
     http = record.http_headers
     status = http.status_code if http is not None else None
     if status in _REDIRECTS:

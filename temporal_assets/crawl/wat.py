@@ -12,9 +12,9 @@ from typing import Any, Final
 import orjson
 from fastwarc.warc import WarcRecordType
 
-from temporal_assets.crawl.html_links import Link, absolute
+from temporal_assets.crawl.html_links import Link, absolute, is_nofollow
 from temporal_assets.crawl.mirror import MirrorBuilder
-from temporal_assets.crawl.warc import records
+from temporal_assets.crawl.warc import bare, records
 
 MAX_JSON: Final = 64 << 20
 """Bytes of a record that are read; the largest seen in the wild have a tenth of this."""
@@ -30,7 +30,7 @@ def read_wat(path: Path, builder: MirrorBuilder) -> None:
             response = envelope["Payload-Metadata"].get("HTTP-Response-Metadata")
             if response is None:
                 continue  # of a request, or of the file itself
-            _page(envelope["WARC-Header-Metadata"]["WARC-Target-URI"], response, builder)
+            _page(bare(envelope["WARC-Header-Metadata"]["WARC-Target-URI"]), response, builder)
         except (ValueError, KeyError, TypeError, AttributeError, OSError):
             builder.counts["broken"] += 1
 
@@ -57,7 +57,7 @@ def _links(url: str, html: dict[str, Any]) -> Iterator[Link]:
     metas = head.get("Metas", [])
     page_says = any(
         str(meta.get("name", "")).lower() == "robots"
-        and "nofollow" in str(meta.get("content", "")).lower()
+        and is_nofollow(str(meta.get("content", "")))
         for meta in metas
     )
     for link in html.get("Links", []):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import json
 import shutil
@@ -14,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from temporal_assets.crawl import mirror as mirrors
-from temporal_assets.crawl.html_links import html_links
+from temporal_assets.crawl.html_links import absolute, html_links
 from temporal_assets.crawl.http_body import UnknownEncoding, page_bytes
 from temporal_assets.crawl.mirror import FOLDER, MirrorBuilder, NoMirror, load, save
 from temporal_assets.crawl.sources import files_of, read_sources
@@ -105,6 +106,32 @@ def test_broken_records_are_counted_and_the_rest_is_read(tmp_path):
     (tmp_path / "w.warc").write_bytes(HOME + b"noise\r\n\r\nmore noise" + b"".join(ALL[1:]))
     again = mirror_of(tmp_path)
     assert (links_of(again), again.counts["broken"]) == (EXPECTED, 1)
+
+
+def longer(one, by):
+    """A record that says it has so many more bytes than it has."""
+    head, length, rest = one.partition(b"Content-Length: ")
+    said, line, body = rest.partition(b"\r\n")
+    return head + length + str(int(said) + by).encode() + line + body
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("by", [5, 300, 1_000_000])
+@pytest.mark.parametrize("place", [1, 5, 6])
+def test_a_length_that_is_too_large_takes_no_other_page_with_it(tmp_path, packed, by, place):
+    wrong = longer(record("http://a.example/wrong", http(b"<a href=/>up</a>")), by)
+    records = [*ALL[:place], wrong, *ALL[place:]]
+    path = tmp_path / ("w.warc.gz" if packed else "w.warc")
+    path.write_bytes(b"".join(gzip.compress(one) if packed else one for one in records))
+    mirror = mirror_of(path)
+    assert {link for link in links_of(mirror) if "/wrong" not in link[0]} == EXPECTED
+    assert place == len(ALL) or mirror.counts["broken"] >= 1
+
+
+def test_addresses_in_brackets(tmp_path):
+    bracketed = HOME.replace(b"http://a.example/\r\n", b"<http://a.example/>\r\n", 1)
+    (tmp_path / "w.warc").write_bytes(bracketed + b"".join(ALL[1:]))
+    assert links_of(mirror_of(tmp_path)) == EXPECTED
 
 
 def test_a_packed_bomb_is_read_to_its_limit_only(tmp_path, monkeypatch):
@@ -215,6 +242,50 @@ def test_links_as_a_browser_sees_them():
     assert list(html_links("http://a.example/", b"\x00\xff<a href='\n/x\t'>")) == [
         ("http://a.example/x", False)
     ]
+
+
+@pytest.mark.parametrize(
+    ("content", "flag"),
+    [("none", True), ("noindex,nofollow", True), ("index, follow", False), ("nonesuch", False)],
+)
+def test_what_a_page_says_of_all_its_links(content, flag):
+    page = f"<meta name=robots content='{content}'><a href=/x>".encode()
+    assert list(html_links("http://a.example/", page)) == [("http://a.example/x", flag)]
+
+
+PAGE = "<a href='/镕?é'>x</a>"
+GOAL = "http://a.example/%E9%95%95?%C3%A9"
+
+
+@pytest.mark.parametrize(
+    ("body", "server"),
+    [
+        (PAGE.encode(), None),
+        (PAGE.encode(), "no-such-thing"),
+        # Its first bytes count before what the server says.
+        (PAGE.encode("utf-8-sig"), "gbk"),
+        (PAGE.encode("utf-16"), "utf-8"),
+        (b"\xfe\xff" + PAGE.encode("utf-16-be"), None),
+        # Whoever can read the word reads no UTF-16.
+        (b"<meta charset=utf-16>" + PAGE.encode(), None),
+        (b"<meta charset=UTF-16LE>" + PAGE.encode(), None),
+        # Pages that say GB2312 are written in what came after it.
+        (b"<meta charset=gb2312>" + PAGE.encode("gb18030"), None),
+        (PAGE.encode("gb18030"), "GB2312"),
+        # What Python knows and browsers do not.
+        (PAGE.encode(), "punycode"),
+        (PAGE.encode(), "unicode_escape"),
+        (b"<meta charset=hex>" + PAGE.encode(), "utf-7"),
+    ],
+)
+def test_encodings_as_browsers_take_them(body, server):
+    assert [url for url, _ in html_links("http://a.example/", body, server)] == [GOAL]
+
+
+def test_slashes_before_a_host():
+    for href in ("//b.example/x", "///b.example/x", "\\\\\\b.example\\x", "////b.example/x"):
+        assert absolute(href, "http://a.example/y/z") == "http://b.example/x"
+    assert absolute("/y//x", "http://a.example/") == "http://a.example/y//x"
 
 
 def test_a_mirror_on_disk_is_the_same_and_replaces_the_one_before(tmp_path):
@@ -335,6 +406,8 @@ def test_bodies_as_archives_keep_them():
     bare = zlib.compressobj(wbits=-15)
     assert page_bytes(bare.compress(page) + bare.flush(), "", "deflate", 1000) == page
     assert page_bytes(zlib.compress(page), "", "deflate", 1000) == page
+    marked = codecs.BOM_UTF8 + page
+    assert [page_bytes(marked, "", name, 1000) for name in ("deflate", "br")] == [marked, marked]
     with pytest.raises(UnknownEncoding):
         page_bytes(b"\x0b\x02\x80", "", "br", 1000)
 
