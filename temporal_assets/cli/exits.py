@@ -115,6 +115,7 @@ def _expected() -> tuple[type[Exception], ...]:
     # Imported only now: --help must not wait for the engine.
     from filelock import Timeout
 
+    from temporal_assets.crawl.mirror import NoMirror
     from temporal_assets.daily import NoLogs, TooManyRejects
     from temporal_assets.engines.base import EngineError
     from temporal_assets.logs.pseudonyms import KeyFileError
@@ -129,6 +130,7 @@ def _expected() -> tuple[type[Exception], ...]:
         KeyFileError,
         MissingPartition,
         NoLogs,
+        NoMirror,
         OSError,
         SettingsError,
         StaleTable,

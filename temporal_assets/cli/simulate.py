@@ -109,7 +109,7 @@ def run(
         title = f"{of}, learned {period['learned']}, scored {by}"
         png.write_bytes(as_png(curves, title))
     if as_json:
-        console.write_json(_report(result, period))
+        console.write_json(_report(result, period, _unnamed(settings, [*learn, *score])))
     else:
         _show(result, period)
 
@@ -179,13 +179,24 @@ def _traffic(
     return learned, scored
 
 
-def _report(result: Evaluation, period: dict[str, str]) -> dict[str, Any]:
-    """Everything as JSON; sites by name, curves at the throughputs only."""
+def _unnamed(settings: Settings, days: list[dt.date]) -> set[str]:
+    """Sites whose names stay here: too few clients know them."""
+    from temporal_assets.crawl.traffic import rare_sites
+    from temporal_assets.engines.chosen import engine_of
+    from temporal_assets.storage.store import Store
+
+    store = Store.open(settings)
+    files = [path for day in days for path in store.files("transits", day)]
+    return rare_sites(engine_of(settings), files, settings.privacy.min_clients)
+
+
+def _report(result: Evaluation, period: dict[str, str], unnamed: set[str]) -> dict[str, Any]:
+    """Everything as JSON; sites by name if enough know it, curves at the throughputs only."""
     return {
         **period,
         "sites": [
             {
-                "site": one.site,
+                "site": None if one.site in unnamed else one.site,
                 "pages": one.pages,
                 "reachable": one.reachable,
                 "links": one.links,
@@ -196,7 +207,8 @@ def _report(result: Evaluation, period: dict[str, str]) -> dict[str, Any]:
             }
             for one in result.sites
         ],
-        "skipped": dict(result.skipped),
+        "skipped": {site: why for site, why in result.skipped.items() if site not in unnamed},
+        "skipped_unnamed": len(unnamed & result.skipped.keys()),
         **{scenario: _numbers(result.mean(scenario)) for scenario in ("fetch", "discovery")},
     }
 

@@ -42,6 +42,7 @@ FOLDER: Final = "mirror"
 _CURRENT: Final = "current.json"
 _URLS: Final = "urls.parquet"
 _SITES: Final = "sites.parquet"
+_DAMAGED: Final = "the stored mirror is damaged: make it again"
 _HOPS: Final = 5
 """Redirects that are followed; browsers follow 20, honest sites need two."""
 
@@ -290,16 +291,24 @@ def load(home: Path) -> Mirror:
         pointer = _pointer(home)
         try:
             return _read(_folder(home, pointer), pointer["counts"])
-        except (FileNotFoundError, NoMirror):
+        except (FileNotFoundError, NoMirror) as error:
             # Where another was stored meanwhile, the files of this one have gone, and no harm done.
             if _pointer(home) == pointer:
-                raise
+                raise error if isinstance(error, NoMirror) else NoMirror(_DAMAGED) from error
+        except (EOFError, ValueError, pa.ArrowException) as error:
+            raise NoMirror(_DAMAGED) from error
 
 
 def _pointer(home: Path) -> dict[str, Any]:
-    """What says where the mirror is; empty where there is none."""
+    """What says where the mirror is; empty where there is none. `NoMirror` where it is damaged."""
     pointer = home / _CURRENT
-    return dict(json.loads(pointer.read_text("utf-8"))) if pointer.is_file() else {}
+    if not pointer.is_file():
+        return {}
+    try:
+        found = json.loads(pointer.read_bytes())
+        return {"folder": str(found["folder"]), "counts": dict(found["counts"])}
+    except (ValueError, KeyError, TypeError) as error:
+        raise NoMirror(_DAMAGED) from error
 
 
 def _folder(home: Path, pointer: dict[str, Any]) -> Path:

@@ -64,6 +64,16 @@ CRAWL_SQL: Final = ("crawl_triples", "crawl_traffic", "crawl_transits")
 
 _ROWS: Final = 100_000
 _MOST_HOSTS: Final = 10_000_000
+_MOST_CLICKS: Final = 10**12
+"""Of a line: more is no number of clicks."""
+
+_FEW_CLIENTS: Final = """
+    SELECT host FROM (
+        SELECT split_part(target, '/', 3) AS host, client FROM transits
+        UNION ALL
+        SELECT split_part(referrer, '/', 3) AS host, client FROM transits WHERE referrer IS NOT NULL
+    ) GROUP BY host HAVING count(DISTINCT client) < {least} ORDER BY host
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +166,16 @@ def sites_opened(engine: Engine, transits: Sequence[str]) -> list[str]:
     return sorted({site_of(f"https://{row['host']}/") for row in rows})
 
 
+def rare_sites(engine: Engine, transits: Sequence[str], least: int) -> set[str]:
+    """Sites that fewer than `least` clients opened or came from: nobody else is told their names.
+
+    Sites that the logs do not know are not among them.
+    """
+    query = _FEW_CLIENTS.format(least=int(least))
+    rows = engine.rows(query, {"transits": transits}, limit=_MOST_HOSTS)
+    return {site_of(f"https://{row['host']}/") for row in rows}
+
+
 def add_transits(traffic: Traffic, builder: MirrorBuilder) -> None:
     """Make a mirror of what users did: every page they opened, every step they took a link."""
     for batch in traffic.transits.to_batches(_ROWS):
@@ -210,7 +230,7 @@ def clicks_of(path: Path, rules: UrlRules) -> tuple[pa.Table, int]:
                 count = int(row[1]) if url is not None else -1
             except (IndexError, ValueError):
                 count = -1
-            if url is not None and count >= 0:
+            if url is not None and 0 <= count <= _MOST_CLICKS:
                 clicks[url] += count
             elif line > 0:  # the first may be a header
                 bad += 1

@@ -56,8 +56,7 @@ def _links(url: str, html: dict[str, Any]) -> Iterator[Link]:
     base = absolute(str(head.get("Base", "")), url) or url
     metas = head.get("Metas", [])
     page_says = any(
-        str(meta.get("name", "")).lower() == "robots"
-        and is_nofollow(str(meta.get("content", "")))
+        str(meta.get("name", "")).lower() == "robots" and is_nofollow(str(meta.get("content", "")))
         for meta in metas
     )
     for link in html.get("Links", []):

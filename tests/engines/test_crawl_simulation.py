@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
+import shutil
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from typer.testing import CliRunner
 
 from temporal_assets import contracts
+from temporal_assets.cli.app import app
 from temporal_assets.crawl.mirror import MirrorBuilder, NoMirror, save
-from temporal_assets.crawl.traffic import traffic_of, traffic_of_periods
+from temporal_assets.crawl.traffic import rare_sites, traffic_of, traffic_of_periods
 from temporal_assets.engines.base import Engine
 from temporal_assets.quality.evaluate import Status
 from temporal_assets.quality.inspect import Inspector
@@ -115,6 +119,32 @@ def test_periods_that_are_asked_at_once_are_those_asked_one_by_one(
         assert period.transits.to_pylist() == other.transits.to_pylist()
     counts = [sum(of.pages["visits"].to_pylist()) for of in (made.whole, made.before, made.since)]
     assert counts == [3 + 1 + 60 + 40, 3 + 1 + 60 + 40, 3 + 1 + 60]
+
+
+def test_sites_that_few_know_by_name(site: Site) -> None:
+    """One client opened the small site, three the other; all came from pages of the other."""
+    files = [path for day in DAYS for path in site.store.files("transits", day)]
+    assert rare_sites(site.engine, files, 1) == set()
+    assert rare_sites(site.engine, files, 2) == {"small.example"}
+    assert rare_sites(site.engine, files, 4) == {"a.example", "small.example"}
+
+
+@pytest.mark.parametrize(
+    ("least", "site_named", "skipped"), [(1, "a.example", ["small.example"]), (5, None, [])]
+)
+def test_json_of_a_simulation_names_no_site_that_few_know(
+    site: Site, tmp_path: Path, least: int, site_named: str | None, skipped: list[str]
+) -> None:
+    state = tmp_path / "state"
+    shutil.copytree(site.state, state)
+    (state / "settings.toml").write_text(f"[privacy]\nmin_clients = {least}\n")
+    run = CliRunner()
+    assert run.invoke(app, ["mirror", "--transits", "--state", str(state)]).exit_code == 0
+    shown = run.invoke(app, ["simulate", "--json", "--state", str(state)])
+    report = json.loads(shown.stdout)
+    assert [one["site"] for one in report["sites"]] == [site_named]
+    assert [*report["skipped"]] == skipped
+    assert report["skipped_unnamed"] == 1 - len(skipped)
 
 
 def test_what_was_crawled_and_when(site: Site) -> None:

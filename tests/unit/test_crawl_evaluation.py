@@ -85,10 +85,11 @@ def test_clicks(tmp_path):
     path = tmp_path / "clicks.csv"
     path.write_text(
         "url,clicks\nhttp://a.example/x,3\nhttps://a.example/x,4\nnone,1\n/x\nhttp://a.example/y,-1\n"
+        "http://a.example/z,99999999999999999999\n"
     )
     table, bad = clicks_of(path, DEFAULT)
     assert table.to_pylist() == [{"site": "a.example", "url": "https://a.example/x", "visits": 7}]
-    assert bad == 3
+    assert bad == 4
 
 
 def test_clicks_that_are_no_csv_are_named(tmp_path):

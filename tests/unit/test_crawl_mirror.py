@@ -386,6 +386,31 @@ def test_a_mirror_of_which_half_was_removed_is_no_mirror_to_return_to(tmp_path, 
     assert links_of(load(tmp_path / FOLDER)) == links_of(linked("x"))
 
 
+@pytest.mark.parametrize("keep", [0, 1, 100, None])
+@pytest.mark.parametrize(
+    "name", ["target.npy", "first.npy", "nofollow.npy", mirrors._URLS, mirrors._SITES]
+)
+def test_a_damaged_mirror_is_to_be_made_again(tmp_path, name, keep):
+    path = save(linked("x", "y"), tmp_path) / name
+    content = path.read_bytes()
+    path.unlink()
+    if keep is not None:
+        path.write_bytes(content[:keep])
+    with pytest.raises(NoMirror, match="make it again"):
+        load(tmp_path / FOLDER)
+
+
+@pytest.mark.parametrize("pointer", ["", "{", "[]", '{"folder": "x"}', "\udcff"])
+def test_a_damaged_pointer_is_to_be_made_again(tmp_path, pointer):
+    save(linked("x"), tmp_path)
+    (tmp_path / FOLDER / "current.json").write_text(pointer, "utf-8", "surrogateescape")
+    for read in (load, mirrors.identity):
+        with pytest.raises(NoMirror, match="make it again"):
+            read(tmp_path / FOLDER)
+    save(linked("x"), tmp_path)
+    assert links_of(load(tmp_path / FOLDER)) == links_of(linked("x"))
+
+
 def test_nothing_is_no_mirror(tmp_path):
     with pytest.raises(NoMirror):
         MirrorBuilder().build()
