@@ -39,6 +39,12 @@ SHORTEST: Final = 1.0 / 60.0
 LONGEST: Final = 365.0 * 24.0
 """Hours; Nutch's `min_interval` of a minute and `max_interval` of a year."""
 
+_KNOWN_AT: Final = -np.finfo(np.float64).tiny
+"""When pages born before hour 0 were fetched: what is born at 0 is new to whoever looks again."""
+
+_ROUNDING: Final = 1e-9
+"""Hours. Sums of intervals miss the hour of a fetch by less."""
+
 _GOLDEN: Final = 0.6180339887498949
 """Multiples of it are spread evenly over the unit interval, without chance."""
 
@@ -205,7 +211,7 @@ def _simulate(
 ) -> tuple[Floats, int, int]:
     pages = len(birth)
     first_fetch = np.full(pages, np.nan)
-    last_fetch = np.zeros(pages)
+    last_fetch = np.full(pages, _KNOWN_AT)
     every = interval.copy()
     is_seen = birth < 0
     new: list[tuple[Any, Any, Any]] = [(0.0, np.int64(0), np.int64(0)) for _ in range(0)]
@@ -220,7 +226,7 @@ def _simulate(
         now = slot / budget
         if len(new) > 0:
             page = heapq.heappop(new)[2]
-        elif len(again) > 0 and again[0][0] <= now:
+        elif len(again) > 0 and again[0][0] <= now + _ROUNDING:
             page = heapq.heappop(again)[2]
         else:
             continue

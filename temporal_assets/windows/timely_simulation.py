@@ -187,7 +187,8 @@ def _birth_hours(job: Job, period: Period, born: pa.Table) -> Floats:
     epoch = dt.date(1970, 1, 1)
     first = (job.first - epoch).days
     fitted = first + np.asarray(pc.fill_null(born.column("b"), -np.inf))
-    hour = np.clip(fitted, days, days + 1.0) - (period.first - epoch).days
+    ends = np.nextafter(days + 1.0, days)  # the next day is not this one
+    hour = np.clip(fitted, days, ends) - (period.first - epoch).days
     return np.asarray(hour * _HOURS)
 
 

@@ -58,6 +58,21 @@ def test_a_hub_every_two_hours():
     assert (result.fetches, result.wasted) == (8, 3)
 
 
+def test_what_is_born_at_the_first_hour_is_new():
+    # 1 is born at hour 0 and found at the first fetch: it is a change like others.
+    early = replace(world(), birth=np.array([-1.0, 0.0, 1.5, 3.0, 50.0]))
+    result = simulate_timely(early, strategy(2.0), budget=2.0, hours=10.0)
+    assert result.first_fetch[1] == 0.5
+    assert (result.fetches, result.wasted) == (8, 2)  # the hub at 6 and 8
+
+
+@pytest.mark.parametrize("budget", [0.7, 1.622, 6.07, 16.22, 60.7])
+def test_a_hub_that_is_due_at_every_fetch_is_fetched_every_time(budget):
+    """Sums of 1 / budget are a hair above or below the hours at which fetches are made."""
+    result = simulate_timely(world(), strategy(1 / budget), budget, 720.0)
+    assert result.fetches == int(budget * 720)
+
+
 def test_what_a_hub_no_longer_shows_is_missed():
     result = simulate_timely(world(shown=1), strategy(4.0), budget=2.0, hours=10.0)
     assert np.isnan(result.first_fetch[1:3]).all()
@@ -139,7 +154,8 @@ def slowly(the: TimelyWorld, plan: Strategy, budget: float, hours: float):
         for page in range(len(the.birth))
     ]
     seen = {page for page, born in enumerate(the.birth) if born < 0}
-    every, last = plan.interval.copy(), np.zeros(len(the.birth))
+    # All that was born before hour 0 has been seen; what is born at 0 has not.
+    every, last = plan.interval.copy(), np.full(len(the.birth), -1e-300)
     first_fetch = np.full(len(the.birth), np.nan)
     watched = [page for page in sorted(seen) if plan.is_allowed[page] and every[page] < np.inf]
     golden = 0.6180339887498949
@@ -149,7 +165,7 @@ def slowly(the: TimelyWorld, plan: Strategy, budget: float, hours: float):
         now = slot / budget
         if new:
             page = new.pop(new.index(min(new)))[2]
-        elif again and min(again)[0] <= now:
+        elif again and min(again)[0] <= now + 1e-9:
             page = again.pop(again.index(min(again)))[2]
         else:
             continue
