@@ -1,8 +1,8 @@
 """A crawl of a mirror, page by page, in the order a policy asks for (BB 5.3).
 
 Here: the frontier, the order in which pages are fetched, and the curves of what was fetched and
-what was seen. Not here: the scores of policies (`crawl_policies`), time and change
-(`timely_simulation`).
+what was seen. Not here: the scores of policies (`crawl_policies`), the frontier where hosts are
+limited (`polite_crawl`), time and change (`timely_simulation`).
 
 The crawl begins with the start pages. Of the pages seen and not fetched it always fetches the one
 with the highest score; equal scores are fetched in the order they were first seen. A page is seen
@@ -23,19 +23,20 @@ from numba import njit
 from numpy.typing import ArrayLike
 
 from temporal_assets.core.link_graph import LinkGraph
+from temporal_assets.core.polite_crawl import polite_crawl
 from temporal_assets.core.texts import Floats, Int32s, Int64s
 
 _WORD: Final = 64
 _STRIDE: Final = 6
 """log2 of the bits of a word."""
-_UNLIMITED: Final = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True, slots=True)
 class HostLimit:
     """So many pages of a host in every so many fetches, as Nutch's `generate.max.count`.
 
-    A page whose host is used up waits, in the order of its turn, until the next round begins.
+    A page whose host is used up waits until the next round begins, and is where it was in the order
+    then.
     """
 
     host: Int32s
@@ -98,15 +99,15 @@ def crawl(
         raise ValueError("every page needs a score")
     fetches = pages if most is None else min(most, pages)
     if limit is None:
-        host, most_of_host, round_of = np.zeros(1, np.int32), _UNLIMITED, _UNLIMITED
-    elif len(limit.host) != pages or limit.most < 1 or limit.fetches < 1:
+        return Crawl(*_crawl(graph.first, graph.target, starts, level, levels, fetches))
+    if len(limit.host) != pages or limit.most < 1 or limit.fetches < 1:
         raise ValueError("a limit needs a host for every page, and at least 1 page and 1 fetch")
-    else:
-        host, most_of_host, round_of = limit.host, limit.most, limit.fetches
-    fetched, seen, seen_after = _crawl(
-        graph.first, graph.target, starts, level, levels, fetches, host, most_of_host, round_of
+    host = np.asarray(limit.host, np.int32)
+    return Crawl(
+        *polite_crawl(
+            graph.first, graph.target, starts, level, fetches, host, limit.most, limit.fetches
+        )
     )
-    return Crawl(fetched, seen, seen_after)
 
 
 @njit(nogil=True, cache=True)
@@ -117,9 +118,6 @@ def _crawl(
     level: Int32s,
     levels: int,
     fetches: int,
-    host: Int32s,
-    most_of_host: int,
-    round_of: int,
 ) -> tuple[Int32s, Int32s, Int64s]:
     pages = len(first) - 1
     is_seen = np.zeros(pages, np.bool_)
@@ -130,9 +128,7 @@ def _crawl(
     fetched = np.empty(fetches, np.int32)
     seen = np.empty(pages, np.int32)
     seen_after = np.empty(fetches + 1, np.int64)
-    of_host = np.zeros(host.max() + 1, np.int64)
-    waiting = np.empty(pages if most_of_host < _UNLIMITED else 0, np.int32)
-    waits, done, known, left_in_round = 0, 0, 0, round_of
+    done, known = 0, 0
     for page in start:
         if not is_seen[page]:
             is_seen[page] = True
@@ -142,23 +138,9 @@ def _crawl(
     seen_after[0] = known
     while done < fetches:
         best = _lowest(bits, offset)
-        if best < 0 or left_in_round == 0:
-            if waits == 0 and best < 0:
-                break
-            # A new round: whoever had to wait stands in the queue again.
-            for i in range(waits):
-                _append(waiting[i], level[waiting[i]], head, tail, behind, bits, offset)
-            waits, left_in_round = 0, round_of
-            of_host[:] = 0
-            continue
+        if best < 0:
+            break
         page = _take(best, head, tail, behind, bits, offset)
-        if most_of_host < _UNLIMITED:
-            if of_host[host[page]] == most_of_host:
-                waiting[waits] = page
-                waits += 1
-                continue
-            of_host[host[page]] += 1
-        left_in_round -= 1
         fetched[done] = page
         done += 1
         for link in range(first[page], first[page + 1]):

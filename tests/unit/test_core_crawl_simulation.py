@@ -37,16 +37,14 @@ def slow_crawl(pages, links, start, score, host=None, most=None, fetches=None):
     waiting, used, left = [], {}, fetches
     while queue or waiting:
         if not queue or left == 0:
-            for page in waiting:
-                queue.append((-score[page], ticket, page))
-                ticket += 1
+            queue += waiting
             waiting, used, left = [], {}, fetches
         best = min(queue)
         queue.remove(best)
         page = best[2]
         if host is not None:
             if used.get(host[page], 0) == most:
-                waiting.append(page)
+                waiting.append(best)
                 continue
             used[host[page]] = used.get(host[page], 0) + 1
             left -= 1
