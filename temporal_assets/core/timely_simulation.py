@@ -8,9 +8,10 @@ Time is in hours. Interest in page i after its birth is spread as log-normal in 
 in this project (TW 4.1), and sums to `interest[i]`. A hub shows the newest pages of its list; any
 other page links what it links, as soon as that is born.
 
-The crawler knows every page born before hour 0 and has fetched it. It makes one fetch every
-1 / budget hours. A page seen for the first time is new; fetched pages are fetched again when their
-interval is over. It never sees births, only links.
+The crawler knows every page born before hour 0 and has fetched it. Its fetches are 1 / budget hours
+apart, or more where nothing is due; then the next is made in the moment in which it is. A page seen
+for the first time is new; fetched pages are fetched again when their interval is over. It never
+sees births, only links.
 """
 
 from __future__ import annotations
@@ -41,9 +42,6 @@ LONGEST: Final = 365.0 * 24.0
 
 _KNOWN_AT: Final = -np.finfo(np.float64).tiny
 """When pages born before hour 0 were fetched: what is born at 0 is new to whoever looks again."""
-
-_ROUNDING: Final = 1e-9
-"""Hours. Sums of intervals miss the hour of a fetch by less."""
 
 _GOLDEN: Final = 0.6180339887498949
 """Multiples of it are spread evenly over the unit interval, without chance."""
@@ -129,6 +127,7 @@ def simulate_timely(
         strategy.new_first,
         strategy.is_adaptive,
         budget,
+        hours,
         int(rounded_down(budget * hours)),
     )
     return _judged(world, first_fetch, hours, int(fetches), int(wasted))
@@ -207,7 +206,8 @@ def _simulate(
     new_first: bool,
     is_adaptive: bool,
     budget: float,
-    slots: int,
+    hours: float,
+    most: int,
 ) -> tuple[Floats, int, int]:
     pages = len(birth)
     first_fetch = np.full(pages, np.nan)
@@ -222,14 +222,15 @@ def _simulate(
         heapq.heappush(again, (due, np.int64(len(again)), page))
     ticket = np.int64(len(again))
     fetches = wasted = 0
-    for slot in range(slots):
-        now = slot / budget
+    now = 0.0
+    while fetches < most and len(new) + len(again) > 0:
         if len(new) > 0:
             page = heapq.heappop(new)[2]
-        elif len(again) > 0 and again[0][0] <= now + _ROUNDING:
-            page = heapq.heappop(again)[2]
         else:
-            continue
+            due, _, page = heapq.heappop(again)
+            now = max(now, due)
+        if now >= hours:
+            break
         fetches += 1
         is_first = birth[page] >= 0 and np.isnan(first_fetch[page])
         listed = slice(first[page], first[page + 1])
@@ -259,6 +260,7 @@ def _simulate(
         if every[page] < np.inf:
             heapq.heappush(again, (now + every[page], ticket, page))
             ticket += 1
+        now += 1.0 / budget
     return first_fetch, fetches, wasted
 
 
