@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
+from hypothesis import strategies as st
 
 from temporal_assets.core.pattern_forest import PortableTree, portable
 from temporal_assets.core.pattern_text import PatternText
 from temporal_assets.core.pattern_tree import TreeOptions, pattern_tree
 from temporal_assets.core.texts import texts
+from temporal_assets.logs.urls import UrlRules
 from temporal_assets.policy.assemble import (
     HUBS,
     PATTERNS,
@@ -61,9 +64,11 @@ URGENCY = {"politics": 0.9, "archive": 0.05, "wiki": 0.1}
 """By the word a template holds."""
 
 
-def learned(host: str) -> tuple[PortableTree, list[dict[str, object]]]:
+def learned(
+    host: str, urls: Sequence[str] | None = None
+) -> tuple[PortableTree, list[dict[str, object]]]:
     """The tree of a site, and rows of PATTERNS."""
-    urls = portal_urls(host)
+    urls = urls or portal_urls(host)
     tree = pattern_tree(texts(urls), TreeOptions(min_urls=5))
     # Visits by kind of page: the logins are the least visited.
     visits = np.array([1.0 if "login" in url else 100.0 for url in urls])
@@ -147,6 +152,41 @@ def document(*, whole: bool = False) -> Document:
     return assemble(tables(whole=whole), PROVENANCE, Choices(min_clients=5))
 
 
+KINDS_OF_PAGES = ("politics", "archive", "login", "wiki")
+"""Words that tell the kinds of `portal_urls` apart; some URLs have none of them."""
+
+
+def document_of_schemes(
+    schemes: Mapping[str, Sequence[str]], hubs: Sequence[tuple[str, int]], *, whole: bool = False
+) -> Document:
+    """A policy to which http and https are other pages.
+
+    `schemes`: those under which each kind of SHOP's pages was opened. `hubs`: (URL, tier).
+    """
+    urls = [
+        url.replace("https", scheme, 1)
+        for url in portal_urls(SHOP)
+        for scheme in schemes.get(
+            next((word for word in KINDS_OF_PAGES if word in url), ""), ("https",)
+        )
+    ]
+    given = tables(whole=whole)
+    tree, rows = learned(SHOP, urls)
+    others = [row for row in given.patterns.to_pylist() if row["site"] != SHOP]
+    hub_rows = [
+        {"url": url, "rank": place, "tier": tier, "temporal_pages": 9, "interval_seconds": 300}
+        | {"clients": 30}
+        for place, (url, tier) in enumerate(hubs, 1)
+    ]
+    mixed = dataclasses.replace(
+        given,
+        hubs=pa.Table.from_pylist(hub_rows, HUBS),
+        patterns=pa.Table.from_pylist([*others, *rows], PATTERNS),
+        trees={**given.trees, SHOP: tree},
+    )
+    return assemble(mixed, PROVENANCE, Choices(min_clients=5), UrlRules(scheme="keep"))
+
+
 def tier_of(url: str, every: Sequence[Rule]) -> int:
     """The tier that rules give a canonical URL, by trying one after the other."""
     return next((rule.tier for rule in every if re.search(rule.expression, url)), SKIP_TIER)
@@ -174,3 +214,23 @@ URLS = [
     "https://unknown.example/politics/2025/01/02/report-on-1.html",
 ]
 """Canonical URLs, seen and unseen, of every kind."""
+
+_SCHEMES = st.sampled_from(["http", "https"])
+_HUBS = st.builds(
+    "{}://{}{}".format,
+    _SCHEMES,
+    st.sampled_from([NEWS, SHOP, f"{SHOP}:8443"]),
+    st.sampled_from(["/", "/politics/", "/user/login?next=%2Fpage%2F1", "/archive/item?id=1"]),
+)
+
+schemes_of_pages = st.fixed_dictionaries(
+    {kind: st.lists(_SCHEMES, min_size=1, max_size=2, unique=True) for kind in KINDS_OF_PAGES}
+)
+hubs_of_schemes = st.lists(
+    st.tuples(_HUBS, st.integers(1, 4)), max_size=12, unique_by=lambda hub: hub[0]
+)
+urls_of_schemes = st.one_of(
+    _HUBS,
+    st.builds(lambda scheme, url: url.replace("https", scheme, 1), _SCHEMES, st.sampled_from(URLS)),
+)
+"""What `document_of_schemes` takes, and URLs to ask of it."""

@@ -41,6 +41,10 @@ _QUESTION: Final = 63
 _SEMICOLON: Final = 59
 _OPEN: Final = 91
 _CLOSE: Final = 93
+_S: Final = 115
+
+_SCHEME_ENDS: Final = 4
+"""Bytes from the last letter of the scheme to the host."""
 
 MAX_EXTENSION: Final = 15
 """Longer extensions are no static files."""
@@ -55,6 +59,8 @@ class Beginnings(NamedTuple):
     site: Int32s
     """Place of the site with this host, NONE if it is none; so below."""
     hub: Int32s
+    hub_of_http: Int32s
+    """The same where the scheme is `http`: another hub only where schemes make other pages."""
     prefix: Int32s
     seed: np.uint64
 
@@ -90,12 +96,14 @@ class Found(NamedTuple):
     pattern: Int32s
 
 
-def beginnings(strings: list[str], site: Int32s, hub: Int32s, prefix: Int32s) -> Beginnings:
+def beginnings(
+    strings: list[str], site: Int32s, hub: Int32s, hub_of_http: Int32s, prefix: Int32s
+) -> Beginnings:
     """The table of distinct texts."""
     flat = texts(strings)
     table = np.full(_size(len(strings)), -1, np.int32)
     _enter(table, flat.data, flat.offsets, SEED)
-    return Beginnings(table, flat.data, flat.offsets, site, hub, prefix, SEED)
+    return Beginnings(table, flat.data, flat.offsets, site, hub, hub_of_http, prefix, SEED)
 
 
 def extensions(names: list[str]) -> Extensions:
@@ -320,7 +328,8 @@ def _scan(
                 query = at
     entry = _entry(known.table, known.data, known.offsets, value, data, host, stop)
     if entry >= 0:
-        hub[i] = known.hub[entry]
+        is_https = data[host - _SCHEME_ENDS] == _S
+        hub[i] = known.hub[entry] if is_https else known.hub_of_http[entry]
     return query
 
 

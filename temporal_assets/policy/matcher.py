@@ -220,20 +220,29 @@ def _tiers(entries: Sequence[Any]) -> Int8s:
 
 def _beginnings(document: Document) -> tuple[Beginnings, dict[str, int]]:
     """Hosts, hubs and prefixes in one table; and the place of every site."""
-    sites = {entry["site"]: place for place, entry in enumerate(document["sites"])}
-    rows: dict[str, list[int]] = {text: [place, NONE, NONE] for text, place in sites.items()}
+    rows: dict[str, list[int]] = {}
+    for place, column, text in _named(document):
+        row = rows.setdefault(text, [NONE] * 4)
+        if row[column] == NONE:  # of two of one name the first decides, as in `exports.rules`
+            row[column] = place
+    sites = {text: row[0] for text, row in rows.items() if row[0] != NONE}
+    columns = np.array(list(rows.values()), np.int32).reshape(-1, 4)
+    return beginnings(list(rows), *(np.ascontiguousarray(column) for column in columns.T)), sites
+
+
+def _named(document: Document) -> Iterator[tuple[int, int, str]]:
+    """(place, column of `Beginnings`, text) of every site, hub and prefix."""
+    for place, site in enumerate(document["sites"]):
+        yield place, 0, site["site"]
+    keeps = document["urls"]["scheme"] == "keep"
     for place, hub in enumerate(document["hubs"]):
-        rows.setdefault(without_scheme(hub["url"]), [NONE, NONE, NONE])[1] = place
+        scheme, _, text = hub["url"].partition("://")
+        if scheme == "https" or not keeps:
+            yield place, 1, text
+        if scheme == "http" or not keeps:
+            yield place, 2, text
     for place, prefix in enumerate(document["prefixes"]):
-        rows.setdefault(prefix["prefix"], [NONE, NONE, NONE])[2] = place
-    columns = np.array(list(rows.values()), np.int32).reshape(-1, 3)
-    site, hub_column, prefix_column = (np.ascontiguousarray(columns[:, i]) for i in range(3))
-    return beginnings(list(rows), site, hub_column, prefix_column), sites
-
-
-def without_scheme(url: str) -> str:
-    """A URL from its host on."""
-    return url.split("://", 1)[1]
+        yield place, 3, prefix["prefix"]
 
 
 __all__ = ["REASONS", "Decision", "Decisions", "Policy"]

@@ -17,6 +17,8 @@ from urllib.parse import urlsplit
 import pyarrow as pa
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 from temporal_assets.policy import Policy
 from temporal_assets.policy.assemble import (
@@ -32,7 +34,18 @@ from temporal_assets.policy.document import Document
 from temporal_assets.policy.exports import TARGETS, export, sitemap
 from temporal_assets.policy.exports.heritrix import surt
 from temporal_assets.policy.exports.rules import rules
-from tests.policies import PRIVATE, PROVENANCE, URLS, WHOLE, document, tier_of
+from tests.policies import (
+    PRIVATE,
+    PROVENANCE,
+    URLS,
+    WHOLE,
+    document,
+    document_of_schemes,
+    hubs_of_schemes,
+    schemes_of_pages,
+    tier_of,
+    urls_of_schemes,
+)
 
 WITHOUT_PORTS = [url for url in URLS if ":8443" not in url]
 
@@ -386,6 +399,48 @@ def test_the_command_knows_all_targets() -> None:
     from temporal_assets.cli.export import TARGET_NAMES
 
     assert TARGET_NAMES.split(", ") == sorted(TARGETS)
+
+
+# ------------------------------------------------------------------------------------- schemes
+
+
+@given(
+    schemes_of_pages,
+    hubs_of_schemes,
+    st.lists(urls_of_schemes, min_size=1, max_size=30),
+    st.booleans(),
+)
+def test_pages_that_differ_by_scheme_are_accepted_as_match_says(
+    schemes: dict[str, list[str]], hubs: list[tuple[str, int]], urls: list[str], whole: bool
+) -> None:
+    doc = document_of_schemes(schemes, hubs, whole=whole)
+    policy = Policy(doc)
+    files = {target: make(doc) for target, make in TARGETS.items()}
+    lists = json.loads(files["scrapy"]["links.json"])
+    nutch, storm = files["nutch"], files["stormcrawler"]
+    known = {site["site"] for site in doc["sites"]}
+    every = rules(doc)
+    for url in urls:
+        is_wanted = wanted(policy, url)
+        assert tier_of(url, every) == policy.match(url).tier, url
+        assert allow_and_deny(lists["allow"], lists["deny"], url) == is_wanted, url
+        assert first_match(nutch["conf/regex-urlfilter.txt"], url) == is_wanted, url
+        assert first_match(storm["policy-regex-filters.txt"], url) == is_wanted, url
+        if ":8443" not in url:
+            assert heritrix_scope(files["heritrix"], url) == is_wanted, url
+        # Filters that are kept by host know no schemes: they leave out what is skipped under one,
+        # and never keep back what is wanted.
+        if urlsplit(url).hostname in known:
+            fast = [
+                fast_filter(nutch["conf/fast-urlfilter.txt"], url),
+                storm_fast_filter(storm["fast.urlfilter.json"], url),
+            ]
+            assert not is_wanted or all(fast), url
+    for target in ("crawlee", "crawl4ai"):
+        told = json.loads(files[target]["policy-links.json"])
+        assert (told["include"], told["exclude"]) == (lists["allow"], lists["deny"])
+    told = json.loads(files["browsertrix"]["crawl-config.yaml"])
+    assert (told["include"], told["exclude"]) == (lists["allow"], lists["deny"])
 
 
 # ------------------------------------------------------------------------------------- domains

@@ -29,7 +29,18 @@ from temporal_assets.policy import Decision, NewerPolicy, Policy, PolicyError
 from temporal_assets.policy.assemble import PATTERNS, assemble
 from temporal_assets.policy.bundle import SCHEMA_FILE
 from temporal_assets.policy.document import VERSION, as_text, checked
-from tests.policies import PRIVATE, PROVENANCE, URLS, document, portal_urls, tables
+from tests.policies import (
+    PRIVATE,
+    PROVENANCE,
+    URLS,
+    document,
+    document_of_schemes,
+    hubs_of_schemes,
+    portal_urls,
+    schemes_of_pages,
+    tables,
+    urls_of_schemes,
+)
 
 
 @pytest.fixture(scope="module")
@@ -136,6 +147,47 @@ def test_match_agrees_with_the_document(whole: bool) -> None:
         assert found == slow_match(dict(doc), decision.url), decision.url
     reasons = {decision.reason for decision in policy.matches(URLS)}
     assert reasons == {"hub", "prefix", "pattern", "site", "static", "unknown_site"}
+
+
+def test_pages_that_differ_by_scheme_are_decided_apart() -> None:
+    policy = Policy(
+        document_of_schemes(
+            {"login": ["http"], "archive": ["http", "https"]},
+            [("http://shop.example/", 3), ("https://shop.example/", 1)],
+        )
+    )
+
+    def said(url: str) -> tuple[str, int, str | None]:
+        decision = policy.match(url)
+        return decision.reason, decision.tier, decision.hub
+
+    assert said("http://shop.example/") == ("hub", 3, "http://shop.example/")
+    assert said("HTTPS://shop.example:443/#x") == ("hub", 1, "https://shop.example/")
+    # Prefixes, like sites, are of both schemes; patterns of those their pages were seen under.
+    assert policy.match("http://news.example/politics/x").reason == "prefix"
+    assert policy.match("http://shop.example/user/login?next=%2F").pattern is not None
+    assert policy.match("https://shop.example/user/login?next=%2F").pattern is None
+
+
+def test_one_hub_under_both_schemes_is_the_first_where_schemes_make_no_pages() -> None:
+    doc = document()
+    doc["hubs"].append({**doc["hubs"][0], "url": "http://news.example/", "tier": 3})
+    assert {Policy(doc).match(f"{s}://news.example/").tier for s in ("http", "https")} == {1}
+
+
+@given(
+    schemes_of_pages,
+    hubs_of_schemes,
+    st.lists(urls_of_schemes, min_size=1, max_size=30),
+    st.booleans(),
+)
+def test_schemes_are_matched_as_the_document_says(
+    schemes: dict[str, list[str]], hubs: list[tuple[str, int]], urls: list[str], whole: bool
+) -> None:
+    doc = document_of_schemes(schemes, hubs, whole=whole)
+    for url, decision in zip(urls, Policy(doc).matches(urls), strict=True):
+        found = (decision.decision, decision.tier, decision.reason)
+        assert found == slow_match(dict(doc), url), url
 
 
 pieces = st.sampled_from(

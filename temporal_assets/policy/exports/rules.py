@@ -3,9 +3,10 @@
 Here: hubs, prefixes, patterns and sites as regular expressions, in the order in which they decide,
 and as two lists (allow, deny) for programs that know no order. Not here: any program's file format.
 
-Expressions are anchored, match http and https alike, and use only what Python, Java and
-JavaScript read in the same way: groups, classes, look-ahead. They are for canonical URLs, as a
-crawler sees them after it has normalised what it found.
+Expressions are anchored and use only what Python, Java and JavaScript read in the same way: groups,
+classes, look-ahead. They match http and https alike; where schemes make other pages (`keep`), hubs
+and patterns are of their own. They are for canonical URLs, as a crawler sees them after it has
+normalised what it found.
 """
 
 from __future__ import annotations
@@ -18,6 +19,12 @@ from typing import Any, Final, Literal
 from temporal_assets.policy.document import SKIP_TIER, Document, HubEntry
 
 _ANY_SCHEME: Final = "https?://"
+
+_WRITTEN_SCHEME: Final = re.compile(r"^\^(?:https?|\[\^:/\?\]\+)://")
+"""How patterns say theirs, or that they do not care."""
+
+_WRITTEN_ORIGIN: Final = re.compile(r"^\^https?\??://[^/]*")
+"""Of hubs and prefixes."""
 
 _ANY_PORT: Final = ("(?::[0-9]+)?", "(?::[^/?]*)?")
 """How sites and patterns say that they do not care."""
@@ -58,6 +65,13 @@ class Rule:
         is_path = rest != self.expression and rest.startswith(("/", "(?=", "(?!"))
         return f"^{rest}" if is_path else None
 
+    @property
+    def path_of_any_origin(self) -> str | None:
+        """The same of a hub or prefix that must not be denied, whatever its scheme and port."""
+        if self.kind in ("hub", "prefix") and self.is_accepted:
+            return _WRITTEN_ORIGIN.sub("^", self.expression)
+        return self.path
+
 
 def escape(text: str) -> str:
     """Text as a regular expression that matches it and nothing else."""
@@ -68,7 +82,7 @@ def rules(document: Document) -> list[Rule]:
     """Every rule, in the order in which they decide; what none of them matches is skipped."""
     return [
         *_static(document),
-        *(_hub(hub) for hub in document["hubs"]),
+        *_hubs(document),
         *_patterns(document, overrules=True),
         *_prefixes(document),
         *_patterns(document, overrules=False),
@@ -112,7 +126,7 @@ def skipped_paths(document: Document) -> Iterator[tuple[Rule, str]]:
     """The same over path and query; patterns that cannot be said so are left out."""
     for rule, before in _skipped(document):
         if rule.path is not None:
-            yield rule, _guarded(rule.path, [other.path for other in before])
+            yield rule, _guarded(rule.path, [other.path_of_any_origin for other in before])
 
 
 def _skipped(document: Document) -> Iterator[tuple[Rule, list[Rule]]]:
@@ -151,9 +165,16 @@ def _both_cases(letter: str) -> str:
     return f"[{letter}{letter.upper()}]" if letter.isalpha() else letter
 
 
-def _hub(hub: HubEntry) -> Rule:
-    text = hub["url"].split("://", 1)[1]
-    return Rule("hub", f"^{_ANY_SCHEME}{escape(text)}$", hub["tier"], hub["site"])
+def _keeps_scheme(document: Document) -> bool:
+    return document["urls"]["scheme"] == "keep"
+
+
+def _hubs(document: Document) -> Iterator[Rule]:
+    keeps = _keeps_scheme(document)
+    for hub in document["hubs"]:
+        scheme, _, text = hub["url"].partition("://")
+        origin = f"{scheme}://" if keeps else _ANY_SCHEME
+        yield Rule("hub", f"^{origin}{escape(text)}$", hub["tier"], hub["site"])
 
 
 def _prefixes(document: Document) -> list[Rule]:
@@ -165,15 +186,19 @@ def _prefixes(document: Document) -> list[Rule]:
 
 
 def _patterns(document: Document, *, overrules: bool) -> list[Rule]:
+    keeps = _keeps_scheme(document)
     return [
-        Rule("pattern", _any_scheme(row["expression"]), row["tier"], row["site"])
+        Rule("pattern", _expression(row["expression"], keeps), row["tier"], row["site"])
         for row in document["patterns"]
         if row["overrules"] == overrules
     ]
 
 
-def _any_scheme(expression: str) -> str:
-    return re.sub(r"^\^https?://", f"^{_ANY_SCHEME}", expression)
+def _expression(written: str, keeps: bool) -> str:
+    """A pattern's expression for the schemes that it holds."""
+    if keeps and written.startswith(("^http://", "^https://")):
+        return written
+    return _WRITTEN_SCHEME.sub(f"^{_ANY_SCHEME}", written)
 
 
 def _sites(document: Document) -> list[Rule]:

@@ -56,9 +56,9 @@ def _fast_filter(document: Document) -> str:
     scopes: list[dict[str, Any]] = []
     for site, group in of_site(every).items():
         patterns = [
-            f"{'Allow' if rule.is_accepted else 'Deny'}PathQuery {rule.path}"
+            f"{'Allow' if rule.is_accepted else 'Deny'}PathQuery {path}"
             for rule in group
-            if rule.kind != "site" and rule.path is not None
+            if rule.kind != "site" and (path := rule.path_of_any_origin) is not None
         ]
         # Patterns, hubs and prefixes are of one host, and not of those below it.
         if document["includes_subdomains"]:
