@@ -31,7 +31,7 @@ from temporal_assets.policy.assemble import (
     assemble,
 )
 from temporal_assets.policy.document import Document
-from temporal_assets.policy.exports import TARGETS, export, sitemap
+from temporal_assets.policy.exports import TARGETS, export, nutch, sitemap
 from temporal_assets.policy.exports.heritrix import surt
 from temporal_assets.policy.exports.rules import rules
 from tests.policies import (
@@ -144,6 +144,21 @@ def test_nutch(policy: Policy, doc: Document) -> None:
         "board.example 86400 2592000",
         "news.example 300 2592000",
         "shop.example 300 2592000",
+    ]
+
+
+def test_a_host_is_never_visited_less_often_than_at_most(doc: Document) -> None:
+    """`hubs.longest_hours` may be more than the month that Nutch takes for the longest interval."""
+    month = 30 * 86_400
+    hubs = [
+        {**doc["hubs"][0], "url": f"https://{site}/", "site": site, "interval_seconds": seconds}
+        for site, seconds in (("a.example", month), ("b.example", month + 1), ("c.example", 300))
+    ]
+    text = nutch.files({**doc, "hubs": hubs})["conf/adaptive-host-specific-intervals.txt"]
+    assert text.splitlines() == [
+        "a.example 2592000 2592000",
+        "b.example 2592001 2592001",
+        "c.example 300 2592000",
     ]
 
 
@@ -316,6 +331,22 @@ def test_sitemap(policy: Policy, doc: Document) -> None:
         ("https://shop.example/offers(1).php", "hourly", "0.8"),
     ]
     assert [url for url, _, _ in said] == hubs_in_order(policy)
+
+
+@pytest.mark.parametrize(
+    ("days", "word"),
+    [
+        (1 / 24, "hourly"),
+        (1, "daily"),
+        (7, "weekly"),
+        (14, "monthly"),
+        (30, "monthly"),
+        (35, "yearly"),
+        (700, "yearly"),
+    ],
+)
+def test_a_sitemap_promises_no_more_visits_than_are_worth_it(days: float, word: str) -> None:
+    assert sitemap.frequency(round(days * 86_400)) == word
 
 
 def test_more_hubs_than_a_sitemap_holds_make_several(

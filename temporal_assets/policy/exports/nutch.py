@@ -17,7 +17,8 @@ from temporal_assets.policy.exports.rules import by_rank, rules, skipped_paths
 DAY: Final = 86_400
 
 _LONGEST: Final = 30 * DAY
-"""Nutch's own default interval: pages of a temporal site are not fetched less often."""
+"""Nutch's own default interval: pages of a temporal site are not fetched less often, unless no hub
+of theirs is worth as much."""
 
 SOMETIMES: Final = ("conf/prefix-urlfilter.txt",)
 
@@ -106,7 +107,9 @@ def _intervals(document: Document) -> str:
     for hub in document["hubs"]:
         seconds = hub["interval_seconds"]
         shortest[hub["site"]] = min(seconds, shortest.get(hub["site"], seconds))
-    return _text(f"{site} {seconds} {_LONGEST}" for site, seconds in sorted(shortest.items()))
+    return _text(
+        f"{site} {seconds} {max(seconds, _LONGEST)}" for site, seconds in sorted(shortest.items())
+    )
 
 
 def _text(lines: Iterable[str]) -> str:

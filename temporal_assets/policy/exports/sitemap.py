@@ -17,8 +17,16 @@ MAX_URLS: Final = 50_000
 
 SOMETIMES: Final = ("sitemap.xml", "sitemap-*.xml")
 
-_FREQUENCIES: Final = ((3600, "hourly"), (86_400, "daily"), (604_800, "weekly"))
-"""The protocol's words for intervals up to so many seconds; `always` would mean every visit."""
+_DAY: Final = 86_400
+
+_FREQUENCIES: Final = (
+    (3600, "hourly"),
+    (_DAY, "daily"),
+    (7 * _DAY, "weekly"),
+    (30 * _DAY, "monthly"),
+)
+"""The protocol's words for intervals up to so many seconds; `always` would mean every visit, and
+`never` none."""
 
 
 def files(document: Document) -> dict[str, str]:
@@ -37,7 +45,7 @@ def priority(tier: int) -> float:
 
 def frequency(seconds: int) -> str:
     """The nearest word that does not promise more visits than are worth it."""
-    return next((word for most, word in _FREQUENCIES if seconds <= most), "weekly")
+    return next((word for most, word in _FREQUENCIES if seconds <= most), "yearly")
 
 
 def _sitemap(hubs: list[HubEntry]) -> str:
