@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from temporal_assets.cli import console
 from temporal_assets.cli.exits import CommandError, command
 from temporal_assets.cli.options import State
 from temporal_assets.cli.policies import PolicyPath, policy_path
@@ -76,8 +77,8 @@ def _as_tsv(decision: Decision) -> str:
 
 
 def _cell(value: object) -> str:
-    """A value without the characters that end cells and lines."""
-    return "" if value is None else " ".join(str(value).split())
+    """A value without the characters that end cells and lines, or that a terminal obeys."""
+    return "" if value is None else console.plain(" ".join(str(value).split()))
 
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ URLs are taken as logs are read, with a sign in place of what is no UTF-8; state
 
 from __future__ import annotations
 
+import codecs
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +18,9 @@ STANDARD_INPUT: Final = "-"
 
 def lines() -> Iterator[str]:
     """The lines of standard input that are not empty."""
-    for line in sys.stdin.buffer:
+    for number, line in enumerate(sys.stdin.buffer):
+        if number == 0:
+            line = line.removeprefix(codecs.BOM_UTF8)  # as some programs begin a text
         if text := line.rstrip(b"\r\n"):
             yield text.decode("utf-8", "replace")
 

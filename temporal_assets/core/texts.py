@@ -59,13 +59,23 @@ class Texts:
 def texts(strings: Sequence[str]) -> Texts:
     """Python strings as flat bytes."""
     whole = "".join(strings)
-    data = np.frombuffer(whole.encode("utf-8", "surrogateescape"), np.uint8)
-    if len(data) == len(whole):
+    if whole.isascii():
+        data = whole.encode("ascii")
         lengths = np.fromiter(map(len, strings), np.int64, len(strings))
     else:
-        encoded = (len(s.encode("utf-8", "surrogateescape")) for s in strings)
-        lengths = np.fromiter(encoded, np.int64, len(strings))
-    return Texts(data, np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths))))
+        encoded = [utf8(text) for text in strings]
+        data = b"".join(encoded)
+        lengths = np.fromiter(map(len, encoded), np.int64, len(strings))
+    offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
+    return Texts(np.frombuffer(data, np.uint8), offsets)
+
+
+def utf8(text: str) -> bytes:
+    """The bytes of any string; Python's surrogates are what it stands for, or stand for no byte."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
 
 
 def take(data: Bytes, starts: Int64s, stops: Int64s) -> Texts:

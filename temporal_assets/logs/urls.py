@@ -19,6 +19,7 @@ import can_ada
 import numpy as np
 from numpy.typing import NDArray
 
+from temporal_assets.core.texts import utf8
 from temporal_assets.logs.kernels import (
     DOT,
     HASH,
@@ -305,17 +306,10 @@ def _ascii(url: str | bytes) -> str:
     percent escapes itself. So bytes that are not UTF-8 survive in the path, and are refused in
     the host.
     """
-    raw = url if isinstance(url, bytes) else _bytes(url)
+    raw = url if isinstance(url, bytes) else utf8(url)
     if raw.isascii():
         return raw.decode("ascii")
     return _NON_ASCII.sub(lambda match: b"%%%02X" % match[0][0], raw).decode("ascii")
-
-
-def _bytes(url: str) -> bytes:
-    try:
-        return url.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:  # a surrogate that stands for no byte
-        return url.encode("utf-8", "surrogatepass")
 
 
 def _canonical_path(path: str, rules: UrlRules) -> str:

@@ -17,6 +17,8 @@ from temporal_assets.core.texts import (
     find_byte,
     find_either,
     take,
+    texts,
+    utf8,
 )
 
 LENGTHS = (0, 1, 7, 8, 31, 32, 33, 63, 64, 65, 95, 96, 97, 160)
@@ -25,6 +27,18 @@ mixed = st.lists(st.sampled_from([b"9" * 30, b"a", b"F", b"-", b"/", b"?", b"\xc
 
 def flat(text: bytes) -> np.ndarray:
     return np.frombuffer(text, np.uint8)
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=()), max_size=5)))
+def test_any_strings_are_bytes(strings: list[str]) -> None:
+    found = texts(strings)
+    parts = zip(found.offsets[:-1], found.offsets[1:], strict=True)
+    assert [found.data[a:b].tobytes() for a, b in parts] == [utf8(text) for text in strings]
+
+
+def test_surrogates_by_hand() -> None:
+    assert utf8("\u00e9\udcff") == b"\xc3\xa9\xff"
+    assert utf8("\ud800") == b"\xed\xa0\x80"
 
 
 @given(mixed.map(b"".join), st.integers(0, 40))

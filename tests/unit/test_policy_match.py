@@ -228,10 +228,42 @@ def test_raw_urls_are_decided_as_their_canonical_form(
         assert (decision.decision, decision.tier, decision.reason) == expected, url
 
 
-@given(st.text(max_size=40), st.binary(max_size=40))
+anything = st.text(st.characters(exclude_categories=()), max_size=40)  # surrogates, too
+
+
+@given(anything, st.binary(max_size=40))
 def test_anything_may_be_asked(policy: Policy, text: str, data: bytes) -> None:
-    for url in (text, data.decode("utf-8", "surrogateescape"), f"https://news.example/{text}"):
-        assert policy.match(url).decision in ("now", "later", "skip")
+    doc = dict(document())
+    urls = [text, data.decode("utf-8", "surrogateescape")]
+    urls += [f"https://news.example/{text}", f"https://{text}.example/", f"{text}\ud800"]
+    for url, decision in zip(urls, policy.matches(urls), strict=True):
+        page = canonical_url(url)
+        expected = slow_match(doc, page) if page else ("skip", 16, "no_page")
+        assert (decision.decision, decision.tier, decision.reason) == expected
+        assert policy.match(url) == decision
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("https://news.example/politics/\ud800", "prefix"),  # stands for no byte
+        ("https://news.example/politics/x\udcff", "prefix"),  # a byte that is no UTF-8
+        ("https://news\ud800.example/", "no_page"),
+        ("\ud800", "no_page"),
+        ("https://news\0.example/", "no_page"),
+        ("https://news.example/politics/\0", "hub"),  # as blanks around it
+        ("https://news.example/politics/\0x", "prefix"),
+        (" https://news.example/\r\n", "hub"),
+        ("/politics/", "no_page"),
+        ("https://", "no_page"),
+        ("https://news.example/politics/" + "a/" * 5_000_000, "prefix"),
+        ("https://news.example/politics/" + "\u00e9" * 5_000_000, "prefix"),
+        ("a" * 10_000_000, "no_page"),
+    ],
+    ids=range(13),
+)
+def test_odd_urls_by_hand(policy: Policy, url: str, reason: str) -> None:
+    assert policy.match(url).reason == reason
 
 
 names = st.sampled_from(["a", "b", "id", "utm_x", "UTM_y", "sid", "Sid", "q", "", "é", "ip"])
@@ -396,6 +428,18 @@ def test_the_command_decides_on_whatever_bytes_it_is_given(tmp_path: Path) -> No
         )
         assert result.exit_code == 0, result.output
         assert result.stdout.splitlines()[1].split("\t")[:2] == ["\ufffd", "skip"]
+
+
+def test_a_list_may_begin_with_a_mark_and_obeys_no_terminal(tmp_path: Path) -> None:
+    path = tmp_path / "policy.json"
+    path.write_text(as_text(document()))
+    piped = b"\xef\xbb\xbfhttps://news.example/\r\n\r\nhttps://news.example/\x1b[2Jx\ty\n"
+    result = CliRunner().invoke(app, ["match", "--tsv", "--policy", str(path)], input=piped)
+    rows = [line.split("\t")[:4] for line in result.stdout.splitlines()[1:]]
+    assert rows == [
+        ["https://news.example/", "now", "1", "hub"],
+        ["https://news.example/\\x1b[2Jx y", "later", "13", "site"],
+    ]
 
 
 def test_a_dash_is_standard_input_as_elsewhere(tmp_path: Path) -> None:
