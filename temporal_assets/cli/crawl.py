@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from temporal_assets.cli import console
-from temporal_assets.cli.exits import CommandError, command
+from temporal_assets.cli.exits import INTERRUPTED, CommandError, command
 from temporal_assets.cli.options import Json, State
 from temporal_assets.cli.policies import PolicyPath, policy_path, read_policy
 
@@ -50,14 +50,20 @@ def run(
     path = policy_path(policy, state)
     read_policy(path)  # a missing policy is said before the crawl starts
     try:
-        from temporal_assets.crawl.instant import AGENT, Budget, crawl
+        from temporal_assets.crawl.instant import AGENT, KILLED, Budget, crawl
     except ModuleNotFoundError as error:
         raise CommandError(
             f"the crawler needs {error.name}: "
             "pip install -c requirements.lock '.[scrapy]' in the checkout"
         ) from None
     settings = {"USER_AGENT": f"{AGENT} (+{contact})", "DOWNLOAD_DELAY": delay}
-    stats = crawl(path, folder, Budget(pages, seconds), settings)
+    from temporal_assets.policy import PolicyError
+
+    try:
+        stats = crawl(path, folder, Budget(pages, seconds), settings)
+    except PolicyError as error:  # replaced meanwhile
+        raise CommandError(str(error)) from None
+    ended = stats["finish_reason"]
     found = {
         name: sum(stats.get(key, 0) for key in keys)
         for name, keys in (
@@ -69,10 +75,12 @@ def run(
         )
     }
     if as_json:
-        console.write_json(found | {"ended": stats.get("finish_reason")})
-        return
-    console.show_table(
-        f"Archived in {console.place(folder)}, until {stats.get('finish_reason')}",
-        ("what", "times"),
-        list(found.items()),
-    )
+        console.write_json(found | {"ended": ended})
+    else:
+        console.show_table(
+            f"Archived in {console.place(folder)}, until {ended}",
+            ("what", "times"),
+            list(found.items()),
+        )
+    if ended == KILLED:
+        raise typer.Exit(INTERRUPTED)

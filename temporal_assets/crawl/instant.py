@@ -18,12 +18,16 @@ from scrapy import Request, Spider
 from scrapy.crawler import CrawlerProcess
 from scrapy.http import Response, TextResponse
 from scrapy.linkextractors import LinkExtractor
+from twisted.python.failure import Failure
 
 from temporal_assets import __version__
 from temporal_assets.crawl.archive import Archive, Page
 from temporal_assets.crawl.scrapy import HUB, REASON, TIER, PolicyAddon
 
 AGENT: Final = f"temporal-assets/{__version__}"
+
+KILLED: Final = "killed"
+"""Not a word of Scrapy's: it has no time to say any."""
 
 _MAX_BYTES: Final = 16 * 2**20
 """Pages of news are never larger; downloads are."""
@@ -82,15 +86,18 @@ def crawl(
     """Crawl into `folder` until the budget is spent or Ctrl-C; the statistics of the run.
 
     The same folder again goes on with what was queued. Once in a process: Scrapy's reactor cannot
-    be started twice.
+    be started twice. Raises what kept the crawl from starting; statistics of one that was ended
+    before it could close have KILLED as `finish_reason`.
     """
     process = CrawlerProcess({**_settings(policy, folder, budget or Budget()), **(settings or {})})
     crawler = process.create_crawler(InstantSpider)
-    process.crawl(crawler, folder=folder)
+    failures: list[Failure] = []
+    process.crawl(crawler, folder=folder).addErrback(failures.append)
     process.start()
-    if crawler.stats is None:
-        raise RuntimeError("the crawl did not start; its log says why")
-    return dict(crawler.stats.get_stats())
+    if failures:
+        failures[0].raiseException()
+    stats = crawler.stats.get_stats() if crawler.stats else {}
+    return {"finish_reason": KILLED, **stats}
 
 
 def _settings(policy: str | Path, folder: Path, budget: Budget) -> dict[str, Any]:

@@ -12,6 +12,11 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import os
+import signal
+import subprocess
+import sys
+import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -218,3 +223,56 @@ def test_an_archive_grows_over_runs(repository: Path, tmp_path: Path) -> None:
         bodies = [r.content_stream().read() for r in responses]
     digests = [line["digest"] for line in index if line["file"] == "pages-00002.warc.gz"]
     assert [f"sha256:{hashlib.sha256(body).hexdigest()}" for body in bodies] == digests
+
+
+COMMAND = [sys.executable, "-m", "temporal_assets", "crawl", "--contact", "us@news.example"]
+
+
+def test_a_crawl_that_cannot_start_says_why(repository: Path, tmp_path: Path) -> None:
+    policy, taken = tmp_path / "policy.json", tmp_path / "taken"
+    policy.write_text(as_text(document()), "utf-8")
+    taken.touch()
+    done = subprocess.run(
+        [*COMMAND, "--policy", str(policy), "--to", str(taken)],
+        cwd=repository,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert f"error: {taken}: File exists" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_crawl_that_is_killed_has_no_reason_of_its_own(repository: Path, tmp_path: Path) -> None:
+    doc = document()
+    for hub in doc["hubs"]:
+        hub["url"] = hub["url"].replace("https:", "http:")
+    policy = tmp_path / "policy.json"
+    policy.write_text(as_text(doc), "utf-8")
+    asked, ended = threading.Event(), threading.Event()
+
+    def silent(url: str) -> bytes | None:
+        asked.set()
+        ended.wait(60)
+        return None
+
+    with served(silent) as sites:
+        crawl = subprocess.Popen(
+            [*COMMAND, "--policy", str(policy), "--to", str(tmp_path / "archive"), "--json"],
+            cwd=repository,
+            env={**os.environ, "http_proxy": sites.address, "no_proxy": ""},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert asked.wait(60)
+        crawl.send_signal(signal.SIGINT)  # ends when what is under way has come
+        assert crawl.stderr is not None
+        while "shutting down gracefully" not in crawl.stderr.readline():
+            assert crawl.poll() is None
+        crawl.send_signal(signal.SIGINT)  # ends at once
+        said, told = crawl.communicate(timeout=60)
+        ended.set()
+    assert crawl.returncode == 130, told
+    assert json.loads(said)["ended"] == "killed"
