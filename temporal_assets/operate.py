@@ -205,12 +205,14 @@ def switched_on(settings: Settings) -> tuple[str, ...]:
         return tuple(sorted(running - {lost_runs.SENSOR}))
 
 
-def last_checks(settings: Settings, inventory: Inventory | None = None) -> tuple[Judgement, ...]:
+def last_checks(
+    settings: Settings, inventory: Inventory | None = None, store: Store | None = None
+) -> tuple[Judgement, ...]:
     """The last judgements of everything that is published now, and of the log files.
 
     Who has read the inventory gives it: of thousands of files that takes a second.
     """
-    store = Store.open(settings)
+    store = store or Store.open(settings)
     found = [log_file_judgement(one) for one in evaluate_logs(logs_of(settings, None, inventory))]
     for table in contracts.TABLES:
         for day in store.days(table.name):

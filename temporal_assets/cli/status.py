@@ -1,17 +1,21 @@
 """`temporal-assets status`: what is there, what is missing or out of date, what went wrong.
 
-Here: gathering and showing. It reads manifests and records only, never the data itself.
+Here: gathering and showing. It reads manifests and records only, never the data itself. What is
+damaged is named and keeps nothing else from being said.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import typer
 
 from temporal_assets.cli import console, upgrade
 from temporal_assets.cli.checks import check_report, show_checks
 from temporal_assets.cli.console import counted
 from temporal_assets.cli.days import gaps, ranges
-from temporal_assets.cli.exits import command
+from temporal_assets.cli.exits import FAILED, command, explained
 from temporal_assets.cli.options import Json, State, existing_settings, invocation
 from temporal_assets.cli.windows import say_what_is_missing
 
@@ -24,6 +28,9 @@ if TYPE_CHECKING:
     from temporal_assets.storage.store import Store
 
 
+Answer = TypeVar("Answer")
+
+
 @command
 def run(state: State = None, as_json: Json = False) -> None:
     """Show what is there per asset, what is missing or stale, and the last checks."""
@@ -31,14 +38,15 @@ def run(state: State = None, as_json: Json = False) -> None:
     from temporal_assets.daily import stale
     from temporal_assets.operate import last_checks
     from temporal_assets.storage.inventory import Inventory
-    from temporal_assets.storage.store import Store
+    from temporal_assets.storage.store import LookingStore
     from temporal_assets.upgrade import plan
     from temporal_assets.windows.registry import due
 
     settings = existing_settings(state)
-    store, inventory = Store.open(settings), Inventory.load(settings)
-    late = stale(store, inventory, settings)
-    windows = due(store, settings)
+    store, inventory = LookingStore.open(settings), Inventory.load(settings)
+    damages: list[str] = []
+    late = _asked(lambda: stale(store, inventory, settings), damages) or {}
+    windows = _asked(lambda: due(store, settings), damages)
     if windows:
         late |= {asset: [windows.day] for asset in windows.assets}
     assets = {
@@ -46,10 +54,11 @@ def run(state: State = None, as_json: Json = False) -> None:
         for table in contracts.TABLES
     }
     logs = _logs(inventory, settings)
-    checks = last_checks(settings, inventory)
+    checks = last_checks(settings, inventory, store)
     latest = assets["page_views"]["last"]
-    recency = _recency(settings, latest, _switched_on(settings))
-    outdated = plan(store, inventory, settings)
+    recency = _recency(settings, latest, _switched_on(settings, damages))
+    outdated = _asked(lambda: plan(store, inventory, settings), []) or ()  # reads what `stale` did
+    damages += store.damages.values()
     if as_json:
         report = {
             "state": str(settings.state),
@@ -58,26 +67,49 @@ def run(state: State = None, as_json: Json = False) -> None:
             "recency": recency,
             "outdated": [upgrade.report(one) for one in outdated],
             "checks": [check_report(check) for check in checks],
+            "damaged": damages,
         }
         console.write_json(report)
-        return
-    console.say(f"State folder {console.place(settings.state)}")
-    build = invocation("materialize", settings.state)
-    _show_logs(logs, build)
-    _show_recency(recency)
-    _show_assets(assets, build)
-    say_what_is_missing(store, settings)
-    upgrade.show(outdated, settings.state)
-    show_checks(checks)
+    else:
+        console.say(f"State folder {console.place(settings.state)}")
+        build = invocation("materialize", settings.state)
+        _show_logs(logs, build)
+        _show_recency(recency)
+        _show_assets(assets, build)
+        say_what_is_missing(store, settings)
+        upgrade.show(outdated, settings.state)
+        show_checks(checks)
+        for damage in damages:
+            console.fail(damage)
+    if damages or logs["damaged"]:
+        raise typer.Exit(FAILED)
 
 
-def _switched_on(settings: Settings) -> Sequence[str] | None:
-    """None where nobody may ask: Dagster writes to its databases to read them."""
+def _asked(ask: Callable[[], Answer], damages: list[str]) -> Answer | None:
+    """An answer; None where a record that it rests on is damaged, which is noted."""
+    from temporal_assets.storage.integrity import DamagedFile
+
+    try:
+        return ask()
+    except DamagedFile as error:
+        damages.append(str(error))
+        return None
+
+
+def _switched_on(settings: Settings, damages: list[str]) -> Sequence[str] | None:
+    """None where nobody may ask, because Dagster writes to its databases to read them; or can."""
     from temporal_assets.operate import switched_on
 
     try:
         return switched_on(settings)
     except OSError:
+        return None
+    except Exception as error:  # whatever its YAML, its databases and itself raise
+        why = explained(error) or f"{type(error).__name__}: {error}".splitlines()[0]
+        damages.append(
+            f"Dagster's home {settings.state / 'dagster'} cannot be read ({why}): restore it from a"
+            " backup, or move it away; it holds runs and switches, and no data"
+        )
         return None
 
 
@@ -101,7 +133,7 @@ def _recency(
 
 def _show_recency(recency: dict[str, Any]) -> None:
     on = recency["switched_on"]
-    unknown = "unknown, because the state folder cannot be written"
+    unknown = "unknown, because the state folder cannot be written or read"
     names = unknown if on is None else ", ".join(on) or "nothing"
     if recency["latest_day"] is None:
         console.say(f"Switched on: {names}")

@@ -35,6 +35,7 @@ from temporal_assets.crawl.page_html import HtmlKeeper
 from temporal_assets.logs.urls import DEFAULT, UrlRules, canonical_url, site_of
 from temporal_assets.settings import Settings
 from temporal_assets.storage.durable import replace_text, sync
+from temporal_assets.storage.integrity import DamagedFile
 from temporal_assets.storage.scratch import scratch_folder
 
 FOLDER: Final = "mirror"
@@ -49,6 +50,10 @@ _HOPS: Final = 5
 
 class NoMirror(LookupError):
     """There is no mirror to read, or nothing to make one of."""
+
+
+class DamagedMirror(NoMirror, DamagedFile):
+    """What says where the mirror is says it no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,15 +305,20 @@ def load(home: Path) -> Mirror:
 
 
 def _pointer(home: Path) -> dict[str, Any]:
-    """What says where the mirror is; empty where there is none. `NoMirror` where it is damaged."""
-    pointer = home / _CURRENT
-    if not pointer.is_file():
+    """What says where the mirror is; empty where there is none. Raises `DamagedMirror`."""
+    file = home / _CURRENT
+    if not file.is_file():
         return {}
     try:
-        found = json.loads(pointer.read_bytes())
-        return {"folder": str(found["folder"]), "counts": dict(found["counts"])}
-    except (ValueError, KeyError, TypeError) as error:
-        raise NoMirror(_DAMAGED) from error
+        pointer = json.loads(file.read_text("utf-8"))
+        if isinstance(pointer["folder"], str) and isinstance(pointer["counts"], dict):
+            return dict(pointer)
+    except (ValueError, KeyError, TypeError):
+        pass
+    raise DamagedMirror(
+        f"{file} does not say where the mirror is: make it again (temporal-assets mirror), or"
+        " remove the file"
+    )
 
 
 def _folder(home: Path, pointer: dict[str, Any]) -> Path:

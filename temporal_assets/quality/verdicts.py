@@ -70,13 +70,13 @@ def read(state: Path, manifest: Manifest) -> tuple[Judgement, ...]:
     """What was found in this very content; nothing when it has not been judged."""
     try:
         fields = unsealed(_path(state, manifest.asset, manifest.day).read_text("utf-8"))
-    except (FileNotFoundError, ValueError):
+        if fields["digest"] != manifest.digest:
+            return ()
+        return tuple(
+            Judgement(asset=manifest.asset, day=manifest.day, **one) for one in fields["checks"]
+        )
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
         return ()  # one that cannot be read is no verdict
-    if fields["digest"] != manifest.digest:
-        return ()
-    return tuple(
-        Judgement(asset=manifest.asset, day=manifest.day, **one) for one in fields["checks"]
-    )
 
 
 def forget(state: Path, asset: str, day: dt.date) -> None:

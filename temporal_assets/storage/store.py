@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import fsspec
 import pyarrow as pa
@@ -70,7 +70,7 @@ class Store:
         self.is_local = "file" in _protocols(self.fs)
 
     @classmethod
-    def open(cls, settings: Settings) -> Store:
+    def open(cls, settings: Settings) -> Self:
         """The store of an installation; nothing is created before the first publish."""
         return cls(settings.storage or settings.state / "tables", settings.state)
 
@@ -383,6 +383,26 @@ class Store:
 
     def _strip(self, url: str) -> str:
         return str(self.fs._strip_protocol(url))
+
+
+class LookingStore(Store):
+    """A store for those who only look: what is damaged is noted, and counts as not readable."""
+
+    def __init__(self, root: str | os.PathLike[str], state: Path) -> None:
+        super().__init__(root, state)
+        self.damages: dict[tuple[str, dt.date], str] = {}
+        """Days whose manifests were asked for and cannot be read, and what to do about each."""
+
+    def stored(self, asset: str, day: dt.date) -> Manifest | None:
+        """As that of any store; None, too, where it is damaged."""
+        try:
+            return super().stored(asset, day)
+        except DamagedPartition as error:
+            self.damages[asset, day] = str(error)
+            return None
+
+    def _is_there(self, asset: str, day: dt.date) -> bool:
+        return super()._is_there(asset, day) or (asset, day) in self.damages
 
 
 def _day_of(name: str) -> dt.date | None:

@@ -20,6 +20,7 @@ from temporal_assets.cli.app import app
 from temporal_assets.daily import DERIVED, build_derived, build_requests, stale
 from temporal_assets.defs.partitions import first_day
 from temporal_assets.engines.duckdb import DuckDBEngine
+from temporal_assets.quality import verdicts
 from temporal_assets.settings import load_settings
 from temporal_assets.storage import catalogue
 from temporal_assets.storage.integrity import DamagedFile
@@ -254,11 +255,59 @@ def test_those_who_only_look_name_damaged_records(here: Here) -> None:
     names = records(here)
     status = json.loads(call("status", "--json", "--state", here.state).stdout)
     assert [one.split(" ")[0] for one in status["log_files"]["damaged"]] == [str(record)]
+    assert call("status", "--state", here.state).exit_code == 1
     doctor = json.loads(call("doctor", "--json", "--state", here.state).stdout)
     (found,) = [one for one in doctor if one["check"] == "log records"]
     assert found["status"] == "broken"
     assert str(record) in found["detail"]
     assert records(here) == names
+
+
+def test_status_says_all_it_can_and_names_what_is_damaged(here: Here) -> None:
+    """As `doctor` does: every broken manifest, not the first alone."""
+    whole = json.loads(call("status", "--json", "--state", here.state).stdout)
+    assert whole["damaged"] == []
+    broken = [("page_totals", LAST), ("page_views", FIRST), ("transits", LAST)]
+    for asset, day in broken:
+        truncate(here.part(asset, day).with_name("manifest.json"))
+    result = call("status", "--json", "--state", here.state)
+    assert result.exit_code == 1
+    said = json.loads(result.stdout)
+    for (asset, day), one in zip(broken, sorted(said["damaged"]), strict=True):
+        assert f"materialize {asset} --day {day}" in one
+    assert said["assets"]["page_views"]["days"] == len(DAYS)  # as before
+    assert said["assets"]["page_views"]["stale"] == [str(FIRST)]
+    assert said["assets"]["requests"] == whole["assets"]["requests"]
+    told = call("status", "--state", here.state)
+    assert told.exit_code == 1
+    assert told.stderr.count("is no manifest any more") == 3
+    assert "page_histories" in told.stdout
+    doctor = json.loads(call("doctor", "--json", "--state", here.state).stdout)
+    (found,) = [one for one in doctor if one["check"] == "published files"]
+    assert found["status"] == "broken"
+
+
+def test_status_goes_on_beside_other_damage(here: Here) -> None:
+    (here.state / "kept.json").write_text("{")
+    (here.state / "mirror").mkdir()
+    (here.state / "mirror" / "current.json").write_text("{}")
+    (here.state / "dagster" / "schedules").mkdir(parents=True)
+    (here.state / "dagster" / "dagster.yaml").write_text("- 1")
+    result = call("status", "--json", "--state", here.state)
+    assert result.exit_code == 1
+    damaged = json.loads(result.stdout)["damaged"]
+    assert [any(name in one for one in damaged) for name in ("kept.json", "dagster")] == [True] * 2
+    assert "Assets" in call("status", "--state", here.state).stdout
+
+
+def test_a_verdict_that_cannot_be_read_is_none(here: Here) -> None:
+    verdict = here.state / "verdicts" / "page_views" / f"{FIRST}.json"
+    verdict.parent.mkdir(parents=True, exist_ok=True)
+    manifest = here.store.require("page_views", FIRST)
+    own = json.dumps({"digest": manifest.digest, "checks": 1})
+    for text in ("{}", "[]", "{", '{"digest": 1}', own):
+        verdict.write_text(text)
+        assert verdicts.read(here.state, manifest) == ()
 
 
 def test_lines_whose_record_is_gone_are_named(here: Here) -> None:
