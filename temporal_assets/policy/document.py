@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypedDict, cast
 
 from temporal_assets.core.pattern_forest import PortableTree
+from temporal_assets.policy import damage
 
 FORMAT: Final = "temporal-assets/crawl-policy"
 VERSION: Final = 1
@@ -158,7 +159,7 @@ def read(path: str | Path) -> Document:
         raise PolicyError(f"{file}: {error.strerror}") from error
     try:
         found = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise PolicyError(f"{file} is no JSON ({error}): copy the policy again") from error
     return checked(found, str(file))
 
@@ -168,7 +169,7 @@ def checked(found: Any, name: str) -> Document:
     if not isinstance(found, Mapping) or found.get("format") != FORMAT:
         raise PolicyError(f"{name} is no crawl policy: its `format` is not {FORMAT!r}")
     version = found.get("version")
-    if not isinstance(version, int) or version < 1:
+    if type(version) is not int or version < 1:  # `true` is an int to Python
         raise PolicyError(f"{name}: the version {version!r} is no number of a version")
     if version > VERSION:
         raise NewerPolicy(
@@ -179,29 +180,16 @@ def checked(found: Any, name: str) -> Document:
     missing = sorted(set(Document.__annotations__) - set(found))
     if missing:
         raise PolicyError(f"{name} is not whole, it lacks {', '.join(missing)}: copy it again")
-    _check_url_rules(found["urls"], name)
-    try:
+    if isinstance(found["patterns"], list):
         for pattern in found["patterns"]:
             # Policies of this version that were written before the field do without it.
-            pattern.setdefault("overrules", False)
-    except (AttributeError, TypeError):
-        raise PolicyError(f"{name} is damaged: its `patterns` are no list of them") from None
+            if isinstance(pattern, dict):
+                pattern.setdefault("overrules", False)
+    try:
+        damage.check(found)
+    except damage.Damage as error:
+        raise PolicyError(f"{name} is damaged: {error}: copy it again") from None
     return cast("Document", found)
-
-
-def _check_url_rules(rules: Any, name: str) -> None:
-    """Refuse rules by which no URL could be made canonical."""
-    lists = [field for field in UrlRulesEntry.__annotations__ if field != "scheme"]
-    if (
-        not isinstance(rules, Mapping)
-        or rules.get("scheme") not in ("https", "http", "keep")
-        or not all(_is_texts(rules.get(field)) for field in lists)
-    ):
-        raise PolicyError(f"{name} is damaged: its `urls` are no rules for URLs: copy it again")
-
-
-def _is_texts(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(one, str) for one in value)
 
 
 def as_text(document: Document) -> str:

@@ -1,0 +1,272 @@
+"""Whether a document is what readers rely on; if not, which field is wrong.
+
+Here: types, bounds and references of every field, looked at a column at a time: a policy has
+a hundred thousand entries and is read in a second. The compiled walk does not look at them again: a
+node that is its own child would never end. Not here: versions and files (`document`), and the same
+shape for other programs (`schema.json`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from temporal_assets.core.pattern_forest import KINDS
+from temporal_assets.core.url_split import MAX_LABELS, MAX_REPEATS, MAX_SEGMENTS
+
+LAST_TIER: Final = 16
+
+_SHOWN: Final = 40
+"""Characters of a wrong value that are shown."""
+
+_SIGNS: Final = re.compile(r"[!-\"$-~]+")
+"""ASCII without blanks and `#`, as canonical URLs are: lines and words of exports hold it."""
+
+_URL: Final = re.compile(r"https?://[!-\"$-~]+")
+_EXTENSION: Final = re.compile(r"[0-9a-z]+")
+_MOST: Final = 2**31 - 1
+
+
+class Damage(ValueError):
+    """A field is not what it must be; the message says which and what it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """What a value may be, in words and as a test of many values at once."""
+
+    words: str
+    holds: Callable[[Sequence[Any]], bool]
+
+
+def _all_of(*types: type) -> Callable[[Sequence[Any]], bool]:
+    # By exact type: to Python, `true` is a number.
+    return lambda values: set(map(type, values)) <= set(types)
+
+
+def _texts(words: str, form: re.Pattern[str]) -> _Kind:
+    is_text = _all_of(str)
+    return _Kind(words, lambda values: is_text(values) and all(map(form.fullmatch, values)))
+
+
+def _whole(least: int, most: int = _MOST, *, or_none: bool = False) -> _Kind:
+    types: tuple[type, ...] = (int, type(None)) if or_none else (int,)
+    is_whole = _all_of(*types)
+
+    def holds(values: Sequence[Any]) -> bool:
+        numbers = [value for value in values if value is not None] if or_none else values
+        return is_whole(values) and (not numbers or least <= min(numbers) <= max(numbers) <= most)
+
+    bounds = f"from {least} to {most}" if most < _MOST else f"from {least} on"
+    return _Kind(f"a whole number {bounds}{' or null' if or_none else ''}", holds)
+
+
+def _number(*, or_none: bool = False) -> _Kind:
+    is_number = _all_of(int, float, *([type(None)] if or_none else []))
+
+    def holds(values: Sequence[Any]) -> bool:
+        return is_number(values) and all(
+            abs(value) < math.inf for value in values if value is not None
+        )
+
+    return _Kind(f"a number{' or null' if or_none else ''}", holds)
+
+
+def _is_day(value: Any) -> bool:
+    try:
+        return isinstance(value, str) and bool(dt.date.fromisoformat(value))
+    except ValueError:
+        return False
+
+
+_TEXT: Final = _Kind("a text", _all_of(str))
+_NAME: Final = _texts("a part of a canonical URL", _SIGNS)
+_DAY: Final = _Kind("a day like 2025-05-01", lambda values: all(map(_is_day, values)))
+_FLAG: Final = _Kind("true or false", _all_of(bool))
+_LIST: Final = _Kind("a list", _all_of(list))
+_OBJECT: Final = _Kind("an object", _all_of(dict))
+_TIER: Final = _whole(1, LAST_TIER)
+
+
+def _one_of(*words: str) -> _Kind:
+    # A list may hold what cannot be hashed.
+    return _Kind(f"one of {', '.join(words)}", lambda values: all(v in words for v in values))
+
+
+_TOP: Final = {
+    "generator": _TEXT,
+    "day": _DAY,
+    "window": _OBJECT,
+    "settings": _OBJECT,
+    "inputs": _LIST,
+    "includes_subdomains": _FLAG,
+    "urls": _OBJECT,
+    "sites": _LIST,
+    "hubs": _LIST,
+    "prefixes": _LIST,
+    "patterns": _LIST,
+    "trees": _LIST,
+}
+_WINDOW: Final = {"first": _DAY, "days": _whole(1), "missing_days": _LIST}
+_URLS: Final = {
+    "scheme": _one_of("https", "http", "keep"),
+    "dropped_keys": _LIST,
+    "kept_keys": _LIST,
+    "static_extensions": _LIST,
+}
+_ENTRIES: Final[Mapping[str, Mapping[str, _Kind]]] = {
+    "inputs": {"name": _TEXT, "digest": _TEXT},
+    "sites": {
+        "site": _NAME,
+        "rank": _whole(1, or_none=True),
+        "score": _number(or_none=True),
+        "tier": _TIER,
+    },
+    "hubs": {
+        "url": _texts("a canonical URL", _URL),
+        "site": _NAME,
+        "rank": _whole(1),
+        "tier": _TIER,
+        "interval_seconds": _whole(1),
+        "temporal_pages": _whole(0),
+    },
+    "prefixes": {
+        "prefix": _NAME,
+        "site": _NAME,
+        "tier": _TIER,
+        "score": _number(),
+        "pages": _whole(0),
+    },
+    "patterns": {
+        "site": _NAME,
+        "template": _TEXT,
+        "expression": _texts("a regular expression for canonical URLs", _SIGNS),
+        "decision": _one_of("now", "later", "skip"),
+        "tier": _TIER,
+        "fetch": _number(),
+        "discovery": _number(),
+        "urgency": _number(or_none=True),
+        "overrules": _FLAG,
+        "visits": _whole(0, 2**63 - 1),
+    },
+    "trees": {
+        "site": _NAME,
+        **dict.fromkeys(("keys", "texts", "parent", "value", "key", "shape"), _LIST),
+        **dict.fromkeys(("tests", "test_key", "test_value", "test_shape", "pattern"), _LIST),
+    },
+}
+
+
+def check(found: Mapping[str, Any]) -> None:
+    """Raise `Damage` unless every field is there and is what readers rely on."""
+    _check_fields("", found, _TOP)
+    _check_fields("window.", found["window"], _WINDOW)
+    _check("window.missing_days", found["window"]["missing_days"], _DAY)
+    _check_fields("urls.", found["urls"], _URLS)
+    for name, kind in (
+        ("dropped_keys", _TEXT),
+        ("kept_keys", _TEXT),
+        ("static_extensions", _texts("letters a to z and digits", _EXTENSION)),
+    ):
+        _check(f"urls.{name}", found["urls"][name], kind)
+    for name, fields in _ENTRIES.items():
+        _check_entries(name, found[name], fields)
+    sites = {entry["site"] for entry in found["sites"]}
+    known = _Kind("one of the policy's `sites`", sites.issuperset)
+    for name in ("hubs", "prefixes", "patterns", "trees"):
+        _check_column(name, found[name], "site", known)
+    for place, tree in enumerate(found["trees"]):
+        _check_tree(f"trees[{place}]", tree, len(found["patterns"]))
+
+
+def _check_fields(where: str, found: Mapping[str, Any], fields: Mapping[str, _Kind]) -> None:
+    for field, kind in fields.items():
+        if field not in found:
+            raise Damage(f"it lacks `{where}{field}`")
+        if not kind.holds([found[field]]):
+            raise _wrong(f"{where}{field}", found[field], kind)
+
+
+def _check(where: str, values: Sequence[Any], kind: _Kind) -> None:
+    if not kind.holds(values):
+        place, value = _first(values, kind)
+        raise _wrong(f"{where}[{place}]", value, kind)
+
+
+def _check_entries(name: str, entries: Sequence[Any], fields: Mapping[str, _Kind]) -> None:
+    _check(name, entries, _OBJECT)
+    for field, kind in fields.items():
+        _check_column(name, entries, field, kind)
+
+
+def _check_column(name: str, entries: Sequence[Any], field: str, kind: _Kind) -> None:
+    try:
+        values = [entry[field] for entry in entries]
+    except KeyError:
+        place = next(place for place, entry in enumerate(entries) if field not in entry)
+        raise Damage(f"it lacks `{name}[{place}].{field}`") from None
+    if not kind.holds(values):
+        place, value = _first(values, kind)
+        raise _wrong(f"{name}[{place}].{field}", value, kind)
+
+
+def _first(values: Sequence[Any], kind: _Kind) -> tuple[int, Any]:
+    return next(item for item in enumerate(values) if not kind.holds([item[1]]))
+
+
+def _wrong(where: str, value: Any, kind: _Kind) -> Damage:
+    shown = ascii(value)
+    shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
+    return Damage(f"its `{where}` is {shown}, which is not {kind.words}")
+
+
+def _check_tree(where: str, tree: Mapping[str, Any], patterns: int) -> None:
+    """Every number within its list, and every node after its parent."""
+    for place, key in enumerate(tree["keys"]):
+        if not _is_key(key):
+            raise Damage(f"its `{where}.keys[{place}]` is no key of a URL")
+    _check(f"{where}.texts", tree["texts"], _TEXT)
+    keys, texts = len(tree["keys"]) - 1, len(tree["texts"])
+    numbers = {
+        "parent": _whole(-1),
+        "value": _whole(-3, texts),
+        "key": _whole(-1, keys),
+        "shape": _whole(0),
+        "tests": _whole(0),
+        "pattern": _whole(-1, patterns - 1),
+        "test_key": _whole(0, keys),
+        "test_value": _whole(-1, texts),
+        "test_shape": _whole(0),
+    }
+    for field, kind in numbers.items():
+        _check(f"{where}.{field}", tree[field], kind)
+    nodes = len(tree["parent"])
+    _check_lengths(where, tree, ("value", "key", "shape", "tests", "pattern"), nodes)
+    _check_lengths(where, tree, ("test_key", "test_value", "test_shape"), sum(tree["tests"]))
+    parents = tree["parent"]
+    divided = tree["key"]
+    if parents[:1] != [-1] or not all(
+        0 <= parent < node and divided[parent] >= 0
+        for node, parent in enumerate(parents[1:], start=1)
+    ):
+        raise Damage(f"its `{where}.parent` is no tree")
+
+
+def _check_lengths(where: str, tree: Mapping[str, Any], fields: Iterable[str], wanted: int) -> None:
+    for field in fields:
+        if len(tree[field]) != wanted:
+            raise Damage(f"its `{where}.{field}` has {len(tree[field])} values, not {wanted}")
+
+
+_MOST_KEYS: Final = {"host": MAX_LABELS, "path": MAX_SEGMENTS, "query": MAX_REPEATS}
+
+
+def _is_key(key: Any) -> bool:
+    if not isinstance(key, list | tuple) or [type(part) for part in key] != [str, int, str]:
+        return False
+    kind, index, _ = key
+    return kind in KINDS and 0 <= index < _MOST_KEYS.get(kind, 1)
