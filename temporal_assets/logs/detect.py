@@ -109,6 +109,7 @@ class Address(Enum):
     REAL = "an address"
     LOGGED = "an address, or nothing where it was not logged"
     ANY = "a name or a pseudonym too, where brackets and quotes say enough"
+    NONE = "nothing, on every line, where brackets and quotes say enough"
 
 
 class UnknownFormatError(ValueError):
@@ -239,7 +240,12 @@ def _delimited(source: LogSource, sample: bytes) -> Format | None:
         _first_that_fits(candidates, source, sample)
         or _first_that_fits(_all_shipped(candidates), source, sample, Address.REAL)
         or _first_that_fits(candidates, source, sample, Address.ANY)
+        or _first_that_fits(_all_anonymous(), source, sample, Address.NONE)
     )
+
+
+def _all_anonymous() -> Iterator[Format]:
+    return (FORMATS[name] for name in _ANY_ADDRESS)
 
 
 def _as_shipped(fmt: Format, source: LogSource, sample: bytes) -> Format:
@@ -315,8 +321,10 @@ def _fits(
 def _is_plausible(fmt: Format, records: Records, row: int, wanted: Address, oldest: int) -> bool:
     """Formats that differ only in where host and address stand are told apart by these."""
     address = records.address.value(row)
-    if not address or records.time[row] < oldest:
+    if records.time[row] < oldest:
         return False
+    if wanted is Address.NONE or not address:
+        return wanted is Address.NONE and not address
     if fmt.layout is None or (wanted is Address.ANY and fmt.name in _ANY_ADDRESS):
         return True
     if fmt.name == "squid":

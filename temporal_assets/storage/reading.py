@@ -210,8 +210,8 @@ class LogReader:
             fmt = detect.resolve(item.source, stream.head)
             content = _Content(self._folder(item), self.settings.reading.sample_lines)
             cleaner = self._cleaner(item)
-            for cleaned, has_referrers in self._cleaned(item, stream, fmt, cleaner, pool):
-                content.add(cleaned, has_referrers)
+            for cleaned, holds in self._cleaned(item, stream, fmt, cleaner, pool):
+                content.add(cleaned, holds)
                 if pool or self.alone:
                     self.progress(item.path, stream.compressed_bytes, item.sighting.size)
             content.close()
@@ -220,6 +220,7 @@ class LogReader:
             self._refuse_future(content)
             if not content.days:
                 _explain_nothing(stream, fmt, content, likely)
+            self._refuse_anonymous(content)
             file = LandedFile(
                 id=file_id(stream.digest, item.options),
                 serial=0,
@@ -230,7 +231,7 @@ class LogReader:
                 lines=content.lines,
                 format=fmt.label,
                 likely_format=likely if likely != fmt.name else None,
-                has_referrers=content.has_referrers,
+                has_referrers=content.holds.referrers,
                 sightings=(item.sighting,),
                 supersedes=tuple(
                     sorted({file.digest for file in same_head} & beginnings - {stream.digest})
@@ -247,7 +248,7 @@ class LogReader:
         fmt: Format,
         cleaner: Cleaner,
         pool: Executor | None,
-    ) -> Iterator[tuple[Cleaned, bool]]:
+    ) -> Iterator[tuple[Cleaned, _Holds]]:
         """Cleaned blocks in the order of the file."""
         reading = self.settings.reading
 
@@ -263,9 +264,9 @@ class LogReader:
                 yield partial(formats.parse, block, fmt, item.source, reading, state)
                 state = formats.advance(block, fmt, state, item.source)
 
-        def clean(task: Callable[[], Records]) -> tuple[Cleaned, bool]:
+        def clean(task: Callable[[], Records]) -> tuple[Cleaned, _Holds]:
             records = task()
-            return cleaner.clean(records), records.referrer is not None
+            return cleaner.clean(records), _Holds.of(records)
 
         return ordered(pool, clean, tasks(), self.workers) if pool else map(clean, tasks())
 
@@ -280,6 +281,24 @@ class LogReader:
                 f" {clock}. Where that is wrong, set it; else the time zone or the unit of the"
                 " times is (--timezone). The file is tried again when the clock has moved by a day"
             )
+
+    def _refuse_anonymous(self, content: _Content) -> None:
+        """Views count visitors: one who made all of the log would be taken for a rare reader."""
+        by_agent = self.settings.privacy.client == "address+agent"
+        holds = content.holds
+        if not content.rows or holds.addresses or (by_agent and holds.agents):
+            return
+        remedy = (
+            'Set `client = "address+agent"` in the section `privacy` of settings.toml: user agents'
+            " then tell visitors apart as far as they can"
+            if holds.agents
+            else "There are no user agents either that could tell them apart: log those, masked"
+            " addresses or the ids of sessions"
+        )
+        raise UnreadableError(
+            "no line names an address (`-`), so all visitors would be one, and no page would have"
+            f" more than one view a day. {remedy} (docs/log-formats.md)"
+        )
 
     def _folder(self, item: Pending) -> Path:
         # Its name tells lines of one reading from those of another, also of the same path: a log
@@ -318,13 +337,39 @@ class LogReader:
         return self._cleaners[item.options]
 
 
+@dataclass(frozen=True, slots=True)
+class _Holds:
+    """Which fields any line has."""
+
+    referrers: bool = False
+    addresses: bool = False
+    agents: bool = False
+
+    @classmethod
+    def of(cls, records: Records) -> _Holds:
+        """What a block holds; of referrers, whether its lines have a place for them."""
+        agent = records.agent
+        return cls(
+            records.referrer is not None,
+            bool((records.address.start >= 0).any()),
+            agent is not None and bool((agent.start >= 0).any()),
+        )
+
+    def __or__(self, other: _Holds) -> _Holds:
+        return _Holds(
+            self.referrers or other.referrers,
+            self.addresses or other.addresses,
+            self.agents or other.agents,
+        )
+
+
 class _Content:
     """What has been read of a file so far."""
 
     def __init__(self, folder: Path, samples: int) -> None:
         self.folder = folder
         self.tally = Tally(samples)
-        self.has_referrers = False
+        self.holds = _Holds()
         self.days: dict[dt.date, DayShare] = {}
         self._writer = SegmentWriter(folder, folder.name)
         self._last_day = UNKNOWN_DAY
@@ -334,9 +379,14 @@ class _Content:
     def lines(self) -> int:
         return sum(self.tally.read.values())
 
-    def add(self, cleaned: Cleaned, has_referrers: bool) -> None:
+    @property
+    def rows(self) -> int:
+        """Requests kept."""
+        return sum(share.rows for share in self.days.values())
+
+    def add(self, cleaned: Cleaned, holds: _Holds) -> None:
         """Take the block that follows."""
-        self.has_referrers |= has_referrers
+        self.holds |= holds
         self._writer.add(cleaned)
         self.tally.merge(cleaned.tally, self._last_day)
         if self._first_day == UNKNOWN_DAY:

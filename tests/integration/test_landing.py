@@ -658,3 +658,35 @@ def test_a_clock_that_was_set_back_loses_no_day(
     _let_grace_pass(state)  # that is, the record was written under another clock
     report = refresh(settings)
     assert (_errors(report), _rows(settings)) == ([], 6)
+
+
+@pytest.mark.parametrize("name", ["auto", "combined"])
+def test_logs_without_addresses_are_read_by_agents_or_refused(
+    state: Path, folder: Path, name: str
+) -> None:
+    """Else everybody would be one visitor, whose pages are never published."""
+    lines = [
+        f'- - - [02/Mar/2026:12:00:{n:02} +0000] "GET /a HTTP/1.1" 200 5 "-" "{agent}"'
+        for n, agent in enumerate(("Mozilla/5.0 (X11)", "Mozilla/5.0 (Mac)", "Mozilla/5.0 (X11)"))
+    ]
+    log = folder / "access.log"
+    log.write_text("\n".join(lines) + "\n")
+    alone = _settings(state, folder, source={"format": name})
+    (error,) = _errors(refresh(alone))
+    assert 'Set `client = "address+agent"` in the section `privacy`' in error
+    apart = _settings(state, folder, source={"format": name}, privacy={"client": "address+agent"})
+    (file,) = refresh(apart).landed
+    assert (file.format, file.days[DAY].rows) == ("combined", 3)
+    segments = (state / "landing" / "segments").rglob("*.parquet")
+    clients = [one for path in segments for one in pq.read_table(path)["client"].to_pylist()]
+    assert len(set(clients)) == 2
+    # One line that names somebody, and the file is as any other: the rest is one client.
+    log.write_text(f"{lines[0]}\n192.0.2.7{lines[1][1:]}\n")
+    assert _errors(refresh(_settings(state, folder, source={"format": "combined"}))) == []
+
+
+def test_logs_without_addresses_and_agents_are_refused(state: Path, folder: Path) -> None:
+    (folder / "a.log").write_text('- - - [02/Mar/2026:12:00:00 +0000] "GET /a HTTP/1.1" 200 5\n')
+    settings = _settings(state, folder, privacy={"client": "address+agent"})
+    (error,) = _errors(refresh(settings))
+    assert "no user agents either that could tell them apart" in error

@@ -325,6 +325,22 @@ def test_other_logs_are_not_taken_for_access_logs(head: bytes) -> None:
         detected(head * 5)
 
 
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        (
+            b'- - - [01/Mar/2026:00:00:09 +0000] "GET / HTTP/1.1" 200 5 "-" "Mozilla/5.0"\n',
+            "combined",
+        ),
+        (b'- - - [01/Mar/2026:00:00:09 +0000] "GET / HTTP/1.1" 200 5\n', "common"),
+    ],
+)
+def test_logs_may_name_no_address_at_all(line: bytes, name: str) -> None:
+    assert resolve(LogSource(path="x"), line * 3).name == name
+    one = line.replace(b"- - -", b"192.0.2.1 - -")
+    assert resolve(LogSource(path="x"), line * 3 + one).name == name
+
+
 def test_lines_of_a_clock_that_was_not_set_are_explained() -> None:
     line = b'192.0.2.1 - - [01/Jan/1970:00:00:09 +0000] "GET / HTTP/1.1" 200 5 "-" "Mozilla/5.0"\n'
     with pytest.raises(
