@@ -100,6 +100,7 @@ def _findings(state: Path | None, contents: bool, alert: bool) -> Iterator[Findi
     yield _guarded("engine", lambda: _engine(settings))
     yield _guarded("log records", lambda: _records(settings))
     yield _guarded("published files", lambda: _published(settings, contents))
+    yield _guarded("policy", lambda: _policy(settings.state / "policy"))
     yield _guarded("schema versions", lambda: _schemas(settings))
     yield _guarded("dagster home", lambda: _dagster_home(settings))
     yield _guarded("alerts", lambda: _alerts(settings, alert))
@@ -245,6 +246,20 @@ def _published(settings: Settings, contents: bool) -> tuple[str, str]:
     if contents:
         return OK, "all there, every byte as it was published"
     return OK, "all there, of the size that was published (--contents reads them)"
+
+
+def _policy(root: Path) -> tuple[str, str]:
+    from temporal_assets.policy.bundle import is_whole, latest_of
+
+    latest = latest_of(root)
+    if latest is None:
+        return OK, "none is released yet"
+    if not is_whole(latest):
+        return BROKEN, (
+            f"{latest} is not as it was published: make it again (temporal-assets materialize"
+            f" crawl_policy --day {latest.name[:10]})"
+        )
+    return OK, f"{latest.name}, as it was published"
 
 
 def _schemas(settings: Settings) -> tuple[str, str]:

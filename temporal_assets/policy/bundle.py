@@ -9,7 +9,7 @@ A policy is published first and released later, when it has passed its checks: o
 `latest` name it, and crawlers follow `latest`. A folder is complete before it gets its name, and
 `latest` is replaced by a rename, so a crawler finds the old policy or the new one, whatever is
 killed when. The name holds the digest of the content: publishing the same policy twice changes
-nothing. Not here: what is in a policy, and who judges it.
+nothing, but what was damaged meanwhile. Not here: what is in a policy, and who judges it.
 """
 
 from __future__ import annotations
@@ -98,11 +98,12 @@ def publish(document: Document, root: Path, scratch: Path) -> Published:
     digest = hashlib.sha256(text).hexdigest()
     root.mkdir(parents=True, exist_ok=True)
     folder = root / f"{document['day']}-{digest[:_DIGEST]}"
-    if not folder.is_dir():
-        _write(document, text, scratch / folder.name)
-        with contextlib.suppress(FileExistsError):  # another run was first, with the same content
-            _rename(scratch / folder.name, folder)
-        sync(root)
+    _write(document, text, scratch / folder.name)
+    try:
+        _rename(scratch / folder.name, folder)
+    except FileExistsError:  # published before, and perhaps damaged since
+        _mend(folder, scratch / folder.name)
+    sync(root)
     latest = latest_of(root)
     keep = (folder.name, latest.name if latest else "")
     _drop_others(root, document["day"], keep, scratch)
@@ -125,6 +126,15 @@ def release(root: Path, name: str) -> bool:
     if before is None or before.name != name:
         _point(root, name)
     return True
+
+
+def is_whole(folder: Path) -> bool:
+    """Whether a published folder has the document that it is named after."""
+    try:
+        text = (folder / FILE).read_bytes()
+    except FileNotFoundError:
+        return False
+    return folder.name[_DAY + 1 :] == hashlib.sha256(text).hexdigest()[:_DIGEST]
 
 
 def latest_of(root: Path) -> Path | None:
@@ -169,6 +179,16 @@ def _rename(source: Path, target: Path) -> None:
         if target.is_dir():
             raise FileExistsError(target) from error
         raise
+
+
+def _mend(folder: Path, fresh: Path) -> None:
+    """Replace what is not as it was written, file by file: crawlers may be reading the others."""
+    for path in fresh.iterdir():
+        there = folder / path.name
+        if not there.is_file() or there.read_bytes() != path.read_bytes():
+            path.replace(there)
+    sync(folder)
+    shutil.rmtree(fresh)
 
 
 def _point(root: Path, name: str) -> None:

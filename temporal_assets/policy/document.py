@@ -139,6 +139,12 @@ class NewerPolicy(PolicyError):
     """The policy was written by a later version of the program."""
 
 
+_AGAIN: Final = (
+    "copy the policy again; in the state folder"
+    " `temporal-assets materialize crawl_policy --day DAY` mends it"
+)
+
+
 def policy_file(path: str | Path) -> Path:
     """The document of a policy that is named by its file or by its folder."""
     path = Path(path)
@@ -160,7 +166,7 @@ def read(path: str | Path) -> Document:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise PolicyError(f"{file} is no JSON ({error}): copy the policy again") from error
+        raise PolicyError(f"{file} is no JSON ({error}): {_AGAIN}") from error
     return checked(found, str(file))
 
 
@@ -179,7 +185,7 @@ def checked(found: Any, name: str) -> Document:
         )
     missing = sorted(set(Document.__annotations__) - set(found))
     if missing:
-        raise PolicyError(f"{name} is not whole, it lacks {', '.join(missing)}: copy it again")
+        raise PolicyError(f"{name} is not whole, it lacks {', '.join(missing)}: {_AGAIN}")
     if isinstance(found["patterns"], list):
         for pattern in found["patterns"]:
             # Policies of this version that were written before the field do without it.
@@ -188,7 +194,7 @@ def checked(found: Any, name: str) -> Document:
     try:
         damage.check(found)
     except damage.Damage as error:
-        raise PolicyError(f"{name} is damaged: {error}: copy it again") from None
+        raise PolicyError(f"{name} is damaged: {error}: {_AGAIN}") from None
     return cast("Document", found)
 
 

@@ -27,6 +27,7 @@ from typer.testing import CliRunner
 from temporal_assets import __version__
 from temporal_assets.cli import doctor, ingest
 from temporal_assets.cli.app import SUMMARIES, app
+from temporal_assets.policy import bundle
 from tests import logs
 from tests.mail_server import WebServer, serving
 from tests.policies import document
@@ -716,6 +717,7 @@ def test_the_doctor_finds_a_healthy_state_healthy(built: tuple[Path, Any]) -> No
             "engine",
             "log records",
             "published files",
+            "policy",
             "schema versions",
             "dagster home",
             "alerts",
@@ -763,6 +765,21 @@ def test_the_doctor_finds_what_is_broken(state: Path) -> None:
     assert "secret " not in findings["keys"]["detail"]
     assert findings["settings"]["status"] == doctor.WARNING
     assert "/no/such/logs" in findings["settings"]["detail"]
+
+
+def test_the_doctor_finds_a_damaged_policy(state: Path) -> None:
+    published = bundle.publish(document(), state / "policy", state / "tmp").folder
+    bundle.release(state / "policy", published.name)
+    file = published / "policy.json"
+    text = file.read_bytes()
+    for damaged in (text.replace(b'"rank":1', b'"rank":3', 1), text[:100], None):
+        file.unlink() if damaged is None else file.write_bytes(damaged)
+        result = call("doctor", "--json", "--state", state)
+        (found,) = (one for one in json.loads(result.stdout) if one["check"] == "policy")
+        assert result.exit_code == 1
+        assert found["status"] == doctor.BROKEN
+        assert str(published) in found["detail"]
+        assert "materialize crawl_policy --day 2025-05-01" in found["detail"]
 
 
 def test_the_doctor_finds_sources_that_cannot_be_read(state: Path) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from temporal_assets.policy import Policy, PolicyError
 from temporal_assets.policy.assemble import Choices, assemble, on_ladder, tiers_of
-from temporal_assets.policy.bundle import LATEST, publish, release, unreleased_of
+from temporal_assets.policy.bundle import LATEST, is_whole, publish, release, unreleased_of
 from temporal_assets.policy.difference import Change, changes
 from temporal_assets.policy.document import Document, as_text
 from tests.policies import PROVENANCE, document, tables
@@ -167,6 +167,36 @@ def test_a_policy_of_which_half_was_removed_is_published_again(
     monkeypatch.undo()
     assert publish(doc, root, tmp_path / "3") == first
     assert release(root, first.folder.name)
+
+
+@pytest.mark.parametrize("name", ["policy.json", "hubs.parquet", "schema.json"])
+@pytest.mark.parametrize("damage", ["flipped", "cut", "gone"])
+def test_a_damaged_policy_is_mended_by_publishing_it_again(
+    doc: Document, tmp_path: Path, name: str, damage: str
+) -> None:
+    root = tmp_path / "policy"
+    folder = publish(doc, root, tmp_path / "1").folder
+    assert release(root, folder.name)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    file = folder / name
+    if damage == "gone":
+        file.unlink()
+    else:
+        middle = len(before[name]) // 2
+        rest = bytes([before[name][middle] ^ 1]) + before[name][middle + 1 :]
+        file.write_bytes(before[name][:middle] + (rest if damage == "flipped" else b""))
+    assert is_whole(folder) == (name != "policy.json")
+    assert publish(doc, root, tmp_path / "2").folder == folder
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert is_whole(folder)
+    assert not list((tmp_path / "2").iterdir())
+
+
+def test_what_is_whole_stays_the_same_files(doc: Document, tmp_path: Path) -> None:
+    folder = publish(doc, tmp_path / "policy", tmp_path / "1").folder
+    before = {path.name: path.stat().st_ino for path in folder.iterdir()}
+    publish(doc, tmp_path / "policy", tmp_path / "2")
+    assert {path.name: path.stat().st_ino for path in folder.iterdir()} == before
 
 
 def test_differences_by_hand(doc: Document) -> None:
