@@ -216,7 +216,7 @@ def last_checks(
     found = [log_file_judgement(one) for one in evaluate_logs(logs_of(settings, None, inventory))]
     for table in contracts.TABLES:
         for day in store.days(table.name):
-            manifest = store.manifest(table.name, day)
+            manifest = store.intact(table.name, day)
             if manifest:
                 found += verdicts.read(settings.state, manifest)
     return tuple(found)

@@ -99,12 +99,13 @@ def _asked(ask: Callable[[], Answer], damages: list[str]) -> Answer | None:
 def _switched_on(settings: Settings, damages: list[str]) -> Sequence[str] | None:
     """None where nobody may ask, because Dagster writes to its databases to read them; or can."""
     from temporal_assets.operate import switched_on
+    from temporal_assets.storage.troubles import said
 
     try:
         return switched_on(settings)
-    except OSError:
-        return None
     except Exception as error:  # whatever its YAML, its databases and itself raise
+        if isinstance(error, OSError) or said(error):
+            return None  # no rights, or a full disk
         why = explained(error) or f"{type(error).__name__}: {error}".splitlines()[0]
         damages.append(
             f"Dagster's home {settings.state / 'dagster'} cannot be read ({why}): restore it from a"

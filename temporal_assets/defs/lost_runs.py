@@ -66,7 +66,8 @@ def _published(installation: Installation, run: dg.DagsterRun) -> Iterator[Manif
         if chosen is not None and dg.AssetKey(table.name) not in chosen:
             continue
         for day in days_of_run(run.tags):
-            if manifest := installation.store.manifest(table.name, day):
+            # What is damaged is made again, and is not there before.
+            if manifest := installation.store.intact(table.name, day):
                 yield manifest
 
 

@@ -12,6 +12,7 @@ import re
 import shutil
 import time
 from collections.abc import Callable, Container, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -210,7 +211,10 @@ class Inventory:
         One of these must not keep anybody from the refresh that mends it.
         """
         folder = settings.state / "landing"
-        found = {path: _record_of(path) for path in sorted((folder / "files").glob("*.json"))}
+        found: dict[Path, LandedFile | None] = {}
+        for path in sorted((folder / "files").glob("*.json")):
+            with suppress(FileNotFoundError):  # superseded, and removed since it was listed
+                found[path] = _record_of(path)
         damaged = [path for path, file in found.items() if file is None]
         return cls(folder, [file for file in found.values() if file], damaged)
 

@@ -458,6 +458,43 @@ def test_manifests_that_lie_are_refused_and_made_again(here: Here, old: str, new
     assert here.published() == before
 
 
+def test_status_shows_the_rest_beside_a_damaged_manifest(here: Here) -> None:
+    def status(ends_with: int = 0) -> dict[str, Any]:
+        result = call("status", "--json", "--state", here.state)
+        assert result.exit_code == ends_with, result.output
+        found: dict[str, Any] = json.loads(result.stdout)
+        return found
+
+    before = status()
+    path = here.part("page_views", LAST).parent / "manifest.json"
+    text = path.read_text()
+    path.write_text(text[:40])
+    found = status(1)
+    (told,) = found["damaged"]
+    assert told.startswith(str(path))
+    assert f"materialize page_views --day {LAST}" in told
+    assert found["assets"]["page_views"]["stale"] == [str(LAST)]
+    assert found["assets"]["requests"] == before["assets"]["requests"]
+    assert str(path) in call("status", "--state", here.state).output
+    path.write_text(text)
+    assert status() == before
+
+
+def test_a_record_may_go_while_they_are_read(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Superseded readings go while others look."""
+    first, *others = records(here)
+    read = Path.read_text
+
+    def going(path: Path, *options: Any) -> str:
+        first.unlink(missing_ok=True)
+        return read(path, *options)
+
+    monkeypatch.setattr(Path, "read_text", going)
+    found = Inventory.load(here.settings)
+    assert [file.id for file in found.files] == [path.stem for path in others]
+    assert not found.troubles
+
+
 def test_a_manifest_with_a_flipped_bit_is_made_again(here: Here) -> None:
     """Also where the bit changes nothing that anybody compares."""
     before = here.published()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import sqlite3
 from collections.abc import Iterator
 from dataclasses import asdict
 from types import SimpleNamespace
@@ -327,17 +328,30 @@ def test_nothing_is_switched_on_where_there_is_no_dagster(project: Project) -> N
     assert not project.settings.state.exists()
 
 
+@pytest.mark.parametrize(
+    "fault",
+    [
+        PermissionError(13, "Permission denied"),
+        OSError(5, "Input/output error"),
+        sqlite3.OperationalError("database or disk is full"),
+        sqlite3.OperationalError("disk I/O error"),
+    ],
+)
 def test_who_may_not_write_is_told_the_rest(
-    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    project: Project,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    fault: Exception,
 ) -> None:
     def refused(_: object) -> None:
-        raise PermissionError(13, "Permission denied")
+        raise fault
 
     monkeypatch.delenv("DAGSTER_HOME", raising=False)
     (project.settings.state / "dagster" / "schedules").mkdir(parents=True)
     monkeypatch.setattr("temporal_assets.operate.prepare_home", refused)
-    found = status._recency(project.settings, DAY, status._switched_on(project.settings))
-    assert (found["switched_on"], found["is_old"]) == (None, False)
+    damages: list[str] = []
+    found = status._recency(project.settings, DAY, status._switched_on(project.settings, damages))
+    assert (found["switched_on"], found["is_old"], damages) == (None, False, [])
     status._show_recency(found)
     assert "unknown, because the state folder cannot be written" in capsys.readouterr().err
 

@@ -76,6 +76,18 @@ def test_days_that_a_killed_run_published_are_shown(
     assert _tick(project) == "No run is lost."
 
 
+def test_a_damaged_day_keeps_no_other_from_being_shown(
+    killed: tuple[Project, dg.DagsterRun],
+) -> None:
+    """Nor the command from going on that is to make it again."""
+    project, run = killed
+    folder = project.settings.state / "tables" / "requests" / f"day={FIRST}"
+    (folder / "manifest.json").write_text("{")
+    assert _tick(project) == f"Ended: {run.run_id}."
+    assert _shown(project, "requests") == set()
+    assert _shown(project, "rejects") == {FIRST.isoformat()}
+
+
 def test_a_run_that_dagster_saw_dying_is_lost_as_well(
     killed: tuple[Project, dg.DagsterRun],
 ) -> None:
