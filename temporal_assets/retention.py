@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from temporal_assets.daily import DERIVED
+from temporal_assets.daily import DERIVED, stale
 from temporal_assets.policy.bundle import latest_of
 from temporal_assets.quality import verdicts
 from temporal_assets.settings import Settings, SettingsError
@@ -52,6 +52,9 @@ class Plan:
     daily: dt.date | None
     windows: dt.date | None
     old: tuple[Old, ...]
+    unmade: tuple[dt.date, ...] = ()
+    """Days whose views or transits stay and are missing or out of date: without their lines they
+    cannot be made again."""
 
     @property
     def bytes(self) -> int:
@@ -74,7 +77,8 @@ def plan(store: Store, inventory: Inventory, settings: Settings) -> Plan:
         _old_policies(settings.state, windows),
         _old_pages(settings, windows),
     ]
-    return Plan(requests, daily, windows, tuple(one for one in found if one.days))
+    unmade = _unmade(store, inventory, settings, requests, daily)
+    return Plan(requests, daily, windows, tuple(one for one in found if one.days), unmade)
 
 
 def carry_out(plan: Plan, store: Store, inventory: Inventory, settings: Settings) -> None:
@@ -113,6 +117,20 @@ def _first_kept(store: Store, assets: Iterable[str], days: int | None) -> dt.dat
         return None
     latest = max((day for asset in assets for day in store.days(asset)[-1:]), default=None)
     return latest and latest - (days - 1) * _ONE
+
+
+def _unmade(
+    store: Store,
+    inventory: Inventory,
+    settings: Settings,
+    requests: dt.date | None,
+    daily: dt.date | None,
+) -> tuple[dt.date, ...]:
+    if requests is None:
+        return ()
+    late = stale(store, inventory, settings)
+    days = {day for asset in DERIVED for day in late[asset] if day < requests}
+    return tuple(sorted(day for day in days if daily is None or day >= daily))
 
 
 def _old(store: Store, asset: str, kept: dt.date | None) -> Old:

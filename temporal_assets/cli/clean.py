@@ -16,6 +16,8 @@ from temporal_assets.cli.exits import command
 from temporal_assets.cli.options import Json, State, existing_settings, invocation
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from temporal_assets.retention import Plan
 
 
@@ -55,12 +57,25 @@ def run(
         )
         return
     _show(found, runs)
+    _warn_of_unmade(found, settings.state, yes)
     if not found.old and not runs:
         console.say("Nothing is older than `retention` allows.")
     elif yes:
         console.say("Removed.")
     else:
         console.say(f"Nothing was removed yet: {invocation('clean --yes', settings.state)}")
+
+
+def _warn_of_unmade(found: Plan, state: Path, removed: bool) -> None:
+    if not found.unmade:
+        return
+    days = ranges(found.unmade, limit=3)
+    console.warn(
+        f"views or transits of {days} were missing or out of date, and their log lines are gone now"
+        if removed
+        else f"views or transits of {days} are missing or out of date, and cannot be made once"
+        f" their log lines are gone: {invocation('materialize', state)} first"
+    )
 
 
 def _show(found: Plan, runs: list[str]) -> None:
@@ -88,5 +103,6 @@ def _report(found: Plan, runs: list[str], removed: bool) -> dict[str, Any]:
         },
         "old": [{"name": one.name, "days": one.days, "bytes": one.bytes} for one in found.old],
         "bytes": found.bytes,
+        "unmade": found.unmade,
         "runs": runs,
     }

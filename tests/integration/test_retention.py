@@ -218,6 +218,21 @@ def test_the_command_shows_before_it_removes(made: Installation) -> None:
     assert "Nothing is older" in clean(made).output
 
 
+def test_days_that_were_never_made_of_their_lines_are_named(made: Installation) -> None:
+    configure(made, "[retention]\nrequests_days = 2\ndaily_days = 5\n")
+    made.store.remove("page_views", DAYS[0])  # goes anyway
+    assert json.loads(clean(made, "--json").stdout)["unmade"] == []
+    made.store.remove("page_views", DAYS[4])
+    made.store.remove("transits", DAYS[7])  # its lines stay
+    logs.write_days(made.logs / "late", DAYS[5], 1, clients=5)
+    refresh(made.settings)
+    named = [str(DAYS[4]), str(DAYS[5])]
+    assert json.loads(clean(made, "--json").stdout)["unmade"] == named
+    assert "2026-03-05..2026-03-06 are missing or out of date" in clean(made).output
+    assert "their log lines are gone now" in clean(made, "--yes").output
+    assert json.loads(clean(made, "--yes", "--json").stdout)["unmade"] == []
+
+
 def test_without_limits_the_command_says_how_to_set_them(made: Installation) -> None:
     configure(made, "")
     assert "[retention]" in clean(made, "--yes").output
