@@ -54,7 +54,8 @@ def run(
     given = map(written, urls) if urls and urls != ["-"] else lines()
     if as_tsv:
         sys.stdout.write("\t".join(_COLUMNS) + "\n")
-    write = _as_tsv if as_tsv else _as_json
+    # A file gets what is there; a terminal would obey the escapes in it.
+    write = (_as_shown_tsv if sys.stdout.isatty() else _as_tsv) if as_tsv else _as_json
     for text in _written(loaded, given, write):
         sys.stdout.write(text)
     sys.stdout.flush()
@@ -76,9 +77,13 @@ def _as_tsv(decision: Decision) -> str:
     return "\t".join(_cell(getattr(decision, name)) for name in _COLUMNS) + "\n"
 
 
+def _as_shown_tsv(decision: Decision) -> str:
+    return "\t".join(console.plain(_cell(getattr(decision, name))) for name in _COLUMNS) + "\n"
+
+
 def _cell(value: object) -> str:
-    """A value without the characters that end cells and lines, or that a terminal obeys."""
-    return "" if value is None else console.plain(" ".join(str(value).split()))
+    """A value without the characters that end cells and lines."""
+    return "" if value is None else " ".join(str(value).split())
 
 
 if TYPE_CHECKING:

@@ -85,7 +85,8 @@ def _result(sql: str, state: Path | None) -> pa.Table:
     settings = existing_settings(state)
     try:
         _refuse_changes(sql)
-        return Artifacts(settings.state).query(sql)
+        result = Artifacts(settings.state).query(sql)
+        return result.rename_columns(_apart(result.column_names))
     except duckdb.CatalogException as error:
         known = ", ".join(f"{table.name}({_columns(table)})" for table in contracts.TABLES)
         raise CommandError(f"{error}\nThe views are {known}", USAGE) from None
@@ -101,6 +102,18 @@ def _result(sql: str, state: Path | None) -> pa.Table:
 
 def _columns(table: Table) -> str:
     return ", ".join(table.column_names)
+
+
+def _apart(names: list[str]) -> list[str]:
+    """Names that differ, as rows of JSON must have them: `a` and `a_1` for two columns `a`."""
+    apart: list[str] = []
+    for name in names:
+        number, free = 0, name
+        while free in apart or (number and free in names):
+            number += 1
+            free = f"{name}_{number}"
+        apart.append(free)
+    return apart
 
 
 def _refuse_changes(sql: str) -> None:
@@ -155,9 +168,9 @@ def _write_csv(result: pa.Table) -> None:
 def _csv_chunks(result: pa.Table) -> Iterator[str]:
     buffer = io.StringIO()
     buffer.write(_line(result.column_names))
-    for count, row in enumerate(_rows(result), 1):
+    for number, row in enumerate(_rows(result), 1):
         buffer.write(_line(row.values()))
-        if count % 10_000 == 0:
+        if number % 10_000 == 0:
             yield buffer.getvalue()
             buffer.seek(0)
             buffer.truncate()

@@ -35,7 +35,7 @@ def text_of(file: str) -> str:
     is_piped = file == STANDARD_INPUT
     content = sys.stdin.buffer.read() if is_piped else Path(file).read_bytes()
     try:
-        return content.decode("utf-8")
+        return content.removeprefix(codecs.BOM_UTF8).decode("utf-8")
     except UnicodeDecodeError as error:
         name = "standard input" if is_piped else file
         line = content.count(b"\n", 0, error.start) + 1

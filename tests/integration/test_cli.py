@@ -356,6 +356,17 @@ def test_windows_of_other_days_are_made_when_both_are_named(windows: Path) -> No
     assert "fewer than the 2 that `window.min_days` asks for" in " ".join(short.stderr.split())
 
 
+def test_two_columns_of_one_name_are_both_there(built: tuple[Path, Any], tmp_path: Path) -> None:
+    state, _ = built
+    sql = "SELECT 1 AS a, 2 AS a, 3 AS a_1, 4 AS a"
+    named = {"a": 1, "a_2": 2, "a_1": 3, "a_3": 4}
+    assert answer(state, sql) == [named]
+    (file := tmp_path / "x.sql").write_bytes(b"\xef\xbb\xbf" + sql.encode())
+    text = call("query", "--file", file, "--csv", "--state", state).stdout
+    assert text.splitlines() == ["a,a_2,a_1,a_3", "1,2,3,4"]
+    assert "4" in call("query", sql, "--state", state).stdout
+
+
 def test_status_tells_of_the_latest_window(windows: Path) -> None:
     call("materialize", "page_views", "requests", "--state", windows)
 

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from temporal_assets.cli.app import app
+from temporal_assets.cli.match import _as_shown_tsv
 from temporal_assets.core.pattern_forest import NOWHERE, desk_for, plant, portable, walk
 from temporal_assets.core.pattern_match import compile_matcher
 from temporal_assets.core.pattern_tree import TreeOptions, pattern_tree
@@ -430,7 +431,7 @@ def test_the_command_decides_on_whatever_bytes_it_is_given(tmp_path: Path) -> No
         assert result.stdout.splitlines()[1].split("\t")[:2] == ["\ufffd", "skip"]
 
 
-def test_a_list_may_begin_with_a_mark_and_obeys_no_terminal(tmp_path: Path) -> None:
+def test_a_list_may_begin_with_a_mark(tmp_path: Path) -> None:
     path = tmp_path / "policy.json"
     path.write_text(as_text(document()))
     piped = b"\xef\xbb\xbfhttps://news.example/\r\n\r\nhttps://news.example/\x1b[2Jx\ty\n"
@@ -438,8 +439,14 @@ def test_a_list_may_begin_with_a_mark_and_obeys_no_terminal(tmp_path: Path) -> N
     rows = [line.split("\t")[:4] for line in result.stdout.splitlines()[1:]]
     assert rows == [
         ["https://news.example/", "now", "1", "hub"],
-        ["https://news.example/\\x1b[2Jx y", "later", "13", "site"],
+        ["https://news.example/\x1b[2Jx y", "later", "13", "site"],
     ]
+
+
+def test_a_terminal_obeys_no_url(policy: Policy) -> None:
+    row = _as_shown_tsv(policy.match("https://news.example/\x1b[2Jx\ty")).split("\t")
+    assert row[:3] == ["https://news.example/\\x1b[2Jx y", "later", "13"]
+    assert len(row) == 9
 
 
 def test_a_dash_is_standard_input_as_elsewhere(tmp_path: Path) -> None:
