@@ -106,10 +106,11 @@ def _switched_on(settings: Settings, damages: list[str]) -> Sequence[str] | None
     except Exception as error:  # whatever its YAML, its databases and itself raise
         if isinstance(error, OSError) or said(error):
             return None  # no rights, or a full disk
-        why = explained(error) or f"{type(error).__name__}: {error}".splitlines()[0]
+        why = f"{type(error).__name__}: {error}".splitlines()[0]
         damages.append(
-            f"Dagster's home {settings.state / 'dagster'} cannot be read ({why}): restore it from a"
-            " backup, or move it away; it holds runs and switches, and no data"
+            explained(error)
+            or f"Dagster's home {settings.state / 'dagster'} cannot be read ({why}): if that stays,"
+            " restore it from a backup or move it away; it holds runs and switches, and no data"
         )
         return None
 

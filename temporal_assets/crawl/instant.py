@@ -18,7 +18,6 @@ from scrapy import Request, Spider
 from scrapy.crawler import CrawlerProcess
 from scrapy.http import Response, TextResponse
 from scrapy.linkextractors import LinkExtractor
-from twisted.python.failure import Failure
 
 from temporal_assets import __version__
 from temporal_assets.crawl.archive import Archive, Page
@@ -91,7 +90,7 @@ def crawl(
     """
     process = CrawlerProcess({**_settings(policy, folder, budget or Budget()), **(settings or {})})
     crawler = process.create_crawler(InstantSpider)
-    failures: list[Failure] = []
+    failures: list[Any] = []  # of Twisted, which is known by way of Scrapy alone
     process.crawl(crawler, folder=folder).addErrback(failures.append)
     process.start()
     if failures:
