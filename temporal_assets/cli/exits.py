@@ -28,6 +28,9 @@ INTERRUPTED: Final = 130
 
 _ENDING: Final = frozenset((signal.SIGINT, signal.SIGTERM))
 
+_open: list[Callable[[], bool]] = []
+"""Those that are asked at the moment, the outer ones first."""
+
 Parameters = ParamSpec("Parameters")
 
 
@@ -78,8 +81,10 @@ def interruptions() -> Iterator[Callable[[], bool]]:
 
     Libraries have their own idea of Ctrl-C: to DuckDB it is a query that failed, to Dagster a run
     that failed, and work would go on with the next day. Python notes every signal here. SIGTERM, by
-    which service managers and containers end a command, does what Ctrl-C does.
+    which service managers and containers end a command, does what Ctrl-C does. What came before,
+    within another `interruptions`, counts here as well.
     """
+    earlier = _open[-1] if _open else _never
     seen, note = os.pipe()
     for end in (seen, note):
         os.set_blocking(end, False)
@@ -92,15 +97,21 @@ def interruptions() -> Iterator[Callable[[], bool]]:
         nonlocal pressed
         with suppress(BlockingIOError):
             pressed = pressed or not _ENDING.isdisjoint(os.read(seen, 4096))
-        return pressed
+        return pressed or earlier()
 
+    _open.append(interrupted)
     try:
         yield interrupted
     finally:
+        _open.remove(interrupted)
         signal.signal(signal.SIGTERM, ending)
         signal.set_wakeup_fd(before)
         os.close(seen)
         os.close(note)
+
+
+def _never() -> bool:
+    return False
 
 
 def explained(error: Exception) -> str | None:
