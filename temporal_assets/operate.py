@@ -19,6 +19,7 @@ from typing import Any, Final
 from uuid import uuid4
 
 import dagster as dg
+from dagster._core.instance.ref import InstanceRef
 from filelock import FileLock
 
 from temporal_assets import contracts
@@ -62,6 +63,11 @@ _CONFIG: Final = "dagster.yaml"
 _QUIET: Final[Mapping[str, Any]] = {
     # Dagster's console log is for servers; what a person needs comes as events.
     "loggers": {"console": {"config": {"log_level": "CRITICAL"}}}
+}
+
+_UNCAPTURED: Final = {
+    "module": "dagster._core.storage.noop_compute_log_manager",
+    "class": "NoOpComputeLogManager",
 }
 
 _MADE_TOGETHER: Final = frozenset({"requests", "rejects"})
@@ -423,9 +429,22 @@ def _instance(settings: Settings) -> Iterator[dg.DagsterInstance]:
     if os.environ.get("DAGSTER_HOME"):
         opened = dg.DagsterInstance.get()
     else:
-        opened = dg.DagsterInstance.from_config(str(prepare_home(settings)))
+        opened = dg.DagsterInstance.from_ref(_reference(prepare_home(settings)))
     with opened as instance:
         yield instance
+
+
+def _reference(home: Path) -> InstanceRef:
+    """As `dagster.yaml` has it, without files of what steps write on their standard output.
+
+    Here that is on the terminal anyway. Four processes a run would copy it there from the files,
+    and Ctrl-C, which comes to all processes of a terminal, ends two of them with a traceback.
+    """
+    found = InstanceRef.from_dir(str(home))
+    captured = found.compute_logs_data
+    if captured is None or captured.class_name != "LocalComputeLogManager":
+        return found
+    return InstanceRef.from_dir(str(home), overrides={"compute_logs": _UNCAPTURED})
 
 
 def _template() -> Path:

@@ -925,7 +925,9 @@ ENDINGS = {
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_a_command_that_is_ended_says_so_with_130(state: Path, ending: str) -> None:
     number, on_ctrl_c = ENDINGS[ending]
-    process = spawn("demo", "--size", "medium", "--state", state, on_ctrl_c=on_ctrl_c)
+    process = spawn(
+        "demo", "--size", "medium", "--state", state, on_ctrl_c=on_ctrl_c, start_new_session=True
+    )
     assert process.stderr
     assert process.stderr.readline().startswith("Writing 60 days")
     _end(process, number)
@@ -943,7 +945,7 @@ def test_a_build_that_is_ended_says_so_and_the_next_goes_on(
     )
     call("ingest", log, "--host", "a.example", "--state", state)
     number, on_ctrl_c = ENDINGS[ending]
-    process = spawn("materialize", "--state", state, on_ctrl_c=on_ctrl_c)
+    process = spawn("materialize", "--state", state, on_ctrl_c=on_ctrl_c, start_new_session=True)
     published = state / "tables" / "requests"
     while process.poll() is None and not list(published.glob("*/manifest.json")):
         time.sleep(0.01)
@@ -955,7 +957,8 @@ def test_a_build_that_is_ended_says_so_and_the_next_goes_on(
 
 
 def _end(process: subprocess.Popen[str], number: signal.Signals) -> None:
-    process.send_signal(number)
+    # As terminals and service managers do it: all processes of the command are told.
+    os.killpg(process.pid, number)
     _, said = process.communicate(timeout=120)
     assert process.returncode == 130, said
     assert "Stopped." in said
