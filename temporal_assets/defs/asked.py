@@ -28,10 +28,16 @@ class Asked:
 
     @classmethod
     def from_cursor(cls, cursor: str | None) -> Asked:
-        """What the tick before has told. Cursors of older versions tell of no days."""
-        told = json.loads(cursor) if cursor else {}
-        days = {dt.date.fromisoformat(day): one for day, one in told.get("days", {}).items()}
-        return cls(told.get("files", ""), days, told.get("window", ""))
+        """What the tick before has told. Cursors of older versions tell of no days.
+
+        One that a person has set in the UI tells nothing: all is asked for once more.
+        """
+        try:
+            told = json.loads(cursor) if cursor else {}
+            days = {dt.date.fromisoformat(day): one for day, one in told.get("days", {}).items()}
+            return cls(told.get("files", ""), days, told.get("window", ""))
+        except (ValueError, AttributeError, TypeError):
+            return cls()
 
     @property
     def cursor(self) -> str:

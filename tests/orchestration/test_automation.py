@@ -289,6 +289,11 @@ def test_what_was_asked_for_is_kept_from_tick_to_tick() -> None:
     assert Asked.from_cursor(None) == Asked.from_cursor('{"asked": "older"}') == Asked()
 
 
+@pytest.mark.parametrize("cursor", ["0", "[]", "by hand", '{"days": 5}', '{"days": {"x": "y"}}'])
+def test_a_cursor_that_somebody_has_set_tells_nothing(cursor: str) -> None:
+    assert Asked.from_cursor(cursor) == Asked()
+
+
 def test_what_a_failed_run_left_half_way_is_finished(ticks: Ticks) -> None:
     days = logs.write_days(ticks.project.logs, DAY, 3)
     ticks.project.run("ingest")
