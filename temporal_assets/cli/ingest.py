@@ -105,11 +105,12 @@ def run(
                 "copies": report.copies,
                 "unchanged": report.unchanged,
                 "days": report.days,
+                "missing": report.missing,
             }
         )
     else:
         show_landing(report)
-        for message in overruled:
+        for message in (*report.missing, *overruled):
             console.warn(message)
         if any(map(kept, report.landed)) or not report.landed:
             _say_what_next(settings.state, report.days)

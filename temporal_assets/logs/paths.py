@@ -46,26 +46,39 @@ def expand(path: str) -> list[Path]:
     return sorted(set(found(path)), key=sort_key)
 
 
-def found(path: str) -> list[Path]:
-    """The same files in no order, some perhaps twice: for who only asks whether there are any."""
+def found(path: str, closed: list[Path] | None = None) -> list[Path]:
+    """The same files in no order, some perhaps twice: for who only asks whether there are any.
+
+    Folders that this user may not enter are left out, and entered into `closed`: they must not keep
+    the others from being read.
+    """
     given = Path(path).expanduser()
-    if given.is_file():
+    closed = [] if closed is None else closed
+    # Not `Path.is_file`, which raises where a folder above may not be entered.
+    if os.path.isfile(given):  # noqa: PTH113
         return [given]
-    files = _walk(given) if given.is_dir() else _matches(given)
+    files = _walk(given, closed) if os.path.isdir(given) else _matches(given, closed)  # noqa: PTH112
     if not files:
-        raise NoSuchLogError(f"{path}: {_why_none(given)}")
+        why = f"{closed[0]} may not be entered by this user" if closed else _why_none(given)
+        raise NoSuchLogError(f"{path}: {why}")
     return files
 
 
-def _matches(pattern: Path) -> list[Path]:
+def _matches(pattern: Path, closed: list[Path]) -> list[Path]:
     """Files that a glob names, and those below the folders that it names."""
     matches = glob.glob(str(pattern), recursive=True)  # noqa: PTH207 - absolute patterns too
+    folder = next((one for one in pattern.parents if _is_closed(one)), None)
+    if folder:
+        closed.append(folder)
+        return []
     entries = [Path(match) for match in matches]
+    closed += sorted({one.parent for one in entries if _is_closed(one.parent)})
+    entries = [one for one in entries if one.parent not in closed]
     folders = [entry for entry in entries if entry.is_dir()]
     files = [entry for entry in entries if _is_log(entry)]
     within = {*folders, *(file.parent for file in files)}
     states = {folder for folder in within if _in_state(folder, pattern)}
-    below = (_walk(folder) for folder in folders if folder not in states)
+    below = [_walk(folder, closed) for folder in folders if folder not in states]
     return [*chain.from_iterable(below), *(file for file in files if file.parent not in states)]
 
 
@@ -74,6 +87,10 @@ def _in_state(folder: Path, pattern: Path) -> bool:
     stem = next(one for one in pattern.parents if not glob.has_magic(str(one)))
     above = (one for one in (folder, *folder.parents) if one.is_relative_to(stem))
     return any((one / STATE_MARK).is_file() for one in above)
+
+
+def _is_closed(folder: Path) -> bool:
+    return folder.is_dir() and not os.access(folder, os.X_OK)
 
 
 def _why_none(given: Path) -> str:
@@ -130,15 +147,21 @@ def _is_log(path: Path) -> bool:
     return not name.startswith(".") and not name.lower().endswith(_TEMPORARY) and path.is_file()
 
 
-def _walk(folder: Path) -> list[Path]:
+def _walk(folder: Path, closed: list[Path]) -> list[Path]:
     """Files below a folder; links are followed, each real folder is entered once."""
     found: list[Path] = []
     entered: set[tuple[int, int]] = set()
 
     def fail(error: OSError) -> None:
-        raise error
+        if not isinstance(error, PermissionError):
+            raise error
+        closed.append(Path(error.filename))
 
     for base, folders, files in os.walk(folder, followlinks=True, onerror=fail):
+        if _is_closed(Path(base)):
+            closed.append(Path(base))
+            folders.clear()
+            continue
         status = Path(base).stat()
         identity = (status.st_dev, status.st_ino)
         if identity in entered:

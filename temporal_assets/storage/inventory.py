@@ -45,7 +45,10 @@ LOST: Final = (
     " put it back, or restore the record from a backup; delete the file to go on without its lines"
 )
 
-"""Key of the digest of all other fields of a record."""
+_CLOSED: Final = (
+    "{} may not be entered by this user: logs in it are not read. Give the user the right to, or"
+    " name what is to be read"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -416,13 +419,16 @@ class Inventory:
         return list(listed.values())
 
     def missing_sources(self, settings: Settings) -> list[str]:
-        """What is wrong with sources of the settings that lead to no file."""
+        """What is wrong with sources of the settings that lead to no file, or not to all."""
         messages = []
         for source in settings.sources:
+            closed: list[Path] = []
             try:
-                found(source.path)
+                found(source.path, closed)
             except NoSuchLogError as error:
                 messages.append(str(error))
+            else:
+                messages += [_CLOSED.format(folder) for folder in dict.fromkeys(closed)]
         return messages
 
     def overruling(self, file: LandedFile) -> LandedFile | None:

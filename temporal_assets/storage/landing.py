@@ -75,7 +75,7 @@ class LandingReport:
     failed: tuple[LandedFile, ...]
     """Files that cannot be read, each with an `error` that says why and what to do."""
     missing: tuple[str, ...]
-    """What is wrong with sources of the settings that lead to no file."""
+    """What is wrong with sources of the settings that lead to no file, or not to all."""
     lost_keys: tuple[Path, ...] = ()
     """Keys of pseudonyms that had to be made anew although days had been read with them."""
     copies: int = 0

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from temporal_assets.logs import paths
 from temporal_assets.logs.paths import STATE_MARK, NoSuchLogError, expand
 
 
@@ -117,6 +120,41 @@ def test_nothing_found_names_the_path(tmp_path: Path, name: str) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(NoSuchLogError, match=name.replace("*", r"\*")):
         expand(str(tmp_path / name))
+
+
+@pytest.fixture
+def shut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with logs that this user, who may be root, can neither list nor enter."""
+    folder = tmp_path / "logs" / "shut"
+    touch(tmp_path / "logs", "a.log", "shut/b.log", "open/c.log")
+    scan, access = os.scandir, os.access
+
+    def scandir(path: str) -> Any:
+        if Path(path) == folder:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    monkeypatch.setattr(
+        os, "access", lambda path, mode: Path(path) != folder and access(path, mode)
+    )
+    return folder
+
+
+@pytest.mark.parametrize("pattern", ["", "*", "**/*.log"])
+def test_a_folder_that_may_not_be_entered_keeps_no_other_from_being_read(
+    shut: Path, pattern: str
+) -> None:
+    closed: list[Path] = []
+    files = paths.found(str(shut.parent / pattern), closed)
+    assert {file.name for file in files} == {"a.log", "c.log"}
+    assert pattern == "**/*.log" or closed == [shut]
+
+
+@pytest.mark.parametrize("name", ["", "*.log"])
+def test_logs_where_nobody_may_look_are_said_to_be_there(shut: Path, name: str) -> None:
+    with pytest.raises(NoSuchLogError, match="shut may not be entered by this user"):
+        expand(str(shut / name))
 
 
 def test_home_is_expanded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
