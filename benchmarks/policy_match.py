@@ -61,7 +61,8 @@ def made(sites: int) -> Document:
     expressions = [text.expression() for text in shown]
     document: Any = {
         "format": FORMAT, "version": VERSION, "generator": "benchmark", "day": "2025-05-01",
-        "window": {}, "settings": {}, "inputs": [], "includes_subdomains": False,
+        "window": {"first": "2025-03-03", "days": 60, "missing_days": []},
+        "settings": {}, "inputs": [], "includes_subdomains": False,
         "urls": {"scheme": "https", "dropped_keys": ["sid", "utm_*"], "kept_keys": [],
                  "static_extensions": ["css", "jpg", "js", "png"]},
         "sites": [], "hubs": [], "prefixes": [], "patterns": [], "trees": [],
