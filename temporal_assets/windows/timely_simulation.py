@@ -169,7 +169,7 @@ def _world(
 ) -> TimelyWorld:
     pages = len(mirror)
     birth = np.full(pages, _BEFORE)
-    birth[number] = _birth_hours(job, period, born)
+    birth[number] = birth_hours(job.first, period.first, born)
     has_curve = np.asarray(pc.is_valid(born.column("mu")))
     mu, sigma, interest = np.zeros(pages), np.ones(pages), np.zeros(pages)
     mu[number] = np.asarray(pc.fill_null(born.column("mu"), 0.0))
@@ -181,14 +181,14 @@ def _world(
     return TimelyWorld(links, np.zeros(pages, np.int64), birth, mu, sigma, interest, is_temporal)
 
 
-def _birth_hours(job: Job, period: Period, born: pa.Table) -> Floats:
+def birth_hours(window_first: dt.date, crawl_first: dt.date, born: pa.Table) -> Floats:
     """Hours since the crawl began: as the curve says, but on the day of the first views."""
     days = born.column("birth").cast(pa.int32()).to_numpy().astype(np.float64)
     epoch = dt.date(1970, 1, 1)
-    first = (job.first - epoch).days
+    first = (window_first - epoch).days
     fitted = first + np.asarray(pc.fill_null(born.column("b"), -np.inf))
     ends = np.nextafter(days + 1.0, days)  # the next day is not this one
-    hour = np.clip(fitted, days, ends) - (period.first - epoch).days
+    hour = np.clip(fitted, days, ends) - (crawl_first - epoch).days
     return np.asarray(hour * _HOURS)
 
 
