@@ -45,6 +45,10 @@ _EXPANSION_SLACK: Final = 64 << 20
 _HEAD: Final = 64 << 10
 """Bytes looked at to recognise a format and to tell files apart: many lines of any log."""
 
+_HOLE: Final = bytes(16)
+"""What a log begins with that was emptied while its server wrote on at the place where it was
+(`copytruncate`). No text does, in any encoding."""
+
 _DIGIT: Final = re.compile(rb"[0-9]")
 
 _DIGEST_BYTES: Final = 16
@@ -257,7 +261,7 @@ class LogStream:
         """Decompressed chunks as UTF-8 or whatever single-byte encoding they are in."""
         decoder: codecs.IncrementalDecoder | None = None
         start = True
-        for chunk in self._chunks():
+        for chunk in _behind_hole(self._chunks()):
             text = chunk
             if start:
                 decoder, text = _strip_mark(chunk)
@@ -360,6 +364,17 @@ def _decompress(unpacker: _Decompressor, piece: bytes, kind: str, first_of_later
     except _ERRORS as error:
         what = "trailing garbage in" if first_of_later else "damaged"
         raise _BrokenArchiveError(f"{what} {kind}") from error
+
+
+def _behind_hole(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """The same without the hole that they may begin with."""
+    first = next(chunks, b"")
+    in_hole = first.startswith(_HOLE)
+    for chunk in _chain(first, chunks):
+        rest = chunk.lstrip(b"\0") if in_hole else chunk
+        if rest:
+            in_hole = False
+            yield rest
 
 
 def refusal(head: bytes) -> str | None:

@@ -345,3 +345,25 @@ def test_reading_the_head_does_not_take_it_away(tmp_path: Path) -> None:
 def test_a_missing_file_raises(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         open_stream(tmp_path / "gone.log", READING)
+
+
+@pytest.mark.parametrize("hole", [16, 511, 512, 3 << 20])
+@pytest.mark.parametrize("kind", ["", "gz"])
+def test_a_hole_at_the_beginning_is_no_line(tmp_path: Path, hole: int, kind: str) -> None:
+    """Of a log that was emptied while its server wrote on where it was."""
+    whole = bytes(hole) + TEXT
+    packed = PACKERS[kind](whole) if kind else whole
+    path = write(tmp_path, packed, f"access.log.{kind}")
+    data, stream, blocks = read(path)
+    assert data == TEXT
+    assert (blocks[0].first_line, stream.problem) == (1, None)
+    assert stream.digest == digest(whole)
+    assert peek(path).startswith(TEXT[:100])
+
+
+def test_a_log_that_is_a_hole_has_no_lines(tmp_path: Path) -> None:
+    assert read(write(tmp_path, bytes(2 << 20)))[0] == b""
+
+
+def test_few_zeros_are_text(tmp_path: Path) -> None:
+    assert read(write(tmp_path, bytes(15) + TEXT))[0] == bytes(15) + TEXT
