@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
+import tarfile
 from pathlib import Path
 
 import pyarrow as pa
@@ -273,8 +273,11 @@ def test_a_table_by_numbers() -> None:
 
 
 def test_a_tar_archive_is_named(tmp_path: Path) -> None:
+    member = tmp_path / "access.log"
+    member.write_bytes(COMBINED)
     path = tmp_path / "logs.tar.gz"
-    path.write_bytes(gzip.compress(bytes(257) + b"ustar" + bytes(250)))
+    with tarfile.open(path, "w:gz") as archive:
+        archive.add(member, member.name)
     with pytest.raises(UnknownFormatError, match="tar archives are not read"):
         detected(peek(path))
 
