@@ -6,9 +6,8 @@
 -- grain: url
 -- Places within a host, and where the host begins: no order over all pages has to be found.
 WITH ends AS (
-    SELECT referrer AS url, split_part(referrer, '/', 3) AS host FROM page_links
-    UNION
-    SELECT target AS url, split_part(target, '/', 3) AS host FROM page_links
+    SELECT url, split_part(url, '/', 3) AS host
+    FROM (SELECT referrer AS url FROM page_links UNION SELECT target AS url FROM page_links)
 ),
 
 -- Answered while pages are read: most are no ends.

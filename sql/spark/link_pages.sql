@@ -3,14 +3,17 @@
 -- parameters: site
 WITH ends AS (
   SELECT
-    referrer AS url,
-    SPLIT_PART(referrer, '/', 3) AS host
-  FROM {page_links} AS page_links
-  UNION
-  SELECT
-    target AS url,
-    SPLIT_PART(target, '/', 3) AS host
-  FROM {page_links} AS page_links
+    url,
+    SPLIT_PART(url, '/', 3) AS host
+  FROM (
+    SELECT
+      referrer AS url
+    FROM {page_links} AS page_links
+    UNION
+    SELECT
+      target AS url
+    FROM {page_links} AS page_links
+  )
 ), opened AS (
   SELECT
     url
