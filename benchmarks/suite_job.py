@@ -12,10 +12,13 @@ from __future__ import annotations
 
 import resource
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+
+import pandas as pd
+import pyarrow.parquet as pq
 
 Done = tuple[int, Any] | tuple[int, Any, float]
 """Items that were worked on, an answer that all ways of the line share (or None), and the seconds
@@ -64,6 +67,17 @@ def timed(job: Job, repeats: int) -> dict[str, Any]:
         "answer": answer,
         "peak_mib": max(one.ru_maxrss for one in used) / 1024,
     }
+
+
+def same_rows(theirs: Path, ours: Sequence[str], *keys: str) -> None:
+    """Stop unless both files say the same of every row, in the columns that both have."""
+    left, right = (pq.read_table(files, partitioning=None) for files in (theirs, list(ours)))
+    names = [name for name in right.column_names if name in left.column_names]
+    both = [
+        table.select(names).sort_by([(key, "ascending") for key in keys]).to_pandas()
+        for table in (left, right)
+    ]
+    pd.testing.assert_frame_equal(*both, check_dtype=False, rtol=1e-6)
 
 
 def _processor_seconds() -> float:

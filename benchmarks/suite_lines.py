@@ -101,8 +101,8 @@ LINES: Final[dict[str, Line]] = {
         "pages",
         {
             "ours": windows.labels_by_us,
-            "pandas": windows.labels_by_pandas,
             "Polars": windows.labels_by_polars,
+            "pandas, one threshold": windows.labels_by_pandas,
         },
         {"Polars": "polars"},
         (windows.write_views,),
@@ -139,8 +139,13 @@ LINES: Final[dict[str, Line]] = {
     "hubs": Line(
         "hubs from labels, traffic and transits",
         "transits",
-        {"ours": links.hubs_by_us, "pandas": links.hubs_by_pandas, "Polars": links.hubs_by_polars},
-        {"Polars": "polars"},
+        {
+            "ours": links.hubs_by_us,
+            "Polars and NumPy": links.hubs_by_polars,
+            "Polars, the paper's order alone": links.order_by_polars,
+            "pandas, the paper's order alone": links.hubs_by_pandas,
+        },
+        {"Polars and NumPy": "polars", "Polars, the paper's order alone": "polars"},
         (links.write_links,),
     ),
     "patterns": Line(

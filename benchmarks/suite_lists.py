@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from benchmarks.suite_job import Done, Job, Setup, Sized
+from benchmarks.suite_job import Done, Job, Setup, Sized, same_rows
 
 if TYPE_CHECKING:
     from temporal_assets.reports.document import Report
@@ -180,49 +180,115 @@ def scores_by_polars(folder: Path, _: str) -> Job:
 
 
 def sections_by_polars(folder: Path, _: str) -> Job:
-    """The scores of every section, too: all folders of all pages, and the programs."""
-    import polars as pl
-
-    labels_file, histories_file = _label_files(_scored_store(folder)[0])
-    temporal = pl.col("is_temporal")
-    sums = {
-        "pages": pl.len(), "temporal": temporal.sum(), "news": pl.col("is_news").sum(),
-        "curves": pl.col("phi_n").count(), "views": pl.col("total").sum(),
-        "temporal_views": pl.col("total").filter(temporal).sum(),
-        "recent": pl.col("recent").sum(), "squares": (pl.col("total") ** 2).sum(),
-        "clients": pl.col("clients").max(),
-    }  # fmt: skip
+    """All that both tables say: every folder and program, and the sites with bound and rank."""
+    store, settings = _scored_store(folder)
+    day = labelled_day(store)
+    trees, sites = folder / "sections.parquet", folder / "sites.parquet"
 
     def job() -> Done:
-        labels = pl.read_parquet(
-            labels_file, columns=["site", "url", "is_temporal", "is_news", "phi_n"]
-        )
-        histories = pl.read_parquet(histories_file, columns=["url", "total", "views"])
-        path = pl.col("url").str.replace("^https?://", "").str.split("?").list.first()
-        pages = labels.join(histories, on="url").with_columns(
-            folders=path.str.split("/"),
-            program=pl.when(pl.col("url").str.contains("?", literal=True)).then(path + "?"),
-            recent=pl.col("views").list.tail(7).list.sum(),
-            clients=pl.col("views").list.max(),
-        )
-        pages = pages.with_columns(depth=pl.col("folders").list.len() - 1).drop("views")
-        levels = []
-        for depth in range(1, int(pages["depth"].max()) + 1):
-            beneath = pages.filter(pl.col("depth") >= depth)
-            folder_of = pl.col("folders").list.head(depth).list.join("/") + "/"
-            level = beneath.group_by("site", prefix=folder_of).agg(**sums)
-            levels.append(level.with_columns(level=depth))
-        programs = pages.drop_nulls("program").group_by("site", prefix="program").agg(**sums)
-        levels.append(programs.with_columns(level=0))
-        share = 3 * pl.col("temporal") / pl.col("pages")
-        score = (share + 2 * pl.col("temporal_views") / pl.col("views")) / 5
-        trees = pl.concat(levels, how="vertical_relaxed").with_columns(score=score)
-        trees.sort("site", "prefix").write_parquet(folder / "sections.parquet")
-        sites = trees.filter(pl.col("level") == 1).sort("score", "temporal", descending=True)
-        sites.write_parquet(folder / "sites.parquet")
-        return len(pages), float(sites["score"].sum())
+        pages, found = _sections_by_polars(store, day, settings.sites.quiet_days)
+        found.write_parquet(trees)
+        scored = _sites_by_polars(store, day, settings, found)
+        scored.write_parquet(sites)
+        return pages, float(scored["score"].sum())
 
+    job()
+    same_rows(trees, store.files("prefix_trees", day), "prefix")
+    same_rows(sites, store.files("site_scores", day), "site")
     return job
+
+
+def _sections_by_polars(store: Any, day: dt.date, recent: int) -> tuple[int, Any]:
+    """Pages, and the sums of each section of them."""
+    import polars as pl
+
+    temporal, views = pl.col("is_temporal"), pl.col("total")
+    sums = {
+        "own_pages": pl.col("is_own").sum(), "pages": pl.len(), "temporal_pages": temporal.sum(),
+        "news_pages": pl.col("is_news").sum(), "curve_pages": pl.col("phi_n").count(),
+        "aged_pages": pl.col("is_aged").sum(), "views": views.sum(),
+        "temporal_views": views.filter(temporal).sum(), "recent_views": pl.col("recent").sum(),
+        "view_squares": (views**2).sum(), "clients": pl.col("clients").max(),
+        "first_seen": pl.col("birth").min(),
+    }  # fmt: skip
+    labels_file, histories_file = _label_files(store)
+    columns = ["site", "url", "is_temporal", "is_news", "phi_n", "m", "p"]
+    labels = pl.read_parquet(labels_file, columns=columns)
+    lives = pl.read_parquet(histories_file, columns=["url", "total", "birth", "views"])
+    path = pl.col("url").str.replace("^https?://", "").str.split("?").list.first()
+    days = (pl.lit(day) - pl.col("birth")).dt.total_days() + 1
+    pages = labels.join(lives, on="url").with_columns(
+        folders=path.str.split("/"),
+        program=pl.when(pl.col("url").str.contains("?", literal=True)).then(path + "?"),
+        is_aged=pl.col("is_news") | (days > pl.col("m") * pl.col("p")),
+        recent=pl.col("views").list.tail(recent).list.sum(),
+        clients=pl.col("views").list.max(),
+    )
+    pages = pages.with_columns(levels=pl.col("folders").list.len() - 1).drop("views")
+    parts = []
+    for depth in range(int(pages["levels"].max())):
+        beneath = pages.filter(pl.col("levels") > depth).with_columns(
+            is_own=pl.col("program").is_null() & (pl.col("levels") == depth + 1)
+        )
+        folder = pl.col("folders").list.head(depth + 1).list.join("/") + "/"
+        level = beneath.group_by("site", prefix=folder).agg(**sums)
+        parts.append(level.with_columns(depth=depth, is_program=False))
+    programs = pages.drop_nulls("program").with_columns(is_own=True)
+    of_programs = programs.group_by("site", prefix="program").agg(
+        **sums, depth=pl.col("levels").first()
+    )
+    parts.append(of_programs.with_columns(is_program=True))
+    above = pl.col("prefix").str.extract("^(.*/)[^/]+/?$")
+    trees = pl.concat(parts, how="diagonal_relaxed").with_columns(day=pl.lit(day), parent=above)
+    return len(pages), trees.sort("site", "prefix")
+
+
+def _sites_by_polars(store: Any, day: dt.date, settings: Any, trees: Any) -> Any:
+    """When each site was visited, its score (TW 4.3), Wilson's bound of it, and its rank."""
+    import polars as pl
+    from scipy.special import ndtri
+
+    rules, least = settings.sites, settings.privacy.min_clients
+    from_day = pl.lit(day - dt.timedelta(days=rules.quiet_days - 1))
+    days = store.days("page_views")
+    views = pl.read_parquet([file for one in days for file in store.files("page_views", one)])
+    seen = views.group_by("site").agg(
+        first_seen=pl.col("day").min(), last_seen=pl.col("day").max(),
+        all_views=pl.col("views").sum(), most=pl.col("views").max(),
+        of_late=pl.col("views").filter(pl.col("day") >= from_day).sum(),
+    )  # fmt: skip
+    names = ("pages", "temporal_pages", "views", "temporal_views", "view_squares")
+    roots = trees.filter(pl.col("depth") == 0).select("site", "clients", *names)
+    z = float(ndtri(rules.confidence))
+
+    def bound(share: Any, cases: Any) -> Any:
+        middle = share + z**2 / (2 * cases)
+        around = z * (share * (1 - share) / cases + z**2 / (4 * cases**2)).sqrt()
+        return (middle - around) / (1 + z**2 / cases)
+
+    share, view_share = (
+        pl.col("temporal_pages") / pl.col("pages"), pl.col("temporal_views") / pl.col("views")
+    )  # fmt: skip
+    worth = pl.col("views").cast(pl.Float64) ** 2 / pl.col("view_squares")
+    sites = seen.join(roots, on="site", how="left").with_columns(
+        clients=pl.max_horizontal("clients", "most"),
+        score_1=share, score_2=view_share, score=(3 * share + 2 * view_share) / 5,
+        bound=(3 * bound(share, pl.col("pages")) + 2 * bound(view_share, worth)) / 5,
+        is_quiet=((pl.lit(day) - pl.col("first_seen")).dt.total_days() >= rules.quiet_days)
+        & (pl.col("of_late") < rules.quiet_share * pl.col("all_views") / len(days)),
+    )  # fmt: skip
+    is_ranked = (
+        (pl.col("pages") >= rules.min_pages) & (pl.col("temporal_pages") > 0)
+        & (pl.col("clients") >= least) & ~pl.col("is_quiet")
+    )  # fmt: skip
+    ranked = sites.with_columns(is_ranked=is_ranked.fill_null(value=False)).sort(
+        "is_ranked", "bound", "temporal_pages", "site", descending=[True, True, True, False]
+    )
+    ranked = ranked.with_row_index("rank", 1).with_columns(
+        rank=pl.when("is_ranked").then("rank"), day=pl.lit(day)
+    )
+    chosen = (pl.col("rank") <= rules.top_k).fill_null(value=False)
+    return ranked.with_columns(is_selected=chosen).drop("most", "all_views", "of_late", "is_ranked")
 
 
 def prefixes_of(way: str) -> Setup:

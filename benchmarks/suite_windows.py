@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from benchmarks.suite_job import Done, Job, Sized
+from benchmarks.suite_job import Done, Job, Sized, same_rows
 
 if TYPE_CHECKING:
     from temporal_assets.engines.base import Engine
@@ -258,22 +258,27 @@ def histories_by_polars(folder: Path, _: str) -> Job:
 
 def labels_by_us(folder: Path, _: str) -> Job:
     """`sql/page_labels.sql`, with thresholds that sites and sections may have of their own."""
-    from temporal_assets.core.page_section import SECTION
-
-    names = ("calibration", "interest_curves", "page_histories")
-    inputs = {name: _of(folder, "now", name) for name in names}
-    parameters = {
-        "day": _LAST, "first": _SECOND, "days": _DAYS,
-        "seen_before": ",".join(map(str, range(_DAYS + 1))),
-        "calibrated": True, "section": SECTION, **_THRESHOLDS,
-    }  # fmt: skip
+    inputs, parameters = _labels(folder)
     pages = pq.read_metadata(inputs["page_histories"][0]).num_rows
     job = queried(folder, "page_labels", inputs, parameters)
     return lambda: (pages, job()[1])
 
 
+def _labels(folder: Path) -> tuple[dict[str, list[str]], dict[str, Any]]:
+    """What the statement reads, and its parameters."""
+    from temporal_assets.core.page_section import SECTION
+
+    names = ("calibration", "interest_curves", "page_histories")
+    parameters = {
+        "day": _LAST, "first": _SECOND, "days": _DAYS,
+        "seen_before": ",".join(map(str, range(_DAYS + 1))),
+        "calibrated": True, "section": SECTION, **_THRESHOLDS,
+    }  # fmt: skip
+    return {name: _of(folder, "now", name) for name in names}, parameters
+
+
 def labels_by_pandas(folder: Path, _: str) -> Job:
-    """Phi and concentration beside their thresholds (TW 4.2, NP 4.1)."""
+    """Phi and concentration beside one threshold for all pages (TW 4.2, NP 4.1)."""
     import pandas as pd
 
     def job() -> Done:
@@ -302,28 +307,60 @@ def labels_by_pandas(folder: Path, _: str) -> Job:
 
 
 def labels_by_polars(folder: Path, _: str) -> Job:
-    """The same."""
+    """All that ours says, with the thresholds of sections and sites."""
     import polars as pl
 
-    n, m, p, q = _DAYS, int(_THRESHOLDS["m"]), _THRESHOLDS["p"], _THRESHOLDS["q"]
+    from temporal_assets.core.page_section import SECTION
+
+    now, path = folder / "now", folder / "polars.parquet"
+    of = {"q": "interest", "m": "concentration", "p": "concentration"}
 
     def job() -> Done:
-        pages = pl.read_parquet(folder / "now" / "page_histories.parquet")
-        curves = pl.read_parquet(folder / "now" / "interest_curves.parquet")
-        born = (pl.col("birth") - pl.lit(_SECOND)).dt.total_days()
-        both = pages.join(curves.drop("site"), on="url").with_columns(
-            days=n - born,
-            first_days=pl.min_horizontal(n - born, pl.lit(m)),
-            first=pl.col("views").list.slice(born, m).list.sum(),
+        pages = pl.read_parquet(now / "page_histories.parquet")
+        curves = pl.read_parquet(now / "interest_curves.parquet")
+        rules = pl.read_parquet(now / "calibration.parquet").filter("is_used")
+        values = {"q": "threshold", "m": "days", "p": "threshold"}
+        used = rules.group_by("scope", "name").agg(
+            pl.col(values[one]).filter(pl.col("score") == of[one]).max().alias(one) for one in of
         )
-        share = pl.col("first") / pl.col("total") / (pl.col("first_days") / pl.col("days"))
-        known = pl.col("days") > pl.col("first_days")
-        out = both.with_columns(
+        both = pages.join(curves.drop("site"), on="url").with_columns(
+            section=pl.col("url").str.extract(SECTION), everywhere=pl.lit("")
+        )
+        scopes = {"section": "section", "site": "site", "all": "everywhere"}
+        for scope, key in scopes.items():
+            its = used.filter(pl.col("scope") == scope).select(
+                pl.lit("").alias(key) if scope == "all" else pl.col("name").alias(key),
+                pl.col("q", "m", "p", "scope").name.suffix(f"_{scope}"),
+            )
+            both = both.join(its, on=key, how="left")
+        chosen = {
+            one: pl.coalesce([f"{one}_{scope}" for scope in scopes] + [pl.lit(_THRESHOLDS[one])])
+            for one in of
+        }
+        by = pl.coalesce([f"scope_{scope}" for scope in scopes] + [pl.lit("settings")])
+        both = both.with_columns(
+            **chosen,
+            thresholds=by,
+            days=_DAYS - (pl.col("birth") - pl.lit(_SECOND)).dt.total_days(),
+        )
+        first_days = pl.min_horizontal("days", "m")
+        first = pl.col("views").list.slice(_DAYS - pl.col("days"), "m").list.sum()
+        known = pl.col("days") > first_days
+        share = first / pl.col("total") / (first_days / pl.col("days"))
+        is_sure = (pl.col("phi_n_low") > pl.col("q")) | (pl.col("phi_n_high") <= pl.col("q"))
+        out = both.select(
+            "site", "url", "phi_n", "q", "m", "p", "thresholds", day=pl.lit(_LAST),
+            is_temporal=(pl.col("phi_n") > pl.col("q")).fill_null(value=False),
+            is_sure=is_sure.fill_null(value=False),
             concentration=pl.when(known).then(share).otherwise(1.0),
-            is_temporal=pl.col("phi_n") > q,
-            is_sure=(pl.col("phi_n_low") > q) | (pl.col("phi_n_high") <= q),
-        ).with_columns(is_news=known & (pl.col("concentration") > p))
-        out.drop("views").sort("site", "url").write_parquet(folder / "polars.parquet")
+            has_concentration=known, n=pl.lit(_THRESHOLDS["n"]),
+        )  # fmt: skip
+        is_news = (pl.col("concentration") > pl.col("p")) & pl.col("has_concentration")
+        out.with_columns(is_news=is_news).sort("site", "url").write_parquet(path)
         return len(pages), len(out)
 
+    job()
+    with tempfile.TemporaryDirectory(dir=folder) as out:
+        _make(folder, "page_labels", *_labels(folder), Path(out))
+        same_rows(path, [f"{out}/page_labels.parquet"], "url")
     return job
