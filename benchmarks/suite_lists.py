@@ -273,7 +273,7 @@ def _sites_by_polars(store: Any, day: dt.date, settings: Any, trees: Any) -> Any
     sites = seen.join(roots, on="site", how="left").with_columns(
         clients=pl.max_horizontal("clients", "most"),
         score_1=share, score_2=view_share, score=(3 * share + 2 * view_share) / 5,
-        bound=(3 * bound(share, pl.col("pages")) + 2 * bound(view_share, worth)) / 5,
+        bound=(3 * bound(share, pl.col("pages").cast(pl.Float64)) + 2 * bound(view_share, worth)) / 5,
         is_quiet=((pl.lit(day) - pl.col("first_seen")).dt.total_days() >= rules.quiet_days)
         & (pl.col("of_late") < rules.quiet_share * pl.col("all_views") / len(days)),
     )  # fmt: skip
