@@ -82,12 +82,13 @@ class DuckDBEngine:
     ) -> list[Path]:
         """See `Engine.apply`: results are spilled, and then written as those of a query are.
 
-        Those of a passing table stay as they were spilled.
+        Those of a passing table stay as they were spilled. Rows only pass by, so that the database,
+        which would make them anew, is not asked for them.
         """
-        ((name, _),) = inputs.items()
+        ((_, paths),) = inputs.items()
         threads = self.settings.engine.used_threads
-        with self._session(inputs) as session:
-            batches = session.sql(f'SELECT * FROM "{name}"').to_arrow_reader(batch_rows)  # noqa: S608
+        batches = ParquetRows([str(path) for path in paths]).batches(batch_rows)
+        with self._session({}) as session:
             return [_write_results(session, in_order(kernel, batches, threads), table, out)]
 
     def apply_groups(
@@ -99,10 +100,7 @@ class DuckDBEngine:
         out: Path,
         limits: GroupLimits | None,
     ) -> list[Path]:
-        """See `Engine.apply_groups`: groups go to processes in files, results as in `apply`.
-
-        Rows only pass by, so that the database, which would make them anew, is not asked for them.
-        """
+        """See `Engine.apply_groups`: groups go to processes in files; the rest is as in `apply`."""
         ((_, paths),) = inputs.items()
         # To a process go the names of few groups at a time, once.
         rows = ParquetRows([str(path) for path in paths], repeated=(by,) if limits else ())

@@ -55,10 +55,10 @@ class ParquetRows:
         """What is made of all rows in order, a group at a time; the next ones while one is used."""
         return in_order(lambda one: make(one[0].read([one[1]], columns)), self._groups, _AHEAD)
 
-    def batches(self) -> Iterator[pa.RecordBatch]:
-        """All columns of all rows in order; the next are read while some are used."""
+    def batches(self, most_rows: int | None = None) -> Iterator[pa.RecordBatch]:
+        """All columns of all rows in order, `most_rows` at a time; the next are read meanwhile."""
         for block in in_order(lambda one: one[0].read([one[1]], None), self._groups, 1):
-            yield from block.combine_chunks().to_batches()
+            yield from block.combine_chunks().to_batches(most_rows)
 
     def in_ranges(
         self, ranges: Iterable[tuple[int, int]], columns: Sequence[str]
