@@ -266,14 +266,15 @@ def _sites_by_polars(store: Any, day: dt.date, settings: Any, trees: Any) -> Any
         around = z * (share * (1 - share) / cases + z**2 / (4 * cases**2)).sqrt()
         return (middle - around) / (1 + z**2 / cases)
 
+    cases = pl.col("pages").cast(pl.Float64)
     share, view_share = (
-        pl.col("temporal_pages") / pl.col("pages"), pl.col("temporal_views") / pl.col("views")
+        pl.col("temporal_pages") / cases, pl.col("temporal_views") / pl.col("views")
     )  # fmt: skip
     worth = pl.col("views").cast(pl.Float64) ** 2 / pl.col("view_squares")
     sites = seen.join(roots, on="site", how="left").with_columns(
         clients=pl.max_horizontal("clients", "most"),
         score_1=share, score_2=view_share, score=(3 * share + 2 * view_share) / 5,
-        bound=(3 * bound(share, pl.col("pages").cast(pl.Float64)) + 2 * bound(view_share, worth)) / 5,
+        bound=(3 * bound(share, cases) + 2 * bound(view_share, worth)) / 5,
         is_quiet=((pl.lit(day) - pl.col("first_seen")).dt.total_days() >= rules.quiet_days)
         & (pl.col("of_late") < rules.quiet_share * pl.col("all_views") / len(days)),
     )  # fmt: skip
