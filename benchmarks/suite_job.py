@@ -17,9 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import pandas as pd
-import pyarrow.parquet as pq
-
 Done = tuple[int, Any] | tuple[int, Any, float]
 """Items that were worked on, an answer that all ways of the line share (or None), and the seconds
 where not all of the job counts."""
@@ -28,6 +25,9 @@ Setup = Callable[[Path, str], Job]
 """Of a way: the folder of the inputs and the size."""
 Input = Callable[[Path, str], None]
 """Writes what jobs read into a folder."""
+
+Check = Callable[[Path, str], None]
+"""Stops where the ways of a line have made different tables."""
 
 SIZES: Final = ("small", "medium", "paper")
 Sized = dict[str, int]
@@ -46,6 +46,8 @@ class Line:
     needs: dict[str, str]
     """What a way needs: a module or, with `!`, a program."""
     inputs: tuple[Input, ...] = ()
+    check: Check | None = None
+    """Of what the ways have left: not in the process of one, whose memory is measured."""
 
 
 def timed(job: Job, repeats: int) -> dict[str, Any]:
@@ -69,14 +71,14 @@ def timed(job: Job, repeats: int) -> dict[str, Any]:
     }
 
 
-def same_rows(theirs: Path, ours: Sequence[str], *keys: str) -> None:
-    """Stop unless both files say the same of every row, in the columns that both have."""
+def same_rows(theirs: Path, ours: Sequence[str], key: str, without: Sequence[str] = ()) -> None:
+    """Stop unless both say the same of every row, in all columns of ours but those of `without`."""
+    import pandas as pd
+    import pyarrow.parquet as pq
+
     left, right = (pq.read_table(files, partitioning=None) for files in (theirs, list(ours)))
-    names = [name for name in right.column_names if name in left.column_names]
-    both = [
-        table.select(names).sort_by([(key, "ascending") for key in keys]).to_pandas()
-        for table in (left, right)
-    ]
+    names = [name for name in right.column_names if name not in without]
+    both = [table.select(names).sort_by(key).to_pandas() for table in (left, right)]
     pd.testing.assert_frame_equal(*both, check_dtype=False, rtol=1e-6)
 
 

@@ -2,7 +2,8 @@
 
     python -m benchmarks.suite_lines NAME WAY FOLDER SIZE REPEATS
 
-prints what was measured as JSON; WAY `prepare` writes what the line reads. `python -m
+prints what was measured as JSON; WAY `prepare` writes what the line reads, and
+`check` compares the tables that its ways have made. `python -m
 benchmarks.suite` calls this for every way. Not here: the jobs themselves, tables and medians.
 """
 
@@ -106,6 +107,7 @@ LINES: Final[dict[str, Line]] = {
         },
         {"Polars": "polars"},
         (windows.write_views,),
+        windows.same_labels,
     ),
     "scores": Line(
         "scores of sites and their sections from labels",
@@ -118,6 +120,7 @@ LINES: Final[dict[str, Line]] = {
         },
         {"Polars": "polars", "Polars, sites alone": "polars"},
         (lists.write_labels,),
+        lists.same_scores,
     ),
     "prefixes": Line(
         "site scores and news prefixes, in memory",
@@ -147,6 +150,7 @@ LINES: Final[dict[str, Line]] = {
         },
         {"Polars and NumPy": "polars", "Polars, the paper's order alone": "polars"},
         (links.write_links,),
+        links.same_hubs,
     ),
     "patterns": Line(
         "URL patterns of a site",
@@ -220,8 +224,11 @@ def main() -> None:
     if way == "prepare":
         prepare(name, folder, size)
         return
-    inputs = LINES[name].inputs
+    inputs, check = LINES[name].inputs, LINES[name].check
     own = folder / inputs[0].__name__ if inputs else folder
+    if way == "check" and check is not None:
+        check(own, size)
+        return
     job = LINES[name].ways[way](own, size)
     print(json.dumps(timed(job, int(sys.argv[5]))))
 

@@ -22,6 +22,8 @@ _TRANSITS: Final[Sized] = {"small": 1_000_000, "medium": 5_000_000, "paper": 20_
 _LEAST_CLIENTS: Final = 5
 """Of a hub, and of a page whose clients are not named: the default of `privacy.min_clients`."""
 _BEST: Final = 100
+_SEEDS: Final = "seeds.parquet"
+"""What Polars makes of hubs."""
 _SUMS: Final = ("visits", "referred", "referrals", "clients")
 _LISTS: Final = ("few_clients", "links")
 """Columns of `page_traffic`."""
@@ -228,19 +230,24 @@ def _ordered_by_polars(store: Any) -> tuple[Any, Any]:
 
 
 def hubs_by_polars(folder: Path, size: str) -> Job:
-    """All that `hub_seeds` says, but for the times: these come from `core.revisits`, as ours do."""
+    """All that `hub_seeds` says; only the times come from `core.revisits`, as ours do."""
     store, _, settings = _linked(folder)
-    path = folder / "polars.parquet"
 
     def job() -> Done:
         seeds = _seeds_by_polars(store, settings)
-        seeds.write_parquet(path)
+        seeds.write_parquet(folder / _SEEDS)
         best = seeds.sort("paper_rank")["temporal_pages"][:_BEST]
         return _TRANSITS[size], int(best.sum())
 
     job()
-    same_rows(path, store.files("hub_seeds", labelled_day(store)), "url")
     return job
+
+
+def same_hubs(folder: Path, _: str) -> None:
+    """Whether Polars makes the rows that ours publishes; no hub is external here."""
+    store = _linked(folder)[0]
+    ours = store.files("hub_seeds", labelled_day(store))
+    same_rows(folder / _SEEDS, ours, "url", without=("day", "is_external"))
 
 
 def _seeds_by_polars(store: Any, settings: Any) -> Any:

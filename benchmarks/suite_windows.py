@@ -28,6 +28,8 @@ _LAST: Final = FIRST + dt.timedelta(days=_DAYS)
 _SECOND: Final = FIRST + dt.timedelta(days=1)
 _LEAST: Final = 60
 """Views that make a page reliable: one a day."""
+_LABELLED: Final = "labels.parquet"
+"""What Polars makes of curves and histories."""
 _THRESHOLDS: Final = {"n": 3.0, "q": 0.7, "m": 3, "p": 1.91}
 
 
@@ -312,7 +314,7 @@ def labels_by_polars(folder: Path, _: str) -> Job:
 
     from temporal_assets.core.page_section import SECTION
 
-    now, path = folder / "now", folder / "polars.parquet"
+    now = folder / "now"
     of = {"q": "interest", "m": "concentration", "p": "concentration"}
 
     def job() -> Done:
@@ -356,11 +358,15 @@ def labels_by_polars(folder: Path, _: str) -> Job:
             has_concentration=known, n=pl.lit(_THRESHOLDS["n"]),
         )  # fmt: skip
         is_news = (pl.col("concentration") > pl.col("p")) & pl.col("has_concentration")
-        out.with_columns(is_news=is_news).sort("site", "url").write_parquet(path)
+        out.with_columns(is_news=is_news).sort("site", "url").write_parquet(folder / _LABELLED)
         return len(pages), len(out)
 
     job()
+    return job
+
+
+def same_labels(folder: Path, _: str) -> None:
+    """Whether Polars makes the rows that ours makes."""
     with tempfile.TemporaryDirectory(dir=folder) as out:
         _make(folder, "page_labels", *_labels(folder), Path(out))
-        same_rows(path, [f"{out}/page_labels.parquet"], "url")
-    return job
+        same_rows(folder / _LABELLED, [f"{out}/page_labels.parquet"], "url")
