@@ -1,7 +1,7 @@
--- page_transits: distinct (referrer, target, client) of the window that lead to some pages, pages by
---   their numbers: URLs are compared here and nowhere after
+-- page_transits: distinct (referrer, target, client) of the window between pages, by their
+--   numbers: URLs are compared here and nowhere after
 -- inputs: transits, page_numbers
--- parameters: first_page, last_page, first_url, last_url
+-- parameters: none
 -- output: page_transits
 -- grain: referrer, target, client
 -- In the order of targets, so that what is made of some pages reads their part of the file.
@@ -20,8 +20,4 @@ SELECT DISTINCT
 FROM transits
 INNER JOIN page_numbers AS targets ON targets.url = transits.target
 LEFT JOIN page_numbers AS sources ON sources.url = transits.referrer
-WHERE
-    targets.page BETWEEN $first_page AND $last_page
-    -- The same once more, for days in whose order of targets the others are passed over.
-    AND transits.target BETWEEN $first_url AND $last_url
 ORDER BY target

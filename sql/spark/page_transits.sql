@@ -1,6 +1,6 @@
 -- page_transits: made from sql/page_transits.sql by `python -m temporal_assets.engines.translation`; edit that
 -- inputs: page_numbers, transits
--- parameters: first_page, first_url, last_page, last_url
+-- parameters: none
 SELECT DISTINCT
   sources.page AS referrer,
   CASE
@@ -14,8 +14,5 @@ INNER JOIN {page_numbers} AS targets
   ON targets.url = transits.target
 LEFT JOIN {page_numbers} AS sources
   ON sources.url = transits.referrer
-WHERE
-  targets.page BETWEEN :first_page AND :last_page
-  AND transits.target BETWEEN :first_url AND :last_url
 ORDER BY
   target NULLS LAST

@@ -5,7 +5,8 @@ has come is added and what has gone is taken away. Transits lie in the order of 
 clients and referrers: one pass sees the same transit of several days together, and the transits of
 one client to one page.
 
-Not here: which transits these are, and whose numbers pages have (`windows.page_traffic_changes`).
+Not here: which transits these are, and whose numbers pages have (`windows.page_traffic_changes`),
+and what a whole window counts (`traffic`).
 """
 
 from __future__ import annotations
@@ -19,16 +20,17 @@ import numpy as np
 
 from temporal_assets.core.compiled import kernel, readonly
 from temporal_assets.core.texts import Flags, Int32s, Int64s
-
-NOWHERE: Final = 2**63 - 1
-"""The referrer of a transit from nowhere. Less than 0 is what is no changed page."""
+from temporal_assets.core.traffic import NOWHERE
 
 _LATER: Final = 1
 """The bit of the later window; the next is that of the earlier one."""
 
 
 class Transits(NamedTuple):
-    """Transits by target, client and referrer, the same one as often as there are days with it."""
+    """Transits by target, client and referrer, the same one as often as there are days with it.
+
+    Less than 0 is what is no changed page.
+    """
 
     target: Int64s
     client: Int64s

@@ -18,8 +18,10 @@ from temporal_assets.engines.base import Engine, Inputs
 from temporal_assets.windows.asset import Job, WindowAsset
 from temporal_assets.windows.onward import find_earlier
 from temporal_assets.windows.page_labels import PAGE_LABELS
+from temporal_assets.windows.page_rows import ranges
 from temporal_assets.windows.page_totals import PAGE_TOTALS
 from temporal_assets.windows.page_traffic_changes import ONWARD_SQL
+from temporal_assets.windows.page_traffic_counted import COUNTED_SQL, write_counted
 from temporal_assets.windows.page_traffic_onward import go_on
 
 CHANCE: Final = 0.1
@@ -29,24 +31,10 @@ that was there and is opened at a steady rate (docs/url-patterns.md says how wel
 PAGES_AT_ONCE: Final = 1_000_000
 """Pages whose lists are made at a time: some 300 bytes each, a fifth of the default limit."""
 
-TRAFFIC_SQL: Final = (
-    "page_numbers",
-    "page_transits",
-    "page_referrals",
-    "page_traffic",
-)
+CLUSTER_SQL: Final = ("page_numbers", "page_transits", "page_referrals", "page_traffic")
+"""The statements of a cluster, in the order they run."""
 
-Range = tuple[int, int]
-"""First and last page."""
-
-_MOST_PARTS: Final = 12
-"""Parts in which transits are told apart: what is distinct among them is kept in memory, half a
-hundred bytes each, or spilled. In every part referrers are looked for among all pages."""
-
-_URLS: Final = (
-    "SELECT min(url) AS first_url, max(url) AS last_url FROM page_numbers"
-    " WHERE page BETWEEN {first} AND {last}"
-)
+TRAFFIC_SQL: Final = (*CLUSTER_SQL, *COUNTED_SQL)
 
 _PAGE: Final = ColumnSpec("page", Type.BIGINT, "Its place among all pages, from 0.")
 
@@ -107,6 +95,15 @@ def write_traffic(
     `parameters` are those of sql/page_traffic.sql but for the pages, of which there are `at_once`
     in a file.
     """
+    if engine.spread is None:
+        return write_counted(engine, inputs, parameters, out, at_once)
+    return by_cluster(engine, inputs, parameters, out, at_once)
+
+
+def by_cluster(
+    engine: Engine, inputs: Inputs, parameters: Mapping[str, Any], out: Path, at_once: int
+) -> list[Path]:
+    """By statements: a cluster has memory for all transits at once."""
 
     def made(table: Table, *names: str) -> list[str]:
         chosen = {name: sources[name] for name in names}
@@ -114,47 +111,18 @@ def write_traffic(
 
     sources = dict(inputs)
     sources["page_numbers"] = made(_PAGE_NUMBERS, "page_totals", "page_labels")
-    count = _count(engine, sources["page_numbers"])
-    # A cluster has memory for all transits at once, and no order of days that parts could read by.
-    parts = 1 if engine.spread is not None else _MOST_PARTS
-    together = _ranges(count, max(at_once, -(-count // parts)))
-    sources["page_transits"] = _transits(engine, sources, together, out)
+    sources["page_transits"] = made(_PAGE_TRANSITS, "transits", "page_numbers")
     sources["page_referrals"] = made(_PAGE_REFERRALS, "page_transits")
-    numbered = {name: sources[name] for name in TRAFFIC_SQL[:-1]}
+    numbered = {name: sources[name] for name in CLUSTER_SQL[:-1]}
     files: list[Path] = []
-    for first, last in _ranges(count, at_once):
+    for first, stop in ranges(_count(engine, sources["page_numbers"]), at_once):
         folder = out / f"pages-{first}"
         folder.mkdir()
-        pages = {"first_page": first, "last_page": last}
+        pages = {"first_page": first, "last_page": stop - 1}
         files += engine.query(
             "page_traffic", numbered, {**parameters, **pages}, contracts.PAGE_TRAFFIC, folder
         )
     return files
-
-
-def _transits(engine: Engine, sources: Inputs, parts: Sequence[Range], out: Path) -> list[str]:
-    """Files of `page_transits`, told apart for the pages of one part after the other."""
-    numbers = {"page_numbers": sources["page_numbers"]}
-    inputs = {"transits": sources["transits"], **numbers}
-    files: list[Path] = []
-    for first, last in parts:
-        folder = out / f"transits-{first}"
-        folder.mkdir()
-        (urls,) = engine.rows(_URLS.format(first=first, last=last), numbers)
-        parameters = {
-            "first_page": first,
-            "last_page": last,
-            # Without pages there are no transits to them.
-            "first_url": urls["first_url"] or "",
-            "last_url": urls["last_url"] or "",
-        }
-        files += engine.query("page_transits", inputs, parameters, _PAGE_TRANSITS, folder)
-    return [str(path) for path in files]
-
-
-def _ranges(count: int, at_once: int) -> list[Range]:
-    """All pages, some at once; one range at least, because of no rows a file is written, too."""
-    return [(first, first + at_once - 1) for first in range(0, max(count, 1), at_once)]
 
 
 def _count(engine: Engine, numbers: Sequence[str]) -> int:

@@ -25,15 +25,15 @@ import pyarrow.parquet as pq
 
 from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.core.changed_traffic import (
-    NOWHERE,
     ChangedPages,
     ChangedTraffic,
     Transits,
     changed_traffic,
 )
-from temporal_assets.core.sorted_texts import Keys, Seeker, in_step, turned
+from temporal_assets.core.sorted_texts import Seeker, in_step, turned
 from temporal_assets.core.texts import Flags, Int64s
-from temporal_assets.engines.arrow_texts import from_arrow, from_repeated
+from temporal_assets.core.traffic import NOWHERE
+from temporal_assets.engines.arrow_texts import from_repeated
 from temporal_assets.engines.batches import in_order
 from temporal_assets.engines.parquet_rows import ParquetRows
 from temporal_assets.engines.sql import sql_file
@@ -41,15 +41,13 @@ from temporal_assets.logs.urls import SITE
 from temporal_assets.windows.asset import Job
 from temporal_assets.windows.kept_pages import kept_pages
 from temporal_assets.windows.onward import Earlier
+from temporal_assets.windows.page_rows import SITES, KnownLabels, first_rows, keys, ranges
 
 COUNTED: Final = ("visits", "referred", "referrals", "clients", "few_clients")
 """What is copied from a row of before, or taken from a changed one."""
 
 _Files = Mapping[str, list[str]]
 """Of all tables that were asked for."""
-
-_SITES: Final = ("site",)
-"""What is read of `ParquetRows` as dictionaries."""
 
 _NOTHING: Final[dict[str, object]] = dict.fromkeys(COUNTED, 0) | {"few_clients": []}
 
@@ -90,12 +88,6 @@ _TABLES: Final = {
             columns=(_SITE, _URL),
         ),
         passing(
-            name="known_labels",
-            description="Labels of pages with a curve.",
-            grain="url",
-            columns=(_SITE, _URL, ColumnSpec("is_temporal", Type.BOOLEAN, "The label.")),
-        ),
-        passing(
             name="moved_transits",
             description="Transits that came, went or are asked for.",
             grain="none",
@@ -123,7 +115,7 @@ _CHANGED_PAGES: Final = passing(
     ),
 )
 
-_NAMES: Final = ("traced_pages", "kept_transits", "moved_pages", "known_labels")
+_NAMES: Final = ("traced_pages", "kept_transits", "moved_pages")
 """What is asked before the walk."""
 _NUMBERS: Final = ("moved_transits",)
 """And after it, of pages that have numbers."""
@@ -143,8 +135,6 @@ class Pages:
     """For each row of before, its page now; -1 where nothing of it holds."""
     moved: Int64s
     """For each row of `moved_pages`, its page now; -1 where it is none."""
-    labelled: Int64s
-    """For each page with a label, its page now; ascending."""
     first: Mapping[str, int]
     """The first page of each site now."""
     first_before: Mapping[str, int]
@@ -167,8 +157,8 @@ class Changes:
     pages: Pages
     traffic: ChangedTraffic
     """Of the changed pages."""
-    labels: list[str]
-    """Files of `known_labels`."""
+    labels: KnownLabels
+    """Of the pages of the later window."""
 
 
 def find_changes(job: Job, earlier: Earlier, least_clients: int, at_once: int) -> Changes | None:
@@ -180,15 +170,16 @@ def find_changes(job: Job, earlier: Earlier, least_clients: int, at_once: int) -
     parameters = {"earlier_day": last, "least_clients": least_clients, "site": SITE}
     files = _given(job, earlier, last)
     _ask(job, _NAMES, files, parameters)
-    totals, before = (ParquetRows(files[name], _SITES) for name in ("page_totals", "earlier"))
-    pages = _meet(job, earlier, totals, before, files)
+    totals, before = (ParquetRows(files[name], SITES) for name in ("page_totals", "earlier"))
+    labels = KnownLabels(files["page_labels"])
+    pages = _meet(job, earlier, totals, before, labels, files)
     if pages is None:
         return None
     moved = ParquetRows(files["moved_pages"])
     files[_CHANGED_PAGES.name] = _changed_pages(job, moved, before, pages, at_once)
     _ask(job, _NUMBERS, files, parameters)
     traffic = _count(files, least_clients, job.settings.engine.used_threads)
-    return Changes(totals, before, pages, traffic, files["known_labels"])
+    return Changes(totals, before, pages, traffic, labels)
 
 
 def _last_shared(job: Job, earlier: Earlier) -> dt.date:
@@ -226,31 +217,35 @@ def _ask(
 
 
 def _meet(
-    job: Job, earlier: Earlier, totals: ParquetRows, before: ParquetRows, made: _Files
+    job: Job,
+    earlier: Earlier,
+    totals: ParquetRows,
+    before: ParquetRows,
+    labels: KnownLabels,
+    made: _Files,
 ) -> Pages | None:
     """Walk along the pages of now; None where the two windows do not belong together."""
-    moved, labels = (ParquetRows(made[name], _SITES) for name in ("moved_pages", "known_labels"))
-    sought = [moved, labels]
+    sought = [ParquetRows(made["moved_pages"], SITES)]
     shown = 0
     with ThreadPoolExecutor() as pool:
         kept = pool.submit(kept_pages, job, earlier)
         new = pool.submit(_is_new, totals, _last_shared(job, earlier))
-        first, first_before = (pool.submit(_first_rows, rows) for rows in (totals, before))
+        first, first_before = (pool.submit(first_rows, rows) for rows in (totals, before))
         if kept.result() is None:
             sought.append(before)
-        seekers = [Seeker(_keys(rows), len(rows)) for rows in sought]
-        for keys in _keys(totals):
-            look = partial(Seeker.look, shown=keys, first=shown)
-            list(pool.map(look, seekers))
-            shown += len(keys)
-    of_moved, of_labels, *walked = (seeker.places for seeker in seekers)
+        seekers = [Seeker(keys(rows), len(rows)) for rows in sought]
+        for block in keys(totals):
+            look = partial(Seeker.look, shown=block, first=shown)
+            list(pool.map(look, [labels.seeker, *seekers]))
+            shown += len(block)
+    of_moved, *walked = (seeker.places for seeker in seekers)
     is_new, flags = new.result(), kept.result()
     both = _walked(walked[0], is_new) if flags is None else in_step(flags, ~is_new)
     if both is None or len(both[0]) != len(before):
         return None
-    pages = Pages(both[1], both[0], of_moved, of_labels, first.result(), first_before.result())
+    pages = Pages(both[1], both[0], of_moved, first.result(), first_before.result())
     are_right = (
-        (of_labels >= 0).all()
+        labels.are_found
         # Of a new page nothing is known but what moved.
         and np.count_nonzero(is_new) == np.count_nonzero(is_new[pages.changed])
     )
@@ -267,35 +262,6 @@ def _walked(places: Int64s, is_new: Flags) -> tuple[Int64s, Int64s] | None:
     renumbered = np.where(holds, places, -1)
     of_before = turned(renumbered, len(is_new))
     return (renumbered, of_before) if (is_new == (of_before < 0)).all() else None
-
-
-def _keys(rows: ParquetRows) -> Iterator[Keys]:
-    """What pages are sorted by."""
-    return rows.blocks(("site", "url"), _of_block)
-
-
-def _of_block(block: pa.Table) -> Keys:
-    sites, urls = (block.column(name).combine_chunks() for name in ("site", "url"))
-    return Keys(*from_repeated(sites), from_arrow(urls))
-
-
-def _first_rows(rows: ParquetRows) -> dict[str, int]:
-    """The first row of each site."""
-    first: dict[str, int] = {}
-    number = 0
-    for sites in rows.blocks(_SITES, lambda block: block.column("site").combine_chunks()):
-        for site, start, _ in site_runs(sites):
-            first.setdefault(site, number + start)
-        number += len(sites)
-    return first
-
-
-def site_runs(sites: pa.DictionaryArray) -> Iterator[tuple[str, int, int]]:
-    """Each site that rows have, with its first row and the one after its last."""
-    found = pc.run_end_encode(sites.indices)
-    ends = found.run_ends.to_pylist()
-    names = sites.dictionary.take(found.values).to_pylist()
-    return zip(names, [0, *ends][:-1], ends, strict=True)
 
 
 def _is_new(totals: ParquetRows, last: dt.date) -> Flags:
@@ -408,11 +374,6 @@ def _known(files: _Files) -> ChangedPages:
         np.concatenate(([0], np.cumsum(pc.list_value_length(few).to_numpy()))),
         few.flatten().to_numpy(),
     )
-
-
-def ranges(count: int, at_once: int) -> list[tuple[int, int]]:
-    """Some rows at a time, of as many as there are; one range at least."""
-    return [(first, min(first + at_once, count)) for first in range(0, max(count, 1), at_once)]
 
 
 def span(rows: Int64s) -> tuple[int, int]:

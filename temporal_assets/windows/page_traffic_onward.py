@@ -12,32 +12,33 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from temporal_assets import contracts
 from temporal_assets.core.changed_traffic import ChangedTraffic
 from temporal_assets.core.moved_links import LinkLists, moved_links
 from temporal_assets.core.texts import Int64s
-from temporal_assets.engines.arrow_texts import with_encoded
 from temporal_assets.engines.batches import in_order
 from temporal_assets.windows.asset import Job
 from temporal_assets.windows.onward import Earlier
+from temporal_assets.windows.page_rows import ranges, site_runs
 from temporal_assets.windows.page_traffic_changes import (
     COUNTED,
     Changes,
     find_changes,
-    ranges,
-    site_runs,
     span,
 )
-
-_SCHEMA: Final = with_encoded(contracts.PAGE_TRAFFIC.arrow_schema, "site")
-"""What is put together: the names of sites are not copied for each of their pages."""
+from temporal_assets.windows.traffic_rows import (
+    came_new,
+    day_column,
+    few_column,
+    in_rows,
+    links_column,
+)
 
 
 def go_on(
@@ -86,7 +87,7 @@ def _read(changes: Changes, of_pages: Sequence[tuple[int, int]]) -> Iterator[_Pa
 
 def _table(traffic: ChangedTraffic) -> pa.Table:
     """What is counted of the changed pages, as rows have it."""
-    few = pa.ListArray.from_arrays(pa.array(traffic.few_bounds.astype(np.int32)), traffic.few)
+    few = few_column(traffic.few_bounds, traffic.few)
     counts = (traffic.visits, traffic.referred, traffic.referrals, traffic.clients)
     return pa.table(dict(zip(COUNTED, (*counts, few), strict=True)))
 
@@ -103,8 +104,7 @@ class _Rows:
         self._target = self._changed_pages[traffic.target]
         self._referrer = self._changed_pages[traffic.referrer]
         self._transits = traffic.transits
-        labels = pq.read_table(changes.labels, columns=["is_temporal"], memory_map=False)
-        self._is_temporal = labels["is_temporal"].to_numpy()
+        self._labels = changes.labels
 
     def table(self, part: _Part) -> pa.Table:
         """Of the pages of a part."""
@@ -112,16 +112,16 @@ class _Rows:
         here = self._pages.before[first:stop]
         row = np.where(here < 0, -1, here - part.row)
         columns = {
-            "day": pa.repeat(pa.scalar(self._parameters["day"], pa.date32()), len(pages)),
+            "day": day_column(self._parameters, len(pages)),
             "site": pages["site"],
             "url": pages["url"],
             **self._counted(before, row, first, stop),
             "links": self._links(before["links"], row, pages["site"], first, stop),
             "views": pages["total"],
-            "is_new": self._came_new(pages["birth"], pages["total"]),
-            "is_temporal": self._label(first, stop),
+            "is_new": came_new(pages["birth"], pages["total"], self._parameters),
+            "is_temporal": self._labels.column(first, stop),
         }
-        return pa.table([columns[field.name].cast(field.type) for field in _SCHEMA], _SCHEMA)
+        return in_rows(columns)
 
     def _counted(
         self, before: pa.Table, row: Int64s, first: int, stop: int
@@ -153,11 +153,7 @@ class _Rows:
             LinkLists(change, self._referrer[low:high], self._transits[low:high]),
             begin,
         )
-        kind = contracts.PAGE_TRAFFIC.arrow_schema.field("links").type
-        values = pa.StructArray.from_arrays(
-            [made.page, made.transits], fields=list(kind.value_type)
-        )
-        return pa.ListArray.from_arrays(pa.array(made.bounds.astype(np.int32)), values, type=kind)
+        return links_column(made.bounds, made.page, made.transits)
 
     def _begin(self, sites: pa.ChunkedArray) -> tuple[Int64s, Int64s]:
         """For each row, where its site begins before and now."""
@@ -166,18 +162,3 @@ class _Rows:
         then = [self._pages.first_before.get(site, 0) for site, _, _ in runs]
         now = [self._pages.first[site] for site, _, _ in runs]
         return np.repeat(then, sizes), np.repeat(now, sizes)
-
-    def _came_new(self, birth: pa.ChunkedArray, total: pa.ChunkedArray) -> pa.Array:
-        """As sql/page_traffic.sql has it."""
-        known = self._parameters
-        born, views = birth.to_numpy(), total.to_numpy()
-        lived = (np.datetime64(known["day"], "D") - born).astype(np.int64) + 1
-        chance = np.power(lived / known["observed_days"], views)
-        return pa.array((born >= np.datetime64(known["new_from"])) & (chance < known["chance"]))
-
-    def _label(self, first: int, stop: int) -> pa.Array:
-        low, high = np.searchsorted(self._pages.labelled, (first, stop))
-        at = self._pages.labelled[low:high] - first
-        label, is_unknown = np.zeros(stop - first, np.bool_), np.ones(stop - first, np.bool_)
-        label[at], is_unknown[at] = self._is_temporal[low:high], False
-        return pa.array(label, mask=is_unknown)

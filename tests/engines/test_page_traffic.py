@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from temporal_assets import contracts
 from temporal_assets.engines.base import Engine
-from temporal_assets.windows.page_traffic import CHANCE, later_half, write_traffic
+from temporal_assets.windows.page_traffic import CHANCE, by_cluster, later_half, write_traffic
 
 DAY = dt.date(2026, 3, 29)
 LAST = DAY + dt.timedelta(days=4)
@@ -28,6 +28,11 @@ PAGES = [
     "https://b.example/x",
     "https://b.example/y",
 ]
+LABELS: dict[str, dict[str, Any]] = {
+    PAGES[0]: {"is_temporal": True, "phi_n": 0.9},
+    PAGES[2]: {"is_temporal": False, "phi_n": 0.1},
+    PAGES[3]: {"is_temporal": False},  # nothing is known of its interest
+}
 REFERRERS = [None, *PAGES, "https://elsewhere.example/", "https://a.example/never-opened"]
 ALIKE = [
     "https://story.example/2026/01/06/page-16",
@@ -122,17 +127,15 @@ def test_traffic_is_what_was_counted_by_hand(
                 [
                     {"day": DAY, "site": urlsplit(page).netloc, "url": page, "total": total}
                     | {"birth": days[births[page]]}
-                    for page in births
+                    for page in sorted(births)
                 ],
             ),
             "page_labels": write(
                 folder,
                 "page_labels",
                 [
-                    {"day": DAY, "site": "s", "url": PAGES[0], "is_temporal": True, "phi_n": 0.9},
-                    {"day": DAY, "site": "s", "url": PAGES[2], "is_temporal": False, "phi_n": 0.1},
-                    # Nothing is known of its interest.
-                    {"day": DAY, "site": "s", "url": PAGES[3], "is_temporal": False},
+                    {"day": DAY, "site": urlsplit(page).netloc, "url": page} | label
+                    for page, label in LABELS.items()
                 ],
             ),
         }
@@ -142,6 +145,12 @@ def test_traffic_is_what_was_counted_by_hand(
         assert len(made) >= -(-len(births) // at_once)
         found = [row for path in made for row in pq.read_table(path).to_pylist()]
         assert found == wanted
+        if engine.spread is None:
+            # The statements of a cluster make the same bytes.
+            anew = folder / "anew"
+            anew.mkdir()
+            theirs = by_cluster(engine, inputs, parameters, anew, at_once)
+            assert [path.read_bytes() for path in made] == [path.read_bytes() for path in theirs]
 
 
 def test_new_pages_are_those_of_the_later_half() -> None:

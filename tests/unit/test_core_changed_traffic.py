@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from temporal_assets.core.changed_traffic import (
-    NOWHERE,
     ChangedPages,
     Transits,
     changed_traffic,
 )
+from temporal_assets.core.traffic import NOWHERE
 
 Triple = tuple[int, int, int]
 """Target, client, referrer."""

@@ -1,0 +1,90 @@
+"""Tables that have pages in the order of sites and URLs, as they are walked in step.
+
+Here: what pages are known by, where sites begin, and which pages have a label. Not here: what is
+counted of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from temporal_assets.core.sorted_texts import Keys, Seeker
+from temporal_assets.engines.arrow_texts import from_arrow, from_repeated
+from temporal_assets.engines.parquet_rows import ParquetRows
+
+SITES: Final = ("site",)
+"""What is read of `ParquetRows` as dictionaries."""
+
+PAGE: Final = ("site", "url")
+"""What pages are sorted by."""
+
+
+def keys(rows: ParquetRows) -> Iterator[Keys]:
+    """What the pages of all rows are sorted by."""
+    return rows.blocks(PAGE, keys_of)
+
+
+def keys_of(block: pa.Table) -> Keys:
+    """The same of some."""
+    sites, urls = (block.column(name).combine_chunks() for name in PAGE)
+    return Keys(*from_repeated(sites), from_arrow(urls))
+
+
+def first_rows(rows: ParquetRows) -> dict[str, int]:
+    """The first row of each site."""
+    first: dict[str, int] = {}
+    number = 0
+    for sites in rows.blocks(SITES, lambda block: block.column("site").combine_chunks()):
+        for site, start, _ in site_runs(sites):
+            first.setdefault(site, number + start)
+        number += len(sites)
+    return first
+
+
+def site_runs(sites: pa.DictionaryArray) -> Iterator[tuple[str, int, int]]:
+    """Each site that rows have, with its first row and the one after its last."""
+    found = pc.run_end_encode(sites.indices)
+    ends = found.run_ends.to_pylist()
+    names = sites.dictionary.take(found.values).to_pylist()
+    return zip(names, [0, *ends][:-1], ends, strict=True)
+
+
+def ranges(count: int, at_once: int) -> list[tuple[int, int]]:
+    """Some rows at a time, of as many as there are; one range at least."""
+    return [(first, min(first + at_once, count)) for first in range(0, max(count, 1), at_once)]
+
+
+class KnownLabels:
+    """Labels of `page_labels` of the pages of whose interest something is known."""
+
+    def __init__(self, page_labels: Sequence[str]) -> None:
+        rows = ParquetRows(page_labels, SITES)
+        blocks = list(rows.blocks(("is_temporal", "phi_n"), _known))
+        labels = np.concatenate([block["is_temporal"].to_numpy() for block in blocks])
+        self._is_temporal = labels.astype(np.bool_)
+        self.seeker = Seeker(
+            rows.blocks((*PAGE, "phi_n"), lambda block: keys_of(_known(block))), len(labels)
+        )
+        """Where their pages are among those that are shown to it, in their order."""
+
+    def column(self, first: int, stop: int) -> pa.Array:
+        """Of the pages `first` to `stop`, without the latter; NULL of those without one."""
+        at = self.seeker.places - first
+        here = (at >= 0) & (at < stop - first)
+        label, is_unknown = np.zeros(stop - first, np.bool_), np.ones(stop - first, np.bool_)
+        label[at[here]], is_unknown[at[here]] = self._is_temporal[here], False
+        return pa.array(label, mask=is_unknown)
+
+    @property
+    def are_found(self) -> bool:
+        """Whether every label is of a page that was shown."""
+        return bool((self.seeker.places >= 0).all())
+
+
+def _known(block: pa.Table) -> pa.Table:
+    return block.filter(block["phi_n"].is_valid())

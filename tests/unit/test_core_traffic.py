@@ -1,0 +1,74 @@
+"""Traffic of pages in one pass, against sets."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from temporal_assets.core.traffic import NOWHERE, Transits, count_traffic
+
+Triple = tuple[int, int, int]
+"""Target, client, referrer."""
+
+SITES = [0, 1, 3, 6]
+"""Three sites, of one, two and three pages."""
+LEAST = 3
+
+a_triple = st.tuples(
+    st.integers(0, SITES[-1] - 1),
+    st.integers(-3, 3),
+    st.sampled_from([NOWHERE, -7, -8, *range(SITES[-1])]),
+).filter(lambda triple: triple[0] != triple[2])
+
+
+def site(page: int) -> int:
+    return int(np.searchsorted(SITES, page, "right")) - 1
+
+
+@given(
+    transits=st.lists(a_triple, max_size=40),
+    bounds=st.tuples(*[st.integers(0, SITES[-1])] * 2).map(sorted),
+)
+@example(transits=[(5, 1, 3), (5, 1, 3), (5, 2, 3), (5, 3, NOWHERE), (5, 4, -7)], bounds=[3, 6])
+@example(transits=[], bounds=[0, 0])
+def test_what_is_counted_are_sets(transits: list[Triple], bounds: list[int]) -> None:
+    """A transit of several days is there as often, and counts once."""
+    first, stop = bounds
+    here = sorted(one for one in transits if first <= one[0] < stop)
+    columns = list(zip(*here, strict=True)) or [()] * 3
+    moved = Transits(*(np.array(column, np.int64) for column in columns))
+
+    found = count_traffic(moved, first, stop, np.array(SITES), LEAST)
+
+    distinct = set(here)
+    pages = range(first, stop)
+    to = {page: [one for one in distinct if one[0] == page] for page in pages}
+    came = {page: sorted({client for _, client, _ in to[page]}) for page in pages}
+    links = {
+        page: Counter(
+            referrer - SITES[site(page)]
+            for _, _, referrer in to[page]
+            if 0 <= referrer < NOWHERE and site(referrer) == site(page)
+        )
+        for page in pages
+    }
+    assert found.visits.tolist() == [len(to[page]) for page in pages]
+    assert found.referred.tolist() == [
+        sum(referrer != NOWHERE for _, _, referrer in to[page]) for page in pages
+    ]
+    assert found.clients.tolist() == [len(came[page]) for page in pages]
+    few = np.split(found.few, found.few_bounds[1:-1])
+    few_wanted = [came[page] if len(came[page]) < LEAST else [] for page in pages]
+    assert [one.tolist() for one in few][: len(pages)] == few_wanted
+    assert found.few_bounds[-1] == len(found.few)
+    for at, page in enumerate(pages):
+        own = slice(found.link_bounds[at], found.link_bounds[at + 1])
+        pairs = zip(found.page[own].tolist(), found.transits[own].tolist(), strict=True)
+        assert list(pairs) == sorted(links[page].items())
+    assert found.link_bounds[-1] == len(found.page)
+    assert sorted(found.referrers.tolist()) == sorted(
+        referrer for _, _, referrer in distinct if 0 <= referrer < NOWHERE
+    )
