@@ -47,7 +47,7 @@ from temporal_assets.windows.traffic_rows import (
 COUNTED_SQL: Final = ("numbered_transits",)
 """The statement of this way."""
 
-_MOST_PARTS: Final = 12
+_MOST_PARTS: Final = 6
 """Parts in which transits are sorted, which an engine does in memory or spills. In every part
 referrers are looked for among all pages."""
 
