@@ -24,6 +24,7 @@ from temporal_assets.core.hub_coverage import WHOLE, Greedy, HubOrder, HubPart
 from temporal_assets.core.revisits import day_weights, intervals
 from temporal_assets.core.rounding import rounded_down, rounded_up
 from temporal_assets.core.texts import Floats, Int64s
+from temporal_assets.engines.parquet_rows import ParquetRows
 from temporal_assets.logs.urls import site_of
 from temporal_assets.settings import Hubs
 from temporal_assets.windows.asset import Job, WindowAsset
@@ -153,7 +154,8 @@ def _make(job: Job) -> Sequence[Path]:
     taken = take(job, links, order, limit)
     chosen = _chosen(job, order, taken, limit)
     ranked = job.out / "ranked_hubs.parquet"
-    pq.write_table(_ranked(job, chosen, taken, _demand(job, links, chosen)), ranked)
+    demanded = _demand(job, links, chosen)
+    pq.write_table(_ranked(job, chosen, taken, demanded, len(ParquetRows(wanted))), ranked)
     parameters = {"day": job.day}
     return job.engine.query(
         "hub_seeds", {"ranked_hubs": [str(ranked)]}, parameters, job.asset.table, job.out
@@ -258,13 +260,11 @@ def demand(rows: pa.Table, weight: Floats, unknown: float, days: int) -> Demand:
     )
 
 
-def _ranked(job: Job, chosen: Sequence[Path], taken: HubOrder, wanted: Demand) -> pa.Table:
+def _ranked(
+    job: Job, chosen: Sequence[Path], taken: HubOrder, wanted: Demand, temporal_pages: int
+) -> pa.Table:
     """The chosen hubs, by number, with everything known of them."""
     hubs = pq.read_table(paths(chosen))
-    (counted,) = job.engine.rows(
-        "SELECT count(*) AS pages FROM page_labels WHERE is_temporal",
-        {"page_labels": job.files("page_labels")},
-    )
     at, is_taken = _places(taken, hubs["page"].to_numpy())
     minutes = np.zeros(len(hubs), np.int64)
     seeds = Demand(*(part[is_taken] for part in (wanted.rate, wanted.views, wanted.half_life)))
@@ -286,7 +286,7 @@ def _ranked(job: Job, chosen: Sequence[Path], taken: HubOrder, wanted: Demand) -
             "paper_rank": hubs["place"],
             "gain": of_seeds(taken.gain),
             "covered": of_seeds(covered),
-            "coverage": of_seeds(covered / max(counted["pages"], 1)),
+            "coverage": of_seeds(covered / max(temporal_pages, 1)),
             "tier": of_seeds(tier),
             "new_per_day": wanted.rate,
             "half_life_hours": wanted.half_life * _HOURS,

@@ -15,6 +15,7 @@ from typing import Any, Final
 from temporal_assets import contracts
 from temporal_assets.contracts import ColumnSpec, Table, Type, passing
 from temporal_assets.engines.base import Engine, Inputs
+from temporal_assets.engines.parquet_rows import ParquetRows
 from temporal_assets.windows.asset import Job, WindowAsset
 from temporal_assets.windows.onward import find_earlier
 from temporal_assets.windows.page_labels import PAGE_LABELS
@@ -115,7 +116,7 @@ def by_cluster(
     sources["page_referrals"] = made(_PAGE_REFERRALS, "page_transits")
     numbered = {name: sources[name] for name in CLUSTER_SQL[:-1]}
     files: list[Path] = []
-    for first, stop in ranges(_count(engine, sources["page_numbers"]), at_once):
+    for first, stop in ranges(len(ParquetRows(sources["page_numbers"])), at_once):
         folder = out / f"pages-{first}"
         folder.mkdir()
         pages = {"first_page": first, "last_page": stop - 1}
@@ -123,11 +124,6 @@ def by_cluster(
             "page_traffic", numbered, {**parameters, **pages}, contracts.PAGE_TRAFFIC, folder
         )
     return files
-
-
-def _count(engine: Engine, numbers: Sequence[str]) -> int:
-    (row,) = engine.rows("SELECT count(*) AS pages FROM numbers", {"numbers": numbers})
-    return int(row["pages"])
 
 
 def _make(job: Job) -> Sequence[Path]:
