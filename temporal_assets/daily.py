@@ -204,13 +204,11 @@ def stale(store: Store, inventory: Inventory, settings: Settings) -> dict[str, l
     digest, kept = requests_digest(settings), Kept.load(settings.state)
     late: dict[str, list[dt.date]] = {asset: [] for asset in ("requests", *DERIVED)}
     for day in filter(kept.has_requests, sorted({*inventory.days(), *_emptied(store, inventory)})):
+        inputs = inventory.inputs(day)
         source = store.intact("requests", day)
-        fresh = (
-            source is not None
-            and source.inputs == inventory.inputs(day)
-            and source.settings_digest == digest
-        )
-        if not fresh:
+        fresh = _is_made_of(source, inputs, digest)
+        # Where two processes make a day at once, each may be the last to publish one of the two.
+        if not fresh or not _is_made_of(store.intact("rejects", day), inputs, digest):
             late["requests"].append(day)
         for asset in DERIVED if kept.has_daily(day) else ():
             made = store.intact(asset, day)
@@ -218,6 +216,10 @@ def stale(store: Store, inventory: Inventory, settings: Settings) -> dict[str, l
             if made is None or made.inputs != wanted:
                 late[asset].append(day)
     return late
+
+
+def _is_made_of(made: Manifest | None, inputs: tuple[Input, ...], digest: str) -> bool:
+    return made is not None and made.inputs == inputs and made.settings_digest == digest
 
 
 def _emptied(store: Store, inventory: Inventory) -> set[dt.date]:

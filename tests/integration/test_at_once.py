@@ -1,0 +1,179 @@
+"""Two processes on one state folder, each paused where the other hurts most: nothing stays lost.
+
+One builds with the records of logs that it has loaded; the other reads logs meanwhile. Both are
+here, in one process: what one has loaded is all that it knows of the other.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from temporal_assets import daily
+from temporal_assets.daily import DAILY_ASSETS, DERIVED, build_derived, build_requests, stale
+from temporal_assets.engines.duckdb import DuckDBEngine
+from temporal_assets.settings import load_settings
+from temporal_assets.storage import landing
+from temporal_assets.storage.integrity import DamagedFile
+from temporal_assets.storage.inventory import Inventory
+from temporal_assets.storage.landing import LandingReport, refresh
+from temporal_assets.storage.store import Store
+from tests import logs
+
+FIRST = dt.date(2026, 3, 1)
+DAYS = [FIRST + dt.timedelta(days=n) for n in range(3)]
+MIDDLE = DAYS[1]
+"""Between others: without lines it would be an empty day and no error."""
+
+
+class Process:
+    """What a process does on a state folder, with a store and an engine of its own."""
+
+    def __init__(self, state: Path) -> None:
+        self.settings = load_settings(state)
+        self.store, self.engine = Store.open(self.settings), DuckDBEngine(self.settings)
+        self.inventory = Inventory.load(self.settings)
+
+    def make(self, day: dt.date = MIDDLE) -> None:
+        """Make a day of the records that were loaded when the process began."""
+        build_requests(self.store, self.engine, self.settings, day, self.inventory)
+        for asset in DERIVED:
+            build_derived(self.store, self.engine, asset, day)
+
+    def run(self) -> LandingReport:
+        """Everything that is late, as the nightly run makes it."""
+        report = refresh(self.settings)
+        self.inventory = Inventory.load(self.settings)
+        for day in sorted({day for days in self.late().values() for day in days}):
+            self.make(day)
+        return report
+
+    def late(self) -> dict[str, list[dt.date]]:
+        late = stale(self.store, Inventory.load(self.settings), self.settings)
+        return {asset: days for asset, days in late.items() if days}
+
+    def rows(self) -> dict[str, list[dict[str, Any]]]:
+        """All rows of all daily tables; lines of a log that was renamed stay those of that log."""
+        tables = {asset: self.store.read(asset, DAYS) for asset in DAILY_ASSETS}
+        return {asset: _rows(table) for asset, table in tables.items()}
+
+
+def _rows(table: pa.Table) -> list[dict[str, Any]]:
+    names = [name for name in table.column_names if name != "source"]
+    rows: list[dict[str, Any]] = table.select(names).to_pylist()
+    return sorted(rows, key=repr)
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Path:
+    """A log for each day, and one with a few lines of all of them."""
+    folder = tmp_path / "logs"
+    logs.write_days(folder, FIRST, len(DAYS), clients=4)
+    late = [logs.line(dt.datetime.combine(day, dt.time(20)), "/late", "192.0.2.9") for day in DAYS]
+    logs.write(folder / "late.log", late)
+    made = tmp_path / "state"
+    made.mkdir()
+    (made / "settings.toml").write_text(f'[[sources]]\npath = "{folder}"\nhost = "example.com"\n')
+    return made
+
+
+def _lose_lines(state: Path, log: str) -> None:
+    """The lines that a log has of the day between others go."""
+    path = state.parent / "logs" / log
+    inventory = Inventory.load(load_settings(state))
+    (file,) = (file for file in inventory.files if file.sightings[0].path == str(path))
+    Path(inventory.segments(file, MIDDLE)[0]).unlink()
+
+
+def _when_reading_again(monkeypatch: pytest.MonkeyPatch, act: Callable[[], None]) -> None:
+    """Do something where a refresh has found lines missing and has not read their log again."""
+    mend = landing._mend
+
+    def paused(*arguments: Any) -> Any:
+        found = mend(*arguments)
+        act()
+        return found
+
+    monkeypatch.setattr(landing, "_mend", paused)
+
+
+@pytest.mark.parametrize("log", ["late.log", f"access-{MIDDLE}.log"])
+def test_a_day_that_is_new_while_a_log_is_read_again_is_made_whole_by_the_next_run(
+    state: Path, monkeypatch: pytest.MonkeyPatch, log: str
+) -> None:
+    """It is short for a while: its manifest says what it was made of, and that is not all."""
+    (one := Process(state)).run()
+    before = one.rows()
+    shutil.rmtree(state / "tables")
+    _lose_lines(state, log)
+    others: list[Process] = []
+    _when_reading_again(monkeypatch, lambda: others.append(Process(state)))
+    refresh(one.settings)
+    others[0].make()
+    assert one.store.require("requests", MIDDLE).rows == {"late.log": 8}.get(log, 1)
+    assert MIDDLE in one.late()["requests"]
+    one.run()
+    assert one.rows() == before
+    assert one.late() == {}
+
+
+def test_a_day_of_a_log_that_grows_meanwhile_is_made_again_by_the_next_run(state: Path) -> None:
+    """Its last line was torn: half of it was written when the log was read first."""
+    log = state.parent / "logs" / "late.log"
+    whole = log.read_text()
+    when = dt.datetime.combine(MIDDLE, dt.time(21))
+    last = logs.line(when, "/last/of/all", "192.0.2.10")
+    log.write_text(whole + last[:30])
+    (one := Process(state)).run()
+    slow = Process(state)  # has loaded the records, and comes to the day only later
+    logs.write(log, [*whole.splitlines(), last])
+    one.run()
+    before = one.rows()
+    slow.make()
+    assert one.rows() != before
+    assert one.late()["requests"] == [MIDDLE]
+    one.run()
+    assert one.rows() == before
+    assert one.late() == {}
+
+
+def test_rejects_of_one_process_and_requests_of_another_are_made_again(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The slower one publishes the rejects of what it knows after those of the other."""
+    log = state.parent / "logs" / "late.log"
+    (one := Process(state)).run()
+    slow = Process(state)
+    logs.write(log, [*log.read_text().splitlines(), "half a line"])
+    refuse = daily._refuse_wrong_format
+
+    def paused(*arguments: Any) -> None:
+        monkeypatch.setattr(daily, "_refuse_wrong_format", refuse)
+        slow.make()
+        refuse(*arguments)
+
+    refresh(one.settings)
+    fast = Process(state)
+    monkeypatch.setattr(daily, "_refuse_wrong_format", paused)
+    fast.make()
+    assert one.store.require("requests", MIDDLE).inputs == fast.inventory.inputs(MIDDLE)
+    assert one.store.require("rejects", MIDDLE).inputs == slow.inventory.inputs(MIDDLE)
+    assert MIDDLE in one.late()["requests"]
+    one.run()
+    assert one.store.require("rejects", MIDDLE).inputs == fast.inventory.inputs(MIDDLE)
+    assert one.late() == {}
+
+
+def test_rejects_that_are_gone_are_made_again(state: Path) -> None:
+    (one := Process(state)).run()
+    before = one.rows()
+    shutil.rmtree(state / "tables" / "rejects" / f"day={MIDDLE}")
+    assert one.late() == {"requests": [MIDDLE]}
+    one.run()
+    assert one.rows() == before
