@@ -45,6 +45,10 @@ LOST: Final = (
     " put it back, or restore the record from a backup; delete the file to go on without its lines"
 )
 
+_READ_MEANWHILE: Final = (
+    "{} is read again by another process, or was since this one began: run the same command again"
+)
+
 _CLOSED: Final = (
     "{} may not be entered by this user: logs in it are not read. Give the user the right to, or"
     " name what is to be read"
@@ -336,11 +340,22 @@ class Inventory:
             fault = None if digest is None else fault_of(path, None, digest)
             if fault is None and path.exists():
                 continue
+            if not self._is_current(file, day):
+                raise DamagedFile(_READ_MEANWHILE.format(file.name))
             set_aside(path)
             raise DamagedFile(
                 f"{path} {fault or 'is missing'}; the lines are read again from {file.name} if it "
                 "is still there: run the same command again"
             )
+
+    def _is_current(self, file: LandedFile, day: dt.date) -> bool:
+        """Whether the record still is of these lines, rather than of a later reading."""
+        try:
+            found = _record_of(self._record(file))
+        except FileNotFoundError:
+            return False
+        share = found.days.get(day) if found else None
+        return share is not None and share.digests == file.days[day].digests
 
     def torn(self, kept: Callable[[dt.date], bool]) -> list[LandedFile]:
         """Readings that count and miss lines of a day that is kept."""

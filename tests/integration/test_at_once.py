@@ -177,3 +177,22 @@ def test_rejects_that_are_gone_are_made_again(state: Path) -> None:
     assert one.late() == {"requests": [MIDDLE]}
     one.run()
     assert one.rows() == before
+
+
+def test_lines_that_another_process_has_read_again_are_not_set_aside(state: Path) -> None:
+    """Under another name of the log they are other bytes, and whole all the same."""
+    (one := Process(state)).run()
+    before = one.rows()
+    slow = Process(state)
+    log = state.parent / "logs" / "late.log"
+    log.rename(log.with_name("late.log.1"))
+    refresh(one.settings)
+    _lose_lines(state, "late.log")
+    refresh(one.settings)
+    log.with_name("late.log.1").unlink()
+    with pytest.raises(DamagedFile, match="read again by another process"):
+        slow.make()
+    assert refresh(one.settings).torn == ()
+    slow.run()
+    slow.make()
+    assert one.rows() == before
