@@ -223,7 +223,10 @@ class Inventory:
             with suppress(FileNotFoundError):  # superseded, and removed since it was listed
                 found[path] = _record_of(path)
         damaged = [path for path, file in found.items() if file is None]
-        return cls(folder, [file for file in found.values() if file], damaged)
+        inventory = cls(folder, [file for file in found.values() if file], damaged)
+        # As of now: what another process reads again meanwhile is not known here even then.
+        _ = inventory.lost
+        return inventory
 
     def whole(self) -> Inventory:
         """This inventory, for who builds on all of it. Raises `DamagedFile`."""
@@ -250,11 +253,14 @@ class Inventory:
     @cached_property
     def lost(self) -> dict[str, Path]:
         """Records set aside whose logs were not read again, by the digest of the content."""
+        aside = self._set_aside()
+        if not aside:
+            return {}
         read = [file for file in self.files if not file.error]
         known = {digest for file in read for digest in (file.digest, *file.supersedes)}
         return {
             content: path
-            for path in self._set_aside()
+            for path in aside
             if (content := record_content(path)) not in known
             and not path.name.startswith(UNREADABLE)
         }
@@ -477,8 +483,17 @@ class Inventory:
         self._enter(file)
         self._changed()
 
+    def forget(self, file: LandedFile) -> None:
+        """Count a reading as none, for its log to be read again.
+
+        The record is set aside: should the log be gone before, days made with it stay as they are.
+        """
+        set_aside(self._record(file))
+        self._leave(file.id)
+        self._changed()
+
     def remove(self, file: LandedFile) -> None:
-        """Forget a reading; the record goes first, so that none points to missing segments."""
+        """Remove a reading; the record goes first, so that none points to missing segments."""
         self._record(file).unlink(missing_ok=True)
         shutil.rmtree(self.segment_folder(file), ignore_errors=True)
         self._leave(file.id)

@@ -180,7 +180,7 @@ def _mend(inventory: Inventory, settings: Settings) -> tuple[set[str], list[str]
     mended, messages = set(), []
     for file, is_there in torn_files(inventory, settings):
         if is_there:
-            inventory.remove(file)
+            inventory.forget(file)
             mended.add(file.id)
             messages.append(f"lines of {file.name} were damaged or missing: it is read again")
         else:

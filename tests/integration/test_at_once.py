@@ -104,6 +104,24 @@ def _when_reading_again(monkeypatch: pytest.MonkeyPatch, act: Callable[[], None]
 
 
 @pytest.mark.parametrize("log", ["late.log", f"access-{MIDDLE}.log"])
+def test_a_day_that_was_made_while_a_log_is_read_again_stays_whole(
+    state: Path, monkeypatch: pytest.MonkeyPatch, log: str
+) -> None:
+    (one := Process(state)).run()
+    before = one.rows()
+    _lose_lines(state, log)
+    others: list[Process] = []
+    _when_reading_again(monkeypatch, lambda: others.append(Process(state)))
+    refresh(one.settings)
+    with pytest.raises(DamagedFile, match="are left: it stays as it was published"):
+        others[0].make()
+    assert one.rows() == before
+    others[0].run()
+    assert one.rows() == before
+    assert one.late() == {}
+
+
+@pytest.mark.parametrize("log", ["late.log", f"access-{MIDDLE}.log"])
 def test_a_day_that_is_new_while_a_log_is_read_again_is_made_whole_by_the_next_run(
     state: Path, monkeypatch: pytest.MonkeyPatch, log: str
 ) -> None:
@@ -195,4 +213,33 @@ def test_lines_that_another_process_has_read_again_are_not_set_aside(state: Path
     assert refresh(one.settings).torn == ()
     slow.run()
     slow.make()
+    assert one.rows() == before
+
+
+def test_a_log_that_is_gone_before_it_is_read_again_takes_no_day_with_it(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed, or its disk full, between the two; then the log was rotated away."""
+    (one := Process(state)).run()
+    before = one.rows()
+    _lose_lines(state, "late.log")
+    log = state.parent / "logs" / "late.log"
+    content = log.read_text()
+
+    def end() -> None:
+        log.unlink()
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as here:
+        _when_reading_again(here, end)
+        with pytest.raises(KeyboardInterrupt):
+            refresh(one.settings)
+    for _ in range(2):
+        (trouble,) = refresh(one.settings).torn
+        assert "that was not found again" in trouble
+        with pytest.raises(DamagedFile, match="9 log lines, of which 8 are left: it stays"):
+            one.run()
+        assert one.rows() == before
+    logs.write(log, content.splitlines())
+    assert one.run().torn == ()
     assert one.rows() == before
