@@ -16,8 +16,9 @@ _ABANDONED_SECONDS: Final = 3600
 def replace_text(path: Path, text: str, scratch: Path | None = None) -> None:
     """Write a small local file; readers see the old text or the new, even after a crash.
 
-    It is written first into `scratch`, a folder on the same file system, else beside `path`,
-    where what killed processes left goes an hour later.
+    On return the new one is on the disk: what it makes superfluous may go. It is written first
+    into `scratch`, a folder on the same file system, else beside `path`, where what killed
+    processes left goes an hour later.
     """
     if scratch is None:
         _sweep(path)
@@ -29,6 +30,7 @@ def replace_text(path: Path, text: str, scratch: Path | None = None) -> None:
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
+        sync(path.parent)
     finally:
         temporary.unlink(missing_ok=True)  # still there where the disk was full
 
@@ -42,6 +44,14 @@ def _sweep(path: Path) -> None:
             with contextlib.suppress(FileNotFoundError):  # another was first
                 if left.stat().st_mtime < limit:
                     left.unlink()
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder, and those above it, so that what is put there is not lost with it."""
+    if not path.is_dir():
+        make_folder(path.parent)
+        path.mkdir(exist_ok=True)
+        sync(path.parent)
 
 
 def sync(path: Path) -> None:

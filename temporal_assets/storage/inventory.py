@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from temporal_assets.logs.paths import NoSuchLogError, expand, found
 from temporal_assets.settings import LogSource, Settings
-from temporal_assets.storage.durable import replace_text
+from temporal_assets.storage.durable import make_folder, replace_text
 from temporal_assets.storage.integrity import SET_ASIDE, DamagedFile, fault_of, set_aside
 from temporal_assets.storage.manifest import Input
 from temporal_assets.storage.sealed import digest_of, sealed, unsealed
@@ -477,7 +477,7 @@ class Inventory:
     def save(self, file: LandedFile, scratch: Path) -> None:
         """Make a reading visible; `scratch` is a folder for what is not whole yet."""
         record = self._record(file)
-        record.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(record.parent)
         replace_text(record, file.to_json(), scratch)
         self._leave(file.id)
         self._enter(file)

@@ -31,6 +31,7 @@ from temporal_assets.engines.base import EngineError, Spread
 from temporal_assets.logs.paths import STATE_MARK, is_packed
 from temporal_assets.logs.pseudonyms import KeyRing
 from temporal_assets.settings import Settings
+from temporal_assets.storage.durable import make_folder, sync
 from temporal_assets.storage.inventory import (
     Inventory,
     LandedFile,
@@ -304,9 +305,10 @@ def _keep(reader: LogReader, item: Pending, draft: Draft | None) -> Iterator[Lan
 
 def _move(folder: Path, target: Path) -> None:
     """Put segments in their place; what lies there was left by a reading that was killed."""
-    target.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(target.parent)
     shutil.rmtree(target, ignore_errors=True)
     folder.rename(target)
+    sync(target.parent)  # before the record: one that outlived its segments would be of nothing
 
 
 def _seen_again(sightings: tuple[Sighting, ...], new: Sighting) -> tuple[Sighting, ...]:

@@ -105,6 +105,7 @@ class SegmentWriter:
         for info in self.days.values():
             for name in info.files:
                 sync(self.folder / name)
+        sync(self.folder)
 
     def _write(self, day: int) -> None:
         tables = self._waiting.pop(day).tables

@@ -29,7 +29,7 @@ from filelock import FileLock
 
 from temporal_assets import contracts
 from temporal_assets.settings import Settings
-from temporal_assets.storage.durable import replace_text, sync
+from temporal_assets.storage.durable import make_folder, replace_text, sync
 from temporal_assets.storage.integrity import DamagedFile, digest_of_file, fault_of, set_aside
 from temporal_assets.storage.manifest import DataFile, Input, Manifest, ManifestError
 from temporal_assets.storage.scratch import scratch_folder
@@ -303,7 +303,7 @@ class Store:
         )
         with self._publish_lock(asset):
             before = self._readable(asset, day)
-            self.fs.makedirs(self._join(asset, day), exist_ok=True)
+            self._make_folder(self._join(asset, day))
             for path, part in parts:
                 self._move(path, self._join(asset, day, part.name))
             # Written where the data was, so that a killed process leaves its waste there.
@@ -339,6 +339,12 @@ class Store:
         folder = self.state / "locks"
         folder.mkdir(parents=True, exist_ok=True)
         return FileLock(folder / f"publish-{asset}.lock")
+
+    def _make_folder(self, path: str) -> None:
+        if self.is_local:
+            make_folder(Path(path))
+        else:
+            self.fs.makedirs(path, exist_ok=True)
 
     def _move(self, path: Path, target: str) -> None:
         if not self.is_local:

@@ -6,18 +6,25 @@ import datetime as dt
 import errno
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from temporal_assets.cli.settings_file import set_values
+from temporal_assets.daily import build_requests
+from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.quality import verdicts
 from temporal_assets.settings import load_settings
 from temporal_assets.storage import catalogue
-from temporal_assets.storage.durable import replace_text
+from temporal_assets.storage.durable import make_folder, replace_text
+from temporal_assets.storage.inventory import Inventory
 from temporal_assets.storage.kept import keep
+from temporal_assets.storage.landing import refresh
 from temporal_assets.storage.manifest import Manifest
 from temporal_assets.storage.store import Store
+from tests import logs
 
 DAY = dt.date(2026, 1, 31)
 
@@ -39,7 +46,7 @@ def test_files_of_the_state_are_begun_where_sweeps_look(
     keep(tmp_path, DAY, None)
     set_values(load_settings(tmp_path), {"labels": {"q": 0.8}})
     verdicts.record(tmp_path, Manifest("page_views", DAY, (), 1, (), "s"), [])
-    assert begun == [{"tmp"}] * 3
+    assert begun == [{"tmp"}, set()] * 3, "the file, and the folder that has it then"
     assert unfinished(tmp_path) == set()
 
 
@@ -77,3 +84,71 @@ def test_a_full_disk_leaves_the_old_text_and_nothing_else(
     with pytest.raises(OSError, match="No space"):
         replace_text(tmp_path / "a.txt", "new")
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("a.txt", "old")]
+
+
+class Disk:
+    """A disk that keeps a name only once its folder was synced, and drops names in any order."""
+
+    def __init__(self, state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.state = state
+        self.unsure: set[Path] = set()
+        """Names that a power cut may take."""
+        self.pointers: list[tuple[str, set[str]]] = []
+        """Names of files that say what is there, and what was not sure when they were written."""
+        self._fsync = os.fsync
+        monkeypatch.setattr(os, "fsync", self._sync)
+        for name in ("mkdir", "rename", "replace"):
+            monkeypatch.setattr(os, name, self._naming(getattr(os, name)))
+
+    def _sync(self, handle: int) -> None:
+        self._fsync(handle)
+        synced = Path(f"/proc/self/fd/{handle}").readlink()
+        self.unsure -= {path for path in self.unsure if path.parent == synced}
+
+    def _naming(self, real: Callable[..., None]) -> Callable[..., None]:
+        def act(*arguments: Any, **options: Any) -> None:
+            real(*arguments, **options)
+            path = Path(arguments[0] if real.__name__ == "mkdir" else arguments[1])
+            if not path.is_relative_to(self.state):
+                return
+            if path.relative_to(self.state).parts[0] in ("tmp", "locks"):
+                return  # of nothing that outlives its process
+            if path.suffix == ".json":
+                self.pointers.append((path.name, {one.name for one in self.unsure}))
+            self.unsure.add(path)
+
+        return act
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="files are known by /proc")
+def test_what_is_pointed_to_is_on_the_disk_before_the_pointer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (state := tmp_path / "state").mkdir()
+    logs.write_days(tmp_path / "logs", DAY, 2)
+    source = f'[[sources]]\npath = "{tmp_path / "logs"}"\nhost = "example.com"\n'
+    (state / "settings.toml").write_text(source)
+    settings = load_settings(state)
+    refresh(settings)  # makes the folders of an installation
+    disk = Disk(state, monkeypatch)
+    logs.write(tmp_path / "logs" / "late.log", logs.day_of_lines(DAY, clients=5))
+    refresh(settings)
+    (record, unsure), *others = disk.pointers
+    assert (state / "landing" / "files" / record).is_file()
+    assert (unsure, others) == (set(), [])
+    disk.pointers.clear()
+    store, inventory = Store.open(settings), Inventory.load(settings)
+    build_requests(store, DuckDBEngine(settings), settings, DAY, inventory)
+    assert disk.pointers == [("manifest.json", set())] * 2
+    keep(state, DAY, None)
+    assert disk.pointers[2:] == [("kept.json", set())]
+    assert disk.unsure == set()
+
+
+def test_folders_are_made_above_as_well_and_once(tmp_path: Path) -> None:
+    for _ in range(2):
+        make_folder(tmp_path / "a" / "b" / "c")
+    assert (tmp_path / "a" / "b" / "c").is_dir()
+    (tmp_path / "file").write_text("")
+    with pytest.raises(FileExistsError):
+        make_folder(tmp_path / "file")
