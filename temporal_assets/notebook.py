@@ -12,7 +12,7 @@ from temporal_assets import contracts
 from temporal_assets.engines.duckdb import connect
 from temporal_assets.settings import load_settings
 from temporal_assets.storage import catalogue
-from temporal_assets.storage.store import Store
+from temporal_assets.storage.store import MissingPartition, Store
 
 Day = dt.date | str
 
@@ -48,18 +48,27 @@ class Artifacts:
         `.to_pandas()` on the result gives a data frame.
         """
         if day is None:
+            return self._read_all(asset, columns)
+        if isinstance(day, str | dt.date):
+            return self.store.read(asset, [_day(day)], columns)
+        return self.store.read(asset, [_day(one) for one in day], columns)
+
+    def _read_all(self, asset: str, columns: Sequence[str] | None) -> pa.Table:
+        while True:
             days = self.store.days(asset)
-        elif isinstance(day, str | dt.date):
-            days = [_day(day)]
-        else:
-            days = [_day(one) for one in day]
-        return self.store.read(asset, days, columns)
+            try:
+                return self.store.read(asset, days, columns)
+            except MissingPartition:
+                if self.store.days(asset) == days:  # else one was removed meanwhile
+                    raise
 
     def query(self, sql: str) -> pa.Table:
         """The result of a SQL query over all assets."""
-        with connect(self.settings) as connection:
-            catalogue.fill(connection, self.store)
-            return connection.sql(sql).to_arrow_table()
+        return catalogue.asked(
+            self.store,
+            lambda: connect(self.settings),
+            lambda connection: connection.sql(sql).to_arrow_table(),
+        )
 
 
 def _day(value: Day) -> dt.date:

@@ -12,18 +12,20 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pytest
 
 from temporal_assets import daily
 from temporal_assets.daily import DAILY_ASSETS, DERIVED, build_derived, build_requests, stale
 from temporal_assets.engines.duckdb import DuckDBEngine
+from temporal_assets.notebook import Artifacts
 from temporal_assets.settings import load_settings
-from temporal_assets.storage import landing
+from temporal_assets.storage import catalogue, landing
 from temporal_assets.storage.integrity import DamagedFile
 from temporal_assets.storage.inventory import Inventory
 from temporal_assets.storage.landing import LandingReport, refresh
-from temporal_assets.storage.store import Store
+from temporal_assets.storage.store import MissingPartition, Store
 from tests import logs
 
 FIRST = dt.date(2026, 3, 1)
@@ -243,3 +245,85 @@ def test_a_log_that_is_gone_before_it_is_read_again_takes_no_day_with_it(
     logs.write(log, content.splitlines())
     assert one.run().torn == ()
     assert one.rows() == before
+
+
+def _once(monkeypatch: pytest.MonkeyPatch, name: str, act: Callable[[], None]) -> list[str]:
+    """Do something when a function of the catalogue or the store is called first; its calls."""
+    calls: list[str] = []
+    where: Any = Store if hasattr(Store, name) else catalogue
+    real = getattr(where, name)
+
+    def paused(*arguments: Any, **options: Any) -> Any:
+        calls.append(name)
+        if len(calls) == 1:
+            act()
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(where, name, paused)
+    return calls
+
+
+@pytest.mark.parametrize("moment", ["manifest", "verify_sizes", "fill", "create_view"])
+def test_who_asks_by_sql_while_days_are_removed_gets_those_that_stay(
+    state: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    (one := Process(state)).run()
+
+    def remove() -> None:
+        for asset in DAILY_ASSETS:
+            one.store.remove(asset, FIRST)
+
+    calls = _once(monkeypatch, moment, remove)
+    asked = Artifacts(state).query("SELECT DISTINCT day FROM page_views ORDER BY day")
+    assert calls
+    assert asked["day"].to_pylist() == DAYS[1:]
+
+
+def test_what_is_removed_between_views_and_rows_is_asked_for_again(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (one := Process(state)).run()
+    fill = catalogue.fill
+
+    def removing(*arguments: Any) -> None:
+        fill(*arguments)
+        monkeypatch.setattr(catalogue, "fill", fill)
+        one.store.remove("requests", FIRST)
+
+    monkeypatch.setattr(catalogue, "fill", removing)
+    asked = Artifacts(state).query("SELECT DISTINCT day FROM requests ORDER BY day")
+    assert asked["day"].to_pylist() == DAYS[1:]
+
+
+def test_a_catalogue_that_is_made_while_a_day_is_removed_has_the_others(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (one := Process(state)).run()
+    _once(monkeypatch, "create_view", lambda: one.store.remove("requests", FIRST))
+    path = catalogue.refresh(one.store)
+    with duckdb.connect(str(path), read_only=True) as connection:
+        assert connection.sql("SELECT count(*) FROM requests").fetchall() == [(18,)]
+
+
+def test_files_that_are_gone_by_themselves_are_an_error(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing was published since: asking again would never end."""
+    (one := Process(state)).run()
+    (file,) = one.store.files("requests", FIRST)
+    calls = _once(monkeypatch, "create_view", Path(file).unlink)
+    with pytest.raises(duckdb.InvalidInputException, match="is missing"):
+        Artifacts(state).query("SELECT count(*) FROM requests")
+    assert calls
+    assert Artifacts(state).query("SELECT count(*) FROM rejects").num_rows == 1
+
+
+def test_reading_all_days_while_one_is_removed_gives_the_others(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (one := Process(state)).run()
+    _once(monkeypatch, "require", lambda: one.store.remove("page_views", FIRST))
+    found = Artifacts(state).read("page_views")
+    assert sorted(set(found["day"].to_pylist())) == DAYS[1:]
+    with pytest.raises(MissingPartition):
+        Artifacts(state).read("page_views", FIRST)
