@@ -379,7 +379,7 @@ class Inventory:
     def bytes_of(self, day: dt.date) -> int:
         """Bytes that the lines of a day take up."""
         paths = [Path(path) for file in self._with(day) for path in self.segments(file, day)]
-        return sum(path.stat().st_size for path in paths if path.exists())
+        return sum(map(_size, paths))
 
     def drop_lines(self, day: dt.date) -> None:
         """Remove the lines of a day. That they were read stays known: they are not read again."""
@@ -535,6 +535,14 @@ def _record_of(path: Path) -> LandedFile | None:
         return LandedFile.from_json(path.read_text("utf-8"))
     except ValueError:
         return None
+
+
+def _size(path: Path) -> int:
+    """Bytes of a file; none if it is gone."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
 def _changed_at(path: Path) -> float:

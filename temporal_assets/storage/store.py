@@ -6,7 +6,7 @@
 A publish writes data under a name made from its content, then replaces the manifest; readers
 go through the manifest. So a reader sees the old partition or the new one whatever is killed
 when, publishing the same content twice is a no-op, and the last publisher of a day wins. The
-generation before the current one stays until the next publish, for readers under way.
+generation before the current one stays until the next one of other content, for readers under way.
 
 Not here: what a partition holds (`contracts`) and how it is computed (`engines`).
 """
@@ -30,7 +30,13 @@ from filelock import FileLock
 from temporal_assets import contracts
 from temporal_assets.settings import Settings
 from temporal_assets.storage.durable import make_folder, replace_text, sync
-from temporal_assets.storage.integrity import DamagedFile, digest_of_file, fault_of, set_aside
+from temporal_assets.storage.integrity import (
+    SET_ASIDE,
+    DamagedFile,
+    digest_of_file,
+    fault_of,
+    set_aside,
+)
 from temporal_assets.storage.manifest import DataFile, Input, Manifest, ManifestError
 from temporal_assets.storage.scratch import scratch_folder
 
@@ -91,7 +97,7 @@ class Store:
 
     def size(self, asset: str, day: dt.date) -> int:
         """Bytes that a day takes up, with what is no longer part of it."""
-        return sum(int(self.fs.size(path) or 0) for path in self._ls(self._join(asset, day)))
+        return sum(self._size(path) or 0 for path in self._ls(self._join(asset, day)))
 
     def manifest(self, asset: str, day: dt.date) -> Manifest | None:
         """What is published for a day, or None. Raises `DamagedPartition`.
@@ -217,11 +223,16 @@ class Store:
     def _misses(self, manifest: Manifest, file: DataFile) -> str | None:
         """What is wrong with a file, as far as its name and size tell."""
         path = self._join(manifest.asset, manifest.day, file.name)
-        try:
-            size = int(self.fs.size(path) or 0)
-        except FileNotFoundError:
+        size = self._size(path)
+        if size is None:
             return "is missing"
         return None if size == file.bytes else f"has {size:,} bytes instead of {file.bytes:,}"
+
+    def _size(self, path: str) -> int | None:
+        try:
+            return int(self.fs.size(path) or 0)
+        except FileNotFoundError:
+            return None
 
     def window(self, asset: str, day: dt.date, days: int, min_days: int) -> Window:
         """The `days` days that end with `day`; too few present is an error, never silence."""
@@ -309,7 +320,10 @@ class Store:
             # Written where the data was, so that a killed process leaves its waste there.
             scratch = files[0].parent
             self._replace_text(self._join(asset, day, _MANIFEST), manifest.to_json(), scratch)
-            self._drop_old(asset, day, keep=[manifest, before])
+            if before is None or before.files != manifest.files:
+                self._drop_old(asset, day, [manifest, before])
+            else:  # of no generation that readers may have
+                self._drop_old(asset, day, [manifest], ending=SET_ASIDE)
         return manifest
 
     def _is_there(self, asset: str, day: dt.date) -> bool:
@@ -361,11 +375,13 @@ class Store:
             return
         replace_text(Path(target), text, scratch)
 
-    def _drop_old(self, asset: str, day: dt.date, keep: Sequence[Manifest | None]) -> None:
+    def _drop_old(
+        self, asset: str, day: dt.date, keep: Sequence[Manifest | None], ending: str = ""
+    ) -> None:
         kept = {file.name for manifest in keep if manifest for file in manifest.files}
         for path in self._ls(self._join(asset, day)):
             name = posixpath.basename(path)
-            if name.startswith("part-") and name not in kept:
+            if name.startswith("part-") and name.endswith(ending) and name not in kept:
                 self.fs.rm_file(path)
 
     # Paths -----------------------------------------------------------------------------------

@@ -246,3 +246,14 @@ def test_damage_is_found_by_size_and_by_content(store: Store) -> None:
     assert store.damaged() == [str(path)]
     path.unlink()
     assert store.damaged() == [str(path)]
+
+
+def test_the_same_content_again_leaves_readers_under_way_their_generation(store: Store) -> None:
+    publish(store, DAY, views(DAY, x=1))
+    (first,) = store.files("page_views", DAY)
+    publish(store, DAY, views(DAY, x=2))
+    aside = Path(first).with_name("part-0123456789abcdef.parquet.damaged")
+    aside.touch()
+    publish(store, DAY, views(DAY, x=2))
+    assert pq.read_table(first)["views"].to_pylist() == [1]
+    assert not aside.exists()
