@@ -169,6 +169,8 @@ def torn_files(inventory: Inventory, settings: Settings) -> list[tuple[LandedFil
     Another log under its name does not hold the lines: with what is left of them they would go.
     """
     torn = inventory.torn(Kept.load(settings.state).has_requests)
+    if torn:  # unless `clean` has removed the lines since, which it notes before
+        torn = inventory.torn(Kept.load(settings.state).has_requests)
     listed = {item.sighting for item in inventory.listed(settings)} if torn else set()
     return [(file, not listed.isdisjoint(file.sightings)) for file in torn]
 

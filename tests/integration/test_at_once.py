@@ -24,6 +24,7 @@ from temporal_assets.settings import load_settings
 from temporal_assets.storage import catalogue, landing
 from temporal_assets.storage.integrity import DamagedFile
 from temporal_assets.storage.inventory import Inventory
+from temporal_assets.storage.kept import Kept, keep
 from temporal_assets.storage.landing import LandingReport, refresh
 from temporal_assets.storage.store import MissingPartition, Store
 from tests import logs
@@ -327,3 +328,26 @@ def test_reading_all_days_while_one_is_removed_gives_the_others(
     assert sorted(set(found["day"].to_pylist())) == DAYS[1:]
     with pytest.raises(MissingPartition):
         Artifacts(state).read("page_views", FIRST)
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_lines_that_are_removed_for_their_age_meanwhile_are_not_missed(
+    state: Path, monkeypatch: pytest.MonkeyPatch, *, is_there: bool
+) -> None:
+    """Neither are they read again, where their log is still there."""
+    (one := Process(state)).run()
+    load = Kept.load
+
+    def removing(folder: Path) -> Kept:
+        monkeypatch.setattr(Kept, "load", load)
+        before = load(folder)
+        keep(folder, MIDDLE, None)
+        one.inventory.drop_lines(FIRST)
+        return before
+
+    if not is_there:
+        (state.parent / "logs" / f"access-{FIRST}.log").unlink()
+    monkeypatch.setattr(Kept, "load", removing)
+    assert refresh(one.settings).torn == ()
+    assert Kept.load(state).requests == MIDDLE
+    assert Inventory.load(one.settings).bytes_of(FIRST) == 0
