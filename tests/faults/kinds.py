@@ -20,9 +20,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from temporal_assets import notebook
+from temporal_assets import notebook, retention
+from temporal_assets.settings import load_settings
+from temporal_assets.storage import catalogue
+from temporal_assets.storage.inventory import Inventory
+from temporal_assets.storage.store import Store
 from tests import logs
-from tests.faults.world import FIRST, LAST, Ended, Lost, World, in_child, published, work
+from tests.faults.world import FIRST, LAST, Ended, Lost, World, at_once, in_child, published, work
 
 _NOBODY: Final = 65534
 _MIB: Final = 1 << 20
@@ -84,6 +88,73 @@ def together(world: World, dice: random.Random, folder: Path) -> Outcome:
         raise Lost(f"two at once: {ended.status} {ended.text}, the other {status}")
     world.is_sound(state)
     return Outcome(True, world.recovers(state), "both ended well")
+
+
+def crowd(world: World, dice: random.Random, folder: Path) -> Outcome:
+    """Two processes at once on a disk that fills up, each of them possibly killed."""
+    with Disk(folder / "disk", 64 * _MIB) as disk:
+        state = world.begin(disk.place / "state", dice)
+        disk.change(f"size={_used(disk.place) + 8192 + int(dice.random() ** 2 * 900_000)}")
+        moments = [dice.choice((None, dice.uniform(0, 2) * world.usual)) for _ in range(2)]
+        ended = at_once(
+            lambda: in_child(lambda: work(state), kill_after=moments[0]),
+            lambda: in_child(
+                lambda: work(state), kill_after=moments[1], prepare=_late(world, dice)
+            ),
+        )
+        for one in ended:
+            is_sentence(one, "the disk of the state folder is full")
+        disk.change(f"size={64 * _MIB}")
+        world.is_sound(state)
+        struck = any(one.status != "done" for one in ended)
+        return Outcome(struck, world.recovers(state), max(one.text for one in ended))
+
+
+def cleaning(world: World, dice: random.Random, folder: Path) -> Outcome:
+    """Days that are too old removed, possibly killed, while others make and read them."""
+    shutil.copytree(world.calm_state, state := folder / "state")
+    for asset in ("requests", "page_views", "transits"):  # of which there is something to make
+        shutil.rmtree(state / "tables" / asset / f"day={LAST}")
+    kill_after = dice.choice((None, dice.uniform(0, 1) * world.usual))
+    cleaned, worked, read = at_once(
+        lambda: in_child(lambda: _clean(state), kill_after=kill_after, prepare=_late(world, dice)),
+        lambda: in_child(lambda: work(state)),
+        lambda: in_child(lambda: _read_for(state, world.usual)),
+    )
+    if cleaned.status not in ("done", "killed") or {worked.status, read.status} != {"done"}:
+        raise Lost(f"cleaning {cleaned}, work {worked}, reading {read}")
+    world.is_sound(state)
+    world.must(in_child(lambda: _clean(state)))
+    world.must(in_child(lambda: work(state)))
+    world.is_as_calm(state, ("page_views", "transits", "page_totals", "page_histories"))
+    if left := [name for name in published(state) if name.startswith(f"requests/day={FIRST}")]:
+        raise Lost(f"removed days are there again: {left}")
+    return Outcome(True, 1, f"read {read.value} times")
+
+
+def _clean(state: Path) -> None:
+    """What `clean --yes` does where lines and requests of two days are kept."""
+    settings = load_settings(state, retention={"requests_days": 2})
+    store, inventory = Store.open(settings), Inventory.load(settings)
+    retention.carry_out(retention.plan(store, inventory, settings), store, inventory, settings)
+    catalogue.refresh(store)
+
+
+def _read_for(state: Path, seconds: float) -> int:
+    """How often everything could be read and asked for."""
+    end, count = time.monotonic() + seconds, 0
+    while time.monotonic() < end:
+        artifacts = notebook.Artifacts(state)
+        for asset in ("requests", "page_views"):
+            artifacts.query(f"SELECT count(*) FROM {asset}").to_pylist()  # noqa: S608
+            artifacts.read(asset)
+        count += 1
+    return count
+
+
+def _late(world: World, dice: random.Random) -> Callable[[], None]:
+    seconds = dice.uniform(0, 0.3) * world.usual
+    return lambda: time.sleep(seconds)
 
 
 # The disk --------------------------------------------------------------------------------------
@@ -454,6 +525,8 @@ Kind = Callable[[World, random.Random, Path], Outcome]
 KINDS: Final[dict[str, tuple[Kind, int]]] = {
     "kill": (kill, 130),
     "together": (together, 40),
+    "crowd": (crowd, 40),
+    "cleaning": (cleaning, 20),
     "full_disk": (full_disk, 60),
     "file_limit": (file_limit, 20),
     "read_only": (read_only, 20),

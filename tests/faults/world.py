@@ -18,7 +18,7 @@ import time
 import traceback
 from collections.abc import Callable, Collection
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -94,17 +94,30 @@ def in_child(
     prepare: Callable[[], None] = lambda: None,
 ) -> Ended:
     """Run a task in a forked process, killing it after some seconds if it is still there."""
+    return _end(*_begin(task, prepare), kill_after)
+
+
+def at_once(*tasks: Callable[[], Ended]) -> list[Ended]:
+    """How tasks, each of them an `in_child`, end that are begun together."""
+    begun = [_begin(lambda task=task: asdict(task())) for task in tasks]
+    ended = [_end(child, seen) for child, seen in begun]
+    return [Ended(**one.value) if one.status == "done" else one for one in ended]
+
+
+def _begin(task: Callable[[], Any], prepare: Callable[[], None] = lambda: None) -> tuple[int, int]:
     seen, told = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(seen)
         _live(task, prepare, told)
     os.close(told)
+    return child, seen
+
+
+def _end(child: int, seen: int, kill_after: float | None = None) -> Ended:
     text = _wait(child, seen, kill_after)
     os.close(seen)
-    if not text:
-        return Ended("killed")
-    return Ended(**json.loads(text))
+    return Ended(**json.loads(text)) if text else Ended("killed")
 
 
 def _live(task: Callable[[], Any], prepare: Callable[[], None], told: int) -> None:
