@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -31,14 +32,14 @@ def made_of_views() -> list[WindowAsset]:
 
 
 class Histories:
-    """Windows of pages `https://a.example/00000`, ... or of those named; one day may be missing."""
+    """Windows of pages `https://a.example/00000`, ... or of those named; days may be missing."""
 
     def __init__(
         self,
         engine: Engine,
         root: Path,
         views: np.ndarray,
-        missing: int | None = None,
+        missing: int | Collection[int] | None = None,
         urls: list[str] | None = None,
         **settings: Any,
     ) -> None:
@@ -50,7 +51,8 @@ class Histories:
         self.urls = urls or [f"https://a.example/{page:05}" for page in range(len(views))]
         self.store, self.engine = Store.open(self.settings), engine
         self.day = FIRST + (self.days - 1) * ONE
-        self.observed = np.arange(self.days) != missing
+        absent = {missing} if isinstance(missing, int) else set(missing or ())
+        self.observed = np.array([n not in absent for n in range(self.days)])
         self.views[:, ~self.observed] = 0
         for n in np.flatnonzero(self.observed):
             self._publish_views(FIRST + int(n) * ONE, self.views[:, n])

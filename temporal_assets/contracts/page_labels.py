@@ -121,8 +121,9 @@ PAGE_LABELS: Final = Table(
         no_rows(
             "scores_in_range",
             "page_labels",
+            # Of the first m days only one may be there: all views on it, of a life of the window.
             "phi_n < 0 OR phi_n > 1 OR isnan(phi_n) OR isnan(concentration) OR concentration < 0"
-            " OR concentration * m > $window_days + 0.000001",
+            " OR concentration > $window_days + 0.000001",
             protects="Scores are compared between pages and days.",
             remedy=_AT_FAULT,
         ),

@@ -27,7 +27,8 @@ class Concentration:
     """One row per page."""
 
     value: NDArray[np.float64]
-    """C, between 0 and L / m; 1 where it is undefined."""
+    """C, between 0 and L / m, or L / k where k of the first m days are there; 1 where it is
+    undefined."""
     first_share: NDArray[np.float64]
     """Raw share of the views in the first m days; 0 for pages without views."""
     is_defined: NDArray[np.bool_]

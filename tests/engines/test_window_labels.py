@@ -25,7 +25,7 @@ from temporal_assets.windows.page_labels import PAGE_LABELS
 from tests.histories import Histories
 
 
-@pytest.fixture(scope="module", params=[None, 11], ids=["all days", "a day missing"])
+@pytest.fixture(scope="module", params=[None, 11, (3, 4)], ids=["all days", "a day missing", "two"])
 def here(
     engine: Engine, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Histories:
@@ -34,7 +34,9 @@ def here(
     one_day[0, 9] = 70
     young = np.zeros((1, 30), np.int64)
     young[0, 27:] = 40
-    everything = np.concatenate([views, one_day, young])
+    first_alone = np.zeros((1, 30), np.int64)
+    first_alone[0, [2, 29]] = 70, 1  # where two days are missing, of its first three only one is there
+    everything = np.concatenate([views, one_day, first_alone, young])
     return Histories(engine, tmp_path_factory.mktemp("state"), everything, request.param)
 
 
@@ -76,7 +78,7 @@ def test_pages_are_fitted_in_batches_that_do_not_matter(
 
 def test_pages_without_a_curve_say_why(here: Histories) -> None:
     rows = {one["url"]: one for one in here.store.read("interest_curves", here.day).to_pylist()}
-    *_, one_day, young = sorted(rows)
+    *_, one_day, _, young = sorted(rows)
     assert rows[one_day] | {"day": None} == {
         "day": None,
         "site": "a.example",
