@@ -1,8 +1,9 @@
 -- news_prefixes: where the walk from each root stops (NP 5.2): sections above the threshold that
---   lie under no such section; ours goes on where one beneath is certainly not worth it; those
---   that too few clients know are left out, and those of hosts that have gone quiet
+--   lie under no such section; ours goes on where one beneath is certainly not worth it, the more
+--   certainly the more there are beneath; those that too few clients know are left out, and those
+--   of hosts that have gone quiet
 -- inputs: scored_prefixes, section_paths, site_activity
--- parameters: day, min_pages, threshold, confidence, splits_mixed, min_clients, drops_quiet, recent_days, quiet_days, quiet_share
+-- parameters: day, min_pages, threshold, confidence, doubt, splits_mixed, min_clients, drops_quiet, recent_days, quiet_days, quiet_share
 -- output: news_prefixes
 -- grain: prefix
 WITH enough AS (
@@ -18,10 +19,9 @@ good AS (
             SELECT section_paths.prefix
             FROM section_paths
             INNER JOIN enough ON enough.prefix = section_paths.section
-            WHERE
-                $splits_mixed
-                AND ceiling <= $threshold
-                AND section_paths.prefix <> section_paths.section
+            WHERE $splits_mixed AND section_paths.prefix <> section_paths.section
+            GROUP BY section_paths.prefix
+            HAVING min(chance) * CAST(count(*) AS DOUBLE) <= $doubt
         )
 ),
 

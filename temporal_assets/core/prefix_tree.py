@@ -7,8 +7,10 @@ The score of a section is the share of news among all pages in it and beneath. T
 each root and stops at the first section whose score is above the threshold; otherwise it goes on
 to the sections beneath. Ours differs in what it compares: a section needs `min_pages` pages, it is
 Wilson's lower bound of its score that must be above the threshold, and no section beneath may be
-certainly below it: a portal is split, and its evergreen folder left out. A walk that stops gives no
-prefix that lies under another.
+certainly below it: a portal is split, and its evergreen folder left out. The more sections there
+are beneath, the surer that must be (Bonferroni): of sixty folders of a day each, one or two look
+evergreen by chance, and what the walk would go down to are folders of days that are over. A walk
+that stops gives no prefix that lies under another.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from temporal_assets.core.proportions import PLAIN, lower_bound, share, upper_bound
+from temporal_assets.core.proportions import PLAIN, chance_of_less, lower_bound, share
 from temporal_assets.core.texts import Flags, Floats, Int32s
 from temporal_assets.core.url_sections import SectionTrees
 
@@ -69,8 +71,8 @@ def score_sections(
     enough = n >= max(rule.min_pages, 1)
     good = enough & (bound > rule.threshold)
     if rule.splits_mixed:
-        bad = enough & (upper_bound(score, n, rule.confidence) <= rule.threshold)
-        good &= ~_has_beneath(parent, bad)
+        chance = chance_of_less(score, n, rule.threshold)
+        good &= _chance_beneath(parent, chance, enough) > 1 - rule.confidence
     is_prefix: Flags = _walk(parent, good)
     return PrefixScores(score, bound, is_prefix)
 
@@ -96,13 +98,20 @@ def news_prefixes(
 
 
 @njit(nogil=True, cache=True)
-def _has_beneath(parent: Int32s, flags: Flags) -> Flags:
-    """Sections with a flagged one beneath them."""
-    found = np.zeros(len(parent), np.bool_)
+def _chance_beneath(parent: Int32s, chance: Floats, enough: Flags) -> Floats:
+    """The smallest chance of a section beneath, times the sections that it is the smallest of.
+
+    That is more than the chance that any of them is so small; where there are none it is infinite.
+    """
+    least = np.full(len(parent), np.inf)
+    count = np.zeros(len(parent))
     for section in range(len(parent) - 1, -1, -1):
-        if parent[section] >= 0 and (flags[section] or found[section]):
-            found[parent[section]] = True
-    return found
+        above = parent[section]
+        if above >= 0:
+            own = chance[section] if enough[section] else np.inf
+            least[above] = min(least[above], least[section], own)
+            count[above] += count[section] + enough[section]
+    return np.where(count > 0, least * count, np.inf)
 
 
 @njit(nogil=True, cache=True)

@@ -1,7 +1,7 @@
 """How large a share of pages surely is, when only so many were seen.
 
-Here: Wilson's lower bound, and how many pages a share of views is worth. Not here: what the shares
-are of (`site_scores`, `prefix_tree`).
+Here: Wilson's bounds, the chance of a share so low, and how many pages a share of views is worth.
+Not here: what the shares are of (`site_scores`, `prefix_tree`).
 
 Of a site with two pages, both temporal, nothing is known but that: its share is 1, its bound 0.43
 at 95 %. Confidence 0.5 makes the bound the share itself, which is the papers' rule.
@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 Floats = NDArray[np.float64]
 
@@ -54,6 +54,18 @@ def upper_bound(share: ArrayLike, count: ArrayLike, confidence: float) -> Floats
     """Wilson's one-sided upper bound, no less than the share; 1 for no cases."""
     p, n = np.asarray(share, np.float64), np.asarray(count, np.float64)
     return np.where(n > 0, 1 - lower_bound(1 - p, n, confidence), 1.0)
+
+
+def chance_of_less(share: ArrayLike, count: ArrayLike, truth: float) -> Floats:
+    """How likely so small a share is by chance where it is `truth`; 1 for no cases.
+
+    It is at most 1 - confidence exactly where Wilson's upper bound is at most `truth`.
+    """
+    p, n = np.asarray(share, np.float64), np.asarray(count, np.float64)
+    if not 0 < truth < 1:
+        return np.ones(np.broadcast(p, n).shape)  # no share is below 0; no threshold is 1
+    chance: Floats = ndtr((p - truth) * np.sqrt(n / (truth * (1 - truth))))
+    return np.where(n > 0, chance, 1.0)
 
 
 def effective_count(total: ArrayLike, squares: ArrayLike) -> Floats:

@@ -13,7 +13,7 @@ import pyarrow as pa
 from temporal_assets import contracts
 from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.core.prefix_tree import PAPER_RULE, PrefixRule
-from temporal_assets.core.proportions import lower_bound, share, upper_bound
+from temporal_assets.core.proportions import chance_of_less, lower_bound, share
 from temporal_assets.settings import Settings
 from temporal_assets.windows.asset import Job, WindowAsset
 from temporal_assets.windows.prefix_trees import PREFIX_TREES
@@ -30,7 +30,7 @@ _SCORED: Final = passing(
         *contracts.PREFIX_TREES.columns,
         ColumnSpec("score", Type.DOUBLE, "Share of news."),
         ColumnSpec("bound", Type.DOUBLE, "Lower bound of `score`."),
-        ColumnSpec("ceiling", Type.DOUBLE, "Upper bound of `score`."),
+        ColumnSpec("chance", Type.DOUBLE, "Of so low a score where the threshold is the truth."),
     ),
 )
 
@@ -49,7 +49,7 @@ _OLD_ENOUGH: Final = {"news": "aged_pages", "temporal": "curve_pages"}
 
 
 def score_prefixes(
-    batch: pa.RecordBatch, label: str, confidence: float, counted: str
+    batch: pa.RecordBatch, label: str, rule: PrefixRule, counted: str
 ) -> pa.RecordBatch:
     """Rows of `prefix_trees` with their share of news; `news_pages` are those that count.
 
@@ -61,8 +61,8 @@ def score_prefixes(
         "pages": batch.column(counted),
         "news_pages": news,
         "score": pa.array(score),
-        "bound": pa.array(lower_bound(score, pages, confidence)),
-        "ceiling": pa.array(upper_bound(score, pages, confidence)),
+        "bound": pa.array(lower_bound(score, pages, rule.confidence)),
+        "chance": pa.array(chance_of_less(score, pages, rule.threshold)),
     }
     schema = _SCORED.arrow_schema
     columns = [made[name] if name in made else batch.column(name) for name in schema.names]
@@ -75,9 +75,7 @@ def _make(job: Job) -> Sequence[Path]:
     prefixes = job.settings.prefixes
     # What is too young to be news says nothing of a folder; the paper does not ask.
     counted = "pages" if prefixes.rule == "paper" else _OLD_ENOUGH[prefixes.label]
-    kernel = partial(
-        score_prefixes, label=prefixes.label, confidence=rule.confidence, counted=counted
-    )
+    kernel = partial(score_prefixes, label=prefixes.label, rule=rule, counted=counted)
     scored = job.engine.apply(kernel, trees, _SCORED, job.out, _BATCH_ROWS)
     inputs = {
         "scored_prefixes": [str(path) for path in scored],
@@ -89,6 +87,7 @@ def _make(job: Job) -> Sequence[Path]:
         "threshold": rule.threshold,
         "min_pages": rule.min_pages,
         "confidence": rule.confidence,
+        "doubt": 1 - rule.confidence,
         "splits_mixed": rule.splits_mixed,
         "min_clients": job.settings.privacy.min_clients,
         "drops_quiet": prefixes.quiet == "drop",

@@ -35,7 +35,8 @@ def here(
     young = np.zeros((1, 30), np.int64)
     young[0, 27:] = 40
     first_alone = np.zeros((1, 30), np.int64)
-    first_alone[0, [2, 29]] = 70, 1  # where two days are missing, of its first three only one is there
+    # Where two days are missing, only one of its first three is there.
+    first_alone[0, [2, 29]] = 70, 1
     everything = np.concatenate([views, one_day, first_alone, young])
     return Histories(engine, tmp_path_factory.mktemp("state"), everything, request.param)
 

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from temporal_assets.core.prefix_tree import PAPER_RULE, PrefixRule, news_prefixes, score_sections
+from temporal_assets.core.proportions import chance_of_less, upper_bound
 from temporal_assets.core.texts import texts
 from temporal_assets.core.url_sections import SectionTrees, section_trees
 from temporal_assets.core.whole_sections import whole_sections
@@ -64,6 +65,36 @@ def test_a_good_site_is_taken_without_its_bad_section() -> None:
     ]
     # Of one page nothing is certain: it splits nothing.
     assert chosen(portal | {"topics/1": False}, PrefixRule()) == ["website.example/"]
+
+
+def test_a_day_without_news_does_not_split_a_folder_of_days() -> None:
+    days = {f"2026/{day:02}/{n}": day != 7 for day in range(40) for n in range(3)}
+    # No news in three where 0.4 are is chance once in 13 times, so in three of forty folders.
+    assert chosen(days, PrefixRule()) == ["website.example/"]
+    assert chosen(dict(list(days.items())[18:24]), PrefixRule()) == ["website.example/2026/06/"]
+    # No news in eleven is once in 295 times, and there are 42 folders: 42 / 295 is below 0.2.
+    care = {f"care/{n}": False for n in range(11)}
+    assert chosen(days | care, PrefixRule()) == ["website.example/2026/"]
+    care.pop("care/0")  # of ten, once in 204 times
+    assert chosen(days | care, PrefixRule()) == ["website.example/"]
+
+
+@given(
+    st.integers(1, 400), st.floats(0, 1), st.floats(0.01, 0.99), st.sampled_from([0.5, 0.8, 0.95])
+)
+def test_the_chance_of_a_share_is_what_its_bound_inverts(
+    count: int, part: float, truth: float, confidence: float
+) -> None:
+    share = round(part * count) / count
+    bound = float(upper_bound(share, count, confidence))
+    chance = float(chance_of_less(share, count, truth))
+    if abs(bound - truth) > 1e-9:
+        assert (bound < truth) == (chance < 1 - confidence)
+
+
+def test_no_share_is_less_than_nothing() -> None:
+    assert chance_of_less([0.0, 0.5], [9, 9], 0.0).tolist() == [1.0, 1.0]
+    assert chance_of_less([0.0], [0], 0.4).tolist() == [1.0]
 
 
 def test_prefixes_learned_from_some_pages_reach_others() -> None:
