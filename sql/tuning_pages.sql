@@ -1,6 +1,6 @@
 -- tuning_pages: what choosing weights and thresholds of lists needs to know of each page
 -- inputs: page_labels, page_histories
--- parameters: none
+-- parameters: day
 -- output: tuning_pages
 -- grain: url
 SELECT
@@ -10,6 +10,8 @@ SELECT
     is_news,
     -- The label of a page that nothing is known of is no truth.
     phi_n IS NOT NULL AND has_concentration AS is_known,
+    -- No younger page can be news, whatever its views are.
+    is_news OR date_diff('day', birth, $day) + 1 > m * p AS is_aged,
     birth,
     total
 FROM page_labels

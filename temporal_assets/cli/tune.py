@@ -18,6 +18,7 @@ from temporal_assets.cli.options import Json, State, existing_settings, invocati
 from temporal_assets.cli.windows import Day, window_day
 
 if TYPE_CHECKING:
+    from temporal_assets.core.list_tuning import PrefixTrial, SiteTrial
     from temporal_assets.settings import Settings
     from temporal_assets.storage.store import Store
     from temporal_assets.windows.tuning import Tuned
@@ -98,7 +99,6 @@ def _report(tuned: Tuned) -> dict[str, Any]:
 
 def _show(tuned: Tuned) -> None:
     from temporal_assets.core.list_tuning import best_prefixes, best_sites
-    from temporal_assets.core.prefix_tree import PAPER_RULE
 
     console.write(
         f"Window up to {tuned.day}: learned from {tuned.learned_pages:,} pages born up to"
@@ -109,7 +109,10 @@ def _show(tuned: Tuned) -> None:
         "Sites, by alpha:beta with its best K",
         ("alpha", "beta", "K", "precision", "recall", "F", ""),
         [
-            (one.scoring.alpha, one.scoring.beta, one.top_k, *_numbers(one), _mark(one is best))
+            (
+                *(one.scoring.alpha, one.scoring.beta, one.top_k, *_numbers(one)),
+                _marks(best=one is best, in_use=one is tuned.sites[0]),
+            )
             for one in tuned.sites
         ],
     )
@@ -118,33 +121,41 @@ def _show(tuned: Tuned) -> None:
         ("weight", "other sites", "views covered", "precision", "recall", "F"),
         [(one.weight, one.changed, one.views, *_numbers(one)) for one in tuned.page_shares],
     )
-    ranked = sorted(tuned.prefixes, key=lambda one: -one.outcome.f_measure)
+    in_use, paper, *_ = tuned.prefixes
+    ranked = sorted(tuned.prefixes[2:], key=lambda one: -one.outcome.f_measure)
     rule = best_prefixes(tuned.prefixes)
-    shown = [rule, *(one for one in ranked if one is not rule)][:_SHOWN]
-    paper = next(one for one in tuned.prefixes if one.rule == PAPER_RULE)
+    first = [rule, *(one for one in ranked if one is not rule)][:_SHOWN]
     console.show_table(
-        f"Prefixes: the best {_SHOWN} of {len(ranked) - 1} rules, and the paper's",
+        f"Prefixes: the best {_SHOWN} of {len(ranked)} rules, that in use and the paper's",
         ("threshold", "confidence", "min_pages", "prefixes", "precision", "recall", "F", ""),
         [
             (
                 *(one.rule.threshold, one.rule.confidence, one.rule.min_pages, one.prefixes),
                 *_numbers_of(one.outcome.precision, one.outcome.recall, one.outcome.f_measure),
-                _mark(one is rule) or ("paper" if one is paper else ""),
+                _marks(best=one is rule, in_use=one is in_use, paper=one is paper),
             )
-            for one in (shown if paper in shown else [*shown, paper])
+            for one in (*first, *(one for one in (in_use, paper) if one not in first))
         ],
     )
-    console.write(
-        "For settings.toml:\n"
-        f"[sites]\nalpha = {best.scoring.alpha}\nbeta = {best.scoring.beta}\n"
-        f"top_k = {max(best.top_k, 1)}\n"
-        f'[prefixes]\nrule = "confident"\nthreshold = {rule.rule.threshold}\n'
-        f"confidence = {rule.rule.confidence}\nmin_pages = {rule.rule.min_pages}"
-    )
+    console.write(_advice(tuned, best, rule))
 
 
-def _mark(is_best: bool) -> str:
-    return "best" if is_best else ""
+def _advice(tuned: Tuned, best: SiteTrial, rule: PrefixTrial) -> str:
+    """Lines for `settings.toml`, of what is better than what is there."""
+    lines = []
+    if best is not tuned.sites[0]:
+        lines += ["[sites]", f"alpha = {best.scoring.alpha}", f"beta = {best.scoring.beta}"]
+        lines += [f"top_k = {best.top_k}"]
+    if rule is not tuned.prefixes[0]:
+        lines += ["[prefixes]", 'rule = "confident"', f"threshold = {rule.rule.threshold}"]
+        lines += [f"confidence = {rule.rule.confidence}", f"min_pages = {rule.rule.min_pages}"]
+    if not lines:
+        return "Nothing that was tried is better than the settings in use."
+    return "\n".join(["For settings.toml:", *lines])
+
+
+def _marks(**said: bool) -> str:
+    return ", ".join(name.replace("_", " ") for name, holds in said.items() if holds)
 
 
 def _numbers(trial: Any) -> tuple[str, ...]:

@@ -33,10 +33,11 @@ SUPPORTS: Final = (1, 3, 5, 10, 20)
 
 @dataclass(frozen=True, slots=True)
 class SiteTrial:
-    """One ratio of alpha and beta with its best length of the list."""
+    """One ratio of alpha and beta with its best length of the list; or those in use."""
 
     scoring: Scoring
     top_k: int
+    """That of the settings, where no shorter or longer list is better."""
     precision: float
     recall: float
     f: float
@@ -70,22 +71,25 @@ def tune_sites(
     judged: Counts,
     names: Sequence[str],
     scoring: Scoring,
+    top_k: int,
     alphas: Sequence[float] = ALPHAS,
 ) -> list[SiteTrial]:
-    """Every alpha with its best K, in the order of `alphas`.
+    """The scoring and K in use, then every alpha with its best K, in the order of `alphas`.
 
     `learned` and `judged` count different pages of the same sites.
     """
     all_temporal = int(judged.temporal_pages.sum())
-    whole = alphas[-1]
-    trials = []
-    for alpha in alphas:
-        tried = replace(scoring, alpha=alpha, beta=whole - alpha)
+
+    def trial(tried: Scoring, chooses: bool) -> SiteTrial:
         curve = list_curve(ranking(learned, names, tried), judged, all_temporal)
-        k = curve.best()
+        used, best = min(top_k, len(curve.f)), curve.best()
+        k = best if chooses and best and curve.f[best - 1] > curve.f[used - 1] else used
         at = (curve.precision[k - 1], curve.recall[k - 1], curve.f[k - 1]) if k else (0.0,) * 3
-        trials.append(SiteTrial(tried, k, *map(float, at)))
-    return trials
+        return SiteTrial(tried, top_k if k == used else k, *map(float, at))
+
+    whole = alphas[-1]
+    grid = (replace(scoring, alpha=alpha, beta=whole - alpha) for alpha in alphas)
+    return [trial(scoring, chooses=False), *(trial(tried, chooses=True) for tried in grid)]
 
 
 def page_share_effect(
@@ -117,18 +121,19 @@ def tune_prefixes(
     is_news: ArrayLike,
     learned: ArrayLike,
     judged: ArrayLike,
+    in_use: PrefixRule,
     thresholds: Sequence[float] = THRESHOLDS,
     confidences: Sequence[float] = CONFIDENCES,
     supports: Sequence[int] = SUPPORTS,
 ) -> list[PrefixTrial]:
-    """The paper's rule and those of the grid.
+    """The rule in use, the paper's and those of the grid.
 
     `learned` and `judged` flag different pages of `trees`.
     """
     news, judge = np.asarray(is_news, np.bool_), np.asarray(judged, np.bool_)
     trials = []
     grid = product(thresholds, supports, confidences)
-    for rule in (PAPER_RULE, *(PrefixRule(*cell) for cell in grid)):
+    for rule in (in_use, PAPER_RULE, *(PrefixRule(*cell) for cell in grid)):
         chosen = news_prefixes(trees, news, rule, learned)
         found = outcome(news[judge], trees.covered(chosen)[judge])
         trials.append(PrefixTrial(rule, int(chosen.sum()), found))
@@ -136,16 +141,25 @@ def tune_prefixes(
 
 
 def best_sites(trials: Sequence[SiteTrial]) -> SiteTrial:
-    """The largest F; of equals the one nearest to equal weights, which depends on neither alone."""
-    return max(trials, key=lambda one: (one.f, -abs(one.scoring.page_share - 0.5)))
+    """The largest F; of equals the first, which is in use, or the nearest to equal weights.
+
+    Equal weights depend on neither share alone.
+    """
+    in_use = trials[0]
+    return max(trials, key=lambda one: (one.f, one is in_use, -abs(one.scoring.page_share - 0.5)))
 
 
 def best_prefixes(trials: Sequence[PrefixTrial]) -> PrefixTrial:
-    """The rule of the grid with the largest F; of equals the most careful one."""
+    """The rule in use or of the grid with the largest F; of equals that in use.
+
+    Of others that are equal the most careful; the paper's is shown beside them.
+    """
+    in_use = trials[0]
     return max(
-        (one for one in trials if one.rule != PAPER_RULE),
+        (one for one in trials if one is in_use or one.rule != PAPER_RULE),
         key=lambda one: (
             one.outcome.f_measure,
+            one is in_use,
             one.rule.confidence,
             one.rule.min_pages,
             one.rule.threshold,

@@ -35,6 +35,7 @@ from temporal_assets.engines.base import Engine
 from temporal_assets.logs.domains import registrable_domain
 from temporal_assets.settings import Settings
 from temporal_assets.storage.store import Store
+from temporal_assets.windows.news_prefixes import rule_of
 from temporal_assets.windows.scored import scoring_of
 
 _PAGES: Final = passing(
@@ -47,6 +48,7 @@ _PAGES: Final = passing(
         ColumnSpec("is_temporal", Type.BOOLEAN, "By the curve."),
         ColumnSpec("is_news", Type.BOOLEAN, "By concentration."),
         ColumnSpec("is_known", Type.BOOLEAN, "Both labels say something."),
+        ColumnSpec("is_aged", Type.BOOLEAN, "Old enough to be news."),
         ColumnSpec("birth", Type.DATE, "First day with views."),
         ColumnSpec("total", Type.BIGINT, "Views in the window."),
     ),
@@ -66,8 +68,10 @@ class Tuned:
     learned_pages: int
     judged_pages: int
     sites: list[SiteTrial]
+    """Those in use first."""
     page_shares: list[ShareTrial]
     prefixes: list[PrefixTrial]
+    """The rule in use first."""
 
 
 def tune(
@@ -90,15 +94,22 @@ def tune(
         return count(of[rows], temporal, views, len(listed))
 
     scoring = scoring_of(settings)
-    is_label = pages[f"is_{settings.prefixes.label}"]
+    label = settings.prefixes.label
+    told = pages["is_aged"] if label == "news" else np.ones(len(born_late), np.bool_)
     return Tuned(
         day,
         learned_until,
         int(learned.sum()),
         int(judged.sum()),
-        tune_sites(counts(learned), counts(judged), listed, scoring),
+        tune_sites(counts(learned), counts(judged), listed, scoring, settings.sites.top_k),
         page_share_effect(counts(learned), counts(judged), listed, scoring, settings.sites.top_k),
-        tune_prefixes(section_trees(from_arrow(pages["url"])), is_label, learned, judged),
+        tune_prefixes(
+            section_trees(from_arrow(pages["url"])),
+            pages[f"is_{label}"],
+            learned & told,
+            judged & told,
+            rule_of(settings),
+        ),
     )
 
 
@@ -106,11 +117,11 @@ def _pages(store: Store, engine: Engine, day: dt.date) -> dict[str, Any]:
     """Columns by name; `url` stays in Arrow."""
     inputs = {name: store.files(name, day) for name in ("page_labels", "page_histories")}
     with store.scratch() as scratch:
-        made = engine.query("tuning_pages", inputs, {}, _PAGES, scratch)
+        made = engine.query("tuning_pages", inputs, {"day": day}, _PAGES, scratch)
         table = pa.concat_tables([pq.read_table(path) for path in made]).combine_chunks()
     numbers = {
         name: table.column(name).to_numpy()
-        for name in ("is_temporal", "is_news", "is_known", "total")
+        for name in ("is_temporal", "is_news", "is_known", "is_aged", "total")
     }
     birth = table.column("birth").to_numpy().astype("datetime64[D]")
     url = pa.concat_arrays(table.column("url").chunks) if len(table) else pa.array([], pa.string())

@@ -265,6 +265,7 @@ def test_tuning_on_an_earlier_window(demo: Demo) -> None:
     said = json.loads(demo.run("tune", "--json").stdout)
     assert said["best_sites"]["f"] == max(one["f"] for one in said["sites"])
     assert said["best_prefixes"]["outcome"]["temporal"] > 0
+    assert (said["prefixes"][0]["rule"]["threshold"], said["sites"][0]["top_k"]) == (0.4, 100)
     assert said["learned_pages"] + said["judged_pages"] <= len(demo.rows("page_labels", day))
     late = demo.run("tune", "--learn-until", day)
     assert (late.exit_code, "--learn-until must be before" in late.stderr) == (2, True)

@@ -15,7 +15,7 @@ from temporal_assets.core.list_tuning import (
     tune_sites,
 )
 from temporal_assets.core.metrics import f_measure, precision, recall
-from temporal_assets.core.prefix_tree import PAPER_RULE
+from temporal_assets.core.prefix_tree import PAPER_RULE, PrefixRule
 from temporal_assets.core.proportions import effective_count, lower_bound, share
 from temporal_assets.core.site_scores import (
     PAPER,
@@ -124,12 +124,30 @@ def test_tuned_sites_are_judged_by_other_pages() -> None:
     # By pages, `a` is better; by views, `b` is. What comes later is `b`.
     learned = counts((10, 9, 1000, 100, 1e5), (10, 1, 1000, 900, 1e5))
     judged = counts((10, 0, 10, 0, 10.0), (10, 10, 10, 10, 10.0))
-    trials = tune_sites(learned, judged, ["a", "b"], PAPER)
+    trials = tune_sites(learned, judged, ["a", "b"], PAPER, 2)
     best = best_sites(trials)
     assert (best.scoring.alpha, best.scoring.beta) == (2.0, 3.0)
     assert (best.top_k, best.precision, best.recall, best.f) == (1, 1.0, 1.0, 1.0)
     by_pages = trials[-1]
     assert (by_pages.scoring.beta, by_pages.top_k, by_pages.f) == (0.0, 2, pytest.approx(2 / 3))
+    in_use = trials[0]
+    assert (in_use.scoring, in_use.top_k, in_use.f) == (PAPER, 2, pytest.approx(2 / 3))
+
+
+def test_what_is_in_use_is_left_where_nothing_is_better() -> None:
+    """One site, whatever the weights and the length: no reason for a list of one."""
+    one = counts((10, 9, 1000, 100, 1e5))
+    trials = tune_sites(one, one, ["a"], PAPER, 100)
+    assert {trial.top_k for trial in trials} == {100}
+    assert [trial.f for trial in trials] == pytest.approx([18 / 19] * len(trials))
+    assert best_sites(trials) is trials[0]
+    trees = section_trees(texts([f"https://a.example/news/{n}" for n in range(30)]))
+    learned, rule = np.arange(30) < 20, PrefixRule(0.35, 4)
+    rules = tune_prefixes(trees, [True] * 30, learned, ~learned, rule)
+    assert rules[0].rule is rule
+    assert best_prefixes(rules) is rules[0]
+    none = tune_sites(one, one, ["a"], Scoring(min_pages=11), 100)
+    assert {(trial.top_k, trial.f) for trial in none} == {(100, 0.0)}
 
 
 def test_what_the_weight_of_the_page_share_does() -> None:
@@ -156,7 +174,7 @@ def test_tuned_prefixes_are_judged_by_other_pages() -> None:
     trees = section_trees(texts([*news, *chance, *care, *later, *lasting]))
     is_news = [True] * 9 + [False] + [True] * 10 + [False] * 20 + [True] * 4 + [False] * 20
     learned = np.arange(64) < 40
-    trials = tune_prefixes(trees, is_news, learned, ~learned)
+    trials = tune_prefixes(trees, is_news, learned, ~learned, PAPER_RULE)
     best = best_prefixes(trials)
     assert best.outcome.f_measure == 1.0
     assert best.prefixes == 1
