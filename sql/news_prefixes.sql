@@ -1,7 +1,7 @@
 -- news_prefixes: where the walk from each root stops (NP 5.2): sections above the threshold that
 --   lie under no such section; ours goes on where one beneath is certainly not worth it, the more
---   certainly the more there are beneath; those that too few clients know are left out, and those
---   of hosts that have gone quiet
+--   certainly the smaller its part is; those that too few clients know are left out, and those of
+--   hosts that have gone quiet
 -- inputs: scored_prefixes, section_paths, site_activity
 -- parameters: day, min_pages, threshold, confidence, doubt, splits_mixed, min_clients, drops_quiet, recent_days, quiet_days, quiet_share
 -- output: news_prefixes
@@ -10,19 +10,22 @@ WITH enough AS (
     SELECT * FROM scored_prefixes WHERE pages >= $min_pages
 ),
 
+beneath AS (
+    SELECT section_paths.prefix AS prefix, min(chance / CAST(pages AS DOUBLE)) AS least
+    FROM section_paths
+    INNER JOIN enough ON enough.prefix = section_paths.section
+    WHERE section_paths.prefix <> section_paths.section
+    GROUP BY section_paths.prefix
+),
+
 good AS (
-    SELECT *
+    SELECT enough.*
     FROM enough
+    LEFT JOIN beneath ON beneath.prefix = enough.prefix
     WHERE
         bound > $threshold
-        AND prefix NOT IN (
-            SELECT section_paths.prefix
-            FROM section_paths
-            INNER JOIN enough ON enough.prefix = section_paths.section
-            WHERE $splits_mixed AND section_paths.prefix <> section_paths.section
-            GROUP BY section_paths.prefix
-            HAVING min(chance) * CAST(count(*) AS DOUBLE) <= $doubt
-        )
+        -- A part of the pages may be bad by chance in that part of the cases.
+        AND NOT ($splits_mixed AND coalesce(least * CAST(pages AS DOUBLE) <= $doubt, FALSE))
 ),
 
 quiet AS (

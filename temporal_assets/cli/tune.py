@@ -126,7 +126,7 @@ def _show(tuned: Tuned) -> None:
     rule = best_prefixes(tuned.prefixes)
     first = [rule, *(one for one in ranked if one is not rule)][:_SHOWN]
     console.show_table(
-        f"Prefixes: the best {_SHOWN} of {len(ranked)} rules, that in use and the paper's",
+        f"Prefixes: the best {_SHOWN} of {len(ranked)} rules and that in use, and the paper's",
         ("threshold", "confidence", "min_pages", "prefixes", "precision", "recall", "F", ""),
         [
             (

@@ -132,8 +132,8 @@ def tune_prefixes(
     """
     news, judge = np.asarray(is_news, np.bool_), np.asarray(judged, np.bool_)
     trials = []
-    grid = product(thresholds, supports, confidences)
-    for rule in (in_use, PAPER_RULE, *(PrefixRule(*cell) for cell in grid)):
+    grid = (PrefixRule(*cell) for cell in product(thresholds, supports, confidences))
+    for rule in (in_use, PAPER_RULE, *(one for one in grid if one != in_use)):
         chosen = news_prefixes(trees, news, rule, learned)
         found = outcome(news[judge], trees.covered(chosen)[judge])
         trials.append(PrefixTrial(rule, int(chosen.sum()), found))

@@ -7,10 +7,10 @@ The score of a section is the share of news among all pages in it and beneath. T
 each root and stops at the first section whose score is above the threshold; otherwise it goes on
 to the sections beneath. Ours differs in what it compares: a section needs `min_pages` pages, it is
 Wilson's lower bound of its score that must be above the threshold, and no section beneath may be
-certainly below it: a portal is split, and its evergreen folder left out. The more sections there
-are beneath, the surer that must be (Bonferroni): of sixty folders of a day each, one or two look
-evergreen by chance, and what the walk would go down to are folders of days that are over. A walk
-that stops gives no prefix that lies under another.
+certainly below it: a portal is split, and its evergreen folder left out. The smaller its part of
+the pages, the surer that must be (Bonferroni, weighted by pages): of sixty folders of a day each,
+one or two look evergreen by chance, and what the walk would go down to are folders of days that are
+over. A walk that stops gives no prefix that lies under another.
 """
 
 from __future__ import annotations
@@ -71,8 +71,10 @@ def score_sections(
     enough = n >= max(rule.min_pages, 1)
     good = enough & (bound > rule.threshold)
     if rule.splits_mixed:
-        chance = chance_of_less(score, n, rule.threshold)
-        good &= _chance_beneath(parent, chance, enough) > 1 - rule.confidence
+        cases = np.maximum(n, 1)
+        chance = chance_of_less(score, n, rule.threshold) / cases
+        least = _least_beneath(parent, np.where(enough, chance, np.inf))
+        good &= least * cases > 1 - rule.confidence
     is_prefix: Flags = _walk(parent, good)
     return PrefixScores(score, bound, is_prefix)
 
@@ -98,20 +100,14 @@ def news_prefixes(
 
 
 @njit(nogil=True, cache=True)
-def _chance_beneath(parent: Int32s, chance: Floats, enough: Flags) -> Floats:
-    """The smallest chance of a section beneath, times the sections that it is the smallest of.
-
-    That is more than the chance that any of them is so small; where there are none it is infinite.
-    """
+def _least_beneath(parent: Int32s, value: Floats) -> Floats:
+    """The smallest value of the sections beneath each; infinite where there are none."""
     least = np.full(len(parent), np.inf)
-    count = np.zeros(len(parent))
     for section in range(len(parent) - 1, -1, -1):
         above = parent[section]
         if above >= 0:
-            own = chance[section] if enough[section] else np.inf
-            least[above] = min(least[above], least[section], own)
-            count[above] += count[section] + enough[section]
-    return np.where(count > 0, least * count, np.inf)
+            least[above] = min(least[above], least[section], value[section])
+    return least
 
 
 @njit(nogil=True, cache=True)

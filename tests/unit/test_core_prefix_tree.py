@@ -69,13 +69,13 @@ def test_a_good_site_is_taken_without_its_bad_section() -> None:
 
 def test_a_day_without_news_does_not_split_a_folder_of_days() -> None:
     days = {f"2026/{day:02}/{n}": day != 7 for day in range(40) for n in range(3)}
-    # No news in three where 0.4 are is chance once in 13 times, so in three of forty folders.
+    # No news in three where 0.4 are is chance once in 13 times, and they are a fortieth.
     assert chosen(days, PrefixRule()) == ["website.example/"]
     assert chosen(dict(list(days.items())[18:24]), PrefixRule()) == ["website.example/2026/06/"]
-    # No news in eleven is once in 295 times, and there are 42 folders: 42 / 295 is below 0.2.
-    care = {f"care/{n}": False for n in range(11)}
+    # No news in eight is once in 96 times, for 8 of 128 at most 0.2 / 16 = once in 80.
+    care = {f"care/{n}": False for n in range(8)}
     assert chosen(days | care, PrefixRule()) == ["website.example/2026/"]
-    care.pop("care/0")  # of ten, once in 204 times
+    care.pop("care/0")  # in seven once in 65 times, for 7 of 127 too often
     assert chosen(days | care, PrefixRule()) == ["website.example/"]
 
 
