@@ -24,7 +24,7 @@ good AS (
     LEFT JOIN beneath ON beneath.prefix = enough.prefix
     WHERE
         bound > $threshold
-        -- A part of the pages may be bad by chance in that part of the cases.
+        -- A part of the pages may be bad by chance in that part of the cases (1 for dates).
         AND NOT ($splits_mixed AND coalesce(least * CAST(pages AS DOUBLE) <= $doubt, FALSE))
 ),
 

@@ -17,6 +17,7 @@ from typing import Final
 
 import numpy as np
 
+from temporal_assets.core.dated_sections import dated_sections
 from temporal_assets.core.prefix_tree import PAPER_RULE, PrefixRule, news_prefixes
 from temporal_assets.core.site_bootstrap import SiteCounts
 from temporal_assets.core.site_scores import PAPER, Counts, Scoring, ranking, score
@@ -98,12 +99,13 @@ def choices(pages: Pages, rules: Rules, baseline: Flags | None) -> Iterator[Choi
     whole = whole_sections(pages.trees.parent, scores.score, scores.bound, enough)
     order = ranking(counts, names, rules.scoring, whole)
     yield from _lists("sections", "confident", order, len(names), rules.length)
+    dated = dated_sections(names)
     for rule, own in (("paper", PAPER_RULE), ("confident", rules.prefix)):
         for threshold in sorted({*THRESHOLDS, own.threshold}):
             used = replace(own, threshold=threshold)
             # What is too young to be news says nothing of a folder; the paper does not ask.
             counted = pages.is_known if rule == "paper" else pages.is_settled
-            found = news_prefixes(pages.trees, pages.label, used, counted)
+            found = news_prefixes(pages.trees, pages.label, used, counted, dated)
             yield Choice("prefixes", rule, threshold, threshold == own.threshold, found)
 
 

@@ -18,6 +18,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from temporal_assets.core.dated_sections import dated_sections
 from temporal_assets.core.metrics import Outcome, outcome
 from temporal_assets.core.prefix_tree import PAPER_RULE, PrefixRule, news_prefixes
 from temporal_assets.core.site_scores import Counts, Scoring, list_curve, ranking
@@ -132,9 +133,10 @@ def tune_prefixes(
     """
     news, judge = np.asarray(is_news, np.bool_), np.asarray(judged, np.bool_)
     trials = []
+    dated = dated_sections(trees.names())
     grid = (PrefixRule(*cell) for cell in product(thresholds, supports, confidences))
     for rule in (in_use, PAPER_RULE, *(one for one in grid if one != in_use)):
-        chosen = news_prefixes(trees, news, rule, learned)
+        chosen = news_prefixes(trees, news, rule, learned, dated)
         found = outcome(news[judge], trees.covered(chosen)[judge])
         trials.append(PrefixTrial(rule, int(chosen.sum()), found))
     return trials

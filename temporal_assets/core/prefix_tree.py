@@ -10,7 +10,8 @@ Wilson's lower bound of its score that must be above the threshold, and no secti
 certainly below it: a portal is split, and its evergreen folder left out. The smaller its part of
 the pages, the surer that must be (Bonferroni, weighted by pages): of sixty folders of a day each,
 one or two look evergreen by chance, and what the walk would go down to are folders of days that are
-over. A walk that stops gives no prefix that lies under another.
+over. Folders of a year, a month or a day split nothing: of one that is over only what is still
+read is left, and that is no news. A walk that stops gives no prefix that lies under another.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from temporal_assets.core.dated_sections import dated_sections
 from temporal_assets.core.proportions import PLAIN, chance_of_less, lower_bound, share
 from temporal_assets.core.texts import Flags, Floats, Int32s
 from temporal_assets.core.url_sections import SectionTrees
@@ -55,7 +57,7 @@ class PrefixScores:
 
 
 def score_sections(
-    parent: Int32s, pages: ArrayLike, news: ArrayLike, rule: PrefixRule
+    parent: Int32s, pages: ArrayLike, news: ArrayLike, rule: PrefixRule, dated: Flags | None = None
 ) -> PrefixScores:
     """Score every section and walk the trees.
 
@@ -64,6 +66,7 @@ def score_sections(
         pages: All pages in each section and beneath.
         news: Those of them that are news.
         rule: What a prefix needs.
+        dated: Folders of a date (`dated_sections`), which split nothing.
     """
     n = np.asarray(pages, np.int64)
     score = share(news, n)
@@ -73,14 +76,19 @@ def score_sections(
     if rule.splits_mixed:
         cases = np.maximum(n, 1)
         chance = chance_of_less(score, n, rule.threshold) / cases
-        least = _least_beneath(parent, np.where(enough, chance, np.inf))
+        asked = enough if dated is None else enough & ~dated
+        least = _least_beneath(parent, np.where(asked, chance, np.inf))
         good &= least * cases > 1 - rule.confidence
     is_prefix: Flags = _walk(parent, good)
     return PrefixScores(score, bound, is_prefix)
 
 
 def news_prefixes(
-    trees: SectionTrees, is_news: ArrayLike, rule: PrefixRule, known: ArrayLike | None = None
+    trees: SectionTrees,
+    is_news: ArrayLike,
+    rule: PrefixRule,
+    known: ArrayLike | None = None,
+    dated: Flags | None = None,
 ) -> Flags:
     """Which sections are news prefixes, one flag a section of `trees`.
 
@@ -90,13 +98,15 @@ def news_prefixes(
         rule: What a prefix needs.
         known: One flag a page: those to learn from; all by default. `trees.covered(result)` then
             says which of all pages the prefixes reach, those learned from or not.
+        dated: Folders of a date, where the caller knows them already.
     """
     news = np.asarray(is_news, np.bool_)
     learned = np.ones(len(news), np.bool_) if known is None else np.asarray(known, np.bool_)
     pages: NDArray[np.int64] = trees.total(learned.astype(np.int64))
-    return score_sections(
-        trees.parent, pages, trees.total((news & learned).astype(np.int64)), rule
-    ).is_prefix
+    if rule.splits_mixed and dated is None:
+        dated = dated_sections(trees.names())
+    found = trees.total((news & learned).astype(np.int64))
+    return score_sections(trees.parent, pages, found, rule, dated).is_prefix
 
 
 @njit(nogil=True, cache=True)

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from temporal_assets import contracts
 from temporal_assets.contracts import ColumnSpec, Type, passing
+from temporal_assets.core.dated_sections import dated_sections
 from temporal_assets.core.prefix_tree import PAPER_RULE, PrefixRule
 from temporal_assets.core.proportions import chance_of_less, lower_bound, share
 from temporal_assets.settings import Settings
@@ -57,12 +58,15 @@ def score_prefixes(
     """
     news, pages = batch.column(f"{label}_pages"), batch.column(counted).to_numpy()
     score = share(news.to_numpy(), pages)
+    chance = chance_of_less(score, pages, rule.threshold)
+    # A chance of one splits nothing.
+    chance[dated_sections(batch.column("prefix").to_pylist())] = 1.0
     made = {
         "pages": batch.column(counted),
         "news_pages": news,
         "score": pa.array(score),
         "bound": pa.array(lower_bound(score, pages, rule.confidence)),
-        "chance": pa.array(chance_of_less(score, pages, rule.threshold)),
+        "chance": pa.array(chance),
     }
     schema = _SCORED.arrow_schema
     columns = [made[name] if name in made else batch.column(name) for name in schema.names]

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from temporal_assets import contracts
+from temporal_assets.core.dated_sections import dated_sections
 from temporal_assets.core.prefix_tree import score_sections
 from temporal_assets.core.proportions import lower_bound
 from temporal_assets.core.site_scores import count, ranking, score
@@ -343,7 +344,7 @@ def test_gates_see_what_is_wrong(mixed: Labelled) -> None:
     }
 
 
-path = st.lists(st.sampled_from(["a", "b", "é"]), max_size=3).map("/".join)
+path = st.lists(st.sampled_from(["a", "b", "é", "2026"]), max_size=3).map("/".join)
 page = st.builds(
     lambda host, path, query: f"https://{host}/{path}{query}",
     st.sampled_from(["x.example", "y.example:81", "z.example"]),
@@ -409,7 +410,13 @@ def test_sql_is_what_core_says(
         assert [made[name]["parent"] for name in names] == [
             names[above] if above >= 0 else None for above in trees.parent
         ]
-        scores = score_sections(trees.parent, total, trees.total(is_news), rule_of(here.settings))
+        scores = score_sections(
+            trees.parent,
+            total,
+            trees.total(is_news),
+            rule_of(here.settings),
+            dated_sections(names),
+        )
         chosen = sorted(names[n] for n in np.flatnonzero(scores.is_prefix))
         assert [row["prefix"] for row in here.rows("news_prefixes", _DAYS - 1)] == chosen
         _sections_are_those_of_core(here, names, trees.parent)

@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from temporal_assets.core.dated_sections import dated_sections
 from temporal_assets.core.prefix_tree import PAPER_RULE, PrefixRule, news_prefixes, score_sections
 from temporal_assets.core.proportions import chance_of_less, upper_bound
 from temporal_assets.core.texts import texts
@@ -68,15 +69,34 @@ def test_a_good_site_is_taken_without_its_bad_section() -> None:
 
 
 def test_a_day_without_news_does_not_split_a_folder_of_days() -> None:
-    days = {f"2026/{day:02}/{n}": day != 7 for day in range(40) for n in range(3)}
+    days = {f"issues/{day:02}/{n}": day != 7 for day in range(40) for n in range(3)}
     # No news in three where 0.4 are is chance once in 13 times, and they are a fortieth.
     assert chosen(days, PrefixRule()) == ["website.example/"]
-    assert chosen(dict(list(days.items())[18:24]), PrefixRule()) == ["website.example/2026/06/"]
+    assert chosen(dict(list(days.items())[18:24]), PrefixRule()) == ["website.example/issues/06/"]
     # No news in eight is once in 96 times, for 8 of 128 at most 0.2 / 16 = once in 80.
     care = {f"care/{n}": False for n in range(8)}
-    assert chosen(days | care, PrefixRule()) == ["website.example/2026/"]
+    assert chosen(days | care, PrefixRule()) == ["website.example/issues/"]
     care.pop("care/0")  # in seven once in 65 times, for 7 of 127 too often
     assert chosen(days | care, PrefixRule()) == ["website.example/"]
+
+
+def test_what_is_left_of_a_month_splits_no_year() -> None:
+    """Of February only that is left which is still read: forty pages, none of them news."""
+    news = {f"2026/03/{day:02}/{n}": True for day in range(1, 29) for n in range(4)}
+    left = {f"2026/02/{day:02}/{n}": False for day in range(1, 21) for n in range(2)}
+    care = {f"care/{n}": False for n in range(40)}
+    assert chosen(news | left | care, PrefixRule()) == ["website.example/2026/"]
+    assert chosen(news | left, PrefixRule()) == ["website.example/"]
+
+
+def test_folders_of_dates() -> None:
+    dated = ("2026/", "x/2026/03/", "2026/3/", "2026/mar/", "2026/March/14/", "2026/03/14/")
+    dated += ("2026-03-14/", "20260314/", "202603/", "a/1999-12/")
+    others = ("", "14/", "03/14/", "2026/13/", "2026/03/14/15/", "2026x/", "20261314/", "2026?")
+    others += ("2026/03/32/", "2126/", "v2026/", "2026/03/14/x?")
+    names = [f"a.example/{name}" for name in (*dated, *others)]
+    found = [name for name, flag in zip(names, dated_sections(names), strict=True) if flag]
+    assert found == names[: len(dated)]
 
 
 @given(
