@@ -1,34 +1,33 @@
 -- news_prefixes: made from sql/news_prefixes.sql by `python -m temporal_assets.engines.translation`; edit that
 -- inputs: scored_prefixes, section_paths, site_activity
--- parameters: confidence, day, drops_quiet, min_clients, min_pages, quiet_days, quiet_share, recent_days, splits_mixed, threshold
+-- parameters: confidence, day, doubt, drops_quiet, min_clients, min_pages, quiet_days, quiet_share, recent_days, splits_mixed, threshold
 WITH enough AS (
   SELECT
     *
   FROM {scored_prefixes} AS scored_prefixes
   WHERE
     pages >= :min_pages
+), beneath AS (
+  SELECT
+    section_paths.prefix AS prefix,
+    MIN(chance / CAST(pages AS DOUBLE)) AS least
+  FROM {section_paths} AS section_paths
+  INNER JOIN enough
+    ON enough.prefix = section_paths.section
+  WHERE
+    section_paths.prefix <> section_paths.section
+  GROUP BY
+    section_paths.prefix
 ), good AS (
   SELECT
-    *
+    enough.*
   FROM enough
+  LEFT JOIN beneath
+    ON beneath.prefix = enough.prefix
   WHERE
     bound > :threshold
-    AND NOT EXISTS(
-      SELECT
-        1
-      FROM (
-        SELECT
-          section_paths.prefix AS absent_key
-        FROM {section_paths} AS section_paths
-        INNER JOIN enough
-          ON enough.prefix = section_paths.section
-        WHERE
-          :splits_mixed
-          AND ceiling <= :threshold
-          AND section_paths.prefix <> section_paths.section
-      ) AS absent
-      WHERE
-        absent.absent_key = prefix
+    AND NOT (
+      :splits_mixed AND COALESCE(least * CAST(pages AS DOUBLE) <= :doubt, FALSE)
     )
 ), quiet AS (
   SELECT
