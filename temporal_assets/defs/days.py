@@ -90,7 +90,10 @@ def refuse_blocked(installation: Installation, asset: str, days: Iterable[dt.dat
     (day, broken), more = next(iter(blocked.items())), len(blocked) - 1
     names = ", ".join(f"{one.check} ({one.message})" for one in broken)
     others = f"; {more} more of its days neither" if more else ""
-    raise BlockedDay(f"{asset} of {day} must not be built upon: {names}{others}")
+    raise BlockedDay(
+        f"{asset} of {day} must not be built upon: {names}{others}; once what is wrong there is"
+        f" mended: temporal-assets materialize {asset} --day {day}"
+    )
 
 
 def _judge_unjudged(installation: Installation, asset: str, days: Sequence[dt.date]) -> None:

@@ -154,6 +154,7 @@ def test_nothing_is_built_on_a_day_that_breaks_an_invariant(five_days: Project) 
     outcome = five_days.materialize([DAY + 4 * ONE], ["page_totals"])
     (failure,) = outcome.failures
     assert "page_views of 2026-03-04 must not be built upon: no_nulls (7)" in failure.message
+    assert "temporal-assets materialize page_views --day 2026-03-04" in failure.message
     assert five_days.store.days("page_totals") == []
 
 
