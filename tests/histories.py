@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from temporal_assets import contracts
 from temporal_assets.engines.base import Engine
@@ -17,6 +16,7 @@ from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.asset import WindowAsset, build
 from temporal_assets.windows.registry import WINDOW_ASSETS
+from tests.tables import write_table
 
 FIRST = dt.date(2026, 3, 1)
 ONE = dt.timedelta(days=1)
@@ -68,7 +68,7 @@ class Histories:
         table = pa.Table.from_pylist(rows, contracts.PAGE_VIEWS.arrow_schema)
         with self.store.scratch() as scratch:
             path = scratch / "page_views.parquet"
-            pq.write_table(table, path)
+            write_table(table, path)
             self.store.publish("page_views", day, [path], inputs=[], settings_digest="")
 
     def column(self, asset: str, name: str) -> np.ndarray:

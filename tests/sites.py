@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from temporal_assets import contracts
 from temporal_assets.engines.base import Engine
@@ -20,6 +19,7 @@ from temporal_assets.windows.prefix_trees import PREFIX_TREES
 from temporal_assets.windows.section_scores import SECTION_SCORES
 from temporal_assets.windows.site_changes import SITE_CHANGES
 from temporal_assets.windows.site_scores import SITE_SCORES
+from tests.tables import write_table
 
 ASSETS = (PREFIX_TREES, SITE_SCORES, SECTION_SCORES, NEWS_PREFIXES, SITE_CHANGES)
 
@@ -50,7 +50,7 @@ class Labelled:
         digest = asset.settings_digest(self.settings) if asset else ""
         with self.store.scratch() as scratch:
             path = scratch / f"{name}.parquet"
-            pq.write_table(table, path)
+            write_table(table, path)
             self.store.publish(
                 name, day, [path], inputs=[], settings_digest=digest, extra={"missing_days": []}
             )

@@ -7,17 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 import fsspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from temporal_assets.core.texts import Int64s
 from temporal_assets.engines.arrow_texts import encoded
 from temporal_assets.engines.base import Result
 from temporal_assets.engines.batches import in_order
+
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 _AHEAD: Final = 2
 """Groups that are read while one is used: most walks use one faster than a thread reads it."""
@@ -54,6 +57,15 @@ class ParquetRows:
     ) -> Iterator[Result]:
         """What is made of all rows in order, a group at a time; the next ones while one is used."""
         return in_order(lambda one: make(one[0].read([one[1]], columns)), self._groups, _AHEAD)
+
+    def array(
+        self,
+        columns: Sequence[str],
+        make: Callable[[pa.Table], NDArray[Scalar]],
+        kind: type[Scalar],
+    ) -> NDArray[Scalar]:
+        """What is made of all rows, behind one another. Files without rows have no groups."""
+        return np.concatenate([np.empty(0, kind), *self.blocks(columns, make)], dtype=kind)
 
     def batches(self, most_rows: int | None = None) -> Iterator[pa.RecordBatch]:
         """All columns of all rows in order, `most_rows` at a time; the next are read meanwhile."""

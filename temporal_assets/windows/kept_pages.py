@@ -42,4 +42,4 @@ def kept_pages(job: Job, earlier: Earlier) -> Flags | None:
         return np.asarray((block.column("seen").to_numpy() >> earlier.moved) != 0)
 
     pages = ParquetRows(job.store.paths(manifest))
-    return np.concatenate(list(pages.blocks(("seen",), flags)))
+    return pages.array(("seen",), flags, np.bool_)

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from temporal_assets.core.sorted_texts import Keys, Seeker
+from temporal_assets.core.texts import Flags
 from temporal_assets.engines.arrow_texts import from_arrow, from_repeated
 from temporal_assets.engines.parquet_rows import ParquetRows
 
@@ -64,12 +65,9 @@ class KnownLabels:
 
     def __init__(self, page_labels: Sequence[str]) -> None:
         rows = ParquetRows(page_labels, SITES)
-        blocks = list(rows.blocks(("is_temporal", "phi_n"), _known))
-        labels = np.concatenate([block["is_temporal"].to_numpy() for block in blocks])
-        self._is_temporal = labels.astype(np.bool_)
-        self.seeker = Seeker(
-            rows.blocks((*PAGE, "phi_n"), lambda block: keys_of(_known(block))), len(labels)
-        )
+        self._is_temporal = rows.array(("is_temporal", "phi_n"), _labels, np.bool_)
+        known = rows.blocks((*PAGE, "phi_n"), lambda block: keys_of(_known(block)))
+        self.seeker = Seeker(known, len(self._is_temporal))
         """Where their pages are among those that are shown to it, in their order."""
 
     def column(self, first: int, stop: int) -> pa.Array:
@@ -84,6 +82,10 @@ class KnownLabels:
     def are_found(self) -> bool:
         """Whether every label is of a page that was shown."""
         return bool((self.seeker.places >= 0).all())
+
+
+def _labels(block: pa.Table) -> Flags:
+    return np.asarray(_known(block)["is_temporal"].to_numpy(), np.bool_)
 
 
 def _known(block: pa.Table) -> pa.Table:

@@ -270,7 +270,7 @@ def _is_new(totals: ParquetRows, last: dt.date) -> Flags:
     def flags(block: pa.Table) -> Flags:
         return np.asarray(pc.greater(block.column("birth"), last).to_numpy())
 
-    return np.concatenate(list(totals.blocks(("birth",), flags)))
+    return totals.array(("birth",), flags, np.bool_)
 
 
 def _changed_pages(

@@ -8,7 +8,6 @@ import shutil
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
@@ -24,6 +23,7 @@ from temporal_assets.storage.store import Store
 from temporal_assets.windows.asset import build, is_fresh
 from temporal_assets.windows.crawl_simulation import CRAWL_SIMULATION, fitting
 from temporal_assets.windows.page_totals import PAGE_TOTALS
+from tests.tables import write_table
 
 DAYS = [dt.date(2026, 3, 1) + dt.timedelta(days=n) for n in range(4)]
 HOME = "https://a.example/"
@@ -66,7 +66,7 @@ class Site:
         for name, made in (("transits", transits), ("page_views", rows)):
             with self.store.scratch() as scratch:
                 path = scratch / "rows.parquet"
-                pq.write_table(pa.Table.from_pylist(made, contracts.table(name).arrow_schema), path)
+                write_table(pa.Table.from_pylist(made, contracts.table(name).arrow_schema), path)
                 self.store.publish(name, day, [path], inputs=[], settings_digest="")
 
     def build(self, asset, settings: Settings | None = None) -> None:

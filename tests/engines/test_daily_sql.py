@@ -25,6 +25,7 @@ from temporal_assets.daily import BEHAVIOURAL_BOTS, REPEATED_SEGMENTS
 from temporal_assets.engines.base import Engine
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.settings import load_settings
+from tests.tables import write_table
 
 Row = dict[str, Any]
 DAY = dt.date(2026, 3, 29)  # clocks go forward in Europe
@@ -80,7 +81,7 @@ def _run(
             paths = []
             for part, chosen in enumerate((rows[::2], rows[1::2])):
                 paths.append(str(Path(folder) / f"in-{name}-{part}.parquet"))
-                pq.write_table(pa.Table.from_pylist(list(chosen), schema), paths[-1])
+                write_table(pa.Table.from_pylist(list(chosen), schema), paths[-1])
             inputs[name] = paths
         files = engine.query(sql, inputs, parameters, table, Path(folder))
         result = pa.concat_tables(pq.read_table(path) for path in files)

@@ -29,6 +29,7 @@ from temporal_assets.windows.hub_order import VisitFiles, count_visits
 from temporal_assets.windows.hub_seeds import HUB_SEEDS
 from temporal_assets.windows.link_graph import link_tables, read_links
 from temporal_assets.windows.registry import WINDOW_ASSETS
+from tests.tables import write_table
 
 Row = dict[str, Any]
 Step = tuple[str | None, str, int]
@@ -116,7 +117,7 @@ class Web:
         table = pa.Table.from_pylist(whole, contracts.table(asset).arrow_schema)
         with self.store.scratch() as scratch:
             path = scratch / "rows.parquet"
-            pq.write_table(table, path)
+            write_table(table, path)
             extra = {"has_referrers": self.has_referrers}
             self.store.publish(asset, day, [path], inputs=[], settings_digest="", extra=extra)
 

@@ -31,6 +31,7 @@ from temporal_assets.windows.kept_pages import kept_pages
 from temporal_assets.windows.page_traffic import PAGE_TRAFFIC
 from temporal_assets.windows.page_traffic_onward import go_on
 from tests.engines.both import BothEngines
+from tests.tables import write_table
 
 ONE = dt.timedelta(days=1)
 FIRST = dt.date(2026, 3, 20)
@@ -89,7 +90,7 @@ class Traffic:
         known = [{column: row.get(column) for column in schema.names} for row in rows]
         with self.store.scratch() as scratch:
             path = scratch / f"{asset}.parquet"
-            pq.write_table(pa.Table.from_pylist(known, schema), path)
+            write_table(pa.Table.from_pylist(known, schema), path)
             self.store.publish(asset, self.day(n), [path], inputs=inputs, settings_digest="")
 
     def pages(self, last: int) -> list[dict[str, Any]]:

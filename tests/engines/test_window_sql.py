@@ -14,7 +14,6 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -31,6 +30,7 @@ from temporal_assets.windows.onward import Earlier
 from temporal_assets.windows.page_histories import PAGE_HISTORIES, least_views
 from temporal_assets.windows.page_totals import PAGE_TOTALS
 from temporal_assets.windows.registry import WINDOW_ASSETS, WINDOW_NAMES, due, needed, stale
+from tests.tables import write_table
 
 Row = dict[str, Any]
 Views = Mapping[str, int]
@@ -66,7 +66,7 @@ class Windows:
         table = pa.Table.from_pylist(rows, contracts.table("page_views").arrow_schema)
         with self.store.scratch() as scratch:
             path = scratch / "page_views.parquet"
-            pq.write_table(table, path)
+            write_table(table, path)
             inputs = [Input("requests", str(sorted(views.items())))]
             self.store.publish("page_views", self.day(n), [path], inputs=inputs, settings_digest="")
 
@@ -306,7 +306,7 @@ def test_histories_of_days_in_another_order_are_asked_for(here: Windows) -> None
     table = pa.Table.from_pylist(rows[::-1], contracts.PAGE_VIEWS.arrow_schema)
     with here.store.scratch() as scratch:
         path = scratch / "page_views.parquet"
-        pq.write_table(table, path)
+        write_table(table, path)
         here.store.publish("page_views", here.day(2), [path], inputs=[], settings_digest="")
     here.make(LENGTH - 1)
     days = [{URLS[0]: n + 1, URLS[1 + n % 3]: 2} for n in range(LENGTH)]
@@ -424,7 +424,7 @@ def test_a_day_that_moved_within_a_history_is_found(here: Windows) -> None:
     rows[0]["views"] = [1, 2, 4, 3, 5, 6, 7, 8]
     with here.store.scratch() as scratch:
         path = scratch / "page_histories.parquet"
-        pq.write_table(pa.Table.from_pylist(rows, table.arrow_schema), path)
+        write_table(pa.Table.from_pylist(rows, table.arrow_schema), path)
         here.store.publish("page_histories", day, [path], inputs=[], settings_digest="")
     assert (verdict().status, verdict().expected.value) == (Status.BROKEN, 2)
 

@@ -29,6 +29,7 @@ from temporal_assets.storage.store import Store
 from temporal_assets.windows.asset import build
 from temporal_assets.windows.calibration import CALIBRATION
 from tests.histories import made_of_views
+from tests.tables import write_table
 
 
 class Labelled:
@@ -45,7 +46,7 @@ class Labelled:
             rows = views.filter(pc.equal(views["day"], day)).select(schema.names).cast(schema)
             with self.store.scratch() as scratch:
                 path = scratch / "page_views.parquet"
-                pq.write_table(rows, path)
+                write_table(rows, path)
                 self.store.publish("page_views", day, [path], inputs=[], settings_digest="")
         self.day = made.days[-1]
         for asset in made_of_views():

@@ -33,6 +33,7 @@ from temporal_assets.windows.asset import WindowAsset, build
 from temporal_assets.windows.news_prefixes import NEWS_PREFIXES
 from temporal_assets.windows.section_scores import SECTION_SCORES
 from temporal_assets.windows.site_changes import SITE_CHANGES
+from tests.tables import write_table
 
 ONE = dt.timedelta(days=1)
 EVENT = "games.granite.example"
@@ -69,7 +70,7 @@ class Demo:
             part = rows.filter(pc.equal(rows["day"], day)).select(schema.names).cast(schema)
             with self.store.scratch() as scratch:
                 path = scratch / f"{name}.parquet"
-                pq.write_table(part, path)
+                write_table(part, path)
                 self.store.publish(name, day, [path], inputs=[], settings_digest="")
 
     def rows(self, asset: str, day: dt.date | None = None) -> list[dict[str, Any]]:

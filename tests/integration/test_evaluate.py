@@ -30,6 +30,7 @@ from temporal_assets.windows.registry import WINDOW_ASSETS
 from temporal_assets.windows.seed_evaluation import SEED_EVALUATION, judge
 from temporal_assets.windows.timely_simulation import BUDGETS, TIMELY_SIMULATION
 from temporal_assets.windows.trials import sample_of
+from tests.tables import write_table
 
 Row = dict[str, Any]
 EVALUATIONS = (SEED_EVALUATION, HUB_EVALUATION, TIMELY_SIMULATION)
@@ -65,7 +66,7 @@ class Judged:
             of_day = rows.filter(pc.equal(rows["day"], day)).select(schema.names).cast(schema)
             with self.store.scratch() as scratch:
                 path = scratch / "rows.parquet"
-                pq.write_table(of_day, path)
+                write_table(of_day, path)
                 self.store.publish(asset, day, [path], inputs=[], settings_digest="")
 
     def rows(self, asset: str, **wanted: Any) -> list[Row]:

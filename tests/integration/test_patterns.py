@@ -38,6 +38,7 @@ from temporal_assets.windows.page_traffic import PAGE_TRAFFIC
 from temporal_assets.windows.pattern_ranks import PATTERN_RANKS
 from temporal_assets.windows.stored_patterns import read_patterns
 from temporal_assets.windows.url_patterns import URL_PATTERNS, site_limits
+from tests.tables import write_table
 
 FIRST = dt.date(2026, 3, 1)
 DAYS = 8
@@ -97,7 +98,7 @@ class Portal:
         for name, found in (("page_views", views), ("transits", went)):
             table = pa.Table.from_pylist(found, contracts.table(name).arrow_schema)
             with self.store.scratch() as scratch:
-                pq.write_table(table, scratch / "rows.parquet")
+                write_table(table, scratch / "rows.parquet")
                 extra = {"has_referrers": True}
                 path = scratch / "rows.parquet"
                 self.store.publish(name, day, [path], inputs=[], settings_digest="", extra=extra)

@@ -43,6 +43,7 @@ from temporal_assets.windows.page_totals import PAGE_TOTALS
 from temporal_assets.windows.page_traffic import PAGE_TRAFFIC, write_traffic
 from temporal_assets.windows.page_traffic_changes import COUNTED, ONWARD_SQL
 from tests.logs import line, write
+from tests.tables import write_table
 
 FIRST = dt.date(2026, 3, 2)
 ONE = dt.timedelta(days=1)
@@ -268,7 +269,7 @@ def test_traffic_compares_urls_once_and_reads_pages_by_parts(
     last = FIRST + (WINDOW - 1) * ONE
     _window(corpus, last)
     labels = tmp_path / "page_labels.parquet"
-    pq.write_table(contracts.PAGE_LABELS.arrow_schema.empty_table(), labels)
+    write_table(contracts.PAGE_LABELS.arrow_schema.empty_table(), labels)
     days = corpus.store.window("transits", last, WINDOW, 1)
     inputs = {
         "transits": days.files,
@@ -358,7 +359,7 @@ def _columns_read(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
 def _publish_no_labels(corpus: Corpus, day: dt.date) -> None:
     with corpus.store.scratch() as scratch:
         path = scratch / "page_labels.parquet"
-        pq.write_table(contracts.PAGE_LABELS.arrow_schema.empty_table(), path)
+        write_table(contracts.PAGE_LABELS.arrow_schema.empty_table(), path)
         corpus.store.publish("page_labels", day, [path], inputs=[], settings_digest="")
 
 

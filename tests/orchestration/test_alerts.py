@@ -11,7 +11,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import dagster as dg
-import pyarrow.parquet as pq
 import pytest
 from dagster._utils.error import serializable_error_info_from_exc_info
 
@@ -25,6 +24,7 @@ from temporal_assets.operate import prepare_home, switched_on
 from tests import logs
 from tests.mail_server import WebServer, serving
 from tests.orchestration.conftest import Project
+from tests.tables import write_table
 
 DAY = dt.date(2026, 3, 1)
 THEN = dt.date(2126, 3, 1)  # no run is that late: only data is told of
@@ -139,7 +139,7 @@ def fail(ticks: Ticks, tags: dict[str, str] | None = None) -> str:
 def publish_nothing(project: Project, asset: str, day: dt.date) -> None:
     with project.store.scratch() as folder:
         path = folder / "empty.parquet"
-        pq.write_table(contracts.table(asset).arrow_schema.empty_table(), path)
+        write_table(contracts.table(asset).arrow_schema.empty_table(), path)
         project.store.publish(asset, day, [path], inputs=(), settings_digest="")
 
 

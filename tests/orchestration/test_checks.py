@@ -9,7 +9,6 @@ from typing import Any
 
 import dagster as dg
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from temporal_assets import contracts, daily
@@ -18,6 +17,7 @@ from temporal_assets.operate import last_checks
 from temporal_assets.quality import verdicts
 from tests import logs
 from tests.orchestration.conftest import Project
+from tests.tables import write_table
 
 DAY = dt.date(2026, 3, 1)
 NEXT = dt.date(2026, 3, 2)
@@ -47,7 +47,7 @@ def publish_requests(store: Any, manifest: Any, **values: object) -> None:
         table = table.set_column(index, name, column)
     with store.scratch() as folder:
         path = Path(folder) / "requests.parquet"
-        pq.write_table(table, path)
+        write_table(table, path)
         store.publish(
             "requests",
             manifest.day,

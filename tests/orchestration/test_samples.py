@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 
-import pyarrow.parquet as pq
 import pytest
 
 from temporal_assets import contracts
@@ -12,6 +11,7 @@ from temporal_assets.defs.samples import _SAMPLES, sample
 from temporal_assets.storage.manifest import Input
 from tests import logs
 from tests.orchestration.conftest import Project
+from tests.tables import write_table
 
 DAY = dt.date(2026, 3, 1)
 HIDDEN = "/account/only-one-person-knows-this"
@@ -84,7 +84,7 @@ def test_every_query_runs_where_there_is_no_row(project: Project) -> None:
     for name in {name for asset, one in _SAMPLES.items() for name in (asset, *one.also)}:
         with store.scratch() as scratch:
             path = scratch / "empty.parquet"
-            pq.write_table(contracts.table(name).arrow_schema.empty_table(), path)
+            write_table(contracts.table(name).arrow_schema.empty_table(), path)
             store.publish(name, DAY, [path], inputs=[Input("none", "0")], settings_digest="")
     for asset in _SAMPLES:
         assert sample(project.installation, asset, DAY) == {}
