@@ -1,6 +1,6 @@
 -- section_sums: what the pages of each section add up to, without those of sections beneath
 -- inputs: page_sections, page_histories
--- parameters: day, recent, days
+-- parameters: recent, first, days, seen_before
 -- output: section_sums
 -- grain: section
 SELECT
@@ -12,8 +12,19 @@ SELECT
     sum(CASE WHEN is_news THEN 1 ELSE 0 END) AS news_pages,
     -- A younger page has no curve, or no concentration above p whatever its views are.
     sum(CASE WHEN phi_n IS NOT NULL THEN 1 ELSE 0 END) AS curve_pages,
-    sum(CASE WHEN is_news OR date_diff('day', birth, $day) + 1 > m * p THEN 1 ELSE 0 END)
-        AS aged_pages,
+    sum(
+        CASE
+            WHEN
+                is_news
+                OR list_extract(seen_before, $days + 1) - list_extract(seen_before, born)
+                > (
+                    list_extract(seen_before, least(born + CAST(m AS INTEGER), $days + 1))
+                    - list_extract(seen_before, born)
+                ) * p
+                THEN 1
+            ELSE 0
+        END
+    ) AS aged_pages,
     sum(total) AS views,
     sum(CASE WHEN is_temporal THEN total ELSE 0 END) AS temporal_views,
     sum(recent_views) AS recent_views,
@@ -27,6 +38,9 @@ INNER JOIN (
     SELECT
         url,
         birth,
+        CAST(date_diff('day', $first, birth) + 1 AS INTEGER) AS born,
+        -- Of the window's days, how many are there before each, and in all.
+        CAST(string_split($seen_before, ',') AS BIGINT[]) AS seen_before,
         total,
         list_sum(list_slice(views, $days - $recent + 1, $days)) AS recent_views,
         list_max(views) AS most_views

@@ -1,6 +1,6 @@
 -- section_sums: made from sql/section_sums.sql by `python -m temporal_assets.engines.translation`; edit that
 -- inputs: page_histories, page_sections
--- parameters: day, days, recent
+-- parameters: days, first, recent, seen_before
 SELECT
   page_sections.site AS site,
   section,
@@ -9,7 +9,20 @@ SELECT
   SUM(CASE WHEN is_temporal THEN 1 ELSE 0 END) AS temporal_pages,
   SUM(CASE WHEN is_news THEN 1 ELSE 0 END) AS news_pages,
   SUM(CASE WHEN NOT phi_n IS NULL THEN 1 ELSE 0 END) AS curve_pages,
-  SUM(CASE WHEN is_news OR DATEDIFF(DAY, birth, :day) + 1 > m * p THEN 1 ELSE 0 END) AS aged_pages,
+  SUM(
+    CASE
+      WHEN is_news
+      OR GET(seen_before, (
+        :days + 1
+      ) - 1) - GET(seen_before, born - 1) > (
+        GET(seen_before, (
+          LEAST(born + CAST(m AS INT), :days + 1)
+        ) - 1) - GET(seen_before, born - 1)
+      ) * p
+      THEN 1
+      ELSE 0
+    END
+  ) AS aged_pages,
   SUM(total) AS views,
   SUM(CASE WHEN is_temporal THEN total ELSE 0 END) AS temporal_views,
   SUM(recent_views) AS recent_views,
@@ -20,6 +33,8 @@ INNER JOIN (
   SELECT
     url,
     birth,
+    CAST(DATEDIFF(DAY, :first, birth) + 1 AS INT) AS born,
+    CAST(SPLIT(:seen_before, CONCAT('\\Q', ',', '\\E')) AS ARRAY<BIGINT>) AS seen_before,
     total,
     AGGREGATE(
       SLICE(views, :days - :recent + 1, GREATEST(:days - (

@@ -1,18 +1,39 @@
 -- tuning_pages: made from sql/tuning_pages.sql by `python -m temporal_assets.engines.translation`; edit that
 -- inputs: page_histories, page_labels
--- parameters: day
+-- parameters: days, first, seen_before
 SELECT
-  page_labels.site AS site,
-  page_labels.url AS url,
+  site,
+  url,
   is_temporal,
   is_news,
-  NOT phi_n IS NULL AND has_concentration AS is_known,
-  is_news OR DATEDIFF(DAY, birth, :day) + 1 > m * p AS is_aged,
+  is_known,
+  is_news
+  OR GET(seen_before, (
+    :days + 1
+  ) - 1) - GET(seen_before, born - 1) > (
+    GET(seen_before, (
+      LEAST(born + m, :days + 1)
+    ) - 1) - GET(seen_before, born - 1)
+  ) * p AS is_aged,
   birth,
   total
-FROM {page_labels} AS page_labels
-INNER JOIN {page_histories} AS page_histories
-  ON page_histories.url = page_labels.url
+FROM (
+  SELECT
+    page_labels.site,
+    page_labels.url,
+    is_temporal,
+    is_news,
+    NOT phi_n IS NULL AND has_concentration AS is_known,
+    CAST(m AS INT) AS m,
+    p,
+    birth,
+    total,
+    CAST(DATEDIFF(DAY, :first, birth) + 1 AS INT) AS born,
+    CAST(SPLIT(:seen_before, CONCAT('\\Q', ',', '\\E')) AS ARRAY<BIGINT>) AS seen_before
+  FROM {page_labels} AS page_labels
+  INNER JOIN {page_histories} AS page_histories
+    ON page_histories.url = page_labels.url
+)
 ORDER BY
-  page_labels.site NULLS LAST,
-  page_labels.url NULLS LAST
+  site NULLS LAST,
+  url NULLS LAST

@@ -76,7 +76,8 @@ PREFIX_TREES: Final = Table(
         ColumnSpec(
             "aged_pages",
             Type.BIGINT,
-            "Pages old enough to be news: the concentration of a life of L days is L / m at most.",
+            "Pages old enough to be news: the concentration of a life of L days is L / m at most,"
+            " where both count days that are there.",
             sources=("page_histories.birth", "page_labels.m", "page_labels.p"),
         ),
         ColumnSpec("views", Type.BIGINT, "Views of its pages.", sources=("page_histories.total",)),

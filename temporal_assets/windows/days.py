@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from temporal_assets.windows.asset import Job
+from temporal_assets.settings import Settings
+from temporal_assets.storage.store import Store
+from temporal_assets.windows.asset import Job, first_of
 
 
 def observed_days(job: Job) -> NDArray[np.bool_]:
@@ -23,11 +25,21 @@ def days_before(observed: NDArray[np.bool_]) -> list[int]:
     return [0, *np.cumsum(observed).tolist()]
 
 
-def window_days(job: Job) -> dict[str, Any]:
-    """Parameters of statements that count the days of the window that are there since one of them.
+def made_of(store: Store, settings: Settings, day: dt.date) -> NDArray[np.bool_]:
+    """The same of a window that was made, and ends with `day`."""
+    observed = np.ones(settings.window.days, np.bool_)
+    first = first_of(settings, day)
+    for missing in store.require("page_histories", day).extra["missing_days"]:
+        observed[(dt.date.fromisoformat(missing) - first).days] = False
+    return observed
 
-    `seen_before` is `days_before` as a list that every engine can read.
-    """
-    observed = observed_days(job)
+
+def window_days(job: Job) -> dict[str, Any]:
+    """Parameters of statements that count the days that are there since one of the window."""
+    return counted_days(job.first, observed_days(job))
+
+
+def counted_days(first: dt.date, observed: NDArray[np.bool_]) -> dict[str, Any]:
+    """The same of a window by its days; `seen_before` is a list that every engine can read."""
     seen_before = ",".join(map(str, days_before(observed)))
-    return {"first": job.first, "days": len(observed), "seen_before": seen_before}
+    return {"first": first, "days": len(observed), "seen_before": seen_before}

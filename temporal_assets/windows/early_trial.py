@@ -10,8 +10,6 @@ import datetime as dt
 from pathlib import Path
 from typing import Final
 
-import numpy as np
-
 from temporal_assets.core.early import Score
 from temporal_assets.core.early_comparison import compare
 from temporal_assets.core.labels import Thresholds
@@ -20,6 +18,7 @@ from temporal_assets.settings import Settings
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.asset import first_of
 from temporal_assets.windows.complete_pages import complete_pages
+from temporal_assets.windows.days import made_of
 from temporal_assets.windows.early_labels import learn_from
 
 _EARLIER: Final = 2 / 3
@@ -31,10 +30,7 @@ def early_trial(
 ) -> list[Score]:
     """Scores of every answer at every age; none where there are too few complete pages."""
     inputs = {name: store.files(name, day) for name in ("page_histories", "page_labels")}
-    missing = set(store.require("page_histories", day).extra["missing_days"])
-    first = first_of(settings, day)
-    window = [first + dt.timedelta(days=n) for n in range(settings.window.days)]
-    observed = np.array([one.isoformat() not in missing for one in window])
+    first, observed = first_of(settings, day), made_of(store, settings, day)
     pages = complete_pages(engine, inputs, observed, first, settings.early.complete_days, scratch)
     earlier = round(_EARLIER * len(pages))
     known, later = pages.take(slice(0, earlier)), pages.take(slice(earlier, None))

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from temporal_assets.contracts import ColumnSpec, Table, Type, passing
 from temporal_assets.windows.asset import Job, WindowAsset
+from temporal_assets.windows.days import window_days
 from temporal_assets.windows.page_histories import PAGE_HISTORIES
 from temporal_assets.windows.page_labels import PAGE_LABELS
 from temporal_assets.windows.page_traffic import PAGE_TRAFFIC
@@ -52,7 +53,7 @@ def _make(job: Job) -> Sequence[Path]:
         job,
         _SECTION_SUMS,
         {"page_sections": pages, "page_histories": job.files("page_histories")},
-        {"day": job.day, "days": days, "recent": min(job.settings.sites.quiet_days, days)},
+        {"recent": min(job.settings.sites.quiet_days, days), **window_days(job)},
     )
     paths = write_section_paths(job.engine, {"section_sums": sums}, job.out)
     sections = {"section_sums": sums, "section_paths": paths}
@@ -76,6 +77,7 @@ def _query(
 PREFIX_TREES: Final = WindowAsset(
     "prefix_trees",
     _make,
+    days=("page_views",),
     tables=(PAGE_HISTORIES, PAGE_LABELS, PAGE_TRAFFIC),
     sql=("section_sums", "section_clients", "prefix_trees"),
     settings=lambda settings: [

@@ -46,6 +46,7 @@ from temporal_assets.windows.crawl_simulation import (
     stored_mirror,
     traffic,
 )
+from temporal_assets.windows.days import made_of
 from temporal_assets.windows.given_files import content_of_file, file_in
 from temporal_assets.windows.hub_seeds import HUB_SEEDS
 from temporal_assets.windows.interest_curves import INTEREST_CURVES
@@ -231,12 +232,10 @@ def new_per_hour(job: Job, day: dt.date, crawled: list[str]) -> float:
     """Pages of the crawled sites that were born an hour, by the window that ends with a day."""
     first, length = first_of(job.settings, day), job.settings.window.days
     lives = {"page_histories": job.store.files("page_histories", day), "crawled_sites": crawled}
-    births, observed = np.zeros(length), np.ones(length, np.bool_)
+    births = np.zeros(length)
     for row in job.engine.rows(_NEW_PAGES, lives, length):
         births[(row["birth"] - first).days] = row["pages"]
-    for missing in job.store.require("page_histories", day).extra["missing_days"]:
-        observed[(dt.date.fromisoformat(missing) - first).days] = False
-    return births_a_day(births, observed) / _HOURS
+    return births_a_day(births, made_of(job.store, job.settings, day)) / _HOURS
 
 
 def _listed(job: Job, mirror: Mirror) -> tuple[Flags | None, Flags | None]:

@@ -151,6 +151,19 @@ def test_pages_too_young_to_be_news_do_not_split_a_folder(engine: Engine, tmp_pa
     assert (prefix["prefix"], prefix["pages"]) == ("a.example/news/01/", 8)
 
 
+def test_a_page_is_old_enough_by_the_days_that_are_there(engine: Engine, tmp_path: Path) -> None:
+    here = Labelled(engine, tmp_path, days=10)
+    births = {f"{A}/{born}": born for born in (2, 3, 4, 6)}
+    pages = {url: [0] * born + [9] * (10 - born) for url, born in births.items()}
+    here.write_days(pages, missing=(7, 8))
+    here.write_labels(9, pages, set(), set(), births=births)
+    here.make(9)
+    (tree,) = here.rows("prefix_trees", 9)
+    # Six days are more than 1.91 times three, five and four are not; and two are more than 1.91
+    # times the one that is there of the first three of the youngest.
+    assert (tree["pages"], tree["aged_pages"]) == (4, 2)
+
+
 def test_domains_put_hosts_together(engine: Engine, tmp_path: Path) -> None:
     here = Labelled(engine, tmp_path, sites={"by": "domain", "min_pages": 1})
     pages = {f"https://{host}.a.co.uk/": [5] * 8 for host in ("news", "www")}
