@@ -92,9 +92,13 @@ def _day(settings: Settings, store: Store, day: dt.date | None) -> dt.date:
     if chosen not in days:
         raise CommandError(f"there is no day {chosen}; there are {days[0]} to {days[-1]}")
     if is_short(store, settings, chosen):
+        long_enough = (one for one in reversed(days) if not is_short(store, settings, one))
+        earlier = next(long_enough, None)
+        again = f"report --day {earlier}" if earlier else "ingest PATH"
         raise CommandError(
             f"the window up to {chosen} has fewer than the {settings.window.min_days} days that"
-            " `window.min_days` asks for"
+            f" `window.min_days` asks for; {'the last that has' if earlier else 'read more days'}:"
+            f" {invocation(again, settings.state)}"
         )
     return chosen
 

@@ -881,6 +881,14 @@ def test_the_demo_goes_from_logs_to_every_asset(demo: tuple[Path, Any]) -> None:
     assert most == {"views": top["views"]}
 
 
+def test_a_report_of_too_few_days_says_what_is_missing(built: tuple[Path, Any]) -> None:
+    state, _ = built
+    result = call("report", "--state", state)
+    assert result.exit_code == 1
+    assert "fewer than the 7 days" in result.stderr
+    assert "read more days: temporal-assets ingest PATH" in result.stderr
+
+
 def test_the_demo_shows_no_page_that_few_clients_opened(demo: tuple[Path, Any]) -> None:
     _, report = demo
     assert min(row["views"] for row in report["summary"]["pages"]) >= 5

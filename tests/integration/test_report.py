@@ -15,6 +15,7 @@ import jsonschema
 import pytest
 from typer.testing import CliRunner, Result
 
+from temporal_assets import contracts
 from temporal_assets.cli.app import app
 from temporal_assets.crawl.mirror import MirrorBuilder, save
 from temporal_assets.crawl.page_html import HtmlKeeper
@@ -34,6 +35,7 @@ from temporal_assets.windows.evaluation_report import EVALUATION_REPORT, FOLDER,
 from temporal_assets.windows.registry import WINDOW_ASSETS, accept
 from temporal_assets.windows.timely_simulation import TIMELY_SIMULATION
 from tests import logs
+from tests.tables import write_table
 
 FIRST = dt.date(2026, 3, 1)
 DAYS = 14
@@ -202,6 +204,19 @@ def test_the_command_writes_what_there_is(made: Made, tmp_path: Path) -> None:
     assert json.loads(printed.stdout)["day"] == str(LAST)
     wrong = made.call("--day", "2020-01-01")
     assert (wrong.exit_code, "there is no day 2020-01-01" in wrong.stderr) == (1, True)
+
+
+def test_a_day_without_a_window_names_the_last_that_has_one(made: Made, tmp_path: Path) -> None:
+    state = shutil.copytree(made.state, tmp_path / "state")
+    store, later = Store.open(load_settings(state)), LAST + dt.timedelta(days=100)
+    with store.scratch() as scratch:
+        views = scratch / "views.parquet"
+        write_table(contracts.PAGE_VIEWS.arrow_schema.empty_table(), views)
+        store.publish("page_views", later, [views], inputs=[], settings_digest="")
+    said = CliRunner().invoke(app, ["report", "--no-earlier", "--state", str(state)])
+    assert said.exit_code == 1
+    assert f"the window up to {later} has fewer than the 7 days" in said.output
+    assert f"the last that has: temporal-assets report --day {LAST}" in said.output
 
 
 def test_settings_make_it_stale(made: Made) -> None:
