@@ -1,8 +1,25 @@
--- prefix_trees: every folder and program with the counts of all pages beneath it (NP 5.2)
--- inputs: section_sums, section_paths, section_clients
+-- prefix_trees: every folder and program with the counts of all pages beneath it (NP 5.2), and how
+--   many different clients at least opened them
+-- inputs: tree_sums, few_pages, page_traffic
 -- parameters: day
 -- output: prefix_trees
 -- grain: prefix
+WITH known AS (
+    SELECT few_pages.prefix AS prefix, traffic.clients, traffic.few_clients
+    FROM few_pages
+    INNER JOIN page_traffic AS traffic ON traffic.url = few_pages.url
+),
+
+alone AS (
+    SELECT prefix, max(clients) AS clients FROM known GROUP BY prefix
+),
+
+together AS (
+    SELECT prefix, count(DISTINCT client) AS clients
+    FROM (SELECT prefix, unnest(few_clients) AS client FROM known) AS members
+    GROUP BY prefix
+)
+
 SELECT
     $day AS day,
     site,
@@ -21,29 +38,8 @@ SELECT
     temporal_views,
     recent_views,
     view_squares,
-    greatest(most_clients, coalesce(clients, 0)) AS clients
-FROM (
-    SELECT
-        site,
-        prefix,
-        parent,
-        depth,
-        is_program,
-        min(first_seen) AS first_seen,
-        sum(CASE WHEN section_paths.section = prefix THEN pages ELSE 0 END) AS own_pages,
-        sum(pages) AS pages,
-        sum(temporal_pages) AS temporal_pages,
-        sum(news_pages) AS news_pages,
-        sum(curve_pages) AS curve_pages,
-        sum(aged_pages) AS aged_pages,
-        sum(views) AS views,
-        sum(temporal_views) AS temporal_views,
-        sum(recent_views) AS recent_views,
-        sum(view_squares) AS view_squares,
-        max(clients) AS most_clients
-    FROM section_paths
-    INNER JOIN section_sums ON section_sums.section = section_paths.section
-    GROUP BY site, prefix, parent, depth, is_program
-) AS sums
-LEFT JOIN section_clients ON section_clients.prefix = sums.prefix
+    greatest(sums.clients, coalesce(alone.clients, 0), coalesce(together.clients, 0)) AS clients
+FROM tree_sums AS sums
+LEFT JOIN alone ON alone.prefix = sums.prefix
+LEFT JOIN together ON together.prefix = sums.prefix
 ORDER BY site, sums.prefix

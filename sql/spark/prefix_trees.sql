@@ -1,6 +1,34 @@
 -- prefix_trees: made from sql/prefix_trees.sql by `python -m temporal_assets.engines.translation`; edit that
--- inputs: section_clients, section_paths, section_sums
+-- inputs: few_pages, page_traffic, tree_sums
 -- parameters: day
+WITH known AS (
+  SELECT
+    few_pages.prefix AS prefix,
+    traffic.clients,
+    traffic.few_clients
+  FROM {few_pages} AS few_pages
+  INNER JOIN {page_traffic} AS traffic
+    ON traffic.url = few_pages.url
+), alone AS (
+  SELECT
+    prefix,
+    MAX(clients) AS clients
+  FROM known
+  GROUP BY
+    prefix
+), together AS (
+  SELECT
+    prefix,
+    COUNT(DISTINCT client) AS clients
+  FROM (
+    SELECT
+      prefix,
+      EXPLODE(few_clients) AS client
+    FROM known
+  ) AS members
+  GROUP BY
+    prefix
+)
 SELECT
   :day AS day,
   site,
@@ -19,38 +47,12 @@ SELECT
   temporal_views,
   recent_views,
   view_squares,
-  GREATEST(most_clients, COALESCE(clients, 0)) AS clients
-FROM (
-  SELECT
-    site,
-    prefix,
-    parent,
-    depth,
-    is_program,
-    MIN(first_seen) AS first_seen,
-    SUM(CASE WHEN section_paths.section = prefix THEN pages ELSE 0 END) AS own_pages,
-    SUM(pages) AS pages,
-    SUM(temporal_pages) AS temporal_pages,
-    SUM(news_pages) AS news_pages,
-    SUM(curve_pages) AS curve_pages,
-    SUM(aged_pages) AS aged_pages,
-    SUM(views) AS views,
-    SUM(temporal_views) AS temporal_views,
-    SUM(recent_views) AS recent_views,
-    SUM(view_squares) AS view_squares,
-    MAX(clients) AS most_clients
-  FROM {section_paths} AS section_paths
-  INNER JOIN {section_sums} AS section_sums
-    ON section_sums.section = section_paths.section
-  GROUP BY
-    site,
-    prefix,
-    parent,
-    depth,
-    is_program
-) AS sums
-LEFT JOIN {section_clients} AS section_clients
-  ON section_clients.prefix = sums.prefix
+  GREATEST(sums.clients, COALESCE(alone.clients, 0), COALESCE(together.clients, 0)) AS clients
+FROM {tree_sums} AS sums
+LEFT JOIN alone
+  ON alone.prefix = sums.prefix
+LEFT JOIN together
+  ON together.prefix = sums.prefix
 ORDER BY
   site NULLS LAST,
   sums.prefix NULLS LAST

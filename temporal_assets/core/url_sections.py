@@ -28,6 +28,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from temporal_assets.core.compiled import inlined
 from temporal_assets.core.texts import (
     SEED,
     Bytes,
@@ -106,6 +107,10 @@ class SectionTrees:
         """All of them."""
         return [self.name(section) for section in range(len(self))]
 
+    def written(self) -> Texts:
+        """The same as flat bytes."""
+        return take(self.urls.data, self.start, self.stop)
+
     def find(self, names: Collection[str]) -> Flags:
         """Which sections have one of these names."""
         wanted = frozenset(names)
@@ -115,6 +120,11 @@ class SectionTrees:
         """The sum of a value of the URLs over each section, with all that is beneath it."""
         sums: Int64s = _total(self.parent, self.innermost, np.asarray(values, np.int64))
         return sums
+
+    def most(self, values: NDArray[np.int64]) -> Int64s:
+        """The largest value of the URLs of each section, with all that is beneath it."""
+        largest: Int64s = _most(self.parent, self.innermost, np.asarray(values, np.int64))
+        return largest
 
     def beneath(self, sections: Flags) -> Flags:
         """Which sections are among those flagged or lie beneath one that is."""
@@ -146,7 +156,7 @@ def _text(data: Bytes, start: int, stop: int) -> str:
     return data[start:stop].tobytes().decode("utf-8", "replace")
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@inlined
 def _host_start(data: Bytes, start: int, stop: int) -> int:
     """After `://`; where a URL names no scheme, its beginning."""
     for at in range(start, stop - 2):
@@ -188,7 +198,7 @@ def _sections(data: Bytes, offsets: Int64s) -> tuple[Int64s, Int64s, Int64s, Fla
     return first, start, stop[:count].copy(), is_program[:count].copy()
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@inlined
 def _place(
     data: Bytes,
     above: int,
@@ -279,6 +289,17 @@ def _total(parent: Int32s, innermost: Int32s, values: Int64s) -> Int64s:
         if parent[section] >= 0:
             sums[parent[section]] += sums[section]
     return sums
+
+
+@njit(nogil=True, cache=True)
+def _most(parent: Int32s, innermost: Int32s, values: Int64s) -> Int64s:
+    largest = np.full(len(parent), np.iinfo(np.int64).min, np.int64)
+    for url in range(len(innermost)):
+        largest[innermost[url]] = max(largest[innermost[url]], values[url])
+    for section in range(len(parent) - 1, -1, -1):
+        if parent[section] >= 0:
+            largest[parent[section]] = max(largest[parent[section]], largest[section])
+    return largest
 
 
 @njit(nogil=True, cache=True)

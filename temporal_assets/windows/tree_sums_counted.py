@@ -1,0 +1,200 @@
+"""What `prefix_trees` is made of, counted in this process.
+
+Labels and histories have pages in the order of sites and URLs. They are read in step, and the trees
+of some whole sites are built at a time: their pages are never joined by their URLs, nor written
+with their sections. The rows are those of the statements that a cluster runs (`tree_sums`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from temporal_assets.core.sorted_texts import Keys, Seeker
+from temporal_assets.core.texts import Flags, Int64s
+from temporal_assets.core.url_sections import SectionTrees, section_trees
+from temporal_assets.engines.arrow_texts import from_arrow, to_arrow
+from temporal_assets.engines.base import Inputs
+from temporal_assets.engines.batches import in_order, spill
+from temporal_assets.engines.parquet_rows import ParquetRows
+from temporal_assets.windows.page_rows import PAGE, SITES, first_rows, keys, keys_of
+from temporal_assets.windows.tree_sums import FEW_PAGES, TREE_SUMS
+
+PAGES_AT_ONCE: Final = 65_536
+"""Pages whose trees are built at a time, or those of one site: some 500 bytes each."""
+
+_THREADS: Final = 2
+_GROUP_ROWS: Final = 30_720
+"""Rows that one thread of an engine reads at a time."""
+
+_LABELS: Final = (*PAGE, "is_temporal", "is_news", "phi_n", "m", "p")
+_HISTORIES: Final = (*PAGE, "birth", "total", "views")
+
+
+def counted(
+    inputs: Inputs, parameters: Mapping[str, Any], out: Path, at_once: int = PAGES_AT_ONCE
+) -> dict[str, list[str]]:
+    """Files of TREE_SUMS and FEW_PAGES from `page_labels` and `page_histories`.
+
+    `parameters` are those of sql/section_sums.sql, and `enough` of sql/few_pages.sql.
+    """
+    labels = ParquetRows(inputs["page_labels"], SITES)
+    lives, places = _lives(labels, ParquetRows(inputs["page_histories"], SITES), parameters)
+    parts = _parts(labels, lives, places, at_once)
+    written = in_order(partial(_write, parameters=parameters, out=out), parts, _THREADS)
+    sums, few = zip(*written, strict=True)
+    return {TREE_SUMS.name: [*sums], FEW_PAGES.name: [*few]}
+
+
+# Lives ---------------------------------------------------------------------------------------
+
+
+class _Lives(NamedTuple):
+    """What histories say of pages."""
+
+    born: Int64s
+    """Days of the window before the first with views."""
+    total: Int64s
+    recent: Int64s
+    """Views of the last days."""
+    most: Int64s
+    """Views of the day that has most: on one day a page has as many clients as views."""
+
+    def of(self, rows: Int64s) -> _Lives:
+        return _Lives(*(column[rows] for column in self))
+
+
+def _lives(
+    labels: ParquetRows, histories: ParquetRows, parameters: Mapping[str, Any]
+) -> tuple[_Lives, Int64s]:
+    """Of all pages with a history, and which of them each page with a label is; -1 if none."""
+    seeker = Seeker(keys(labels), len(labels))
+    found: list[_Lives] = []
+    first = 0
+    for page, lives in histories.blocks(_HISTORIES, partial(_lived, parameters=parameters)):
+        seeker.look(page, first)
+        found.append(lives)
+        first += len(page)
+    nothing = _Lives(*[np.empty(0, np.int64)] * len(_Lives._fields))
+    return _Lives(*map(np.concatenate, zip(nothing, *found, strict=True))), seeker.places
+
+
+def _lived(block: pa.Table, parameters: Mapping[str, Any]) -> tuple[Keys, _Lives]:
+    views = block["views"].combine_chunks().flatten().to_numpy()
+    by_day = views.reshape(len(block), parameters["days"])
+    born = block["birth"].to_numpy() - np.datetime64(parameters["first"])
+    return keys_of(block), _Lives(
+        born.astype(np.int64),
+        block["total"].to_numpy(),
+        by_day[:, parameters["days"] - parameters["recent"] :].sum(axis=1, dtype=np.int64),
+        by_day.max(axis=1, initial=0).astype(np.int64),
+    )
+
+
+# Trees ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """All pages with labels of some sites."""
+
+    first: int
+    labels: pa.Table
+    lives: _Lives
+
+
+def _parts(labels: ParquetRows, lives: _Lives, places: Int64s, at_once: int) -> Iterator[_Part]:
+    ranges = _of_whole_sites(labels, at_once)
+    for (first, stop), rows in zip(ranges, labels.in_ranges(ranges, _LABELS), strict=True):
+        here = places[first:stop]
+        # As a join would have it; whoever has a label has a history.
+        known = rows if (here >= 0).all() else rows.filter(pa.array(here >= 0))
+        yield _Part(first, known, lives.of(here[here >= 0]))
+
+
+def _of_whole_sites(rows: ParquetRows, at_once: int) -> Sequence[tuple[int, int]]:
+    """Ranges of about as many rows, or of those of one site; one at least."""
+    starts = np.array([*first_rows(rows).values()], np.int64)
+    _, first = np.unique(starts // at_once, return_index=True)
+    return [*pairwise([*starts[first].tolist(), len(rows)])] or [(0, 0)]
+
+
+def _write(part: _Part, parameters: Mapping[str, Any], out: Path) -> tuple[str, str]:
+    trees = section_trees(from_arrow(part.labels["url"]))
+    names = to_arrow(trees.written())
+    sums = _sums(part, trees, names, parameters)
+    few = sums["clients"].to_numpy() < parameters["enough"]
+    return (
+        _spilled(sums, out / f"{TREE_SUMS.name}-{part.first}.parquet"),
+        _spilled(
+            _few_pages(part, trees, names, few), out / f"{FEW_PAGES.name}-{part.first}.parquet"
+        ),
+    )
+
+
+def _spilled(rows: pa.Table, path: Path) -> str:
+    spill(rows.to_batches(), rows.schema, path, _GROUP_ROWS)
+    return str(path)
+
+
+def _sums(
+    part: _Part, trees: SectionTrees, names: pa.Array, parameters: Mapping[str, Any]
+) -> pa.Table:
+    labels, lives = part.labels, part.lives
+    is_temporal, is_news = (labels[name].to_numpy() for name in ("is_temporal", "is_news"))
+    site = labels["site"].combine_chunks()
+    first_seen = np.datetime64(parameters["first"], "D") + -trees.most(-lives.born)
+    columns = {
+        "site": site.dictionary.take(pa.array(trees.most(site.indices.to_numpy()))),
+        "prefix": names,
+        "parent": names.take(pa.array(trees.parent, mask=trees.parent < 0)),
+        "depth": trees.depth.astype(np.int64),
+        "is_program": trees.is_program,
+        "first_seen": first_seen,
+        "own_pages": np.bincount(trees.innermost, minlength=len(trees)),
+        "pages": trees.total(np.ones(len(labels), np.int64)),
+        "temporal_pages": trees.total(is_temporal),
+        "news_pages": trees.total(is_news),
+        "curve_pages": trees.total(labels["phi_n"].is_valid().to_numpy()),
+        "aged_pages": trees.total(is_news | _is_aged(part, parameters)),
+        "views": trees.total(lives.total),
+        "temporal_views": trees.total(np.where(is_temporal, lives.total, 0)),
+        "recent_views": trees.total(lives.recent),
+        "view_squares": trees.total(lives.total * lives.total).astype(np.float64),
+        "clients": trees.most(lives.most),
+    }
+    schema = TREE_SUMS.arrow_schema
+    return pa.table([columns[name] for name in schema.names], schema)
+
+
+def _is_aged(part: _Part, parameters: Mapping[str, Any]) -> Flags:
+    """Pages whose concentration may be above p, by the days that are there since their birth."""
+    before = np.array([*map(int, parameters["seen_before"].split(","))])
+    born = part.lives.born
+    first_days = np.minimum(born + part.labels["m"].to_numpy(), parameters["days"])
+    days = before[first_days] - before[born]
+    aged: Flags = before[-1] - before[born] > days * part.labels["p"].to_numpy()
+    return aged
+
+
+def _few_pages(part: _Part, trees: SectionTrees, names: pa.Array, few: Flags) -> pa.Table:
+    """Pages of the flagged sections; all that is beneath one of these is flagged as well."""
+    page = np.flatnonzero(few[trees.innermost])
+    section = trees.innermost[page]
+    pages, sections = [page], [section]
+    while len(page):
+        above = trees.parent[section]
+        goes_on = (above >= 0) & few[above]
+        page, section = page[goes_on], above[goes_on]
+        pages.append(page)
+        sections.append(section)
+    urls = part.labels["url"].combine_chunks().take(pa.array(np.concatenate(pages)))
+    prefixes = names.take(pa.array(np.concatenate(sections)))
+    return pa.table([prefixes, urls], FEW_PAGES.arrow_schema)
