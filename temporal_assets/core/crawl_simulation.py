@@ -22,6 +22,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
+from temporal_assets.core.compiled import inlined
 from temporal_assets.core.link_graph import LinkGraph
 from temporal_assets.core.polite_crawl import polite_crawl
 from temporal_assets.core.texts import Floats, Int32s, Int64s
@@ -166,7 +167,7 @@ def _bit_tree(levels: int) -> tuple[Int64s, Int64s]:
     return np.zeros(offset[-1], np.uint64), offset
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@inlined
 def _append(
     page: int, level: int, head: Int32s, tail: Int32s, behind: Int32s, bits: Int64s, offset: Int64s
 ) -> None:
@@ -182,7 +183,7 @@ def _append(
         at >>= _STRIDE
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@inlined
 def _take(
     level: int, head: Int32s, tail: Int32s, behind: Int32s, bits: Int64s, offset: Int64s
 ) -> int:
@@ -200,7 +201,7 @@ def _take(
     return int(page)
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@inlined
 def _lowest(bits: Int64s, offset: Int64s) -> int:
     """The lowest level that has pages, -1 if none has."""
     at = np.int64(0)
@@ -212,7 +213,7 @@ def _lowest(bits: Int64s, offset: Int64s) -> int:
     return int(at)
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@inlined
 def _first_bit(word: np.uint64) -> int:
     """Number of the lowest bit of a word that is not zero."""
     number = 0
