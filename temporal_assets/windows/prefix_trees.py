@@ -6,28 +6,61 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.windows.asset import Job, WindowAsset
 from temporal_assets.windows.days import window_days
 from temporal_assets.windows.page_histories import PAGE_HISTORIES
 from temporal_assets.windows.page_labels import PAGE_LABELS
 from temporal_assets.windows.page_traffic import PAGE_TRAFFIC
-from temporal_assets.windows.tree_sums import SUMS_SQL, by_cluster
+from temporal_assets.windows.tree_sums import SUMS_SQL, by_statements
 from temporal_assets.windows.tree_sums_counted import counted
+
+_SECTION_CLIENTS: Final = passing(
+    name="section_clients",
+    description="Clients of sections that may have few.",
+    grain="prefix",
+    columns=(
+        ColumnSpec("prefix", Type.VARCHAR, "The section."),
+        ColumnSpec("clients", Type.BIGINT, "So many at least over the window."),
+    ),
+)
 
 
 def _make(job: Job) -> Sequence[Path]:
+    inputs = {name: job.files(name) for name in ("page_labels", "page_histories")}
     parameters = {
         "recent": min(job.settings.sites.quiet_days, job.settings.window.days),
         "enough": job.settings.privacy.min_clients,
         **window_days(job),
     }
-    inputs = {name: job.files(name) for name in ("page_labels", "page_histories")}
     if job.engine.spread is None:
-        sums = counted(inputs, parameters, job.out)
-    else:
-        sums = by_cluster(job.engine, inputs, parameters, job.out)
-    inputs = sums | {"page_traffic": job.files("page_traffic")}
-    return job.engine.query("prefix_trees", inputs, {"day": job.day}, job.asset.table, job.out)
+        rows, few = counted(inputs, parameters, job.out)
+        known = pq.read_table(_clients(job, few)) if few else None
+        return job.engine.write(_put_together(job, rows, known), job.asset.table, job.out)
+    sums, few = by_statements(job.engine, inputs, parameters, job.out)
+    made = {"tree_sums": sums, "section_clients": _clients(job, few)}
+    return job.engine.query("prefix_trees", made, {"day": job.day}, job.asset.table, job.out)
+
+
+def _clients(job: Job, few: list[str]) -> list[str]:
+    """Files that say how many came to sections of which the files `few` have the pages."""
+    inputs = {"few_pages": few, "page_traffic": job.files("page_traffic")}
+    made = job.engine.query("section_clients", inputs, {}, _SECTION_CLIENTS, job.out)
+    return [str(path) for path in made]
+
+
+def _put_together(job: Job, sums: pa.Table, known: pa.Table | None) -> pa.Table:
+    """As sql/prefix_trees.sql has it, which a cluster runs."""
+    if known is not None:
+        place = pc.index_in(sums["prefix"], value_set=known["prefix"].combine_chunks())
+        clients = pc.max_element_wise(sums["clients"], known["clients"].take(place))
+        sums = sums.set_column(sums.column_names.index("clients"), "clients", clients)
+    days = pa.repeat(pa.scalar(job.day, pa.date32()), len(sums))
+    return sums.append_column("day", days).select(job.asset.table.column_names)
 
 
 PREFIX_TREES: Final = WindowAsset(
@@ -35,7 +68,7 @@ PREFIX_TREES: Final = WindowAsset(
     _make,
     days=("page_views",),
     tables=(PAGE_HISTORIES, PAGE_LABELS, PAGE_TRAFFIC),
-    sql=(*SUMS_SQL, "prefix_trees"),
+    sql=(*SUMS_SQL, "section_clients", "prefix_trees"),
     settings=lambda settings: [
         settings.window.days,
         settings.privacy.min_clients,

@@ -15,6 +15,7 @@ from temporal_assets.engines.base import Engine, Inputs
 from temporal_assets.windows.sections import write_page_sections, write_section_paths
 
 SUMS_SQL: Final = ("section_sums", "tree_sums", "few_pages")
+"""The statements of a cluster, in the order they run."""
 
 _PAGES: Final = (
     ColumnSpec("pages", Type.BIGINT, "Reliable pages."),
@@ -72,32 +73,20 @@ FEW_PAGES: Final = passing(
 )
 
 
-def by_cluster(
+def by_statements(
     engine: Engine, inputs: Inputs, parameters: Mapping[str, Any], out: Path
-) -> dict[str, list[str]]:
-    """Files of TREE_SUMS and FEW_PAGES from `page_labels` and `page_histories`, by statements.
+) -> tuple[list[str], list[str]]:
+    """Files of TREE_SUMS and of FEW_PAGES from `page_labels` and `page_histories`.
 
-    `parameters` are those of `tree_sums_counted.counted`.
+    `parameters` are those of sql/section_sums.sql, and `enough` of sql/few_pages.sql.
     """
-    labels, histories = inputs["page_labels"], inputs["page_histories"]
-    pages = write_page_sections(engine, list(labels), out)
-    of_window = {name: value for name, value in parameters.items() if name != "enough"}
-    made = engine.query(
-        "section_sums",
-        {"page_sections": pages, "page_histories": histories},
-        of_window,
-        _SECTION_SUMS,
-        out,
-    )
+    of_window = dict(parameters)
+    enough = {"enough": of_window.pop("enough")}
+    pages = write_page_sections(engine, list(inputs["page_labels"]), out)
+    of_pages = {"page_sections": pages, "page_histories": inputs["page_histories"]}
+    made = engine.query("section_sums", of_pages, of_window, _SECTION_SUMS, out)
     sums = {"section_sums": [str(path) for path in made]}
     sections = {"section_paths": write_section_paths(engine, sums, out)}
-    made = engine.query("tree_sums", sums | sections, {}, TREE_SUMS, out)
-    trees = {"tree_sums": [str(path) for path in made]}
-    few = engine.query(
-        "few_pages",
-        trees | sections | {"page_sections": pages},
-        {"enough": parameters["enough"]},
-        FEW_PAGES,
-        out,
-    )
-    return trees | {"few_pages": [str(path) for path in few]}
+    trees = [*map(str, engine.query("tree_sums", sums | sections, {}, TREE_SUMS, out))]
+    of_trees = sections | {"tree_sums": trees, "page_sections": pages}
+    return trees, [*map(str, engine.query("few_pages", of_trees, enough, FEW_PAGES, out))]

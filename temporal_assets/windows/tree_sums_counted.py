@@ -40,17 +40,13 @@ _HISTORIES: Final = (*PAGE, "birth", "total", "views")
 
 def counted(
     inputs: Inputs, parameters: Mapping[str, Any], out: Path, at_once: int = PAGES_AT_ONCE
-) -> dict[str, list[str]]:
-    """Files of TREE_SUMS and FEW_PAGES from `page_labels` and `page_histories`.
-
-    `parameters` are those of sql/section_sums.sql, and `enough` of sql/few_pages.sql.
-    """
+) -> tuple[pa.Table, list[str]]:
+    """Rows of TREE_SUMS and files of FEW_PAGES: see `tree_sums.by_statements`."""
     labels = ParquetRows(inputs["page_labels"], SITES)
     lives, places = _lives(labels, ParquetRows(inputs["page_histories"], SITES), parameters)
     parts = _parts(labels, lives, places, at_once)
-    written = in_order(partial(_write, parameters=parameters, out=out), parts, _THREADS)
-    sums, few = zip(*written, strict=True)
-    return {TREE_SUMS.name: [*sums], FEW_PAGES.name: [*few]}
+    made = list(in_order(partial(_made, parameters=parameters, out=out), parts, _THREADS))
+    return pa.concat_tables(sums for sums, _ in made), [path for _, few in made for path in few]
 
 
 # Lives ---------------------------------------------------------------------------------------
@@ -126,22 +122,16 @@ def _of_whole_sites(rows: ParquetRows, at_once: int) -> Sequence[tuple[int, int]
     return [*pairwise([*starts[first].tolist(), len(rows)])] or [(0, 0)]
 
 
-def _write(part: _Part, parameters: Mapping[str, Any], out: Path) -> tuple[str, str]:
+def _made(part: _Part, parameters: Mapping[str, Any], out: Path) -> tuple[pa.Table, list[str]]:
     trees = section_trees(from_arrow(part.labels["url"]))
     names = to_arrow(trees.written())
     sums = _sums(part, trees, names, parameters)
-    few = sums["clients"].to_numpy() < parameters["enough"]
-    return (
-        _spilled(sums, out / f"{TREE_SUMS.name}-{part.first}.parquet"),
-        _spilled(
-            _few_pages(part, trees, names, few), out / f"{FEW_PAGES.name}-{part.first}.parquet"
-        ),
-    )
-
-
-def _spilled(rows: pa.Table, path: Path) -> str:
-    spill(rows.to_batches(), rows.schema, path, _GROUP_ROWS)
-    return str(path)
+    few = _few_pages(part, trees, names, sums["clients"].to_numpy() < parameters["enough"])
+    if not len(few):
+        return sums, []
+    path = out / f"{FEW_PAGES.name}-{part.first}.parquet"
+    spill(few.to_batches(), few.schema, path, _GROUP_ROWS)
+    return sums, [str(path)]
 
 
 def _sums(
@@ -171,7 +161,9 @@ def _sums(
         "clients": trees.most(lives.most),
     }
     schema = TREE_SUMS.arrow_schema
-    return pa.table([columns[name] for name in schema.names], schema)
+    # A host may have pages of two schemes or ports, whose sections were numbered as they came.
+    rows = pa.table([columns[name] for name in schema.names], schema)
+    return rows.sort_by([("site", "ascending"), ("prefix", "ascending")])
 
 
 def _is_aged(part: _Part, parameters: Mapping[str, Any]) -> Flags:

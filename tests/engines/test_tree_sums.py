@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from temporal_assets import contracts
 from temporal_assets.engines.base import Engine
 from temporal_assets.windows.days import counted_days
-from temporal_assets.windows.tree_sums import by_cluster
+from temporal_assets.windows.tree_sums import by_statements
 from temporal_assets.windows.tree_sums_counted import counted
 from tests.sites import host_of
 from tests.tables import write_table
@@ -72,7 +72,7 @@ def tables(lives: Lives, folder: Path) -> dict[str, list[str]]:
 )
 @example(lives={}, observed=[True] * DAYS, recent=1, enough=1, at_once=1)
 @settings(max_examples=40)
-def test_sums_are_those_of_a_cluster(
+def test_sums_are_those_of_the_statements(
     engine: Engine, lives: Lives, observed: list[bool], recent: int, enough: int, at_once: int
 ) -> None:
     parameters = {"recent": recent, "enough": enough, **counted_days(FIRST, observed)}
@@ -81,14 +81,15 @@ def test_sums_are_those_of_a_cluster(
         ours, theirs = (Path(folder) / name for name in ("counted", "cluster"))
         ours.mkdir()
         theirs.mkdir()
-        one = counted(inputs, parameters, ours, at_once)
-        other = by_cluster(engine, inputs, parameters, theirs)
-        for table, *by in (("tree_sums", "site", "prefix"), ("few_pages", "prefix", "url")):
-            rows = [
-                pq.read_table(files[table]).sort_by([(name, "ascending") for name in by])
-                for files in (one, other)
-            ]
-            assert rows[0].to_pylist() == rows[1].to_pylist()
+        sums, few = counted(inputs, parameters, ours, at_once)
+        files = by_statements(engine, inputs, parameters, theirs)
+        assert sums.to_pylist() == pq.read_table(files[0]).to_pylist()
+        assert pairs(few) == pairs(files[1])
+
+
+def pairs(files: list[str]) -> list[tuple[str, str]]:
+    rows = [row for file in files for row in pq.read_table(file).to_pylist()]
+    return sorted((row["prefix"], row["url"]) for row in rows)
 
 
 def test_of_few_clients_all_pages_beneath_are_known(engine: Engine, tmp_path: Path) -> None:
@@ -101,17 +102,13 @@ def test_of_few_clients_all_pages_beneath_are_known(engine: Engine, tmp_path: Pa
     }
     inputs = tables(lives, tmp_path)
     parameters = {"recent": 2, "enough": 3, **counted_days(FIRST, [True] * DAYS)}
-    for way in (
-        counted(inputs, parameters, tmp_path),
-        by_cluster(engine, inputs, parameters, tmp_path),
-    ):
-        few = pq.read_table(way["few_pages"]).to_pylist()
-        assert sorted((row["prefix"], row["url"]) for row in few) == [
-            ("b.example/news/", "https://b.example/news/1"),
-            ("b.example/news/", "https://b.example/news/old/1"),
-            ("b.example/news/old/", "https://b.example/news/old/1"),
-        ]
-        sums = {row["prefix"]: row for row in pq.read_table(way["tree_sums"]).to_pylist()}
-        news = sums["b.example/news/"]
-        assert (news["own_pages"], news["pages"], news["clients"], news["views"]) == (1, 2, 2, 18)
-        assert (news["view_squares"], news["recent_views"]) == (12**2 + 6**2, 6)
+    rows, few = counted(inputs, parameters, tmp_path)
+    assert pairs(few) == [
+        ("b.example/news/", "https://b.example/news/1"),
+        ("b.example/news/", "https://b.example/news/old/1"),
+        ("b.example/news/old/", "https://b.example/news/old/1"),
+    ]
+    assert pairs(by_statements(engine, inputs, parameters, tmp_path)[1]) == pairs(few)
+    news = {row["prefix"]: row for row in rows.to_pylist()}["b.example/news/"]
+    assert (news["own_pages"], news["pages"], news["clients"], news["views"]) == (1, 2, 2, 18)
+    assert (news["view_squares"], news["recent_views"]) == (12**2 + 6**2, 6)

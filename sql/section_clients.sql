@@ -1,0 +1,24 @@
+-- section_clients: how many different clients at least opened pages of those sections where no single
+--   day and page shows that there are enough of them
+-- inputs: few_pages, page_traffic
+-- parameters: none
+-- output: section_clients
+-- grain: prefix
+WITH known AS (
+    SELECT few_pages.prefix AS prefix, traffic.clients, traffic.few_clients
+    FROM few_pages
+    INNER JOIN page_traffic AS traffic ON traffic.url = few_pages.url
+)
+
+SELECT
+    alone.prefix AS prefix,
+    greatest(alone.clients, coalesce(together.clients, 0)) AS clients
+FROM (
+    SELECT prefix, max(clients) AS clients FROM known GROUP BY prefix
+) AS alone
+LEFT JOIN (
+    SELECT prefix, count(DISTINCT client) AS clients
+    FROM (SELECT prefix, unnest(few_clients) AS client FROM known) AS members
+    GROUP BY prefix
+) AS together ON together.prefix = alone.prefix
+ORDER BY prefix

@@ -1,0 +1,39 @@
+-- section_clients: made from sql/section_clients.sql by `python -m temporal_assets.engines.translation`; edit that
+-- inputs: few_pages, page_traffic
+-- parameters: none
+WITH known AS (
+  SELECT
+    few_pages.prefix AS prefix,
+    traffic.clients,
+    traffic.few_clients
+  FROM {few_pages} AS few_pages
+  INNER JOIN {page_traffic} AS traffic
+    ON traffic.url = few_pages.url
+)
+SELECT
+  alone.prefix AS prefix,
+  GREATEST(alone.clients, COALESCE(together.clients, 0)) AS clients
+FROM (
+  SELECT
+    prefix,
+    MAX(clients) AS clients
+  FROM known
+  GROUP BY
+    prefix
+) AS alone
+LEFT JOIN (
+  SELECT
+    prefix,
+    COUNT(DISTINCT client) AS clients
+  FROM (
+    SELECT
+      prefix,
+      EXPLODE(few_clients) AS client
+    FROM known
+  ) AS members
+  GROUP BY
+    prefix
+) AS together
+  ON together.prefix = alone.prefix
+ORDER BY
+  prefix NULLS LAST
