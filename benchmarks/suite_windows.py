@@ -259,11 +259,18 @@ def histories_by_polars(folder: Path, _: str) -> Job:
 
 
 def labels_by_us(folder: Path, _: str) -> Job:
-    """`sql/page_labels.sql`, with thresholds that sites and sections may have of their own."""
-    inputs, parameters = _labels(folder)
+    """`page_labels`, with thresholds that sites and sections may have of their own."""
+    inputs, _ = _labels(folder)
     pages = pq.read_metadata(inputs["page_histories"][0]).num_rows
-    job = queried(folder, "page_labels", inputs, parameters)
+    files = [path for several in inputs.values() for path in several]
+    job = made(folder, files, lambda engine, out: _write_labels(engine, folder, out))
     return lambda: (pages, job()[1])
+
+
+def _write_labels(engine: Engine, folder: Path, out: Path) -> list[Path]:
+    from temporal_assets.windows.page_labels import write_labels
+
+    return write_labels(engine, *_labels(folder), out)
 
 
 def _labels(folder: Path) -> tuple[dict[str, list[str]], dict[str, Any]]:
@@ -367,6 +374,11 @@ def labels_by_polars(folder: Path, _: str) -> Job:
 
 def same_labels(folder: Path, _: str) -> None:
     """Whether Polars makes the rows that ours makes."""
+    from temporal_assets.engines.duckdb import DuckDBEngine
+    from temporal_assets.settings import load_settings
+
+    engine = DuckDBEngine(load_settings(folder / "state"))
     with tempfile.TemporaryDirectory(dir=folder) as out:
-        _make(folder, "page_labels", *_labels(folder), Path(out))
-        same_rows(folder / _LABELLED, [f"{out}/page_labels.parquet"], "url")
+        files = _write_labels(engine, folder, Path(out))
+        same_rows(folder / _LABELLED, [str(path) for path in files], "url")
+    engine.close()
