@@ -317,7 +317,7 @@ def _awaited_by_polars(chosen: Any, numbered: Any, pages: Any, day: dt.date, set
     import polars as pl
 
     from temporal_assets.core.revisits import day_weights
-    from temporal_assets.windows.hub_seeds import Demand, revisit_minutes
+    from temporal_assets.windows.chosen_hubs import Demand, revisit_minutes
 
     days = settings.window.days
     weight = pl.Series(day_weights(np.ones(days, bool), settings.hubs.rate_half_life_days)[::-1])

@@ -20,6 +20,9 @@ from temporal_assets.engines.base import Item, Result
 _DICTIONARY_BYTES: Final = 64 << 10
 """What is repeated fits; of what is not, URLs above all, no large dictionary is built in vain."""
 
+_READ_ROWS: Final = 30_720
+"""Rows that one thread of an engine reads at a time, so that there are some for each."""
+
 
 def in_order(
     function: Callable[[Item], Result], items: Iterable[Item], threads: int
@@ -36,6 +39,12 @@ def in_order(
                 yield pending.popleft().result()
         while pending:
             yield pending.popleft().result()
+
+
+def handed_on(rows: pa.Table, path: Path) -> list[str]:
+    """Write rows that an engine is to read; the files as it takes them."""
+    spill(rows.to_batches(), rows.schema, path, _READ_ROWS)
+    return [str(path)]
 
 
 def spill(

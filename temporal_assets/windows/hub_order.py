@@ -7,12 +7,11 @@ which candidates become seeds (`hub_seeds`). All of it is tables, however many p
 from __future__ import annotations
 
 import datetime as dt
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -21,8 +20,10 @@ from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.core.texts import Flags
 from temporal_assets.engines.base import Engine
 from temporal_assets.logs.search_engines import search_engine_pattern
-from temporal_assets.settings import Settings
+from temporal_assets.settings import Hubs, Settings
 from temporal_assets.windows.link_graph import IS_OPENED, PAGE, URL, LinkTables, paths
+
+Rows = TypeVar("Rows", pa.RecordBatch, pa.Table)
 
 ORDER_SQL: Final = ("hub_pages", "opened_visits", "link_visits", "hub_order")
 """The statements that make the order."""
@@ -113,8 +114,15 @@ def hub_order(
     """
     pages = _crawlable(engine, settings, links, out)
     visits = count_visits(engine, settings, files, pages, day, out)
+    inputs = {"hub_pages": pages, "link_visits": visits}
+    rules = order_rules(settings, observed)
+    return paths(engine.query("hub_order", inputs, rules, _HUB_ORDER, out))
+
+
+def order_rules(settings: Settings, observed: Flags) -> dict[str, Any]:
+    """Parameters of sql/hub_order.sql: which pages with links may be hubs."""
     last = settings.sites.quiet_days
-    parameters = {
+    return {
         "min_clients": settings.privacy.min_clients,
         "drops_quiet": settings.hubs.quiet == "drop",
         "recent_days": int(observed[-last:].sum()),
@@ -122,8 +130,6 @@ def hub_order(
         "usual_visits": _USUAL_VISITS,
         "quiet_share": settings.sites.quiet_share,
     }
-    inputs = {"hub_pages": pages, "link_visits": visits}
-    return paths(engine.query("hub_order", inputs, parameters, _HUB_ORDER, out))
 
 
 def _crawlable(engine: Engine, settings: Settings, links: LinkTables, out: Path) -> list[str]:
@@ -133,23 +139,26 @@ def _crawlable(engine: Engine, settings: Settings, links: LinkTables, out: Path)
     made = engine.query("hub_pages", inputs, parameters, _HUB_PAGES, out)
     if settings.hubs.search_engines == "keep":
         return paths(made)
-    kernel = partial(
-        without_search_engines, pattern=search_engine_pattern(settings.hubs.more_search_engines)
-    )
+    kernel = partial(without_search_engines, hubs=settings.hubs)
     folder = out / "crawlable"
     folder.mkdir()
     given = {"hub_pages": paths(made)}
     return paths(engine.apply(kernel, given, _HUB_PAGES, folder, _ROWS))
 
 
-def without_search_engines(batch: pa.RecordBatch, pattern: re.Pattern[str]) -> pa.RecordBatch:
+def without_search_engines(rows: Rows, hubs: Hubs) -> Rows:
     """The pages whose host is none of a search engine."""
-    hosts = batch.column("host").dictionary_encode()
-    known = [
-        bool(pattern.fullmatch(name.rpartition("@")[2])) for name in hosts.dictionary.to_pylist()
-    ]
-    is_search = pa.array(known, pa.bool_()).take(hosts.indices)
-    return batch.filter(pc.invert(is_search))
+    pattern = search_engine_pattern(hubs.more_search_engines)
+    hosts = rows.column("host")
+    found = (
+        name for name in pc.unique(hosts).to_pylist() if pattern.fullmatch(_without_user(name))
+    )
+    searching = pa.array(found, pa.string())
+    return rows.filter(pc.invert(pc.is_in(hosts.cast(pa.string()), value_set=searching)))
+
+
+def _without_user(host: str) -> str:
+    return host.rpartition("@")[2]
 
 
 def count_visits(

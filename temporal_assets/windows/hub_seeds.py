@@ -1,15 +1,15 @@
 """`hub_seeds`: the pages to start crawling from, and how often (NP 4.2, 5.1).
 
-Here: the choice among the candidates (`hub_order`), and what is said of the hubs chosen. Links are
-read for the hubs that lead to the most, some at a time, so that memory does not grow with the
-window: see `core.hub_coverage.Greedy`.
+Here: the choice among the candidates (`hub_order`) by statements, and what is said of the hubs
+chosen. Links are read for the hubs that lead to the most, some at a time, so that memory does not
+grow with the window: see `core.hub_coverage.Greedy`. Not here: the choice among links that fit into
+memory (`hub_numbers`).
 """
 
 from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -21,14 +21,23 @@ import pyarrow.parquet as pq
 
 from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.core.hub_coverage import WHOLE, Greedy, HubOrder, HubPart
-from temporal_assets.core.revisits import day_weights, intervals
-from temporal_assets.core.rounding import rounded_down, rounded_up
+from temporal_assets.core.revisits import day_weights
 from temporal_assets.core.texts import Floats, Int64s
+from temporal_assets.engines.batches import handed_on
 from temporal_assets.engines.parquet_rows import ParquetRows
 from temporal_assets.logs.urls import site_of
-from temporal_assets.settings import Hubs
 from temporal_assets.windows.asset import Job, WindowAsset
+from temporal_assets.windows.chosen_hubs import (
+    HOURS,
+    ChosenHubs,
+    Demand,
+    demand,
+    most_hubs,
+    revisit_minutes,
+    usual_mu,
+)
 from temporal_assets.windows.days import observed_days
+from temporal_assets.windows.hub_numbers import NUMBERS_SQL, numbered_hubs
 from temporal_assets.windows.hub_order import HUB_COLUMNS, ORDER_SQL, VisitFiles, hub_order
 from temporal_assets.windows.interest_curves import INTEREST_CURVES
 from temporal_assets.windows.link_graph import LINK_SQL, PAGE, LinkTables, link_tables, paths
@@ -41,20 +50,8 @@ LINKS_AT_ONCE: Final = 20_000_000
 """Links in memory at a time, half a gigabyte while they are sorted. With fewer in all, which the
 papers' logs have, every hub is read once and at once."""
 
-_HOURS: Final = 24.0
-_MINUTES: Final = 24.0 * 60
-
 _TIERS: Final = (0.5, 0.9)
 """Shares of what all seeds cover at which the first and the second tier end."""
-
-_SHORTEST_HALF_LIFE: Final = 1 / _HOURS
-"""In days. Views are known by day: a shorter life cannot be told from this."""
-
-_UNKNOWN_HALF_LIFE: Final = 1.0
-"""In days, where no page of the window has a curve: news (TW figure 5)."""
-
-_BILLION: Final = 1_000_000_000
-"""Sums of mu are of integers, so that they do not depend on the order of rows."""
 
 _ALL_CURVES: Final = (
     "SELECT count(mu) AS curves,"
@@ -114,52 +111,15 @@ _TAKEN: Final = pa.schema({"page": pa.int64()})
 _COVERED: Final = pa.schema({"page": pa.int64(), "worth": pa.int64()})
 
 
-@dataclass(frozen=True, slots=True)
-class Demand:
-    """What `core.revisits` needs to know of hubs; one entry for each."""
-
-    rate: Floats
-    """New temporal pages a day."""
-    views: Floats
-    """Of such a page."""
-    half_life: Floats
-    """Days."""
-
-
-def revisit_minutes(wanted: Demand, hubs: Hubs) -> Int64s:
-    """Whole minutes between visits; rounded up, so that the budget is kept."""
-    visits = len(wanted.rate) * _HOURS if hubs.visits_per_day is None else hubs.visits_per_day
-    shortest, longest = hubs.shortest_minutes / _MINUTES, hubs.longest_hours / _HOURS
-    days = intervals(wanted.rate, wanted.views, wanted.half_life, visits, shortest, longest)
-    return rounded_up(days * _MINUTES)
-
-
-def most_hubs(hubs: Hubs) -> int:
-    """How many hubs the settings allow: no more than the budget can visit at all."""
-    if hubs.visits_per_day is None:
-        return hubs.top_k
-    most = rounded_down(hubs.visits_per_day * hubs.longest_hours / _HOURS)
-    return min(hubs.top_k, int(most))
-
-
 def _make(job: Job) -> Sequence[Path]:
-    files = job.window("transits").files
-    labels = {"page_labels": job.files("page_labels")}
-    wanted = paths(job.engine.query("temporal_urls", labels, {}, _WANTED, job.out))
-    links = link_tables(job.engine, files, job.files("page_totals"), wanted, job.out)
-    observed = observed_days(job)
-    audience = VisitFiles(files, job.files("page_traffic"), _recent(job))
-    order = hub_order(job.engine, job.settings, audience, links, observed, job.day, job.out)
-    limit = most_hubs(job.settings.hubs)
-    taken = take(job, links, order, limit)
-    chosen = _chosen(job, order, taken, limit)
-    ranked = job.out / "ranked_hubs.parquet"
-    demanded = _demand(job, links, chosen)
-    pq.write_table(_ranked(job, chosen, taken, demanded, len(ParquetRows(wanted))), ranked)
-    parameters = {"day": job.day}
-    return job.engine.query(
-        "hub_seeds", {"ranked_hubs": [str(ranked)]}, parameters, job.asset.table, job.out
-    )
+    visits = VisitFiles(job.window("transits").files, job.files("page_traffic"), _recent(job))
+    found = None
+    if job.engine.spread is None and job.settings.hubs.external == "drop":
+        found = numbered_hubs(job, visits, LINKS_AT_ONCE)
+    if found is None:
+        found = _hubs_by_statements(job, visits)
+    ranked = {"ranked_hubs": handed_on(_ranked(job, found), job.out / "ranked_hubs.parquet")}
+    return job.engine.query("hub_seeds", ranked, {"day": job.day}, job.asset.table, job.out)
 
 
 def _recent(job: Job) -> list[str]:
@@ -169,7 +129,21 @@ def _recent(job: Job) -> list[str]:
     return [path for one in days for path in job.store.paths(one)]
 
 
-def take(job: Job, links: LinkTables, order: Sequence[str], limit: int) -> HubOrder:
+def _hubs_by_statements(job: Job, visits: VisitFiles) -> ChosenHubs:
+    """Of as many links as there are."""
+    labels = {"page_labels": job.files("page_labels")}
+    wanted = paths(job.engine.query("temporal_urls", labels, {}, _WANTED, job.out))
+    links = link_tables(job.engine, visits.transits, job.files("page_totals"), wanted, job.out)
+    observed = observed_days(job)
+    order = hub_order(job.engine, job.settings, visits, links, observed, job.day, job.out)
+    limit = most_hubs(job.settings.hubs)
+    taken = _take(job, links, order, limit)
+    chosen = _chosen(job, order, taken, limit)
+    hubs = pq.read_table(paths(chosen))
+    return ChosenHubs(hubs, taken, _demand(job, links, chosen), len(ParquetRows(wanted)))
+
+
+def _take(job: Job, links: LinkTables, order: Sequence[str], limit: int) -> HubOrder:
     """The seeds, best first; hubs by their number."""
     greedy = Greedy(limit, job.settings.hubs.again)
     while not greedy.is_full and (part := _best_left(job, links, order, greedy)) is not None:
@@ -228,43 +202,13 @@ def _demand(job: Job, links: LinkTables, chosen: Sequence[Path]) -> Demand:
     made = job.engine.query("hub_demand", inputs | known, {}, _HUB_DEMAND, job.out)
     observed = observed_days(job)
     weight = day_weights(observed, job.settings.hubs.rate_half_life_days)
-    unknown = np.log(_UNKNOWN_HALF_LIFE)
-    if everywhere["curves"]:
-        unknown = everywhere["billionths"] / _BILLION / everywhere["curves"]
-    rows = pq.read_table(paths(made))
-    return demand(rows, weight, float(unknown), int(observed.sum()))
+    unknown = usual_mu(everywhere["curves"], everywhere["billionths"])
+    return demand(pq.read_table(paths(made)), weight, unknown, int(observed.sum()))
 
 
-def demand(rows: pa.Table, weight: Floats, unknown: float, days: int) -> Demand:
-    """Of each hub of `hub_demand`, in ascending order.
-
-    `weight` is what a page that was born on each day of the window adds to the new pages to expect
-    a day; `unknown` is the mu of hubs none of whose pages has a curve; `days` is the longest life.
-    """
-    _, start = np.unique(rows["page"].to_numpy(), return_index=True)
-    age = rows["age"].fill_null(-1).to_numpy()
-    newness = np.where(age >= 0, weight[::-1][age], 0.0)
-    counts = {name: rows[name].to_numpy() for name in ("pages", "views", "curves", "billionths")}
-
-    def summed(values: Any) -> Any:
-        return np.add.reduceat(values, start) if len(start) else values[:0]
-
-    curves = summed(counts["curves"])
-    mu = np.full(len(start), unknown)
-    np.divide(summed(counts["billionths"]) / _BILLION, curves, out=mu, where=curves > 0)
-    return Demand(
-        rate=summed(counts["pages"] * newness),
-        views=summed(counts["views"]) / summed(counts["pages"]),
-        # The median age of a view of one page is exp(mu) (TW 4.1).
-        half_life=np.clip(np.exp(mu), _SHORTEST_HALF_LIFE, days),
-    )
-
-
-def _ranked(
-    job: Job, chosen: Sequence[Path], taken: HubOrder, wanted: Demand, temporal_pages: int
-) -> pa.Table:
+def _ranked(job: Job, found: ChosenHubs) -> pa.Table:
     """The chosen hubs, by number, with everything known of them."""
-    hubs = pq.read_table(paths(chosen))
+    hubs, taken, wanted = found.hubs, found.taken, found.demand
     at, is_taken = _places(taken, hubs["page"].to_numpy())
     minutes = np.zeros(len(hubs), np.int64)
     seeds = Demand(*(part[is_taken] for part in (wanted.rate, wanted.views, wanted.half_life)))
@@ -286,10 +230,10 @@ def _ranked(
             "paper_rank": hubs["place"],
             "gain": of_seeds(taken.gain),
             "covered": of_seeds(covered),
-            "coverage": of_seeds(covered / max(temporal_pages, 1)),
+            "coverage": of_seeds(covered / max(found.temporal_pages, 1)),
             "tier": of_seeds(tier),
             "new_per_day": wanted.rate,
-            "half_life_hours": wanted.half_life * _HOURS,
+            "half_life_hours": wanted.half_life * HOURS,
             "revisit_minutes": pa.array(minutes, mask=~is_taken),
         }
     )
@@ -303,8 +247,7 @@ def _places(taken: HubOrder, page: Int64s) -> tuple[Int64s, np.ndarray[Any, np.d
 
 
 def _write(path: Path, columns: dict[str, Int64s], schema: pa.Schema) -> list[str]:
-    pq.write_table(pa.table(columns, schema=schema), path)
-    return [str(path)]
+    return handed_on(pa.table(columns, schema=schema), path)
 
 
 HUB_SEEDS: Final = WindowAsset(
@@ -313,6 +256,7 @@ HUB_SEEDS: Final = WindowAsset(
     windows=("page_views", "transits"),
     tables=(PAGE_TOTALS, PAGE_HISTORIES, INTEREST_CURVES, PAGE_LABELS, PAGE_TRAFFIC),
     sql=(
+        *NUMBERS_SQL,
         "temporal_urls",
         *LINK_SQL,
         *ORDER_SQL,

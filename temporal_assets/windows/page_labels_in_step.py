@@ -25,7 +25,7 @@ from temporal_assets.core.texts import Flags, Floats, Int64s
 from temporal_assets.engines.arrow_texts import from_arrow, to_arrow, with_encoded
 from temporal_assets.engines.base import Inputs
 from temporal_assets.engines.parquet_rows import ParquetRows
-from temporal_assets.windows.page_rows import SITES
+from temporal_assets.windows.page_rows import SITES, out_of_step
 
 _HISTORIES: Final = ("site", "url", "birth", "total", "views")
 _CURVES: Final = ("url", "phi_n", "phi_n_low", "phi_n_high")
@@ -35,10 +35,6 @@ _SCOPES: Final = ("all", "site", "section")
 """Of thresholds, the weakest first."""
 
 _ROWS: Final = with_encoded(PAGE_LABELS.arrow_schema, "site")
-
-
-class CurvesOfOthers(ValueError):
-    """Curves are not those of the histories."""
 
 
 class _Rules(NamedTuple):
@@ -126,7 +122,7 @@ def _in_step(inputs: Inputs, settings: _Settings) -> Iterator[tuple[_Lives, pa.T
     histories = ParquetRows(inputs["page_histories"], SITES)
     curves = ParquetRows(inputs["interest_curves"])
     if len(histories) != len(curves):
-        raise _not_of_these()
+        raise out_of_step("page_histories", "interest_curves")
     waiting: deque[_Lives] = deque()
 
     def ranges() -> Iterator[tuple[int, int]]:
@@ -139,14 +135,8 @@ def _in_step(inputs: Inputs, settings: _Settings) -> Iterator[tuple[_Lives, pa.T
     for rows in curves.in_ranges(ranges(), _CURVES):
         lives = waiting.popleft()
         if not rows["url"].combine_chunks().equals(lives.url):
-            raise _not_of_these()
+            raise out_of_step("page_histories", "interest_curves")
         yield lives, rows
-
-
-def _not_of_these() -> CurvesOfOthers:
-    return CurvesOfOthers(
-        "`interest_curves` are not of these `page_histories`: materialise both again, in this order"
-    )
 
 
 def _lives(block: pa.Table, settings: _Settings) -> _Lives:

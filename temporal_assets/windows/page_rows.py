@@ -6,7 +6,7 @@ counted of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -23,6 +23,9 @@ SITES: Final = ("site",)
 
 PAGE: Final = ("site", "url")
 """What pages are sorted by."""
+
+_STEP_ROWS: Final = 131_072
+"""Some megabytes of URLs in each table."""
 
 
 def keys(rows: ParquetRows) -> Iterator[Keys]:
@@ -58,6 +61,36 @@ def site_runs(sites: pa.DictionaryArray) -> Iterator[tuple[str, int, int]]:
 def ranges(count: int, at_once: int) -> list[tuple[int, int]]:
     """Some rows at a time, of as many as there are; one range at least."""
     return [(first, min(first + at_once, count)) for first in range(0, max(count, 1), at_once)]
+
+
+class OutOfStep(ValueError):
+    """Tables do not have the pages of each other."""
+
+
+def in_step(
+    files: Mapping[str, Sequence[str]], columns: Mapping[str, Sequence[str]]
+) -> Iterator[tuple[pa.Table, ...]]:
+    """Rows of several tables with the same pages in the same order, some at a time.
+
+    `columns` of each table; `url` is one of them.
+    """
+    tables = [ParquetRows(files[name]) for name in columns]
+    if len({len(rows) for rows in tables}) > 1:
+        raise out_of_step(*columns)
+    parts = ranges(len(tables[0]), _STEP_ROWS)
+    read = (
+        rows.in_ranges(parts, columns[name]) for name, rows in zip(columns, tables, strict=True)
+    )
+    for first, *others in zip(*read, strict=True):
+        if not all(first["url"].equals(other["url"]) for other in others):
+            raise out_of_step(*columns)
+        yield first, *others
+
+
+def out_of_step(*names: str) -> OutOfStep:
+    """What is wrong, and what to do."""
+    listed = " and ".join(f"`{name}`" for name in names)
+    return OutOfStep(f"{listed} are not of the same pages: materialise them again")
 
 
 class KnownLabels:

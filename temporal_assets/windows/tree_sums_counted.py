@@ -22,7 +22,7 @@ from temporal_assets.core.texts import Flags, Int64s
 from temporal_assets.core.url_sections import SectionTrees, section_trees
 from temporal_assets.engines.arrow_texts import from_arrow, to_arrow
 from temporal_assets.engines.base import Inputs
-from temporal_assets.engines.batches import in_order, spill
+from temporal_assets.engines.batches import handed_on, in_order
 from temporal_assets.engines.parquet_rows import ParquetRows
 from temporal_assets.windows.page_rows import PAGE, SITES, first_rows, keys, keys_of
 from temporal_assets.windows.tree_sums import FEW_PAGES, TREE_SUMS
@@ -31,9 +31,6 @@ PAGES_AT_ONCE: Final = 65_536
 """Pages whose trees are built at a time, or those of one site: some 500 bytes each."""
 
 _THREADS: Final = 2
-_GROUP_ROWS: Final = 30_720
-"""Rows that one thread of an engine reads at a time."""
-
 _LABELS: Final = (*PAGE, "is_temporal", "is_news", "phi_n", "m", "p")
 _HISTORIES: Final = (*PAGE, "birth", "total", "views")
 
@@ -129,9 +126,7 @@ def _made(part: _Part, parameters: Mapping[str, Any], out: Path) -> tuple[pa.Tab
     few = _few_pages(part, trees, names, sums["clients"].to_numpy() < parameters["enough"])
     if not len(few):
         return sums, []
-    path = out / f"{FEW_PAGES.name}-{part.first}.parquet"
-    spill(few.to_batches(), few.schema, path, _GROUP_ROWS)
-    return sums, [str(path)]
+    return sums, handed_on(few, out / f"{FEW_PAGES.name}-{part.first}.parquet")
 
 
 def _sums(

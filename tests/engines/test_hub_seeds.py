@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -25,6 +26,7 @@ from temporal_assets.settings import Hubs, Settings, load_settings
 from temporal_assets.storage.store import Store
 from temporal_assets.windows import hub_seeds
 from temporal_assets.windows.asset import WindowAsset, build
+from temporal_assets.windows.chosen_hubs import most_hubs
 from temporal_assets.windows.hub_order import VisitFiles, count_visits
 from temporal_assets.windows.hub_seeds import HUB_SEEDS
 from temporal_assets.windows.link_graph import link_tables, read_links
@@ -186,7 +188,7 @@ def test_more_new_pages_are_visited_more_often(web: Web) -> None:
 def test_no_hub_is_lost_to_rounding() -> None:
     """41 hubs that are seen every ten days are 4.1 visits a day, though floats make them fewer."""
     assert 4.1 * 240.0 / 24.0 < 41
-    assert hub_seeds.most_hubs(Hubs(visits_per_day=4.1, longest_hours=240.0)) == 41
+    assert most_hubs(Hubs(visits_per_day=4.1, longest_hours=240.0)) == 41
 
 
 def test_pages_of_better_hubs_can_count_again(web: Web) -> None:
@@ -207,6 +209,55 @@ def test_seeds_are_the_same_however_few_links_fit_into_memory(
     assert len([row for row in whole.values() if row["rank"]]) > 1
     monkeypatch.setattr(hub_seeds, "LINKS_AT_ONCE", 1)
     assert web.seeds(again=again) == whole
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"hubs": {"again": 0.3, "top_k": 6, "quiet": "keep"}},
+        {"privacy": {"rotation_days": 3, "min_clients": 2}, "hubs": {"search_engines": "keep"}},
+    ],
+)
+def test_numbers_choose_what_statements_choose(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any]
+) -> None:
+    """Many hubs and pages of all ages, on hosts with ports and of two schemes."""
+    if engine.spread is not None:
+        pytest.skip("a cluster has one way")
+    dice = np.random.default_rng(5)
+    places = [
+        "http://a.example",
+        "https://a.example",
+        "https://a.example:8443",
+        "https://b.example",
+    ]
+    hubs = [f"{place}/list/{n}" for place in (*places, SEARCH[:-1]) for n in range(6)]
+    news = {f"{place}/news/{n}": int(dice.integers(0, DAYS)) for place in places for n in range(9)}
+
+    class Random(Web):
+        def views(self, n: int) -> Iterable[Row]:
+            yield from ({"url": hub, "views": 5} for hub in hubs if "google" not in hub)
+            for page, birth in news.items():
+                if birth <= n < birth + 2:
+                    yield {"url": page, "views": 40 if n == birth else 3}
+
+        def transits(self, n: int) -> Iterable[Row]:
+            alive = [*hubs[:-6], *(page for page, birth in news.items() if birth <= n < birth + 2)]
+            for hub in hubs:
+                for page in dice.choice(alive, 9):
+                    if hub != page:
+                        yield {"referrer": hub, "target": page, "client": int(dice.integers(9))}
+            yield from ({"referrer": None, "target": page, "client": 1} for page in alive)
+
+    web = Random(engine, tmp_path, **{"hubs": {}, **changes})
+    web.build(HUB_SEEDS)
+    seeds = web.store.read("hub_seeds", web.day).to_pylist()
+    assert len(seeds) >= 6
+    assert len({round(row["new_per_day"], 9) for row in seeds}) > 3
+    monkeypatch.setattr(hub_seeds, "numbered_hubs", lambda *_: None)
+    web.build(HUB_SEEDS)
+    assert web.store.read("hub_seeds", web.day).to_pylist() == seeds
 
 
 def test_hubs_gone_quiet_are_no_seeds(engine: Engine, tmp_path: Path) -> None:

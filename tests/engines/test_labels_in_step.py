@@ -18,7 +18,8 @@ from temporal_assets import contracts
 from temporal_assets.core.page_section import SECTION, section_of
 from temporal_assets.engines.base import Engine
 from temporal_assets.windows.days import counted_days
-from temporal_assets.windows.page_labels_in_step import CurvesOfOthers, labels_in_step
+from temporal_assets.windows.page_labels_in_step import labels_in_step
+from temporal_assets.windows.page_rows import OutOfStep
 from tests.sites import host_of
 from tests.tables import write_table
 
@@ -132,5 +133,5 @@ def test_curves_of_other_histories_are_refused(tmp_path: Path) -> None:
         folder = tmp_path / str(len(others))
         folder.mkdir()
         curves = tables(dict.fromkeys(others, life), {}, folder)["interest_curves"]
-        with pytest.raises(CurvesOfOthers, match="materialise both again"):
+        with pytest.raises(OutOfStep, match="`interest_curves` are not of the same pages"):
             labels_in_step(both | {"interest_curves": curves}, parameters([True] * DAYS)).read_all()
