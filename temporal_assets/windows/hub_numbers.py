@@ -58,6 +58,9 @@ _WANTED_LINKS: Final = passing(
         ColumnSpec("target", Type.BIGINT, "Number of the page it leads to."),
     ),
 )
+_MOST_BYTES: Final = 1 << 30
+"""Of the URLs with links as they are encoded: an array of Arrow has twice as many at most."""
+
 _BEFORE: Final = -1
 """Age of a page that was born before the window, or on its first day."""
 
@@ -143,7 +146,7 @@ def _links(job: Job, wanted: pa.Array, most: int) -> _Links | None:
     }
     made = job.engine.query("wanted_links", inputs, {}, _WANTED_LINKS, job.out)
     rows = ParquetRows(paths(made), repeated=("referrer",))
-    if len(rows) > most:
+    if len(rows) > most or rows.unpacked_bytes(("referrer",)) > _MOST_BYTES:
         return None
     blocks = [*rows.blocks(("referrer", "target"), lambda block: block)]
     referrer = pa.chunked_array(
