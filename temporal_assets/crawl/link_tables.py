@@ -93,7 +93,7 @@ def mirror_of_tables(engine: Engine, paths: Sequence[Path], rules: UrlRules, out
     )
     known = {"canonical_ends": [str(path) for path in canonical]}
     pages = _query(engine, "mirror_pages", known, _MIRROR_PAGES, out)
-    sites = pq.read_table(pages, columns=["site"], memory_map=False)
+    sites = pq.read_table(pages, columns=["site"], memory_map=False, partitioning=None)
     if not len(sites):
         raise NoMirror("no page was found in the sources of the mirror")
     numbers = _query(
@@ -108,7 +108,7 @@ def mirror_of_tables(engine: Engine, paths: Sequence[Path], rules: UrlRules, out
     )
     graph, flags = distinct_links(len(sites), source, target, nofollow)
     del source, target, nofollow
-    urls = pq.read_table(pages, columns=["url"], memory_map=False).column("url")
+    urls = pq.read_table(pages, columns=["url"], memory_map=False, partitioning=None).column("url")
     names, first = site_ranges(sites.column("site"))
     found = {**counts, "pages": len(urls), "links": graph.links}
     return Mirror(urls.cast(pa.large_string()).combine_chunks(), names, first, graph, flags, found)

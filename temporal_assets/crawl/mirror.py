@@ -330,12 +330,16 @@ def _folder(home: Path, pointer: dict[str, Any]) -> Path:
 def _read(folder: Path, counts: dict[str, int]) -> Mirror:
     if not (folder / _SITES).is_file():
         raise NoMirror("the stored mirror is incomplete or of an earlier version: make it again")
-    urls = pq.read_table(folder / _URLS, memory_map=True).column("url").combine_chunks()
+    urls = (
+        pq.read_table(folder / _URLS, memory_map=True, partitioning=None)
+        .column("url")
+        .combine_chunks()
+    )
     target = np.load(folder / "target.npy", mmap_mode="r")
     graph = LinkGraph(np.load(folder / "first.npy"), target)
     bits = np.load(folder / "nofollow.npy", mmap_mode="r")
     nofollow = np.unpackbits(bits, count=len(target)).astype(np.bool_)
-    sites = pq.read_table(folder / _SITES)
+    sites = pq.read_table(folder / _SITES, partitioning=None)
     begins = np.concatenate((sites.column("first").to_numpy(), [len(urls)]))
     names = tuple(sites.column("site").to_pylist())
     return Mirror(urls, names, begins, graph, nofollow, counts)

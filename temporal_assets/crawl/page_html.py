@@ -72,7 +72,7 @@ def html_of(mirror: Path, urls: pa.Array | pa.ChunkedArray, most: int) -> pa.Tab
     file = stored_folder(mirror) / FILE
     if not file.is_file():
         return _SCHEMA.empty_table()
-    kept = pq.read_table(file, columns=["url"]).column("url")
+    kept = pq.read_table(file, columns=["url"], partitioning=None).column("url")
     wanted = kept.filter(pc.is_in(kept, value_set=urls))
     chosen = wanted.take(np.arange(0, len(wanted), max(1, -(-len(wanted) // most))))
     return ds.dataset(file).to_table(filter=pc.field("url").isin(chosen))

@@ -150,7 +150,7 @@ def _traffic(
     tables = []
     for table in (CRAWL_TRAFFIC, CRAWL_TRANSITS):
         made = engine.query(table.name, inputs, periods, table, out)
-        tables.append(pq.read_table(made, memory_map=False))
+        tables.append(pq.read_table(made, memory_map=False, partitioning=None))
         for path in made:
             path.unlink()
     return Traffic(*tables)

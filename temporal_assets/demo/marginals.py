@@ -42,7 +42,9 @@ class Marginals:
 
 def measure(summary: DemoSummary) -> Marginals:
     """Marginals of a corpus with daily truth; needs days x pages numbers in memory."""
-    pages = pq.read_table(summary.truth["pages"], columns=["url", "kind", "is_temporal", "is_news"])
+    pages = pq.read_table(
+        summary.truth["pages"], columns=["url", "kind", "is_temporal", "is_news"], partitioning=None
+    )
     daily = _daily_views(summary, pages["url"])
     is_page = pages["kind"].to_numpy() != "hub"
     total = daily.sum(axis=1)
@@ -81,7 +83,9 @@ def concentration(daily: NDArray[np.integer]) -> NDArray[np.float64]:
 
 def _daily_views(summary: DemoSummary, urls: Any) -> NDArray[np.int64]:
     """Views of every page (rows) on every day (columns)."""
-    views = pq.read_table(summary.truth["views"], columns=["day", "url", "views"])
+    views = pq.read_table(
+        summary.truth["views"], columns=["day", "url", "views"], partitioning=None
+    )
     number = {url: row for row, url in enumerate(urls.to_pylist())}
     row = np.fromiter((number[url] for url in views["url"].to_pylist()), np.int64, len(views))
     first = np.datetime64(summary.days[0])

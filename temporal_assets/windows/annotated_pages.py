@@ -72,7 +72,7 @@ def look_up(job: Job, pages: Sequence[AnnotatedPage]) -> Found:
     written = job.engine.query(
         "annotated_pages", inputs, {"section": SECTION}, ANNOTATED_PAGES, job.out
     )
-    return _found(pq.read_table(written), job.settings.window.days)
+    return _found(pq.read_table(written, partitioning=None), job.settings.window.days)
 
 
 def _found(table: pa.Table, days: int) -> Found:

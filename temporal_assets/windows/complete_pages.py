@@ -98,7 +98,9 @@ def complete_pages(
         "most": _MOST,
     }
     written = engine.query("complete_pages", inputs, parameters, COMPLETE_PAGES, out)
-    table = pq.read_table(written).sort_by([("born", "ascending"), ("url", "ascending")])
+    table = pq.read_table(written, partitioning=None).sort_by(
+        [("born", "ascending"), ("url", "ascending")]
+    )
     return _pages(table, observed)
 
 

@@ -134,7 +134,7 @@ def _numbers(job: Job, tables: LinkTables, lists: Lists) -> dict[str, Int64s]:
     pq.write_table(named, path)
     inputs = {"named": [str(path)], "link_pages": tables.pages}
     made = job.engine.query("named_pages", inputs, {}, _NAMED_PAGES, job.out)
-    rows = pq.read_table([str(one) for one in made])
+    rows = pq.read_table([str(one) for one in made], partitioning=None)
     result = {}
     for name, length in zip(names, lengths, strict=True):
         own = rows.filter(pc.equal(rows["list"], name))

@@ -39,7 +39,7 @@ from temporal_assets.windows.hub_order import (
     without_search_engines,
 )
 from temporal_assets.windows.link_graph import paths
-from temporal_assets.windows.page_rows import in_step
+from temporal_assets.windows.page_rows import read_in_step
 
 NUMBERS_SQL: Final = ("wanted_links",)
 """The statement of this way, beside those that count visits."""
@@ -66,10 +66,10 @@ _BEFORE: Final = -1
 
 
 def numbered_hubs(job: Job, visits: VisitFiles, most_links: int) -> ChosenHubs | None:
-    """The hubs of both orders; None where there are more links than `most_links`."""
+    """The hubs of both orders; None where there are more links than `most_links`, or long URLs."""
     temporal = _temporal_pages(job)
-    links = _links(job, temporal.url, most_links)
-    if links is None:
+    links = temporal and _links(job, temporal.url, most_links)
+    if temporal is None or links is None:
         return None
     order = _order(job, links, visits)
     limit = most_hubs(job.settings.hubs)
@@ -99,9 +99,14 @@ class _Temporal(NamedTuple):
     """Of the curve; NaN where none tells."""
 
 
-def _temporal_pages(job: Job) -> _Temporal:
+def _temporal_pages(job: Job) -> _Temporal | None:
+    """None where their URLs may be too many for an array."""
+    files = {name: job.files(name) for name in _FACTS}
+    if ParquetRows(files["page_labels"]).unpacked_bytes(("url",)) > _MOST_BYTES:
+        return None
+
     def found() -> Iterator[_Temporal]:
-        for labels, lives, curves in in_step({name: job.files(name) for name in _FACTS}, _FACTS):
+        for labels, lives, curves in read_in_step(files, _FACTS):
             wanted = labels["is_temporal"].to_numpy()
             age = (np.datetime64(job.day) - lives["birth"].to_numpy()).astype(np.int64)
             age[lives["is_born_before"].to_numpy()] = _BEFORE
@@ -159,8 +164,9 @@ def _links(job: Job, wanted: pa.Array, most: int) -> _Links | None:
 
 def _in_order(referrer: pa.DictionaryArray, target: Int64s) -> _Links:
     """Of links in the order of their referrers, which lie in that of URLs, and not of hosts."""
-    url = referrer.dictionary
-    count = np.bincount(referrer.indices.to_numpy(), minlength=len(url))
+    url, source = referrer.dictionary, referrer.indices.to_numpy()
+    count = np.bincount(source, minlength=len(url))
+    target = target[np.argsort(source, kind="stable")]
     host = pc.list_element(pc.split_pattern(url, "/", max_splits=3), 2).dictionary_encode()
     rank = np.empty(len(host.dictionary), np.int64)
     rank[pc.array_sort_indices(host.dictionary).to_numpy()] = np.arange(len(rank))
@@ -209,7 +215,7 @@ def _order(job: Job, links: _Links, files: VisitFiles) -> _Order:
     pages = pages.drop("host").append_column("is_opened", pa.array(np.ones(len(pages), np.bool_)))
     candidates = handed_on(pages, job.out / "candidates.parquet")
     made = count_visits(job.engine, job.settings, files, candidates, job.day, job.out)
-    visits = pq.read_table(made)
+    visits = pq.read_table(made, partitioning=None)
     visits = visits.filter(pa.array(_may_be_hub(job, visits)))
     hub, clients = visits["page"].to_numpy(), visits["clients"].to_numpy()
     order = np.lexsort((hub, -links.count[hub]))
@@ -229,8 +235,8 @@ def _may_be_hub(job: Job, visits: pa.Table) -> Flags:
 
 
 def _demand(job: Job, temporal: _Temporal, links: _Links, hubs: Int64s) -> Demand:
-    billionths = np.nan_to_num(temporal.mu) * BILLION
-    billionths = np.trunc(billionths + np.copysign(0.5, billionths)).astype(np.int64)
+    scaled = np.nan_to_num(temporal.mu) * BILLION
+    billionths = np.trunc(scaled + np.copysign(0.5, scaled)).astype(np.int64)
     has_curve = ~np.isnan(temporal.mu)
     in_graph = np.asarray(pc.is_in(temporal.url, value_set=links.url).to_numpy(False), np.bool_)
     in_graph[links.target] = True
@@ -253,7 +259,7 @@ def _demand(job: Job, temporal: _Temporal, links: _Links, hubs: Int64s) -> Deman
             "pages": summed(np.ones(len(temporal.age), np.int64)),
             "views": summed(temporal.views),
             "curves": summed(has_curve.astype(np.int64)),
-            "billionths": summed(np.where(has_curve, billionths, 0)),
+            "billionths": summed(billionths),
         }
     )
     observed = observed_days(job)

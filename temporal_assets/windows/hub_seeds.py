@@ -47,8 +47,8 @@ from temporal_assets.windows.page_totals import PAGE_TOTALS
 from temporal_assets.windows.page_traffic import PAGE_TRAFFIC
 
 LINKS_AT_ONCE: Final = 20_000_000
-"""Links in memory at a time, half a gigabyte while they are sorted. With fewer in all, which the
-papers' logs have, every hub is read once and at once."""
+"""Links in memory at a time, half a gigabyte while they are sorted. Fewer in all, which the papers'
+logs have, are no work for statements (`hub_numbers`)."""
 
 _TIERS: Final = (0.5, 0.9)
 """Shares of what all seeds cover at which the first and the second tier end."""
@@ -139,7 +139,7 @@ def _hubs_by_statements(job: Job, visits: VisitFiles) -> ChosenHubs:
     limit = most_hubs(job.settings.hubs)
     taken = _take(job, links, order, limit)
     chosen = _chosen(job, order, taken, limit)
-    hubs = pq.read_table(paths(chosen))
+    hubs = pq.read_table(paths(chosen), partitioning=None)
     return ChosenHubs(hubs, taken, _demand(job, links, chosen), len(ParquetRows(wanted)))
 
 
@@ -166,6 +166,7 @@ def _best_left(job: Job, links: LinkTables, order: Sequence[str], greedy: Greedy
         rows = pq.read_table(
             paths(job.engine.query("hub_links", inputs, parameters, _HUB_LINKS, out)),
             memory_map=False,
+            partitioning=None,
         )
     if not len(rows):
         return None
@@ -203,7 +204,9 @@ def _demand(job: Job, links: LinkTables, chosen: Sequence[Path]) -> Demand:
     observed = observed_days(job)
     weight = day_weights(observed, job.settings.hubs.rate_half_life_days)
     unknown = usual_mu(everywhere["curves"], everywhere["billionths"])
-    return demand(pq.read_table(paths(made)), weight, unknown, int(observed.sum()))
+    return demand(
+        pq.read_table(paths(made), partitioning=None), weight, unknown, int(observed.sum())
+    )
 
 
 def _ranked(job: Job, found: ChosenHubs) -> pa.Table:

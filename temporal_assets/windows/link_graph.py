@@ -99,7 +99,7 @@ def link_tables(
 
 def read_links(tables: LinkTables) -> Links:
     """All of them, in memory: 4 bytes a link and 8 a page."""
-    rows = pq.read_table(tables.numbers)
+    rows = pq.read_table(tables.numbers, partitioning=None)
     targets = rows["targets"]
     return links_of_rows(
         rows["source"].to_numpy(),

@@ -25,7 +25,7 @@ from temporal_assets.core.texts import Flags, Floats, Int64s
 from temporal_assets.engines.arrow_texts import from_arrow, to_arrow, with_encoded
 from temporal_assets.engines.base import Inputs
 from temporal_assets.engines.parquet_rows import ParquetRows
-from temporal_assets.windows.page_rows import SITES, out_of_step
+from temporal_assets.windows.page_rows import SITES, OutOfStep, out_of_step
 
 _HISTORIES: Final = ("site", "url", "birth", "total", "views")
 _CURVES: Final = ("url", "phi_n", "phi_n_low", "phi_n_high")
@@ -62,24 +62,31 @@ class _Settings:
     """By scope."""
 
 
-def labels_in_step(inputs: Inputs, parameters: Mapping[str, Any]) -> pa.RecordBatchReader:
-    """Rows of `page_labels` from `page_histories`, `interest_curves` and `calibration`.
+class LabelsInStep:
+    """Rows of `page_labels` from `page_histories`, `interest_curves` and `calibration`."""
 
-    `parameters` are those of sql/page_labels.sql.
-    """
-    settings = _Settings(
-        **{name: parameters[name] for name in ("day", "first", "n", "q", "m", "p")},
-        before=np.array([*map(int, parameters["seen_before"].split(","))], np.int64),
-        rules=_rules(inputs["calibration"]) if parameters["calibrated"] else {},
-    )
-    return pa.RecordBatchReader.from_batches(
-        _ROWS,
-        (
-            batch
-            for lives, curves in _in_step(inputs, settings)
-            for batch in _labelled(lives, curves, settings).to_batches()
-        ),
-    )
+    def __init__(self, inputs: Inputs, parameters: Mapping[str, Any]) -> None:
+        """`parameters` are those of sql/page_labels.sql."""
+        self.problem: OutOfStep | None = None
+        """Why the rows ended early."""
+        self._inputs = inputs
+        self._settings = _Settings(
+            **{name: parameters[name] for name in ("day", "first", "n", "q", "m", "p")},
+            before=np.array([*map(int, parameters["seen_before"].split(","))], np.int64),
+            rules=_rules(inputs["calibration"]) if parameters["calibrated"] else {},
+        )
+
+    def reader(self) -> pa.RecordBatchReader:
+        """All of them, some at a time."""
+        return pa.RecordBatchReader.from_batches(_ROWS, self._batches())
+
+    def _batches(self) -> Iterator[pa.RecordBatch]:
+        try:
+            for lives, curves in _in_step(self._inputs, self._settings):
+                yield from _labelled(lives, curves, self._settings).to_batches()
+        except OutOfStep as problem:
+            self.problem = problem
+            raise
 
 
 def _rules(calibration: Sequence[str]) -> dict[str, _Rules]:

@@ -1,7 +1,7 @@
 """Tables that have pages in the order of sites and URLs, as they are walked in step.
 
-Here: what pages are known by, where sites begin, and which pages have a label. Not here: what is
-counted of them.
+Here: what pages are known by, where sites begin, tables with the same pages side by side, and which
+pages have a label. Not here: what is counted of them.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class OutOfStep(ValueError):
     """Tables do not have the pages of each other."""
 
 
-def in_step(
+def read_in_step(
     files: Mapping[str, Sequence[str]], columns: Mapping[str, Sequence[str]]
 ) -> Iterator[tuple[pa.Table, ...]]:
     """Rows of several tables with the same pages in the same order, some at a time.

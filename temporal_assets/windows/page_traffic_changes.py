@@ -350,7 +350,7 @@ def _count(files: _Files, least_clients: int, threads: int) -> ChangedTraffic:
 
 
 def _transits(files: _Files) -> Transits:
-    moved = pq.read_table(files["moved_transits"], memory_map=False)
+    moved = pq.read_table(files["moved_transits"], memory_map=False, partitioning=None)
     return Transits(
         moved["target"].to_numpy(),
         moved["client"].to_numpy(),
@@ -361,7 +361,10 @@ def _transits(files: _Files) -> Transits:
 
 def _known(files: _Files) -> ChangedPages:
     known = pq.read_table(
-        files[_CHANGED_PAGES.name], columns=["site", "is_new", *COUNTED], memory_map=False
+        files[_CHANGED_PAGES.name],
+        columns=["site", "is_new", *COUNTED],
+        memory_map=False,
+        partitioning=None,
     )
     few = pa.concat_arrays(known["few_clients"].chunks)
     return ChangedPages(

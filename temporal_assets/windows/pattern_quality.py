@@ -173,7 +173,7 @@ def _traffic(
         "least_clients": settings.privacy.min_clients,
     }
     made = write_traffic(engine, inputs, parameters, scratch)
-    return pq.read_table(made, filters=_among(sites))
+    return pq.read_table(made, filters=_among(sites), partitioning=None)
 
 
 def _among(sites: Collection[str]) -> pc.Expression | None:
@@ -227,7 +227,7 @@ def _judge(
     with store.scratch() as scratch:
         window = whole_window(days[0], days[-1])
         made = engine.query("page_totals", views, window, contracts.PAGE_TOTALS, scratch)
-        rows = pq.read_table(made, filters=_among(sites))
+        rows = pq.read_table(made, filters=_among(sites), partitioning=None)
     for name, part in _sites(rows):
         if name in sites:
             visits = part.column("total").to_numpy().astype(np.float64)

@@ -11,13 +11,14 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from temporal_assets.contracts import ColumnSpec, Type, passing
+from temporal_assets.engines.parquet_rows import ParquetRows
 from temporal_assets.windows.asset import Job, WindowAsset
 from temporal_assets.windows.days import window_days
 from temporal_assets.windows.page_histories import PAGE_HISTORIES
 from temporal_assets.windows.page_labels import PAGE_LABELS
 from temporal_assets.windows.page_traffic import PAGE_TRAFFIC
 from temporal_assets.windows.tree_sums import SUMS_SQL, by_statements
-from temporal_assets.windows.tree_sums_counted import counted
+from temporal_assets.windows.tree_sums_counted import MOST_PAGES, counted
 
 _SECTION_CLIENTS: Final = passing(
     name="section_clients",
@@ -37,9 +38,10 @@ def _make(job: Job) -> Sequence[Path]:
         "enough": job.settings.privacy.min_clients,
         **window_days(job),
     }
-    if job.engine.spread is None:
+    few_enough = len(ParquetRows(inputs["page_labels"])) <= MOST_PAGES
+    if job.engine.spread is None and few_enough:
         rows, few = counted(inputs, parameters, job.out)
-        known = pq.read_table(_clients(job, few)) if few else None
+        known = pq.read_table(_clients(job, few), partitioning=None) if few else None
         return job.engine.write(_put_together(job, rows, known), job.asset.table, job.out)
     sums, few = by_statements(job.engine, inputs, parameters, job.out)
     made = {"tree_sums": sums, "section_clients": _clients(job, few)}

@@ -157,7 +157,7 @@ def _born(job: Job, period: Period, crawled: list[str]) -> pa.Table:
     inputs["crawled_sites"] = crawled
     parameters = {"born_from": period.first, "born_until": period.last, "section": SECTION}
     made = job.engine.query("timely_pages", inputs, parameters, _TIMELY_PAGES, job.out)
-    return pq.read_table([str(path) for path in made], memory_map=False)
+    return pq.read_table([str(path) for path in made], memory_map=False, partitioning=None)
 
 
 def _world(

@@ -27,10 +27,16 @@ from temporal_assets.engines.parquet_rows import ParquetRows
 from temporal_assets.windows.page_rows import PAGE, SITES, first_rows, keys, keys_of
 from temporal_assets.windows.tree_sums import FEW_PAGES, TREE_SUMS
 
+MOST_PAGES: Final = 2_000_000
+"""Pages of a window that are counted here: of one site they take 1.3 GB. A cluster, and statements
+of one machine, which spill, count more."""
+
 PAGES_AT_ONCE: Final = 65_536
 """Pages whose trees are built at a time, or those of one site: some 500 bytes each."""
 
 _THREADS: Final = 2
+_MOST: Final = 2.0**63
+"""No sum of 64 bits reaches it."""
 _LABELS: Final = (*PAGE, "is_temporal", "is_news", "phi_n", "m", "p")
 _HISTORIES: Final = (*PAGE, "birth", "total", "views")
 
@@ -107,7 +113,7 @@ def _parts(labels: ParquetRows, lives: _Lives, places: Int64s, at_once: int) -> 
     ranges = _of_whole_sites(labels, at_once)
     for (first, stop), rows in zip(ranges, labels.in_ranges(ranges, _LABELS), strict=True):
         here = places[first:stop]
-        # As a join would have it; whoever has a label has a history.
+        # As the join of the sums has it; whoever has a label has a history.
         known = rows if (here >= 0).all() else rows.filter(pa.array(here >= 0))
         yield _Part(first, known, lives.of(here[here >= 0]))
 
@@ -123,9 +129,10 @@ def _made(part: _Part, parameters: Mapping[str, Any], out: Path) -> tuple[pa.Tab
     trees = section_trees(from_arrow(part.labels["url"]))
     names = to_arrow(trees.written())
     sums = _sums(part, trees, names, parameters)
-    few = _few_pages(part, trees, names, sums["clients"].to_numpy() < parameters["enough"])
-    if not len(few):
+    is_few = trees.most(part.lives.most) < parameters["enough"]
+    if not is_few.any():
         return sums, []
+    few = _few_pages(part, trees, names, is_few)
     return sums, handed_on(few, out / f"{FEW_PAGES.name}-{part.first}.parquet")
 
 
@@ -152,13 +159,20 @@ def _sums(
         "views": trees.total(lives.total),
         "temporal_views": trees.total(np.where(is_temporal, lives.total, 0)),
         "recent_views": trees.total(lives.recent),
-        "view_squares": trees.total(lives.total * lives.total).astype(np.float64),
+        "view_squares": trees.total(_squares(lives.total)).astype(np.float64),
         "clients": trees.most(lives.most),
     }
     schema = TREE_SUMS.arrow_schema
     # A host may have pages of two schemes or ports, whose sections were numbered as they came.
     rows = pa.table([columns[name] for name in schema.names], schema)
     return rows.sort_by([("site", "ascending"), ("prefix", "ascending")])
+
+
+def _squares(views: Int64s) -> Int64s:
+    """Whole numbers: the order of pages must not show in the last digit of a sum."""
+    if np.square(views, dtype=np.float64).sum() >= _MOST:
+        raise OverflowError("`page_histories` has more views than can be squared and added up")
+    return views * views
 
 
 def _is_aged(part: _Part, parameters: Mapping[str, Any]) -> Flags:

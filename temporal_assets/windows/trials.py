@@ -174,4 +174,4 @@ def _known(job: Job, sample: Sample, labels: Sequence[str], histories: Sequence[
 
 
 def _read(files: Sequence[Path]) -> pa.Table:
-    return pq.read_table([str(path) for path in files])
+    return pq.read_table([str(path) for path in files], partitioning=None)

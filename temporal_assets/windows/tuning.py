@@ -121,7 +121,9 @@ def _pages(store: Store, engine: Engine, settings: Settings, day: dt.date) -> di
     parameters = counted_days(first_of(settings, day), made_of(store, settings, day))
     with store.scratch() as scratch:
         made = engine.query("tuning_pages", inputs, parameters, _PAGES, scratch)
-        table = pa.concat_tables([pq.read_table(path) for path in made]).combine_chunks()
+        table = pa.concat_tables(
+            [pq.read_table(path, partitioning=None) for path in made]
+        ).combine_chunks()
     numbers = {
         name: table.column(name).to_numpy()
         for name in ("is_temporal", "is_news", "is_known", "is_aged", "total")

@@ -24,7 +24,7 @@ from temporal_assets.quality.evaluate import Status
 from temporal_assets.quality.inspect import Inspector
 from temporal_assets.settings import Hubs, Settings, load_settings
 from temporal_assets.storage.store import Store
-from temporal_assets.windows import hub_seeds
+from temporal_assets.windows import hub_numbers, hub_seeds
 from temporal_assets.windows.asset import WindowAsset, build
 from temporal_assets.windows.chosen_hubs import most_hubs
 from temporal_assets.windows.hub_order import VisitFiles, count_visits
@@ -257,13 +257,33 @@ def test_numbers_choose_what_statements_choose(
                 yield from ({"referrer": alone, "target": brief, "client": n} for n in range(5))
 
     web = Random(engine, tmp_path, **{"hubs": {}, **changes})
+    by_numbers, chosen = hub_seeds.numbered_hubs, []
+    monkeypatch.setattr(
+        hub_seeds, "numbered_hubs", lambda *given: chosen.append(by_numbers(*given)) or chosen[-1]
+    )
     web.build(HUB_SEEDS)
+    assert chosen[0] is not None
     seeds = web.store.read("hub_seeds", web.day).to_pylist()
     assert alone in {row["url"] for row in seeds} or web.settings.hubs.top_k == 5
     assert len({round(row["new_per_day"], 9) for row in seeds}) > 3
     monkeypatch.setattr(hub_seeds, "numbered_hubs", lambda *_: None)
     web.build(HUB_SEEDS)
     assert web.store.read("hub_seeds", web.day).to_pylist() == seeds
+
+
+@pytest.mark.parametrize("most", [0, 100])
+def test_urls_that_are_too_long_for_memory_are_left_to_statements(
+    web: Web, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    whole = web.seeds()
+    monkeypatch.setattr(hub_numbers, "_MOST_BYTES", most)
+    by_statements = hub_seeds._hubs_by_statements
+    asked: list[Any] = []
+    monkeypatch.setattr(
+        hub_seeds, "_hubs_by_statements", lambda *given: asked.append(1) or by_statements(*given)
+    )
+    assert web.seeds() == whole
+    assert asked
 
 
 def test_hubs_gone_quiet_are_no_seeds(engine: Engine, tmp_path: Path) -> None:

@@ -18,7 +18,8 @@ from temporal_assets import contracts
 from temporal_assets.core.page_section import SECTION, section_of
 from temporal_assets.engines.base import Engine
 from temporal_assets.windows.days import counted_days
-from temporal_assets.windows.page_labels_in_step import labels_in_step
+from temporal_assets.windows.page_labels import write_labels
+from temporal_assets.windows.page_labels_in_step import LabelsInStep
 from temporal_assets.windows.page_rows import OutOfStep
 from tests.sites import host_of
 from tests.tables import write_table
@@ -122,11 +123,13 @@ def test_labels_are_those_of_the_statement(
         table, out = contracts.PAGE_LABELS, Path(folder, "out")
         out.mkdir()
         files = engine.query("page_labels", inputs, given_here, table, out)
-        found = labels_in_step(inputs, given_here).read_all()
+        found = LabelsInStep(inputs, given_here).reader().read_all()
         assert found.to_pylist() == pq.read_table(files, partitioning=None).to_pylist()
 
 
-def test_curves_of_other_histories_are_refused(tmp_path: Path) -> None:
+def test_curves_of_other_histories_are_refused(engine: Engine, tmp_path: Path) -> None:
+    if engine.spread is not None:
+        pytest.skip("a cluster joins them")
     life = {"views": [9] * DAYS, "phi_n": 0.5, "phi_n_low": 0.4, "phi_n_high": 0.6}
     both = tables({URLS[0]: life, URLS[1]: life}, {}, tmp_path)
     for others in ([URLS[0]], [URLS[0], URLS[2]]):
@@ -134,4 +137,6 @@ def test_curves_of_other_histories_are_refused(tmp_path: Path) -> None:
         folder.mkdir()
         curves = tables(dict.fromkeys(others, life), {}, folder)["interest_curves"]
         with pytest.raises(OutOfStep, match="`interest_curves` are not of the same pages"):
-            labels_in_step(both | {"interest_curves": curves}, parameters([True] * DAYS)).read_all()
+            write_labels(
+                engine, both | {"interest_curves": curves}, parameters([True] * DAYS), folder
+            )

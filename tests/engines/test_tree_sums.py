@@ -7,8 +7,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -43,6 +45,14 @@ a_life = st.fixed_dictionaries(
         "has_label": st.booleans(),
     }
 )
+LIFE = {
+    "is_temporal": True,
+    "is_news": False,
+    "phi_n": None,
+    "m": 3,
+    "p": 1.91,
+    "has_label": True,
+}
 Lives = dict[str, dict[str, Any]]
 
 
@@ -70,6 +80,17 @@ def tables(lives: Lives, folder: Path) -> dict[str, list[str]]:
     enough=st.sampled_from([1, 4, 50]),
     at_once=st.sampled_from([1, 3, 100]),
 )
+@example(
+    # Sections of the second scheme stand before those of the first.
+    lives={
+        "http://b.example/ü/?q=/a/": LIFE | {"views": [9] * DAYS},
+        "https://b.example/news/1": LIFE | {"views": [1] * DAYS},
+    },
+    observed=[True] * DAYS,
+    recent=2,
+    enough=4,
+    at_once=100,
+)
 @example(lives={}, observed=[True] * DAYS, recent=1, enough=1, at_once=1)
 @settings(max_examples=40)
 def test_sums_are_those_of_the_statements(
@@ -95,10 +116,8 @@ def pairs(files: list[str]) -> list[tuple[str, str]]:
 def test_of_few_clients_all_pages_beneath_are_known(engine: Engine, tmp_path: Path) -> None:
     """In the news at most 2 a day; the root has a page with 9, the program one with 5."""
     most = {"/": 9, "/news/1": 2, "/news/old/1": 1, "/news.php?id=1": 5}
-    known = {"is_temporal": True, "is_news": False, "phi_n": None, "m": 3, "p": 1.91}
     lives = {
-        f"https://b.example{path}": {**known, "views": [views] * DAYS, "has_label": True}
-        for path, views in most.items()
+        f"https://b.example{path}": LIFE | {"views": [views] * DAYS} for path, views in most.items()
     }
     inputs = tables(lives, tmp_path)
     parameters = {"recent": 2, "enough": 3, **counted_days(FIRST, [True] * DAYS)}
@@ -112,3 +131,11 @@ def test_of_few_clients_all_pages_beneath_are_known(engine: Engine, tmp_path: Pa
     news = {row["prefix"]: row for row in rows.to_pylist()}["b.example/news/"]
     assert (news["own_pages"], news["pages"], news["clients"], news["views"]) == (1, 2, 2, 18)
     assert (news["view_squares"], news["recent_views"]) == (12**2 + 6**2, 6)
+
+
+def test_views_that_cannot_be_squared_are_said(tmp_path: Path) -> None:
+    many = {"https://b.example/x": LIFE | {"views": [2**31 - 1] * DAYS}}
+    inputs = tables(many, tmp_path)
+    parameters = {"recent": 2, "enough": 3, **counted_days(FIRST, np.ones(DAYS, np.bool_))}
+    with pytest.raises(OverflowError, match="more views than can be squared"):
+        counted(inputs, parameters, tmp_path)
