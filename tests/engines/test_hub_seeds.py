@@ -286,6 +286,18 @@ def test_urls_that_are_too_long_for_memory_are_left_to_statements(
     assert asked
 
 
+def test_a_state_folder_may_lie_below_folders_that_are_named_like_columns(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "day=2026-01-01" / "page=1" / "url=x"
+    root.mkdir(parents=True)
+    web = Web(engine, root)
+    seeds = web.seeds()
+    assert list(seeds) == [FRONT, OTHER, INDEX]
+    monkeypatch.setattr(hub_seeds, "numbered_hubs", lambda *_: None)
+    assert web.seeds() == seeds
+
+
 def test_hubs_gone_quiet_are_no_seeds(engine: Engine, tmp_path: Path) -> None:
     """OTHER was the best hub until its event was over, four days before the end."""
 
