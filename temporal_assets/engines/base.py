@@ -126,7 +126,8 @@ class Engine(Protocol):
         """Write rows that were put together in this process, as those of a query are written.
 
         Columns are those of `table` in their order; strings may come as dictionaries. Rows of a
-        reader are put together while they are written, and never in memory all at once.
+        reader are put together while they are written, and never in memory all at once; what the
+        reader raises is raised here.
         """
         ...
 

@@ -111,11 +111,16 @@ class DuckDBEngine:
 
     def write(self, rows: Rows, table: Table, out: Path) -> list[Path]:
         """See `Engine.write`: Arrow's rows are read where they are."""
+        failed: list[Exception] = []
         if isinstance(rows, pa.RecordBatchReader):
-            rows = _in_row_groups(rows)
+            rows = _in_row_groups(rows, failed)
         with self._session({}) as session:
             session.register(_MADE, rows)
-            return [_write(session, f"SELECT * FROM {_MADE}", table, out)]  # noqa: S608 - ours
+            try:
+                return [_write(session, f"SELECT * FROM {_MADE}", table, out)]  # noqa: S608 - ours
+            except duckdb.Error as error:
+                # The database says only that it could not read them.
+                raise (failed[0] if failed else error) from None
 
     def rows(self, query: str, inputs: Inputs, limit: int = 1000) -> list[dict[str, Any]]:
         """See `Engine.rows`."""
@@ -146,12 +151,21 @@ class DuckDBEngine:
             yield session
 
 
-def _in_row_groups(rows: pa.RecordBatchReader) -> pa.RecordBatchReader:
-    """The same rows, as many at a time as a row group has: others would make other groups."""
-    groups = even(rows, rows.schema, ROW_GROUP_ROWS)
-    return pa.RecordBatchReader.from_batches(
-        rows.schema, (batch for group in groups for batch in group.combine_chunks().to_batches())
-    )
+def _in_row_groups(rows: pa.RecordBatchReader, failed: list[Exception]) -> pa.RecordBatchReader:
+    """The same rows, as many at a time as a row group has: others would make other groups.
+
+    What ends them early is added to `failed`.
+    """
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        try:
+            for group in even(rows, rows.schema, ROW_GROUP_ROWS):
+                yield from group.combine_chunks().to_batches()
+        except Exception as error:
+            failed.append(error)
+            raise
+
+    return pa.RecordBatchReader.from_batches(rows.schema, batches())
 
 
 def _write_results(

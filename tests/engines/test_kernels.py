@@ -201,7 +201,7 @@ def test_an_error_while_rows_are_put_together_is_no_file(
         raise ArithmeticError("this is too much")
 
     reader = pa.RecordBatchReader.from_batches(RESULT.arrow_schema, failing())
-    with pytest.raises(Exception, match="this is too much"):
+    with pytest.raises(ArithmeticError, match="this is too much"):
         engine.write(reader, RESULT, out)
 
 
