@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from temporal_assets.core.histories import lives
+from temporal_assets.core.texts import Int64s
 
 DEFAULT_M: Final = 3
 """NP does not give m; TW's n, the same idea, is 3."""
@@ -45,16 +46,47 @@ def concentration(
     if m < 1:
         raise ValueError(f"m must be at least 1 day, not {m}")
     table = np.asarray(views)
-    life = lives(table, observed=observed)
-    day = np.arange(1, table.shape[1] + 1)
-    start = life.birth[:, None]
-    weight = np.ones(len(day)) if observed is None else np.asarray(observed, np.float64)
-    first = (start > 0) & (day >= start) & (day < start + m)
-    early = (table * (first * weight)).sum(axis=1)
-    first_days = (first * weight).sum(axis=1)
-    days = life.observed_days
-    is_defined = (life.total > 0) & (days > first_days)
-    share = np.divide(early, life.total, out=np.zeros(len(table)), where=life.total > 0)
-    even = np.divide(first_days, days, out=np.ones(len(table)), where=is_defined)
-    value = np.where(is_defined, share / even, 1.0)
+    days = table.shape[1]
+    seen = np.ones(days, np.bool_) if observed is None else np.asarray(observed, np.bool_)
+    life = lives(table, observed=seen)
+    born = np.maximum(life.birth, 1) - 1
+    return of_lives(table * seen, born, life.total, np.full(len(table), m), days_before(seen))
+
+
+def of_lives(
+    views: NDArray[np.number],
+    born: Int64s,
+    total: NDArray[np.number],
+    m: Int64s,
+    before: Int64s,
+) -> Concentration:
+    """The same of pages of which it is known when they were born.
+
+    `views` (pages x days) are 0 on missing days, and `total` is their sum; `born` are days of the
+    window before the first with views, and `m` may differ from page to page. `before`: see
+    `days_before`.
+    """
+    pages, days = views.shape
+    early = np.zeros(pages, views.dtype if views.dtype.kind == "f" else np.int64)
+    rows = np.arange(pages)
+    for later in range(int(m.max(initial=0))):
+        day = born + later
+        counts = (later < m) & (day < days)
+        early += np.where(counts, views[rows, np.minimum(day, days - 1)], 0)
+    first_days, life = first_and_all(born, m, before)
+    is_defined = (total > 0) & (life > first_days)
+    share = np.divide(early, total, out=np.zeros(pages), where=total > 0)
+    even = np.divide(first_days, life, out=np.ones(pages), where=is_defined)
+    value = np.divide(share, even, out=np.ones(pages), where=is_defined)
     return Concentration(value, share, is_defined)
+
+
+def days_before(observed: NDArray[np.bool_]) -> Int64s:
+    """Shape (days + 1): how many days of a window are there before each of them, and in all."""
+    return np.concatenate((np.zeros(1, np.int64), np.cumsum(observed, dtype=np.int64)))
+
+
+def first_and_all(born: Int64s, m: Int64s, before: Int64s) -> tuple[Int64s, Int64s]:
+    """How many of the first m days of each life are there, and how many of the whole life."""
+    first = before[np.minimum(born + m, len(before) - 1)] - before[born]
+    return first, before[-1] - before[born]

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from temporal_assets.core.concentration import days_before
+from temporal_assets.core.texts import Int64s
 from temporal_assets.settings import Settings
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.asset import Job, first_of
@@ -18,11 +21,6 @@ def observed_days(job: Job) -> NDArray[np.bool_]:
     present = set(job.present("page_views"))
     days = (job.first + dt.timedelta(days=n) for n in range(job.settings.window.days))
     return np.array([day in present for day in days], dtype=np.bool_)
-
-
-def days_before(observed: NDArray[np.bool_]) -> list[int]:
-    """How many days of a window are there before each of them, and in all."""
-    return [0, *np.cumsum(observed).tolist()]
 
 
 def made_of(store: Store, settings: Settings, day: dt.date) -> NDArray[np.bool_]:
@@ -41,5 +39,10 @@ def window_days(job: Job) -> dict[str, Any]:
 
 def counted_days(first: dt.date, observed: NDArray[np.bool_]) -> dict[str, Any]:
     """The same of a window by its days; `seen_before` is a list that every engine can read."""
-    seen_before = ",".join(map(str, days_before(observed)))
-    return {"first": first, "days": len(observed), "seen_before": seen_before}
+    before = ",".join(map(str, days_before(observed).tolist()))
+    return {"first": first, "days": len(observed), "seen_before": before}
+
+
+def seen_before(parameters: Mapping[str, Any]) -> Int64s:
+    """The list of `counted_days`, of parameters that have it."""
+    return np.array([*map(int, parameters["seen_before"].split(","))], np.int64)

@@ -61,6 +61,9 @@ _WANTED_LINKS: Final = passing(
 _MOST_BYTES: Final = 1 << 30
 """Of the URLs with links as they are encoded: an array of Arrow has twice as many at most."""
 
+_ROWS_AT_ONCE: Final = 131_072
+"""Some megabytes of URLs in each table."""
+
 _BEFORE: Final = -1
 """Age of a page that was born before the window, or on its first day."""
 
@@ -106,7 +109,7 @@ def _temporal_pages(job: Job) -> _Temporal | None:
         return None
 
     def found() -> Iterator[_Temporal]:
-        for labels, lives, curves in read_in_step(files, _FACTS):
+        for labels, lives, curves in read_in_step(files, _FACTS, _ROWS_AT_ONCE):
             wanted = labels["is_temporal"].to_numpy()
             age = (np.datetime64(job.day) - lives["birth"].to_numpy()).astype(np.int64)
             age[lives["is_born_before"].to_numpy()] = _BEFORE

@@ -14,7 +14,7 @@ from temporal_assets.windows.calibration import CALIBRATION
 from temporal_assets.windows.days import window_days
 from temporal_assets.windows.interest_curves import INTEREST_CURVES
 from temporal_assets.windows.page_histories import PAGE_HISTORIES
-from temporal_assets.windows.page_labels_in_step import LabelsInStep
+from temporal_assets.windows.page_labels_in_step import labels_in_step
 
 
 def write_labels(
@@ -23,14 +23,7 @@ def write_labels(
     """Files of `page_labels`; inputs and parameters are those of sql/page_labels.sql."""
     # A cluster has the rows of a table in parts, of which none knows those of another table.
     if engine.spread is None:
-        labels = LabelsInStep(inputs, parameters)
-        try:
-            return engine.write(labels.reader(), contracts.PAGE_LABELS, out)
-        except Exception:
-            # What reads the rows says only that it could not.
-            if labels.problem is not None:
-                raise labels.problem from None
-            raise
+        return engine.write(labels_in_step(inputs, parameters), contracts.PAGE_LABELS, out)
     return engine.query("page_labels", inputs, parameters, contracts.PAGE_LABELS, out)
 
 

@@ -24,9 +24,6 @@ SITES: Final = ("site",)
 PAGE: Final = ("site", "url")
 """What pages are sorted by."""
 
-_STEP_ROWS: Final = 131_072
-"""Some megabytes of URLs in each table."""
-
 
 def keys(rows: ParquetRows) -> Iterator[Keys]:
     """What the pages of all rows are sorted by."""
@@ -68,27 +65,29 @@ class OutOfStep(ValueError):
 
 
 def read_in_step(
-    files: Mapping[str, Sequence[str]], columns: Mapping[str, Sequence[str]]
+    files: Mapping[str, Sequence[str]],
+    columns: Mapping[str, Sequence[str]],
+    at_once: int,
+    repeated: Sequence[str] = (),
 ) -> Iterator[tuple[pa.Table, ...]]:
-    """Rows of several tables with the same pages in the same order, some at a time.
+    """Rows of several tables with the same pages in the same order, `at_once` at a time.
 
-    `columns` of each table; `url` is one of them.
+    `columns` of each table; `url` is one of them. Those of `repeated` come as dictionaries.
     """
-    tables = [ParquetRows(files[name]) for name in columns]
+    tables = [ParquetRows(files[name], repeated) for name in columns]
     if len({len(rows) for rows in tables}) > 1:
-        raise out_of_step(*columns)
-    parts = ranges(len(tables[0]), _STEP_ROWS)
+        raise _out_of_step(*columns)
+    parts = ranges(len(tables[0]), at_once)
     read = (
         rows.in_ranges(parts, columns[name]) for name, rows in zip(columns, tables, strict=True)
     )
     for first, *others in zip(*read, strict=True):
         if not all(first["url"].equals(other["url"]) for other in others):
-            raise out_of_step(*columns)
+            raise _out_of_step(*columns)
         yield first, *others
 
 
-def out_of_step(*names: str) -> OutOfStep:
-    """What is wrong, and what to do."""
+def _out_of_step(*names: str) -> OutOfStep:
     listed = " and ".join(f"`{name}`" for name in names)
     return OutOfStep(f"{listed} are not of the same pages: materialise them again")
 

@@ -17,6 +17,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from temporal_assets.core.concentration import first_and_all
 from temporal_assets.core.sorted_texts import Keys, Seeker
 from temporal_assets.core.texts import Flags, Int64s
 from temporal_assets.core.url_sections import SectionTrees, section_trees
@@ -24,6 +25,7 @@ from temporal_assets.engines.arrow_texts import from_arrow, to_arrow
 from temporal_assets.engines.base import Inputs
 from temporal_assets.engines.batches import handed_on, in_order
 from temporal_assets.engines.parquet_rows import ParquetRows
+from temporal_assets.windows.days import seen_before
 from temporal_assets.windows.page_rows import PAGE, SITES, first_rows, keys, keys_of
 from temporal_assets.windows.tree_sums import FEW_PAGES, TREE_SUMS
 
@@ -177,11 +179,11 @@ def _squares(views: Int64s) -> Int64s:
 
 def _is_aged(part: _Part, parameters: Mapping[str, Any]) -> Flags:
     """Pages whose concentration may be above p, by the days that are there since their birth."""
-    before = np.array([*map(int, parameters["seen_before"].split(","))])
-    born = part.lives.born
-    first_days = np.minimum(born + part.labels["m"].to_numpy(), parameters["days"])
-    days = before[first_days] - before[born]
-    aged: Flags = before[-1] - before[born] > days * part.labels["p"].to_numpy()
+    labels = part.labels
+    first_days, days = first_and_all(
+        part.lives.born, labels["m"].to_numpy(), seen_before(parameters)
+    )
+    aged: Flags = days > first_days * labels["p"].to_numpy()
     return aged
 
 

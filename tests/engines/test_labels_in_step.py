@@ -19,7 +19,7 @@ from temporal_assets.core.page_section import SECTION, section_of
 from temporal_assets.engines.base import Engine
 from temporal_assets.windows.days import counted_days
 from temporal_assets.windows.page_labels import write_labels
-from temporal_assets.windows.page_labels_in_step import LabelsInStep
+from temporal_assets.windows.page_labels_in_step import labels_in_step
 from temporal_assets.windows.page_rows import OutOfStep
 from tests.sites import host_of
 from tests.tables import write_table
@@ -123,7 +123,7 @@ def test_labels_are_those_of_the_statement(
         table, out = contracts.PAGE_LABELS, Path(folder, "out")
         out.mkdir()
         files = engine.query("page_labels", inputs, given_here, table, out)
-        found = LabelsInStep(inputs, given_here).reader().read_all()
+        found = labels_in_step(inputs, given_here).read_all()
         assert found.to_pylist() == pq.read_table(files, partitioning=None).to_pylist()
 
 
