@@ -6,7 +6,6 @@ is made of the lines (`materialize`).
 
 from __future__ import annotations
 
-import datetime as dt
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -113,7 +112,7 @@ def run(
         for message in (*report.missing, *overruled):
             console.warn(message)
         if any(map(kept, report.landed)) or not report.landed:
-            _say_what_next(settings.state, report.days)
+            _say_what_next(settings)
     if report.failed:
         raise typer.Exit(FAILED)
 
@@ -166,11 +165,27 @@ def _options(source: LogSource) -> dict[str, Any]:
     return source.model_dump(exclude={"path"})
 
 
-def _say_what_next(state: Path, days: Sequence[dt.date]) -> None:
-    if days:
-        console.say(f"Next: {invocation('materialize', state)}")
+def _say_what_next(settings: Settings) -> None:
+    if _is_anything_late(settings):
+        console.say(f"Next: {invocation('materialize', settings.state)}")
     else:
-        console.say(f"Nothing new to build. What is there: {invocation('status', state)}")
+        console.say(f"Nothing to build. What is there: {invocation('status', settings.state)}")
+
+
+def _is_anything_late(settings: Settings) -> bool:
+    """Whether `materialize` has something to do, or to say."""
+    from temporal_assets.daily import stale
+    from temporal_assets.storage.integrity import DamagedFile
+    from temporal_assets.storage.inventory import Inventory
+    from temporal_assets.storage.store import Store
+    from temporal_assets.windows.registry import due
+
+    store = Store.open(settings)
+    try:
+        late = stale(store, Inventory.load(settings), settings)
+        return any(late.values()) or due(store, settings) is not None
+    except DamagedFile:
+        return True
 
 
 def _columns(pairs: list[str]) -> dict[str, str]:

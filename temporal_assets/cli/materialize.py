@@ -6,7 +6,7 @@ Here: which days, and showing the outcome. Not here: running (`operate`), comput
 from __future__ import annotations
 
 import datetime as dt
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -63,8 +63,9 @@ def run(
 ) -> None:
     """Read new log files, then build assets day by day, and the windows of the latest day.
 
-    A day that is built again is replaced whole; one that fails keeps what it was. Windows of other
-    days than the latest are built when they and the days are named.
+    Where no days are named, those are built that are missing or stale, of the assets named and of
+    what they are made from. A day that is built again is replaced whole; one that fails keeps what
+    it was. Windows of other days than the latest are built when they and the days are named.
     """
     from temporal_assets.operate import tidy
     from temporal_assets.storage.inventory import Inventory
@@ -85,10 +86,10 @@ def run(
     elif first or last:
         days = _between(inventory, first, last)
     else:
-        days = _late(settings, inventory, daily) if daily or not windows else []
+        daily, days = _late(settings, inventory, daily, windows)
     if day or first or last:
         outcome = build(settings, days, (*daily, *windows))
-    elif days or _is_due(settings, windows):
+    elif days or ((windows or not daily) and _is_due(settings, windows)):
         outcome = build(settings, days, daily, windows)
     else:
         tidy(settings)
@@ -96,7 +97,7 @@ def run(
     if as_json:
         console.write_json(outcome_report(days, outcome))
     elif outcome is None:
-        console.say("Nothing to build: every day of the logs is there and up to date.")
+        console.say(f"Nothing to build: every day of the logs {_kept(settings, inventory)}.")
     else:
         show_outcome(outcome)
     if not as_json:
@@ -142,12 +143,32 @@ def _between(inventory: Inventory, first: dt.date | None, last: dt.date | None) 
     return chosen
 
 
-def _late(settings: Settings, inventory: Inventory, assets: Sequence[str]) -> list[dt.date]:
-    from temporal_assets.daily import stale
+def _late(
+    settings: Settings, inventory: Inventory, daily: Sequence[str], windows: Sequence[str]
+) -> tuple[Sequence[str], list[dt.date]]:
+    """The days that are missing or stale, and the daily assets to make for them.
+
+    These are the ones named, and those that they or windows are made from where they are late.
+    """
+    from temporal_assets.daily import DERIVED, stale
     from temporal_assets.storage.store import Store
 
-    late: dict[str, Any] = stale(Store.open(settings), inventory, settings)
-    return sorted({day for asset in assets or late for day in late[asset]})
+    late = stale(Store.open(settings), inventory, settings)
+    if daily or windows:
+        wanted = {"requests", *daily, *(DERIVED if windows else ())}
+        daily = [name for name in late if name in daily or (name in wanted and late[name])]
+        late = {name: late[name] for name in daily}
+    return daily, sorted({day for days in late.values() for day in days})
+
+
+def _kept(settings: Settings, inventory: Inventory) -> str:
+    """What is said of days with nothing to build; some may have been removed for good."""
+    from temporal_assets.storage.kept import Kept
+
+    kept = Kept.load(settings.state)
+    if all(map(kept.has_requests, inventory.days())):
+        return "is there and up to date"
+    return f"from {kept.requests} on is there and up to date; `clean` has removed those before"
 
 
 def _is_due(settings: Settings, windows: Sequence[str]) -> bool:

@@ -343,6 +343,38 @@ def test_materialize_makes_the_window_of_the_latest_day(windows: Path) -> None:
     assert "Nothing to build" in again.stderr
 
 
+def test_what_is_named_is_made_with_what_it_is_made_from(windows: Path, tmp_path: Path) -> None:
+    made = call("materialize", "crawl_policy", "--state", windows)
+    assert made.exit_code == 0
+    assert "there is no policy" not in call("policy", "--state", windows).stderr
+    late = tmp_path / "late.log"
+    late.write_text(line("192.0.2.1", "05 10:00:00", "GET /news/2") + "\n")
+    call("ingest", late, "--host", "a.example", "--state", windows)
+    built = json.loads(call("materialize", "crawl_policy", "--json", "--state", windows).stdout)
+    assert built["days"] == ["2026-01-05"]
+    assert ("crawl_policy", "2026-01-05") in {(one["asset"], one["day"]) for one in built["built"]}
+    assert "evaluation_report" not in {one["asset"] for one in built["built"]}
+    again = call("materialize", "crawl_policy", "--state", windows)
+    assert "Nothing to build" in again.stderr
+
+
+def test_a_daily_asset_brings_its_own_source(windows: Path) -> None:
+    built = json.loads(call("materialize", "page_views", "--json", "--state", windows).stdout)
+    assert built["ok"]
+    assert {one["asset"] for one in built["built"]} == {"requests", "rejects", "page_views"}
+    assert len(built["days"]) == 4
+    # Windows are due now, and nobody asked for one.
+    again = call("materialize", "page_views", "--state", windows)
+    assert "Nothing to build" in again.stderr
+
+
+def test_ingest_says_what_is_left_to_build(windows: Path) -> None:
+    again = ("ingest", windows.parent / "four.log", "--host", "a.example", "--state", windows)
+    assert "Next: " in call(*again).stderr
+    call("materialize", "--state", windows)
+    assert "Nothing to build. What is there: " in call(*again).stderr
+
+
 def test_windows_of_other_days_are_made_when_both_are_named(windows: Path) -> None:
     call("materialize", "--state", windows)
     chosen = ("page_histories", "--day", "2026-01-03", "--json", "--state", windows)
