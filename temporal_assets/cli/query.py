@@ -125,15 +125,24 @@ def _refuse_changes(sql: str) -> None:
     kind = statements[0].type
     # Not EXPLAIN either: EXPLAIN ANALYZE runs what it explains, a COPY to a file for instance.
     if kind != duckdb.StatementType.SELECT:
+        # What DuckDB itself makes several statements of, a PIVOT without IN for instance.
+        what = "a statement that is run in several steps" if kind.name == "MULTI" else kind.name
         raise CommandError(
-            f"only SELECT (also DESCRIBE, SUMMARIZE, SHOW) is allowed here, not {kind.name}", USAGE
+            f"only SELECT (also DESCRIBE, SUMMARIZE, SHOW) is allowed here, not {what}", USAGE
         )
 
 
 def _rows(result: pa.Table) -> Iterator[dict[str, Any]]:
     """Rows with values that JSON and people have."""
     for batch in result.to_batches():
-        for row in batch.to_pylist():
+        try:
+            rows = batch.to_pylist()
+        except (OverflowError, ValueError) as error:  # of Python's dates
+            raise CommandError(
+                f"a date or time cannot be shown ({error}): only those of the years 1 to 9999 can;"
+                " write CAST(... AS VARCHAR) for it"
+            ) from None
+        for row in rows:
             yield {name: _portable(value) for name, value in row.items()}
 
 

@@ -388,6 +388,18 @@ def test_windows_of_other_days_are_made_when_both_are_named(windows: Path) -> No
     assert "fewer than the 2 that `window.min_days` asks for" in " ".join(short.stderr.split())
 
 
+@pytest.mark.parametrize("form", [(), ("--csv",), ("--json",)])
+@pytest.mark.parametrize(
+    "value", ["DATE 'infinity'", "'12000-01-01'::DATE", "'-infinity'::TIMESTAMP"]
+)
+def test_dates_that_python_does_not_have_are_told(
+    built: tuple[Path, Any], value: str, form: tuple[str, ...]
+) -> None:
+    result = call("query", f"SELECT {value} AS at", *form, "--state", built[0])
+    assert result.exit_code == 1
+    assert "only those of the years 1 to 9999" in " ".join(result.stderr.split())
+
+
 def test_two_columns_of_one_name_are_both_there(built: tuple[Path, Any], tmp_path: Path) -> None:
     state, _ = built
     sql = "SELECT 1 AS a, 2 AS a, 3 AS a_1, 4 AS a"
