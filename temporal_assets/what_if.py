@@ -84,6 +84,20 @@ class Trial:
     differences: tuple[Difference, ...]
     """Of the tables that were made anew, in the order they were made."""
     policy: tuple[PolicyChange, ...]
+    outdated: tuple[str, ...]
+    """Published tables that are older than what they are made from, or than the settings: they
+    would differ without the trial's settings, too."""
+
+    @property
+    def warning(self) -> str | None:
+        """What is to be said of those."""
+        if not self.outdated:
+            return None
+        return (
+            "not all of this is of the settings tried: published tables of that day are older than"
+            " what they are made from, or than settings.toml. To see what the settings change"
+            f" alone, first: temporal-assets materialize {' '.join(self.outdated)} --day {self.day}"
+        )
 
 
 def what_if(
@@ -104,6 +118,7 @@ def what_if(
     if chosen is None:
         raise MissingPartition("no window has been made yet: temporal-assets materialize")
     store.require("page_labels", chosen)
+    late = registry.stale(store, settings, chosen)
     trial = _sandbox(settings, nested, changes)
     anew = registry.stale(store, trial, chosen)
     _link_tables(store, Store.open(trial), chosen, anew)
@@ -115,7 +130,8 @@ def what_if(
     differences = [_difference(engine, store, own, name, chosen) for name in anew]
     is_told = "crawl_policy" in anew and store.manifest("crawl_policy", chosen)
     policy = _policy(engine, store, own, chosen) if is_told else ()
-    return Trial(chosen, trial, tuple(one for one in differences if one), tuple(policy))
+    outdated = tuple(name for name in late if store.manifest(name, chosen) is not None)
+    return Trial(chosen, trial, tuple(one for one in differences if one), tuple(policy), outdated)
 
 
 def _nested(changes: Mapping[str, str]) -> dict[str, dict[str, Any]]:

@@ -86,6 +86,8 @@ def _show(trial: Trial, wanted: dict[str, str]) -> None:
                 for (kind, change), entries in kinds.items()
             ],
         )
+    if trial.warning:
+        console.warn(trial.warning)
     console.say(f"Look closer: {invocation('labels', trial.settings.state)}")
     console.say("Nothing that is published was changed.")
 
@@ -108,4 +110,5 @@ def _report(trial: Trial, wanted: dict[str, str]) -> dict[str, Any]:
         "state": str(trial.settings.state),
         "assets": [asdict(one) for one in trial.differences],
         "policy": [asdict(one) for one in trial.policy],
+        "outdated": trial.outdated,
     }

@@ -108,7 +108,22 @@ def test_a_trial_can_be_looked_at_and_made_again(state: Path) -> None:
 
 
 def test_settings_as_they_are_change_nothing(state: Path) -> None:
-    assert trial(state, labels__q="0.7").differences == ()
+    found = trial(state, labels__q="0.7")
+    assert (found.differences, found.outdated, found.warning) == ((), (), None)
+
+
+def test_what_differs_for_other_reasons_is_told(state: Path, tmp_path: Path) -> None:
+    own = tmp_path / "state"
+    shutil.copytree(state, own, symlinks=True, ignore=shutil.ignore_patterns("what_if"))
+    with (own / "settings.toml").open("a") as file:
+        file.write("[labels]\nq = 0.3\n")
+    found = trial(own, sites__top_k="99")
+    assert "page_labels" in found.outdated
+    assert "page_totals" not in found.outdated
+    told = call("what-if", "sites.top_k=99", "--state", own)
+    said = " ".join(told.stderr.split())
+    assert "not all of this is of the settings tried" in said
+    assert "page_labels" in said
 
 
 def test_files_beside_the_state_folder_are_found(state: Path, tmp_path: Path) -> None:
