@@ -18,7 +18,8 @@ from __future__ import annotations
 import datetime as dt
 import shutil
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -83,11 +84,14 @@ class LandingReport:
     """Further files with the content of those that were new."""
     torn: tuple[str, ...] = ()
     """What was found damaged in the landing zone, and what became of it."""
+    too_old: str | None = None
+    """What is to be said of new lines of days that `clean` has removed."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What was found wrong with the state folder, and what to do."""
-        return (*self.torn, *(_KEY_LOST.format(key) for key in self.lost_keys))
+        """What was found wrong with the state folder, or came too late, and what to do."""
+        old = (self.too_old,) if self.too_old else ()
+        return (*self.torn, *(_KEY_LOST.format(key) for key in self.lost_keys), *old)
 
     @property
     def days(self) -> tuple[dt.date, ...]:
@@ -119,6 +123,7 @@ def refresh(
         reader = LogReader(settings, inventory, scratch, now, progress, patient=patient)
         known = {file.id for file in inventory.files}
         before = {file.id for file in inventory.active}
+        read = {file.digest: file for file in inventory.files}
         found = list(_land(reader, inventory.pending(settings), spread))
         # Logs that were renamed are known under their new names by now.
         mended, torn = _mend(inventory, settings)
@@ -141,15 +146,36 @@ def refresh(
             lost_keys=_lost_keys(reader.keys, days_before),
             copies=len(new) - len(landed),
             torn=tuple(torn),
+            too_old=_too_old(landed.values(), read, Kept.load(settings.state)),
         )
 
 
+_TOO_OLD: Final = (
+    "log lines of {} come too late ({:,} in all), and nothing is made of them: `temporal-assets"
+    " clean` has removed what was of that time, and lines are kept from {} on"
+)
 _KEY_LOST: Final = (
     "{} was gone, though days had been read with it: a new key was made, under which visitors of"
     " those days count anew in the lines just read. Restore it from a backup, remove the `landing`"
     " folder beside it and ingest again"
 )
 _READ_AGAIN: Final = "{} was damaged: its log is read again"
+
+
+def _too_old(files: Iterable[LandedFile], read: Mapping[str, LandedFile], kept: Kept) -> str | None:
+    """What is to be said of lines that none of the files that were `read` before had."""
+    lines: Counter[dt.date] = Counter()
+    for file in files:
+        before = [read[digest] for digest in (file.digest, *file.supersedes) if digest in read]
+        for day, share in file.days.items():
+            known = max((one.days[day].lines for one in before if day in one.days), default=0)
+            if share.lines > known and not kept.has_requests(day):
+                lines[day] += share.lines - known
+    if not lines:
+        return None
+    first, last = min(lines), max(lines)
+    span = f"{first}" if first == last else f"{first} to {last}"
+    return _TOO_OLD.format(span, lines.total(), kept.requests)
 
 
 def _days_read(inventory: Inventory, settings: Settings) -> list[dt.date]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -237,3 +238,26 @@ def test_without_limits_the_command_says_how_to_set_them(made: Installation) -> 
     configure(made, "")
     assert "[retention]" in clean(made, "--yes").output
     assert made.store.days("requests") == DAYS
+
+
+def test_lines_that_come_too_late_are_told(made: Installation, tmp_path: Path) -> None:
+    made.clean()
+    late = tmp_path / "late"
+    logs.write_days(late, FIRST, 2, clients=5)
+    with (made.state / "settings.toml").open("w") as file:
+        for path in (made.logs, late):
+            file.write(f'[[sources]]\npath = "{path}"\nhost = "example.com"\n')
+    settings = load_settings(made.state)
+    (said,) = refresh(settings).warnings
+    assert re.match(r"log lines of 2026-03-01 to 2026-03-02 come too late \(\d+ in all\)", said)
+    assert "kept from 2026-03-07 on" in said
+    assert refresh(settings).warnings == ()
+
+
+def test_what_was_read_before_it_was_removed_is_not_told_again(made: Installation) -> None:
+    made.clean()
+    (log, *_) = sorted(made.logs.iterdir())
+    with log.open("a") as file:
+        file.write(log.read_text().splitlines()[-1] + "\n")
+    (said,) = refresh(made.settings).warnings
+    assert said.startswith("log lines of 2026-03-01 come too late (1 in all)")
