@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _WORDS = {
     "pages": "pages",
     "links": "links between them",
-    "outside": "links to what is no page of the mirror",
+    "outside": "links from or to what is no page of the mirror",
     "redirects": "redirects, followed",
     "duplicate": "pages read twice, the first kept",
     "revisit": "records of pages unchanged since an earlier crawl",

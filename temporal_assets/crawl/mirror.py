@@ -147,10 +147,11 @@ class MirrorBuilder:
         for end in ends:
             if end is not None:
                 self._is_page[end] = 1
-        if ends[0] is None or ends[1] is None:
-            self.counts["no_page_url"] += 1
-            return
-        self._add(ends[0], ends[1], nofollow)
+        self._join(*ends, nofollow)
+
+    def step(self, source: str, target: str) -> None:
+        """A link that somebody took; it counts where both ends are pages of the mirror."""
+        self._join(self.number(source), self.number(target), nofollow=False)
 
     def moved(self, source: str, target: str) -> None:
         """A redirect: links to `source` lead to `target`."""
@@ -158,6 +159,12 @@ class MirrorBuilder:
         if ends[0] is not None and ends[1] is not None and ends[0] != ends[1]:
             self._moved.setdefault(ends[0], ends[1])
             self.counts["redirects"] += 1
+
+    def _join(self, source: int | None, target: int | None, nofollow: bool) -> None:
+        if source is None or target is None:
+            self.counts["no_page_url"] += 1
+        else:
+            self._add(source, target, nofollow)
 
     def _add(self, source: int, target: int, nofollow: bool) -> None:
         self._source.append(source)

@@ -177,11 +177,14 @@ def rare_sites(engine: Engine, transits: Sequence[str], least: int) -> set[str]:
 
 
 def add_transits(traffic: Traffic, builder: MirrorBuilder) -> None:
-    """Make a mirror of what users did: every page they opened, every step they took a link."""
+    """Make a mirror of what users did: every page they opened, every step they took a link.
+
+    Where they came from elsewhere, a search engine perhaps, that is no page of it.
+    """
     for batch in traffic.transits.to_batches(_ROWS):
         pairs = zip(batch["referrer"].to_pylist(), batch["target"].to_pylist(), strict=True)
         for referrer, target in pairs:
-            builder.link(referrer, target)
+            builder.step(referrer, target)
     for batch in traffic.pages.to_batches(_ROWS):
         for url in batch["url"].to_pylist():
             builder.page(url, ())

@@ -119,10 +119,15 @@ def test_what_is_a_table_of_links(tmp_path):
 def test_the_mirror_of_traffic_at_once_is_that_of_the_builder():
     urls = [f"https://{host}.example/{i}" for host in "ab" for i in range(3)]
     pages = pa.table({"site": [url.split("/")[2] for url in urls], "url": urls})
-    transits = pa.table({"referrer": urls[:2] * 2, "target": [urls[1], urls[5], urls[1], urls[0]]})
+    came_from = [*urls[:2] * 2, "https://search.example/?q=a"]
+    targets = [urls[1], urls[5], urls[1], urls[0], urls[0]]
+    transits = pa.table({"referrer": came_from, "target": targets})
     builder = MirrorBuilder()
     add_transits(Traffic(pages, transits), builder)
-    assert_same(mirror_of(Traffic(pages, transits)), builder.build())
+    made = builder.build()
+    assert_same(mirror_of(Traffic(pages, transits)), made)
+    assert (made.counts["pages"], made.counts["outside"]) == (6, 1)
+    assert "duplicate" not in made.counts
     with pytest.raises(NoMirror):
         mirror_of(Traffic(pages.slice(0, 0), transits))
 
