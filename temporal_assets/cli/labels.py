@@ -16,6 +16,7 @@ import typer
 from temporal_assets.cli import console
 from temporal_assets.cli.exits import CommandError, command
 from temporal_assets.cli.options import Json, State, existing_settings, invocation
+from temporal_assets.cli.sites import named_site
 from temporal_assets.cli.windows import Day
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def run(
     The scores are the share of interest on the first day (TW figure 5) and concentration
     (NP figure 2).
     """
-    found = _labelled(existing_settings(state), site, day)
+    found = _labelled(existing_settings(state), site and named_site(site), day)
     if html is not None:
         html.write_text(_page(found), "utf-8")
     if as_json:
@@ -128,7 +129,7 @@ def _of_site(query: str, table: str, site: str | None) -> str:
 
     if site is None:
         return query
-    own = f"(SELECT * FROM {table} WHERE site = {literal(site.lower())}) AS {table}"  # noqa: S608
+    own = f"(SELECT * FROM {table} WHERE site = {literal(site)}) AS {table}"  # noqa: S608
     return query.replace(f"FROM {table}", f"FROM {own}")
 
 

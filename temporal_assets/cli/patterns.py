@@ -17,6 +17,7 @@ from temporal_assets.cli import console
 from temporal_assets.cli.exits import USAGE, CommandError, command
 from temporal_assets.cli.options import Json, State, existing_settings, invocation
 from temporal_assets.cli.pattern_node import TREES, show_node, show_tree
+from temporal_assets.cli.sites import named_site
 from temporal_assets.cli.standard_input import STANDARD_INPUT, lines, written
 from temporal_assets.cli.windows import Day
 
@@ -93,6 +94,7 @@ def run(
         raise CommandError("--mirror says something only with --quality", USAGE)
     if site is None and (node is not None or match or graph or tree):
         raise CommandError("name the site whose patterns are meant", USAGE)
+    site = site and named_site(site)
     settings = existing_settings(state)
     store, engine = Store.open(settings), engine_of(settings)
     if quality:
@@ -130,12 +132,11 @@ def _latest(store: Store, settings: Settings) -> dt.date:
 def _find(store: Store, engine: Any, day: dt.date, site: str) -> StoredPatterns:
     from temporal_assets.windows.stored_patterns import read_patterns, sites_of
 
-    host = site.split("://", 1)[-1].split("/", 1)[0].lower()
-    found = read_patterns(store, engine, day, host)
+    found = read_patterns(store, engine, day, site)
     if found is None:
         most = ", ".join(row["site"] for row in sites_of(store, engine, day, 5))
         raise CommandError(
-            f"there is no site {host!r} in the window up to {day}; the most visited are {most}"
+            f"there is no site {site!r} in the window up to {day}; the most visited are {most}"
         )
     return found
 

@@ -16,6 +16,7 @@ from temporal_assets.cli import console
 from temporal_assets.cli.days import parse_day
 from temporal_assets.cli.exits import USAGE, CommandError, command
 from temporal_assets.cli.options import Json, State, existing_settings, invocation
+from temporal_assets.cli.sites import named_site
 
 if TYPE_CHECKING:
     from temporal_assets.core.crawl_curves import CrawlCurve
@@ -83,7 +84,8 @@ def run(
 
     settings = existing_settings(state)
     mirror = _mirror(settings)
-    unknown = sorted(set(site or ()) - set(mirror.sites))
+    site = [named_site(one) for one in site or ()]
+    unknown = sorted(set(site) - set(mirror.sites))
     if unknown:
         raise CommandError(f"{unknown[0]!r} is no site of the mirror", USAGE)
     if per_host is not None and not together:
@@ -97,7 +99,7 @@ def run(
         if together:
             result = evaluate_together(mirror, learned, scored, polite, seed)
         else:
-            result = evaluate(mirror, learned, scored, site or (), seed, bar.at)
+            result = evaluate(mirror, learned, scored, site, seed, bar.at)
     if not result.sites:
         reason = next(iter(result.skipped.values()), "there are no sites")
         raise CommandError(f"no site of the mirror can be judged: {reason}")

@@ -14,6 +14,7 @@ import typer
 from temporal_assets.cli import console
 from temporal_assets.cli.exits import CommandError, command
 from temporal_assets.cli.options import Json, State, existing_settings
+from temporal_assets.cli.sites import named_site
 from temporal_assets.cli.windows import Day, window_day
 
 if TYPE_CHECKING:
@@ -69,23 +70,19 @@ def run(
     settings = existing_settings(state)
     store = Store.open(settings)
     chosen = window_day(store, settings, "news_prefixes", day)
-    rows = _sections(store, settings, _host(site), chosen)
+    host = named_site(site)
+    rows = _sections(store, settings, host, chosen)
     least = settings.privacy.min_clients
     trees = trees_of(rows, least)
     if not trees:
         raise CommandError(f"fewer than {least} clients know {site}: its folders are not shown")
     if html is not None:
-        title = f"Prefix tree of {_host(site)}, window up to {chosen}"
+        title = f"Prefix tree of {host}, window up to {chosen}"
         html.write_text(page(title, [f"<style>{STYLE}</style>", as_html(trees)]), "utf-8")
     if as_json:
         console.write_json([row for row in rows if row["clients"] >= least])
         return
     console.write("\n".join(as_lines(trees, depth)))
-
-
-def _host(site: str) -> str:
-    """What people type or paste: `https://Example.com/` means example.com."""
-    return site.split("://")[-1].split("/")[0].lower()
 
 
 def _sections(store: Store, settings: Settings, site: str, day: dt.date) -> list[dict[str, Any]]:

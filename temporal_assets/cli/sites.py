@@ -1,0 +1,15 @@
+"""Which site is meant: what people type or paste, as the tables call it."""
+
+from __future__ import annotations
+
+
+def named_site(text: str) -> str:
+    """`https://Bücher.example:8080/neu` means xn--bcher-kva.example.
+
+    What cannot be a host stays as it is, and is then found nowhere.
+    """
+    from temporal_assets.logs.urls import canonical_url, site_of
+
+    host = text.split("://", 1)[-1].split("/", 1)[0]
+    page = canonical_url(f"https://{host}/")
+    return site_of(page) if page else host.lower()
