@@ -183,7 +183,7 @@ def _make_day(
     try:
         done.made[day] = make(day)
     except Exception as error:
-        why = _reason(error)
+        why = _reason(error).removeprefix(f"{day}: ")
         if is_transient(error) and can_retry(context, installation):
             done.waiting[day] = why
             return
@@ -242,5 +242,12 @@ def _failure(failed: Mapping[dt.date, str], days: int) -> dg.Failure:
 
 def _reason(error: Exception) -> str:
     known = error.__cause__ if isinstance(error, UnfinishedDay) else error
-    why = (known and said(known)) or f"{type(known).__name__}: {error}"
+    why = (known and said(known)) or _in_words(known or error)
     return shown(why, _MESSAGE_CHARACTERS)
+
+
+def _in_words(error: BaseException) -> str:
+    """Our own errors are sentences; those of libraries need their names to be understood."""
+    kind = type(error)
+    is_ours = kind.__module__.split(".")[0] == __name__.split(".")[0]
+    return str(error) if is_ours else f"{kind.__name__}: {error}"

@@ -407,7 +407,7 @@ def test_a_failed_day_of_ours_names_file_and_line(
     assert data.skip_message == "Messages sent: 1."
     (text,) = web.texts
     assert text.startswith("*[temporal_assets] daily of 2026-03-01 failed*\n")
-    assert "Step requests_and_rejects failed:\n```\n2026-03-01: TooManyRejects: " in text
+    assert "Step requests_and_rejects failed:\n```\n2026-03-01: 50 of 56 log lines" in text
     assert "access.log, read as 'combined'" in text
     assert "line 7: '&lt;garbage&gt;'" in text
 

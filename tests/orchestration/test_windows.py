@@ -126,7 +126,7 @@ def test_windows_that_are_too_short_fail_and_stop_no_others(five_days: Project) 
     outcome = five_days.materialize(days, ["page_totals", "page_histories"])
     assert not outcome.ok
     assert {one.days for one in outcome.failures} == {(days[0],), (days[1],)}
-    assert "ShortWindow: page_views has 1 of the 4 days" in outcome.failures[0].message
+    assert "page_views has 1 of the 4 days" in outcome.failures[0].message
     assert five_days.store.days("page_totals") == days[2:]
     assert five_days.store.days("page_histories") == days[2:]
 

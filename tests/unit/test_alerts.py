@@ -40,13 +40,13 @@ def message_of(report: RunReport, warnings: bool = True) -> Message:
 
 
 def test_a_failed_run_is_told_in_plain_words() -> None:
-    error = "2026-03-01: TooManyRejects: most are in access.log\nline 7: 'x'"
+    error = "2026-03-01: most are in access.log\nline 7: 'x'"
     report = RunReport("r1", "nightly", [DAY], True, [Fault("requests", error)], [DRIFT, BROKEN])
     message = message_of(report)
     assert messages.subject(message) == "[temporal_assets] nightly of 2026-03-01 failed"
     assert messages.plain(message) == (
         "Step requests failed:\n"
-        "  | 2026-03-01: TooManyRejects: most are in access.log\n"
+        "  | 2026-03-01: most are in access.log\n"
         "  | line 7: 'x'\n"
         "Check requests.site_is_host (BROKEN):\n"
         "  | 3, expected at most 0. Make it again.\n"
