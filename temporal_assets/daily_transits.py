@@ -12,7 +12,7 @@ are made (`daily`).
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -46,11 +46,18 @@ _PART_ROWS: Final = 1 << 18
 _THREADS: Final = 2
 """Parts that are made while one is written: a part takes no longer to make than to write."""
 
+_FEW_ROWS: Final = 1 << 16
+"""Are numbered sooner by one thread than others are started."""
+
 _BITS: Final = 63
 """Of an integer that says a row. Places of referrers and clients are of 32 bits and of 31."""
 
 _NOWHERE: Final = -1
 """Number of a referrer that is NULL, which comes first."""
+
+_Pieces = Sequence[pa.DictionaryArray]
+_Numbered = tuple[pa.Array, Int32s]
+"""Distinct values, ascending, and the place among them of each row's."""
 
 
 def make_transits(engine: Engine, requests: Sequence[str], day: dt.date, out: Path) -> list[Path]:
@@ -95,7 +102,7 @@ class _Rows:
         """What referrers, with one for nowhere, and clients take of an integer."""
         return len(self.urls).bit_length(), (len(self.clients) - 1).bit_length()
 
-    def parts(self) -> Iterator[Int64s]:
+    def parts(self) -> list[Int64s]:
         """Which rows to sort together: those of neighbouring targets, in the order of targets."""
         counts = np.bincount(self.target, minlength=len(self.urls))
         # Within a part, the place of a target takes what the others leave of an integer.
@@ -106,7 +113,7 @@ class _Rows:
         of_row = part.astype(np.min_scalar_type(part[-1]))[self.target]
         order = np.argsort(of_row, kind="stable")
         bounds = np.flatnonzero(np.diff(of_row[order])) + 1
-        yield from (rows for rows in np.split(order, bounds) if len(rows))
+        return [rows for rows in np.split(order, bounds) if len(rows)]
 
     def distinct(self, rows: Int64s) -> pa.Table:
         """Those that differ among some, in order."""
@@ -135,10 +142,8 @@ def _numbered(requests: ParquetRows) -> _Rows:
     url, referrer, client = (
         [chunk for block in blocks for chunk in block[name].chunks] for name in _COLUMNS
     )
-    with ThreadPoolExecutor(_THREADS) as pool:
-        of_clients = pool.submit(_numbers, client, pc.array_sort_indices)
-        urls, numbers = _numbers(url + referrer, partial(_order_of_texts, pool))
-        clients, client_numbers = of_clients.result()
+    number = _one_by_one if len(requests) <= _FEW_ROWS else _side_by_side
+    (urls, numbers), (clients, client_numbers) = number(url + referrer, client)
     target, referrer_numbers = np.split(numbers, 2)
     kept = target != referrer_numbers
     return _Rows(urls, clients, target[kept], referrer_numbers[kept], client_numbers[kept])
@@ -149,9 +154,17 @@ def _with_encoded_clients(block: pa.Table) -> pa.Table:
     return block.set_column(place, "client", encoded(block["client"]))
 
 
-def _numbers(
-    pieces: Sequence[pa.DictionaryArray], order_of: Callable[[pa.Array], pa.Array]
-) -> tuple[pa.Array, Int32s]:
+def _one_by_one(urls: _Pieces, clients: _Pieces) -> tuple[_Numbered, _Numbered]:
+    return _numbers(urls, pc.array_sort_indices), _numbers(clients, pc.array_sort_indices)
+
+
+def _side_by_side(urls: _Pieces, clients: _Pieces) -> tuple[_Numbered, _Numbered]:
+    with ThreadPoolExecutor(_THREADS) as pool:
+        of_clients = pool.submit(_numbers, clients, pc.array_sort_indices)
+        return _numbers(urls, partial(_order_of_texts, pool)), of_clients.result()
+
+
+def _numbers(pieces: _Pieces, order_of: Callable[[pa.Array], pa.Array]) -> _Numbered:
     """Distinct values of all pieces, ascending, and the place among them of each row's.
 
     That of a row that is NULL is `_NOWHERE`.

@@ -7,7 +7,7 @@ come from and how a result is written (the engine), and what a kernel computes (
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
@@ -29,8 +29,12 @@ def in_order(
 ) -> Iterator[Result]:
     """The function's results in the order of the items, of which few are in memory at a time.
 
-    With one thread, the next result is made while its caller works on the last.
+    With one thread, the next result is made while its caller works on the last. A single item is
+    worked on here: a thread takes longer to start than a small table to read.
     """
+    if isinstance(items, Sized) and len(items) == 1:
+        yield from map(function, items)
+        return
     with ThreadPoolExecutor(threads) as pool:
         pending: deque[Future[Result]] = deque()
         for item in items:
