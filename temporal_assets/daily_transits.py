@@ -12,7 +12,7 @@ are made (`daily`).
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -66,17 +66,16 @@ def make_transits(engine: Engine, requests: Sequence[str], day: dt.date, out: Pa
     if engine.spread is None:
         rows = ParquetRows(requests, repeated=_TEXTS)
         if len(rows) and rows.unpacked_bytes(_COLUMNS) <= _MOST_BYTES:
-            return _by_numbers(engine, _numbered(rows), day, out)
+            batches = _by_numbers(rows, day)
+            reader = pa.RecordBatchReader.from_batches(TRANSITS.arrow_schema, batches)
+            return engine.write(reader, TRANSITS, out)
     return engine.query("transits", {"requests": requests}, {}, TRANSITS, out)
 
 
-def _by_numbers(engine: Engine, rows: _Rows, day: dt.date, out: Path) -> list[Path]:
-    tables = in_order(rows.distinct, rows.parts(), _THREADS)
-    reader = pa.RecordBatchReader.from_batches(
-        TRANSITS.arrow_schema,
-        (batch for table in tables for batch in _of_day(day, table).to_batches()),
-    )
-    return engine.write(reader, TRANSITS, out)
+def _by_numbers(requests: ParquetRows, day: dt.date) -> Iterator[pa.RecordBatch]:
+    rows = _numbered(requests)
+    for table in in_order(rows.distinct, rows.parts(), _THREADS):
+        yield from _of_day(day, table).to_batches()
 
 
 def _of_day(day: dt.date, table: pa.Table) -> pa.Table:
@@ -155,12 +154,12 @@ def _with_encoded_clients(block: pa.Table) -> pa.Table:
 
 
 def _one_by_one(urls: _Pieces, clients: _Pieces) -> tuple[_Numbered, _Numbered]:
-    return _numbers(urls, pc.array_sort_indices), _numbers(clients, pc.array_sort_indices)
+    return _numbers(urls, pc.array_sort_indices), _numbers(clients, _order_of_integers)
 
 
 def _side_by_side(urls: _Pieces, clients: _Pieces) -> tuple[_Numbered, _Numbered]:
     with ThreadPoolExecutor(_THREADS) as pool:
-        of_clients = pool.submit(_numbers, clients, pc.array_sort_indices)
+        of_clients = pool.submit(_numbers, clients, _order_of_integers)
         return _numbers(urls, partial(_order_of_texts, pool)), of_clients.result()
 
 
@@ -177,6 +176,11 @@ def _numbers(pieces: _Pieces, order_of: Callable[[pa.Array], pa.Array]) -> _Numb
     # -1 looks up the last, which is no value.
     codes = (one.indices.fill_null(-1).to_numpy() for one in alike)
     return values.take(order), np.concatenate([places[one] for one in codes])
+
+
+def _order_of_integers(values: pa.Array) -> pa.Array:
+    """As `array_sort_indices` of distinct values, in less than a quarter of its time."""
+    return pa.array(np.argsort(values.to_numpy()))
 
 
 def _order_of_texts(pool: Executor, values: pa.Array) -> pa.Array:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -112,9 +114,9 @@ class DuckDBEngine:
     def write(self, rows: Rows, table: Table, out: Path) -> list[Path]:
         """See `Engine.write`: Arrow's rows are read where they are."""
         failed: list[Exception] = []
-        if isinstance(rows, pa.RecordBatchReader):
-            rows = _in_row_groups(rows, failed)
-        with self._session({}) as session:
+        with ThreadPoolExecutor(1) as ahead, self._session({}) as session:
+            if isinstance(rows, pa.RecordBatchReader):
+                rows = _in_row_groups(rows, ahead, failed)
             session.register(_MADE, rows)
             try:
                 return [_write(session, f"SELECT * FROM {_MADE}", table, out)]  # noqa: S608 - ours
@@ -151,16 +153,24 @@ class DuckDBEngine:
             yield session
 
 
-def _in_row_groups(rows: pa.RecordBatchReader, failed: list[Exception]) -> pa.RecordBatchReader:
+def _in_row_groups(
+    rows: pa.RecordBatchReader, ahead: Executor, failed: list[Exception]
+) -> pa.RecordBatchReader:
     """The same rows, as many at a time as a row group has: others would make other groups.
 
-    What ends them early is added to `failed`.
+    The first are made while the database plans. What ends them early is added to `failed`.
     """
+    groups = (
+        batch
+        for group in even(rows, rows.schema, ROW_GROUP_ROWS)
+        for batch in group.combine_chunks().to_batches()
+    )
+    first = ahead.submit(lambda: list(itertools.islice(groups, 1)))
 
     def batches() -> Iterator[pa.RecordBatch]:
         try:
-            for group in even(rows, rows.schema, ROW_GROUP_ROWS):
-                yield from group.combine_chunks().to_batches()
+            yield from first.result()
+            yield from groups
         except Exception as error:
             failed.append(error)
             raise
