@@ -131,7 +131,7 @@ def build_requests(
         segments, duplicates = _segments(engine, inventory, files, day, scratch)
         referrers = all(file.has_referrers for file in files)
         bots = _behavioural_bots(engine, settings, segments, referrers, scratch)
-        losses += _losses_of_day(engine, bots, duplicates)
+        losses += _losses_of_day(bots, duplicates)
         rejects = store.publish(
             "rejects",
             day,
@@ -325,14 +325,13 @@ def _behavioural_bots(
     return [str(path) for path in found]
 
 
-def _losses_of_day(engine: Engine, bots: list[str], duplicates: int) -> list[_Loss]:
+def _losses_of_day(bots: list[str], duplicates: int) -> list[_Loss]:
     """What only shows when all files of the day are seen together."""
-    found = engine.rows(
-        "SELECT reason, CAST(sum(pages) AS BIGINT) AS pages FROM bots "
-        "GROUP BY reason ORDER BY reason",
-        {"bots": bots},
-    )
-    losses = [_Loss(ALL_FILES, "dropped", row["reason"], row["pages"]) for row in found]
+    found = pq.read_table(bots, columns=["reason", "pages"], partitioning=None)
+    pages = found.group_by("reason").aggregate([("pages", "sum")]).sort_by("reason")
+    losses = [
+        _Loss(ALL_FILES, "dropped", row["reason"], row["pages_sum"]) for row in pages.to_pylist()
+    ]
     if duplicates:
         losses.append(_Loss(ALL_FILES, "dropped", "duplicate_in_other_file", duplicates))
     return losses

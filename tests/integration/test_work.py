@@ -195,7 +195,7 @@ def test_a_log_of_a_day_is_one_segment(corpus: Corpus) -> None:
 
 def test_requests_are_made_of_two_scans(corpus: Corpus) -> None:
     """One for what robots do over a day, one for what is kept of it."""
-    assert (corpus.daily["requests"].rows, corpus.daily["requests"].files) == (2 * REQUESTS, 4)
+    assert (corpus.daily["requests"].rows, corpus.daily["requests"].files) == (2 * REQUESTS, 3)
 
 
 def test_views_are_made_of_one_scan(corpus: Corpus) -> None:
