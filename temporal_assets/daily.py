@@ -20,6 +20,7 @@ from temporal_assets import contracts
 from temporal_assets.contracts import ColumnSpec, Table, Type, passing
 from temporal_assets.daily_transits import make_transits
 from temporal_assets.engines.base import Engine, Inputs
+from temporal_assets.logs.records import Reject
 from temporal_assets.settings import Settings
 from temporal_assets.storage.integrity import DamagedFile
 from temporal_assets.storage.inventory import LOST, Inventory, LandedFile, content_of
@@ -380,11 +381,16 @@ def _refuse_wrong_format(
     file = next(file for file in files if file.name == worst.file)
     line, text = worst.samples[0] if worst.samples else (1, "")
     hint = f" The file looks like `{file.likely_format}`." if file.likely_format else ""
+    remedy = (
+        "Their lines do not name their site: set `host` of the source"
+        if worst.reason == Reject.NO_HOST.label
+        else "State the format of the source"
+    )
     raise TooManyRejects(
         f"{day}: {rejected:,} of {lines:,} log lines ({rejected / lines:.0%}) cannot be read, more "
         f"than reading.max_reject_share = {limit:.0%} allows. Most are in {worst.file}, read as "
-        f"`{file.format}`: {worst.reason}, for example line {line}: {text!r}.{hint} State the "
-        "format of the source, or raise the limit; what was published before is unchanged."
+        f"`{file.format}`: {worst.reason}, for example line {line}: {text!r}.{hint} {remedy}, or "
+        "raise the limit; what was published before is unchanged."
     )
 
 

@@ -228,6 +228,17 @@ def test_too_many_rejects_fail_the_day_and_keep_yesterdays_data(here: Installati
     assert (loss["reason"], loss["lines"], loss["sample_line"]) == ("not_the_format", 20, 31)
 
 
+def test_lines_without_a_site_ask_for_one(tmp_path: Path) -> None:
+    here = Installation(tmp_path)
+    nameless = {"path": str(here.logs), "format": "combined"}
+    here.settings = load_settings(here.settings.state, sources=[nameless])
+    # Those that come from the site itself name it.
+    own = [logs.line(NOON, f"{SITE}/{n}", C) for n in range(3)]
+    here.write("access.log", [*own, *[logs.line(NOON, "/fine", C)] * 30])
+    with pytest.raises(TooManyRejects, match=r"no_host, .* set `host` of the source, or"):
+        here.build()
+
+
 def test_a_day_without_lines_is_an_error_or_explicitly_empty(here: Installation) -> None:
     after = DAY + dt.timedelta(days=2)
     here.write("a.log", logs.day_of_lines(DAY))
