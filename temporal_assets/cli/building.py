@@ -7,16 +7,20 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from temporal_assets.cli import console
 from temporal_assets.cli.checks import check_report, show_checks
+from temporal_assets.cli.console import counted
 from temporal_assets.cli.days import ranges
 from temporal_assets.cli.exits import interruptions
 
 if TYPE_CHECKING:
-    from temporal_assets.operate import Event, Outcome
+    from temporal_assets.operate import Event, Failed, Outcome
     from temporal_assets.settings import Settings
+
+_REASONS_SHOWN: Final = 3
+"""Of an asset; with more, it is mostly the same log or setting."""
 
 
 def build(
@@ -87,9 +91,23 @@ def show_outcome(outcome: Outcome) -> None:
     show_checks(outcome.checks)
     for skipped in outcome.skipped:
         console.warn(f"{skipped.day} was left out: {skipped.reason}")
-    for failed in outcome.failures:
-        where = f"{failed.asset} of {ranges(failed.days, limit=3)}" if failed.days else failed.asset
-        console.fail(f"{where}: {failed.message}")
+    _show_failures(outcome.failures)
+
+
+def _show_failures(failures: Sequence[Failed]) -> None:
+    of_asset: dict[str, list[Failed]] = {}
+    for failed in failures:
+        of_asset.setdefault(failed.asset, []).append(failed)
+    for asset, some in of_asset.items():
+        for failed in some[:_REASONS_SHOWN]:
+            where = f"{asset} of {ranges(failed.days, limit=3)}" if failed.days else asset
+            console.fail(f"{where}: {failed.message}")
+        rest = sorted({day for failed in some[_REASONS_SHOWN:] for day in failed.days})
+        if rest:
+            console.fail(
+                f"and {counted(len(rest), 'more day')} of {asset}, {ranges(rest, limit=3)}:"
+                " `--json` and the UI say why"
+            )
 
 
 def _show_built(outcome: Outcome) -> None:

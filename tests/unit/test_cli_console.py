@@ -64,6 +64,22 @@ def test_a_progress_bar_is_silent_in_a_pipe(capsys: pytest.CaptureFixture[str]) 
     assert captured.err == ""
 
 
+def test_of_many_days_that_failed_few_reasons_are_shown(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    from temporal_assets.cli.building import show_outcome
+    from temporal_assets.operate import Failed, Outcome
+
+    days = [dt.date(2026, 1, day) for day in range(1, 8)]
+    failures = [Failed("requests", (day,), f"reason {day.day}") for day in days]
+    alone = Failed("page_labels", (days[-1],), "reason of labels")
+    show_outcome(Outcome(failures=(*failures, alone)))
+    said = " ".join(capsys.readouterr().err.split())
+    assert [n for n in range(1, 8) if f"reason {n}" in said] == [1, 2, 3]
+    assert "and 4 more days of requests, 2026-01-04..2026-01-07: `--json` and the UI" in said
+    assert "page_labels of 2026-01-07: reason of labels" in said
+
+
 def test_nothing_that_was_built_is_no_empty_table(capsys: pytest.CaptureFixture[str]) -> None:
     from temporal_assets.cli.building import show_outcome
     from temporal_assets.operate import Outcome, Skipped
