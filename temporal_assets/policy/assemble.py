@@ -162,7 +162,7 @@ def assemble(
     ranked = _public(tables.sites, SITES, choices)
     ranked.sort(key=lambda row: (row["rank"], row["site"]))
     hubs = _hubs(_public(tables.hubs, HUBS, choices))
-    prefixes = _prefixes(_public(tables.prefixes, PREFIXES, choices), ranked)
+    prefixes = _prefixes(_public(tables.prefixes, PREFIXES, choices), ranked, includes_subdomains)
     patterns, trees = _patterns(_public(tables.patterns, PATTERNS, choices), tables.trees, choices)
     used = {entry["site"] for part in (hubs, prefixes, trees) for entry in part}
     return Document(
@@ -238,14 +238,17 @@ _LAST_OF_HUBS: Final = 4
 """Hubs before pages: what a hub shows may be gone in an hour, a page stays."""
 
 
-def _prefixes(rows: list[dict[str, Any]], ranked: Sequence[Row]) -> list[PrefixEntry]:
-    rank = {row["site"]: row["rank"] for row in ranked}
+def _prefixes(
+    rows: list[dict[str, Any]], ranked: Sequence[Row], includes_subdomains: bool
+) -> list[PrefixEntry]:
+    ranks = {row["site"]: row["rank"] for row in ranked}
     for row in rows:
         row["prefix"] = row["prefix"].split("://", 1)[-1]
         row["site"] = site_of(f"//{row['prefix']}")
+        row["rank"] = _listed(row["site"], ranks, includes_subdomains, len(ranks) + 1)
     rows.sort(key=lambda row: row["prefix"])
     # Sites before prefixes: a page's interest depends on its readers, hence on its site.
-    order = _places(rows, lambda row: (rank.get(row["site"], len(rank) + 1), -row["score"]))
+    order = _places(rows, lambda row: (row["rank"], -row["score"]))
     tiers = tiers_of([-place for place in order], _LAST_OF_HUBS + 1, NOW_TIERS[1])
     return [
         PrefixEntry(
@@ -356,19 +359,23 @@ def _sites(ranked: Sequence[Row], used: set[str], includes_subdomains: bool) -> 
         SiteEntry(site=row["site"], rank=row["rank"], score=row["score"], tier=tier)
         for row, tier in zip(ranked, tiers, strict=True)
     ]
-    listed = {entry["site"]: entry["tier"] for entry in entries}
-    above = listed if includes_subdomains else {}
+    tier = {entry["site"]: entry["tier"] for entry in entries}
     return entries + [
-        SiteEntry(site=site, rank=None, score=None, tier=_tier_above(site, above))
-        for site in sorted(used - listed.keys())
+        SiteEntry(
+            site=site,
+            rank=None,
+            score=None,
+            tier=_listed(site, tier, includes_subdomains, LATER_TIERS[1]),
+        )
+        for site in sorted(used - tier.keys())
     ]
 
 
-def _tier_above(host: str, listed: Mapping[str, int]) -> int:
-    """That of the listed domain that a host lies below, or the last one."""
-    parts = host.split(".")
-    domains = (".".join(parts[n:]) for n in range(1, len(parts)))
-    return next((listed[domain] for domain in domains if domain in listed), LATER_TIERS[1])
+def _listed(host: str, listed: Mapping[str, int], includes_subdomains: bool, missing: int) -> int:
+    """What is listed of a host or, where sites include subdomains, of the domain it lies below."""
+    parts = host.split(".") if includes_subdomains else [host]
+    names = (".".join(parts[n:]) for n in range(len(parts)))
+    return next((listed[name] for name in names if name in listed), missing)
 
 
 def _url_rules(rules: UrlRules, *, skips_static: bool) -> UrlRulesEntry:

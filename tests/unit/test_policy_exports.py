@@ -499,6 +499,36 @@ def test_what_is_skipped_on_a_host_is_not_skipped_below_it(doc: Document) -> Non
     assert not any(one.startswith("Domain") for one in skipped)
 
 
+@pytest.mark.parametrize("by_domain", [False, True])
+def test_prefixes_come_in_the_order_of_their_sites(by_domain: bool) -> None:
+    sites = (
+        ["best.example", "worst.example"]
+        if by_domain
+        else ["www.best.example", "www.worst.example"]
+    )
+    prefixes = {"https://www.best.example/news/": 0.6, "https://www.worst.example/news/": 0.9}
+    made = Tables(
+        pa.Table.from_pylist(
+            [
+                {"site": site, "rank": rank, "score": 0.9, "clients": 9}
+                for rank, site in enumerate(sites, 1)
+            ],
+            SITES,
+        ),
+        HUBS.empty_table(),
+        pa.Table.from_pylist(
+            [
+                {"prefix": prefix, "score": score, "pages": 9, "clients": 9}
+                for prefix, score in prefixes.items()
+            ],
+            PREFIXES,
+        ),
+        PATTERNS.empty_table(),
+    )
+    found = assemble(made, PROVENANCE, Choices(), includes_subdomains=by_domain)
+    assert [entry["tier"] for entry in found["prefixes"]] == [5, 7]
+
+
 def test_a_host_below_a_listed_domain_has_its_tier() -> None:
     made = Tables(
         pa.Table.from_pylist(
