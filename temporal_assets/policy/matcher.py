@@ -144,8 +144,9 @@ class Policy:
         except documents.PolicyError:
             raise  # it says all there is to say
         except (KeyError, IndexError, TypeError, ValueError, OverflowError) as error:
+            what = str(error).partition("\n")[0]
             raise documents.PolicyError(
-                f"{file} is damaged ({type(error).__name__}: {error}): copy it again"
+                f"{file} is damaged ({type(error).__name__}: {what}): copy it again"
             ) from error
 
     def match(self, url: str) -> Decision:
