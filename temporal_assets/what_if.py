@@ -88,15 +88,15 @@ class Trial:
     """Published tables that are older than what they are made from, or than the settings: they
     would differ without the trial's settings, too."""
 
-    @property
-    def warning(self) -> str | None:
-        """What is to be said of those."""
+    def warning(self, command: Callable[[str], str] = "temporal-assets {}".format) -> str | None:
+        """What is to be said of those, with the command that makes them again."""
         if not self.outdated:
             return None
+        make = command(f"materialize {' '.join(self.outdated)} --day {self.day}")
         return (
             "not all of this is of the settings tried: published tables of that day are older than"
             " what they are made from, or than settings.toml. To see what the settings change"
-            f" alone, first: temporal-assets materialize {' '.join(self.outdated)} --day {self.day}"
+            f" alone, first: {make}"
         )
 
 
@@ -120,16 +120,18 @@ def what_if(
     store.require("page_labels", chosen)
     late = registry.stale(store, settings, chosen)
     trial = _sandbox(settings, nested, changes)
-    anew = registry.stale(store, trial, chosen)
-    _link_tables(store, Store.open(trial), chosen, anew)
+    stale = registry.stale(store, trial, chosen)
+    _link_tables(store, Store.open(trial), chosen, stale)
     own, engine = Store.open(trial), engine_of(trial)
-    wanted = [asset for asset in registry.WINDOW_ASSETS if asset.name in anew]
+    # What was never made of that day has nothing to differ from.
+    anew = [name for name in stale if store.manifest(name, chosen) is not None]
+    needed = registry.needed(own, trial, anew, [chosen])
+    wanted = [asset for asset in registry.WINDOW_ASSETS if asset.name in needed]
     for done, asset in enumerate(wanted, 1):
         build(own, engine, trial, asset, chosen)
         on_built(asset.name, done, len(wanted))
     differences = [_difference(engine, store, own, name, chosen) for name in anew]
-    is_told = "crawl_policy" in anew and store.manifest("crawl_policy", chosen)
-    policy = _policy(engine, store, own, chosen) if is_told else ()
+    policy = _policy(engine, store, own, chosen) if "crawl_policy" in anew else ()
     outdated = tuple(name for name in late if store.manifest(name, chosen) is not None)
     return Trial(chosen, trial, tuple(one for one in differences if one), tuple(policy), outdated)
 
@@ -220,9 +222,6 @@ def _difference(
     same = " AND ".join(f"old.{name} IS NOT DISTINCT FROM new.{name}" for name in table.key)
     values = [name for name in table.column_names if name not in table.key]
     other = " OR ".join(f"old.{name} IS DISTINCT FROM new.{name}" for name in values)
-    if store.manifest(asset, day) is None:
-        rows = own.require(asset, day).rows
-        return Difference(asset, before=0, after=rows, added=rows, removed=0, changed=0)
     # Names of columns are the contracts', not anybody's.
     query = (
         "SELECT count(old.day) AS before, count(new.day) AS after,"  # noqa: S608

@@ -16,6 +16,8 @@ from temporal_assets.cli.options import Json, State, existing_settings, invocati
 from temporal_assets.cli.windows import Day
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from temporal_assets.what_if import Trial
 
 _NAMES_SHOWN: Final = 5
@@ -53,7 +55,7 @@ def run(
     if as_json:
         console.write_json(_report(trial, wanted))
     else:
-        _show(trial, wanted)
+        _show(trial, wanted, settings.state)
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -63,7 +65,7 @@ def _pair(text: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-def _show(trial: Trial, wanted: dict[str, str]) -> None:
+def _show(trial: Trial, wanted: dict[str, str], state: Path) -> None:
     said = ", ".join(f"{name} = {value}" for name, value in wanted.items())
     if not trial.differences:
         console.say(f"{said} changes nothing on {trial.day}: the settings are those already.")
@@ -86,8 +88,8 @@ def _show(trial: Trial, wanted: dict[str, str]) -> None:
                 for (kind, change), entries in kinds.items()
             ],
         )
-    if trial.warning:
-        console.warn(trial.warning)
+    if warning := trial.warning(lambda arguments: invocation(arguments, state)):
+        console.warn(warning)
     console.say(f"Look closer: {invocation('labels', trial.settings.state)}")
     console.say("Nothing that is published was changed.")
 

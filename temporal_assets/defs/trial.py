@@ -87,7 +87,7 @@ def _metadata(trial: Trial) -> dict[str, Any]:
             {"asset": "string"}
             | dict.fromkeys(("rows_now", "rows_then", "added", "removed", "changed"), "int"),
         ),
-        **({"warning": trial.warning} if trial.warning else {}),
+        **({"warning": warning} if (warning := trial.warning()) else {}),
         "policy_changes": len(trial.policy),
         "policy": grid(entries, dict.fromkeys(("kind", "change", "site", "name"), "string")),
     }

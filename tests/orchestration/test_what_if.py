@@ -109,7 +109,18 @@ def test_a_trial_can_be_looked_at_and_made_again(state: Path) -> None:
 
 def test_settings_as_they_are_change_nothing(state: Path) -> None:
     found = trial(state, labels__q="0.7")
-    assert (found.differences, found.outdated, found.warning) == ((), (), None)
+    assert (found.differences, found.outdated, found.warning()) == ((), (), None)
+
+
+def test_what_was_never_made_is_no_difference(state: Path, tmp_path: Path) -> None:
+    own = tmp_path / "state"
+    shutil.copytree(state, own, symlinks=True, ignore=shutil.ignore_patterns("what_if"))
+    for name in ("seed_evaluation", "crawl_simulation", "evaluation_report"):
+        shutil.rmtree(own / "tables" / name)
+    assert trial(own, labels__q="0.7").differences == ()
+    found = {one.asset for one in trial(own, labels__p="1e6").differences}
+    assert "page_labels" in found
+    assert found.isdisjoint({"seed_evaluation", "crawl_simulation", "evaluation_report"})
 
 
 def test_what_differs_for_other_reasons_is_told(state: Path, tmp_path: Path) -> None:
@@ -124,6 +135,7 @@ def test_what_differs_for_other_reasons_is_told(state: Path, tmp_path: Path) -> 
     said = " ".join(told.stderr.split())
     assert "not all of this is of the settings tried" in said
     assert "page_labels" in said
+    assert f"--day {DAY} --state" in said
 
 
 def test_files_beside_the_state_folder_are_found(state: Path, tmp_path: Path) -> None:
