@@ -18,7 +18,7 @@ from typing import Any, Final
 import scrapy
 from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
-from scrapy.exceptions import DontCloseSpider, NotConfigured, NotSupported
+from scrapy.exceptions import DontCloseSpider, IgnoreRequest, NotConfigured, NotSupported
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
@@ -28,7 +28,7 @@ from scrapy.utils.defer import deferred_from_coro
 from temporal_assets.crawl.hub_visits import HubVisits
 from temporal_assets.crawl.policy_source import PolicySource
 from temporal_assets.crawl.validators import NOT_MODIFIED, VERSION, Validators
-from temporal_assets.policy import Policy, PolicyError
+from temporal_assets.policy import Decision, Policy, PolicyError
 from temporal_assets.policy.document import SKIP_TIER
 from temporal_assets.policy.exports.scrapy import priority
 
@@ -40,6 +40,8 @@ TIER: Final = "temporal_tier"
 REASON: Final = "temporal_reason"
 """In `Request.meta` of all requests: what the policy says. Plain values, so that queues on disk
 can hold them."""
+START: Final = "temporal_start"
+"""In `Request.meta` of what the spider starts with, and of where it is redirected to."""
 IGNORE: Final = "temporal_ignore"
 """Set it in `Request.meta` to send a request past the policy."""
 
@@ -103,6 +105,7 @@ class PolicyMiddleware(BaseSpiderMiddleware):
         crawler.signals.connect(self._closed, signals.spider_closed)
         crawler.signals.connect(self._idle, signals.spider_idle)
         crawler.signals.connect(self._received, signals.response_received)
+        crawler.signals.connect(self._scheduled, signals.request_scheduled)
 
     @property
     def policy(self) -> Policy:
@@ -124,20 +127,47 @@ class PolicyMiddleware(BaseSpiderMiddleware):
         """The request with the priority of its tier; None if the policy does not want it."""
         if request.meta.get(IGNORE) or HUB in request.meta:
             return request
-        decision = self.policy.match(request.url)
+        is_start = response is None
+        decision = self._decided(request.url, is_start)
+        if decision is None:
+            return None
+        meta = {**request.meta, TIER: decision.tier, REASON: decision.reason}
+        return request.replace(
+            priority=request.priority + self._priority(decision.tier),
+            meta=meta | {START: True} if is_start else meta,
+        )
+
+    def _decided(self, url: str, is_start: bool) -> Decision | None:
+        """What the policy says of a URL; None if it is not to be fetched."""
+        decision = self.policy.match(url)
         self._count(f"reason/{decision.reason}")
-        if decision.hub is not None and self._revisits and response is not None:
+        if decision.hub is not None and self._revisits and not is_start:
             self._count("links_to_hubs")  # they have visits of their own
             return None
         is_wanted = decision.tier <= self._last_tier
-        if not is_wanted and self._drops and response is not None:
+        if not is_wanted and self._drops and not is_start:
             self._count("dropped")
             return None
         self._count(f"requests/{decision.decision}" if is_wanted else "delayed")
-        return request.replace(
-            priority=request.priority + priority(decision.tier if is_wanted else SKIP_TIER),
-            meta={**request.meta, TIER: decision.tier, REASON: decision.reason},
-        )
+        return decision
+
+    def _priority(self, tier: int) -> int:
+        return priority(tier if tier <= self._last_tier else SKIP_TIER)
+
+    def _scheduled(self, request: Request) -> None:
+        """Where a page leads to by itself is asked for as a link is.
+
+        Scrapy makes such requests behind the spider, with the `meta` of the one that was asked. A
+        hub may lead anywhere: it is what is to be watched.
+        """
+        meta = request.meta
+        if "redirect_urls" not in meta or meta.get(IGNORE) or HUB in meta or TIER not in meta:
+            return
+        decision = self._decided(request.url, is_start=START in meta)
+        if decision is None:
+            raise IgnoreRequest("the policy does not want what the page leads to")
+        request.priority += self._priority(decision.tier) - self._priority(meta[TIER])
+        meta |= {TIER: decision.tier, REASON: decision.reason}
 
     def _due(self) -> Iterator[Request]:
         # Not of the policy of this moment: a new one may have been loaded and not be in use yet.

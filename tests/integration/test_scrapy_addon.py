@@ -115,6 +115,40 @@ def test_one_crawl_in_the_order_of_the_policy(repository: Path, tmp_path: Path) 
     assert stats["finish_reason"] == "finished"
 
 
+def test_where_pages_lead_to_is_asked_for_as_links_are(repository: Path, tmp_path: Path) -> None:
+    news = "http://news.example/politics/2025/06/{}.html"
+    leads = {
+        # A start leads where it likes, and so does a hub.
+        "http://own.example/start": "http://own.example/begin",
+        "http://news.example/politics/": "http://unknown.example/moved",
+        news.format("01/a-b"): "http://shop.example/user/login?next=1",
+        news.format("02/c-d"): news.format("03/e-f"),
+        news.format("04/g-h"): "http://news.example/",
+        news.format("05/i-j"): "http://shop.example/archive/item?id=5",
+    }
+    links = [url for url in leads if "/2025/" in url]
+
+    def answer(url: str) -> bytes:
+        if url in leads:
+            return f'<meta http-equiv="refresh" content="0; url={leads[url]}">'.encode()
+        return html(*links) if url == "http://own.example/begin" else html()
+
+    policy = written(tmp_path, document())
+    settings = {**COMMON, "TEMPORAL_POLICY": str(policy), "METAREFRESH_IGNORE_TAGS": []}
+    settings |= {"CLOSESPIDER_TIMEOUT": 4}
+    with served(answer) as sites:
+        stats = run(repository, sites, settings)
+    asked = Counter(url for url in sites.asked if not url.endswith("robots.txt"))
+    assert asked["http://own.example/begin"] == 1
+    assert asked["http://unknown.example/moved"] > 0
+    assert asked["http://shop.example/user/login?next=1"] == 0
+    assert asked[news.format("03/e-f")] == 1
+    assert asked["http://shop.example/archive/item?id=5"] == 1
+    # The hub has visits of its own, one so far.
+    assert asked["http://news.example/"] == 1
+    assert (stats["temporal/dropped"], stats["temporal/links_to_hubs"]) == (1, 1)
+
+
 def test_hubs_are_visited_again_and_a_new_policy_is_followed(
     repository: Path, tmp_path: Path
 ) -> None:
