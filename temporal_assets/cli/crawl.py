@@ -50,7 +50,13 @@ def run(
     path = policy_path(policy, state)
     read_policy(path)  # a missing policy is said before the crawl starts
     try:
-        from temporal_assets.crawl.instant import AGENT, KILLED, Budget, crawl
+        from temporal_assets.crawl.instant import (
+            AGENT,
+            KILLED,
+            Budget,
+            CrawlUnderWayError,
+            crawl,
+        )
     except ModuleNotFoundError as error:
         raise CommandError(
             f"the crawler needs {error.name}: "
@@ -61,7 +67,7 @@ def run(
 
     try:
         stats = crawl(path, folder, Budget(pages, seconds), settings)
-    except PolicyError as error:  # replaced meanwhile
+    except (CrawlUnderWayError, PolicyError) as error:  # the latter was replaced meanwhile
         raise CommandError(str(error)) from None
     ended = stats["finish_reason"]
     found = {

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from filelock import FileLock, Timeout
 from scrapy import Request, Spider
 from scrapy.crawler import CrawlerProcess
 from scrapy.http import Response, TextResponse
@@ -28,6 +29,9 @@ AGENT: Final = f"temporal-assets/{__version__}"
 KILLED: Final = "killed"
 """Not a word of Scrapy's: it has no time to say any."""
 
+_LOCK: Final = "crawl.lock"
+"""Two crawls would take requests from one queue, and each would visit all hubs."""
+
 _MAX_BYTES: Final = 16 * 2**20
 """Pages of news are never larger; downloads are."""
 
@@ -39,6 +43,10 @@ class Budget:
     pages: int | None = None
     """Responses, robots.txt included; requests under way are still finished."""
     seconds: float | None = None
+
+
+class CrawlUnderWayError(Exception):
+    """Another process crawls into the folder."""
 
 
 class InstantSpider(Spider):
@@ -84,10 +92,26 @@ def crawl(
 ) -> dict[str, Any]:
     """Crawl into `folder` until the budget is spent or Ctrl-C; the statistics of the run.
 
-    The same folder again goes on with what was queued. Once in a process: Scrapy's reactor cannot
+    The same folder again goes on with what was queued; one crawl at a time has it, or
+    `CrawlUnderWayError` is raised. Once in a process: Scrapy's reactor cannot
     be started twice. Raises what kept the crawl from starting; statistics of one that was ended
     before it could close have KILLED as `finish_reason`.
     """
+    folder.mkdir(parents=True, exist_ok=True)
+    alone = FileLock(folder / _LOCK, timeout=0)
+    try:
+        alone.acquire()
+    except Timeout:
+        raise CrawlUnderWayError(
+            f"another crawl is under way in {folder}: wait for it, or name another folder"
+        ) from None
+    with alone:
+        return _crawl(policy, folder, budget, settings)
+
+
+def _crawl(
+    policy: str | Path, folder: Path, budget: Budget | None, settings: dict[str, Any] | None
+) -> dict[str, Any]:
     process = CrawlerProcess({**_settings(policy, folder, budget or Budget()), **(settings or {})})
     crawler = process.create_crawler(InstantSpider)
     failures: list[Any] = []  # of Twisted, which is known by way of Scrapy alone

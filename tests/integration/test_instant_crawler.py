@@ -24,6 +24,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from filelock import FileLock
 
 pytest.importorskip("scrapy", reason="the scrapy extra is not installed")
 pytest.importorskip("warcio", reason="the scrapy extra is not installed")
@@ -242,6 +243,23 @@ def test_a_crawl_that_cannot_start_says_why(repository: Path, tmp_path: Path) ->
     assert done.returncode == 1
     assert f"error: {taken}: File exists" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_one_crawl_at_a_time_has_a_folder(repository: Path, tmp_path: Path) -> None:
+    policy, folder = tmp_path / "policy.json", tmp_path / "archive"
+    policy.write_text(as_text(document()), "utf-8")
+    folder.mkdir()
+    with FileLock(folder / "crawl.lock"):
+        done = subprocess.run(
+            [*COMMAND, "--policy", str(policy), "--to", str(folder)],
+            cwd=repository,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert f"another crawl is under way in {folder}" in " ".join(done.stderr.split())
+    assert [path.name for path in folder.iterdir()] == ["crawl.lock"]
 
 
 def test_a_crawl_that_is_killed_has_no_reason_of_its_own(repository: Path, tmp_path: Path) -> None:
