@@ -23,7 +23,7 @@ from scipy.special import ndtr
 
 from temporal_assets.core.compiled import kernel, making
 from temporal_assets.core.descent import ROOM, allowed, copy, descend
-from temporal_assets.core.interest import interval, share
+from temporal_assets.core.interest import LEAST_HEIGHT, interval, ratio_of, share
 from temporal_assets.core.lognormal import MIN_SIGMA, SLOWEST, accumulated, bounds
 from temporal_assets.core.page_equations import (
     AMPLITUDE,
@@ -138,11 +138,10 @@ class Curves:
 
     def accumulated(self, n: ArrayLike, days: int) -> Floats:
         """Accumulated interest after n days for any n, as `phi_n` is defined."""
-        height = np.maximum(self.amplitude, np.finfo(np.float64).tiny)
-        ratio = self.base / height
+        ratio = self.base / np.maximum(self.amplitude, np.maximum(LEAST_HEIGHT * self.base, 1e-300))
         curve = accumulated(n, self.mu, self.sigma)
-        result: Floats = (curve + ratio * np.asarray(n)) / (1.0 + ratio * days)
-        return result
+        result: Floats = (curve + ratio * np.minimum(n, days)) / (1.0 + ratio * days)
+        return np.minimum(result, 1.0)
 
 
 _NUMBERS: Final = (
@@ -267,8 +266,8 @@ def _box(days: int, options: Options, *, born_inside: bool) -> tuple[Floats, Flo
 def _cell_shares(cells: Grid, n: float, days: int) -> Floats:
     base, _, mu, log_sigma = cells.cells.T
     phi = ndtr((math.log(n) - mu) / np.exp(log_sigma))
-    shares: Floats = (phi + base * n) / (1.0 + base * days)
-    return shares
+    shares: Floats = (phi + base * min(n, days)) / (1.0 + base * days)
+    return np.minimum(shares, 1.0)
 
 
 @making
@@ -365,7 +364,7 @@ def _tell(
     numbers: Floats,
 ) -> None:
     """Write the numbers of a page that was fitted."""
-    ratio = theta[BASE] if likelihood else theta[BASE] / max(theta[AMPLITUDE], 1e-300)
+    ratio = ratio_of(likelihood, theta)
     numbers[0] = theta[AMPLITUDE]
     numbers[1] = theta[BASE] * theta[AMPLITUDE] if likelihood else theta[BASE]
     numbers[2] = birth + 1.0 - offset_of(likelihood, theta)
@@ -375,8 +374,9 @@ def _tell(
     numbers[6] = goodness
     numbers[7] = share(1.0, float(days), ratio, theta[MU], theta[LOG_SIGMA])
     numbers[8] = share(n, float(days), ratio, theta[MU], theta[LOG_SIGMA])
-    numbers[9] = bottom
-    numbers[10] = top
+    # The interval was taken around the same share, of which the compiler may round another way.
+    numbers[9] = min(bottom, numbers[8])
+    numbers[10] = max(top, numbers[8])
 
 
 @kernel

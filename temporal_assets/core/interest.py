@@ -44,6 +44,9 @@ _SUPPORT: Final = _QUANTILE**2
 _FEWEST: Final = 0.25
 """Expected views below which a day says little about scatter."""
 _MOST_SHARE: Final = 1.0 - 1e-12
+LEAST_HEIGHT: Final = 1e-12
+"""Of A per daily base: with less, a share is that of the base to its last digits, and a quotient of
+both would overflow."""
 _SPREAD_OF_BOX: Final = 1.0 / 12.0
 """Variance of a uniform distribution per squared width."""
 
@@ -61,7 +64,19 @@ def share(n: float, window: float, base: float, mu: float, log_sigma: float) -> 
 
     A base has no end, so it counts for one window. Without base this is `phi`.
     """
-    return (phi(n, mu, log_sigma) + base * n) / (1.0 + base * window)
+    return min((phi(n, mu, log_sigma) + base * min(n, window)) / (1.0 + base * window), 1.0)
+
+
+@part
+def ratio_of(likelihood: bool, theta: Floats) -> float:
+    """Daily base in units of A."""
+    return theta[BASE] if likelihood else theta[BASE] / height_of(theta)
+
+
+@part
+def height_of(theta: Floats) -> float:
+    """A, or the least that is divided by."""
+    return max(theta[AMPLITUDE], LEAST_HEIGHT * theta[BASE], 1e-300)
 
 
 @part
@@ -116,7 +131,7 @@ def interval(
     expected_views(likelihood, theta, work, life, expected)
     parameters = 5 if base else 4
     noise = scatter(y, weight, expected, life, parameters)
-    ratio = theta[BASE] if likelihood else theta[BASE] / max(theta[AMPLITUDE], 1e-300)
+    ratio = ratio_of(likelihood, theta)
     best = share(n, window, ratio, theta[MU], theta[LOG_SIGMA])
     spread = _spread(likelihood, theta, y, weight, life, base, low, high, n, window, work, noise)
     centre = _logit(best) if base else (math.log(n) - theta[MU]) / math.exp(theta[LOG_SIGMA])
@@ -184,8 +199,8 @@ def _gradient(
         slope[MU] = -1.0 / sigma
         slope[LOG_SIGMA] = -z
         return
-    height = max(theta[AMPLITUDE], 1e-300)
-    ratio = theta[BASE] if likelihood else theta[BASE] / height
+    height = height_of(theta)
+    ratio = ratio_of(likelihood, theta)
     whole = 1.0 + ratio * window
     p = share(n, window, ratio, theta[MU], theta[LOG_SIGMA])
     p = min(max(p, 1.0 - _MOST_SHARE), _MOST_SHARE)
@@ -193,7 +208,7 @@ def _gradient(
     peak = math.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi) / whole
     slope[MU] = -stretch * peak / sigma
     slope[LOG_SIGMA] = -stretch * peak * z
-    per_ratio = stretch * (n - p * window) / whole
+    per_ratio = stretch * (min(n, window) - p * window) / whole
     if likelihood:
         slope[BASE] = per_ratio
     else:

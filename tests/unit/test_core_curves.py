@@ -194,6 +194,29 @@ def test_a_flat_page_is_untemporal_and_no_better_than_a_constant(method: str) ->
 
 
 @pytest.mark.parametrize("method", METHODS)
+def test_a_base_alone_says_numbers(method: str) -> None:
+    """A is 0 for some of these: a base in units of it has no end."""
+    views = [[0] * born + [k] * (60 - born) for born in range(56) for k in (1, 100, 10**7)]
+    curves = fit(views, Options(method=method, base=True))
+    n, low, high = curves.phi_n, curves.phi_low, curves.phi_high
+    assert np.isfinite([curves.phi_1, n, low, high]).all()
+    assert (low <= n).all()
+    assert (n <= high).all()
+    fitted = curves.converged
+    assert np.abs(curves.accumulated(3.0, 60) - n)[fitted].max() < 1e-12
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("days", [7, 14, 30])
+def test_a_base_counts_for_one_window(method: str, days: int) -> None:
+    views = np.random.default_rng(1).poisson(3, (200, days))
+    curves = fit(views, Options(method=method, base=True, n=30.0))
+    assert curves.phi_high.max() <= 1
+    assert (curves.phi_n <= curves.phi_high).all()
+    assert curves.accumulated(30.0, days).max() <= 1
+
+
+@pytest.mark.parametrize("method", METHODS)
 def test_two_humps_are_fitted_by_one_and_say_so(method: str) -> None:
     first = masses(500, 2.5, 0.5, 0.6)
     second = masses(500, 40.5, 0.5, 0.6)
