@@ -44,8 +44,9 @@ FROM (
         lives.days > lives.first_days AS has_concentration,
         CASE
             WHEN lives.days > lives.first_days
-                THEN (CAST(lives.first_views AS DOUBLE) / CAST(lives.total AS DOUBLE))
-                    / (CAST(lives.first_days AS DOUBLE) / CAST(lives.days AS DOUBLE))
+                -- Of whole numbers, and rounded once: what is a threshold exactly is not above it.
+                THEN (CAST(lives.first_views AS DOUBLE) * CAST(lives.days AS DOUBLE))
+                    / (CAST(lives.total AS DOUBLE) * CAST(lives.first_days AS DOUBLE))
             ELSE CAST(1 AS DOUBLE)
         END AS concentration
     FROM (

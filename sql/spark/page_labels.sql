@@ -45,9 +45,9 @@ FROM (
     CASE
       WHEN lives.days > lives.first_days
       THEN (
-        CAST(lives.first_views AS DOUBLE) / CAST(lives.total AS DOUBLE)
+        CAST(lives.first_views AS DOUBLE) * CAST(lives.days AS DOUBLE)
       ) / (
-        CAST(lives.first_days AS DOUBLE) / CAST(lives.days AS DOUBLE)
+        CAST(lives.total AS DOUBLE) * CAST(lives.first_days AS DOUBLE)
       )
       ELSE CAST(1 AS DOUBLE)
     END AS concentration

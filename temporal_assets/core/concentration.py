@@ -76,8 +76,9 @@ def of_lives(
     first_days, life = first_and_all(born, m, before)
     is_defined = (total > 0) & (life > first_days)
     share = np.divide(early, total, out=np.zeros(pages), where=total > 0)
-    even = np.divide(first_days, life, out=np.ones(pages), where=is_defined)
-    value = np.divide(share, even, out=np.ones(pages), where=is_defined)
+    # Of whole numbers, and rounded once: what is a threshold exactly is not above it.
+    ours, even = early * life.astype(np.float64), total * first_days.astype(np.float64)
+    value = np.divide(ours, even, out=np.ones(pages), where=is_defined)
     return Concentration(value, share, is_defined)
 
 

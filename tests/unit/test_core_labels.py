@@ -28,6 +28,12 @@ def test_concentration_by_hand() -> None:
     assert result.is_defined.tolist() == [True, True, False, False, True]
 
 
+def test_concentration_is_rounded_once() -> None:
+    # (573 / 700) / (3 / 7) is 1.91 exactly, which a threshold of 1.91 does not let pass.
+    views = [[0] * 53 + [573, 0, 0, 0, 0, 0, 127]]
+    assert concentration(views, 3).value[0] == 1.91
+
+
 def test_concentration_without_a_missing_day() -> None:
     # Day 2 is missing: 2 of 9 days are the first three, with 6 of 9 views.
     views = [[3, 99, 3, 1, 1, 1, 0, 0, 0, 0]]
