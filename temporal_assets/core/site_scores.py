@@ -29,6 +29,10 @@ Floats = NDArray[np.float64]
 Int64s = NDArray[np.int64]
 
 
+_DIGITS: Final = 12
+"""Of a score: beyond them is what the order of additions makes of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Scoring:
     """How pages become a score and a rank."""
@@ -127,7 +131,11 @@ def score(counts: Counts, scoring: Scoring) -> Scores:
     bound_1 = lower_bound(score_1, counts.pages, scoring.confidence)
     bound_2 = lower_bound(score_2, worth, scoring.confidence)
     return Scores(
-        score_1, score_2, a * score_1 + (1 - a) * score_2, a * bound_1 + (1 - a) * bound_2
+        score_1,
+        score_2,
+        # Equal scores must be equal numbers: ties are told by other columns.
+        np.round(a * score_1 + (1 - a) * score_2, _DIGITS),
+        np.round(a * bound_1 + (1 - a) * bound_2, _DIGITS),
     )
 
 

@@ -97,6 +97,12 @@ def test_ties_go_by_temporal_pages_then_name() -> None:
     assert ranking(same, ["c", "b", "a", "d"], PAPER).tolist() == [0, 2, 1]
 
 
+def test_scores_that_are_equal_but_for_rounding_are_ties() -> None:
+    equal = counts((4, 2, 6, 0, 36.0), (9, 1, 12, 7, 144.0))  # 3/10 of both
+    assert len(set(score(equal, PAPER).bound.tolist())) == 1
+    assert ranking(equal, ["a", "b"], PAPER).tolist() == [0, 1]
+
+
 def test_the_papers_own_arithmetic() -> None:
     """TW table 1 from its counts; 135,939 temporal pages in all."""
     for temporal, total, p, r, f in (
