@@ -12,7 +12,7 @@ the logs is not timed; compilation, once on a machine, is done before. Beside th
 stands the processor's, of all processes together: on a busy machine only that says what the program
 costs.
 
-The named alternative is os-urlpattern (https://pypi.org/project/os-urlpattern/), the only other
+The named alternative is os-urlpattern (https://github.com/cfhamlet/os-urlpattern), the only other
 public program that makes patterns of URLs, where the command `pattern-make` is found or named by
 `--pattern-make`. It knows nothing of users: no traffic, no cuts, no graph, no ranks. It gets the
 URLs of the smallest size as a file.
