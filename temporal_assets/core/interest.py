@@ -70,13 +70,15 @@ def share(n: float, window: float, base: float, mu: float, log_sigma: float) -> 
 @part
 def ratio_of(likelihood: bool, theta: Floats) -> float:
     """Daily base in units of A."""
-    return theta[BASE] if likelihood else theta[BASE] / height_of(theta)
+    ratio: float = theta[BASE] if likelihood else theta[BASE] / height_of(theta)
+    return ratio
 
 
 @part
 def height_of(theta: Floats) -> float:
     """A, or the least that is divided by."""
-    return max(theta[AMPLITUDE], LEAST_HEIGHT * theta[BASE], 1e-300)
+    height: float = max(theta[AMPLITUDE], LEAST_HEIGHT * theta[BASE], 1e-300)
+    return height
 
 
 @part
