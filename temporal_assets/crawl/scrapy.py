@@ -24,6 +24,7 @@ from scrapy.settings import BaseSettings
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 from scrapy.utils.asyncio import create_looping_call, run_in_thread
 from scrapy.utils.defer import deferred_from_coro
+from scrapy.utils.request import RequestFingerprinter
 
 from temporal_assets.crawl.hub_visits import HubVisits
 from temporal_assets.crawl.policy_source import PolicySource
@@ -40,6 +41,8 @@ TIER: Final = "temporal_tier"
 REASON: Final = "temporal_reason"
 """In `Request.meta` of all requests: what the policy says. Plain values, so that queues on disk
 can hold them."""
+PAGE: Final = "temporal_page"
+"""In `Request.meta` of what the policy was asked of: the page as the policy writes it."""
 START: Final = "temporal_start"
 """In `Request.meta` of what the spider starts with, and of where it is redirected to."""
 IGNORE: Final = "temporal_ignore"
@@ -69,9 +72,19 @@ class PolicyAddon:
         settings.setdefault_in_component_priority_dict(
             "SPIDER_MIDDLEWARES", PolicyMiddleware, _ORDER
         )
+        settings.set("REQUEST_FINGERPRINTER_CLASS", PageFingerprinter, "addon")
         if settings.getbool("TEMPORAL_CROSS_SITE", True):
             # Scrapy's own default honours priorities within a host only.
             settings.set("SCHEDULER_PRIORITY_QUEUE", "scrapy.pqueues.ScrapyPriorityQueue", "addon")
+
+
+class PageFingerprinter(RequestFingerprinter):
+    """Tells pages apart as the policy does, so that each is fetched once, however it is spelled."""
+
+    def fingerprint(self, request: Request) -> bytes:
+        """That of the page."""
+        page = request.meta.get(PAGE)
+        return super().fingerprint(request.replace(url=page) if page else request)
 
 
 class PolicyMiddleware(BaseSpiderMiddleware):
@@ -131,7 +144,7 @@ class PolicyMiddleware(BaseSpiderMiddleware):
         decision = self._decided(request.url, is_start)
         if decision is None:
             return None
-        meta = {**request.meta, TIER: decision.tier, REASON: decision.reason}
+        meta = request.meta | self._facts(request.url, decision)
         return request.replace(
             priority=request.priority + self._priority(decision.tier),
             meta=meta | {START: True} if is_start else meta,
@@ -151,6 +164,10 @@ class PolicyMiddleware(BaseSpiderMiddleware):
         self._count(f"requests/{decision.decision}" if is_wanted else "delayed")
         return decision
 
+    def _facts(self, url: str, decision: Decision) -> dict[str, Any]:
+        page = self.policy.canonical(url)
+        return {TIER: decision.tier, REASON: decision.reason, PAGE: page}
+
     def _priority(self, tier: int) -> int:
         return priority(tier if tier <= self._last_tier else SKIP_TIER)
 
@@ -167,7 +184,7 @@ class PolicyMiddleware(BaseSpiderMiddleware):
         if decision is None:
             raise IgnoreRequest("the policy does not want what the page leads to")
         request.priority += self._priority(decision.tier) - self._priority(meta[TIER])
-        meta |= {TIER: decision.tier, REASON: decision.reason}
+        meta |= self._facts(request.url, decision)
 
     def _due(self) -> Iterator[Request]:
         # Not of the policy of this moment: a new one may have been loaded and not be in use yet.

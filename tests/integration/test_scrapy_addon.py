@@ -149,6 +149,20 @@ def test_where_pages_lead_to_is_asked_for_as_links_are(repository: Path, tmp_pat
     assert (stats["temporal/dropped"], stats["temporal/links_to_hubs"]) == (1, 1)
 
 
+def test_a_page_is_fetched_once_however_it_is_spelled(repository: Path, tmp_path: Path) -> None:
+    page = "http://news.example/politics/2025/06/01/a-b.html"
+    spellings = [page, f"{page}?utm_source=x", f"{page}?utm_medium=y#top"]
+    policy = written(tmp_path, document())
+    settings = {**COMMON, "TEMPORAL_POLICY": str(policy), "TEMPORAL_REVISIT": False}
+
+    def answer(url: str) -> bytes:
+        return html(*spellings) if url == "http://own.example/start" else html()
+
+    with served(answer) as sites:
+        run(repository, sites, settings)
+    assert [url for url in sites.asked if url.startswith(page)] in [[url] for url in spellings]
+
+
 def test_hubs_are_visited_again_and_a_new_policy_is_followed(
     repository: Path, tmp_path: Path
 ) -> None:
