@@ -10,6 +10,7 @@ are documented in `docs/crawlers/scrapy.md`. Needs Scrapy 2.16.
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -44,7 +45,9 @@ can hold them."""
 PAGE: Final = "temporal_page"
 """In `Request.meta` of what the policy was asked of: the page as the policy writes it."""
 START: Final = "temporal_start"
-"""In `Request.meta` of what the spider starts with, and of where it is redirected to."""
+"""In `Request.meta`: whether the spider starts with it, or was redirected there from a start."""
+HOP: Final = "temporal_hop"
+"""In `Request.meta`: whether it is the page that was asked for, which sends to this spelling."""
 IGNORE: Final = "temporal_ignore"
 """Set it in `Request.meta` to send a request past the policy."""
 
@@ -82,9 +85,13 @@ class PageFingerprinter(RequestFingerprinter):
     """Tells pages apart as the policy does, so that each is fetched once, however it is spelled."""
 
     def fingerprint(self, request: Request) -> bytes:
-        """That of the page."""
-        page = request.meta.get(PAGE)
-        return super().fingerprint(request.replace(url=page) if page else request)
+        """That of the page; of a hop that of its URL, for the page itself has been asked for."""
+        meta = request.meta
+        if not meta.get(PAGE) or meta.get(HOP) or meta.get(IGNORE):
+            return super().fingerprint(request)
+        of_page = super().fingerprint(request.replace(url=meta[PAGE]))
+        # Not that of the same URL as a hop, in the filter or in Scrapy's cache.
+        return hashlib.sha1(b"page " + of_page, usedforsecurity=False).digest()
 
 
 class PolicyMiddleware(BaseSpiderMiddleware):
@@ -144,10 +151,9 @@ class PolicyMiddleware(BaseSpiderMiddleware):
         decision = self._decided(request.url, is_start)
         if decision is None:
             return None
-        meta = request.meta | self._facts(request.url, decision)
+        facts = self._facts(request.url, decision) | {START: is_start, HOP: False}
         return request.replace(
-            priority=request.priority + self._priority(decision.tier),
-            meta=meta | {START: True} if is_start else meta,
+            priority=request.priority + self._priority(decision.tier), meta=request.meta | facts
         )
 
     def _decided(self, url: str, is_start: bool) -> Decision | None:
@@ -180,11 +186,14 @@ class PolicyMiddleware(BaseSpiderMiddleware):
         meta = request.meta
         if "redirect_urls" not in meta or meta.get(IGNORE) or HUB in meta or TIER not in meta:
             return
-        decision = self._decided(request.url, is_start=START in meta)
+        if self.policy.canonical(request.url) == meta[PAGE]:
+            meta[HOP] = True
+            return
+        decision = self._decided(request.url, is_start=meta[START])
         if decision is None:
             raise IgnoreRequest("the policy does not want what the page leads to")
         request.priority += self._priority(decision.tier) - self._priority(meta[TIER])
-        meta |= self._facts(request.url, decision)
+        meta |= self._facts(request.url, decision) | {HOP: False}
 
     def _due(self) -> Iterator[Request]:
         # Not of the policy of this moment: a new one may have been loaded and not be in use yet.

@@ -163,6 +163,28 @@ def test_a_page_is_fetched_once_however_it_is_spelled(repository: Path, tmp_path
     assert [url for url in sites.asked if url.startswith(page)] in [[url] for url in spellings]
 
 
+@pytest.mark.parametrize("cached", [False, True])
+def test_a_page_may_send_to_its_own_spelling(
+    repository: Path, tmp_path: Path, cached: bool
+) -> None:
+    page = "http://news.example/politics/2025/06/01/a-b.html"
+    tagged, https = f"{page}?utm_source=x", page.replace("http:", "https:")
+    policy = written(tmp_path, document())
+    settings = {**COMMON, "TEMPORAL_POLICY": str(policy), "TEMPORAL_REVISIT": False}
+    settings |= {"METAREFRESH_IGNORE_TAGS": [], "HTTPCACHE_ENABLED": cached}
+    settings |= {"HTTPCACHE_DIR": str(tmp_path / "cache")}
+
+    def answer(url: str) -> bytes:
+        if url == tagged:
+            return f'<meta http-equiv="refresh" content="0; url={page}">'.encode()
+        return html(tagged, https) if url == "http://own.example/start" else html()
+
+    with served(answer) as sites:
+        stats = run(repository, sites, settings)
+    assert [url for url in sites.asked if "a-b.html" in url] == [tagged, page]
+    assert stats["dupefilter/filtered"] == 1
+
+
 def test_hubs_are_visited_again_and_a_new_policy_is_followed(
     repository: Path, tmp_path: Path
 ) -> None:
