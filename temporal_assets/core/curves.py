@@ -23,8 +23,8 @@ from scipy.special import ndtr
 
 from temporal_assets.core.compiled import kernel, making
 from temporal_assets.core.descent import ROOM, allowed, copy, descend
-from temporal_assets.core.interest import LEAST_HEIGHT, interval, ratio_of, share
-from temporal_assets.core.lognormal import MIN_SIGMA, SLOWEST, accumulated, bounds
+from temporal_assets.core.interest import interval, ratio_of, share
+from temporal_assets.core.lognormal import MIN_SIGMA, SLOWEST, accumulated_with_base, bounds
 from temporal_assets.core.page_equations import (
     AMPLITUDE,
     BASE,
@@ -138,10 +138,7 @@ class Curves:
 
     def accumulated(self, n: ArrayLike, days: int) -> Floats:
         """Accumulated interest after n days for any n, as `phi_n` is defined."""
-        ratio = self.base / np.maximum(self.amplitude, np.maximum(LEAST_HEIGHT * self.base, 1e-300))
-        curve = accumulated(n, self.mu, self.sigma)
-        result: Floats = (curve + ratio * np.minimum(n, days)) / (1.0 + ratio * days)
-        return np.minimum(result, 1.0)
+        return accumulated_with_base(n, self.mu, self.sigma, self.amplitude, self.base, days)
 
 
 _NUMBERS: Final = (

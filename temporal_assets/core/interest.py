@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from temporal_assets.core.compiled import making_part, numbers, part
 from temporal_assets.core.descent import ROOM, solve
+from temporal_assets.core.lognormal import LEAST_HEIGHT
 from temporal_assets.core.page_equations import (
     AMPLITUDE,
     BASE,
@@ -44,9 +45,6 @@ _SUPPORT: Final = _QUANTILE**2
 _FEWEST: Final = 0.25
 """Expected views below which a day says little about scatter."""
 _MOST_SHARE: Final = 1.0 - 1e-12
-LEAST_HEIGHT: Final = 1e-12
-"""Of A per daily base: with less, a share is that of the base to its last digits, and a quotient of
-both would overflow."""
 _SPREAD_OF_BOX: Final = 1.0 / 12.0
 """Variance of a uniform distribution per squared width."""
 

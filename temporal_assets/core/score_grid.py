@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from temporal_assets.core.concentration import concentration
-from temporal_assets.core.lognormal import accumulated
+from temporal_assets.core.lognormal import accumulated_with_base
 
 Floats = NDArray[np.float64]
 
@@ -37,12 +37,14 @@ class FittedCurves:
 def interest(curves: FittedCurves, n: Sequence[float], days: int) -> Floats:
     """Phi(n): pages x numbers of days; a base counts for the `days` of one window."""
     known = np.isfinite(curves.mu)
-    height = np.maximum(np.where(known, curves.amplitude, 1.0), np.finfo(np.float64).tiny)
-    ratio = (np.where(known, curves.base, 0.0) / height)[:, None]
-    mu = np.where(known, curves.mu, 0.0)[:, None]
-    sigma = np.where(known, curves.sigma, 1.0)[:, None]
-    age = np.asarray(n, np.float64)
-    share = (accumulated(age, mu, sigma) + ratio * age) / (1.0 + ratio * days)
+    amplitude, base, mu, sigma = (
+        np.where(known, values, instead)[:, None]
+        for values, instead in (
+            *((curves.amplitude, 1.0), (curves.base, 0.0)),
+            *((curves.mu, 0.0), (curves.sigma, 1.0)),
+        )
+    )
+    share = accumulated_with_base(n, mu, sigma, amplitude, base, days)
     unknown = np.where(curves.is_one_day, 1.0, 0.0)[:, None]
     return np.where(known[:, None], share, unknown)
 

@@ -32,6 +32,23 @@ def test_interest_is_that_of_the_fitter_at_every_n(base: bool) -> None:
     np.testing.assert_allclose(table[:, 1], fitted.phi_n, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("days", [14, 60])
+def test_a_base_counts_for_one_window_as_the_fitter_has_it(days: int) -> None:
+    views = [[k] * days for k in (1, 100, 10**7)] + np.arange(3 * days).reshape(3, days).tolist()
+    fitted = fit(views, Options("least_squares", base=True, n=30.0))
+    curves = FittedCurves(
+        np.array([0.0, *fitted.amplitude[1:]]),
+        fitted.base,
+        fitted.mu,
+        fitted.sigma,
+        np.zeros(len(views), np.bool_),
+    )
+    table = interest(curves, (3.0, 30.0), days)
+    assert np.isfinite(table).all()
+    assert table.max() <= 1
+    np.testing.assert_allclose(table[1:, 1], fitted.phi_n[1:], rtol=1e-9, atol=1e-12)
+
+
 def test_a_page_without_a_curve_is_never_temporal_unless_all_views_are_on_one_day() -> None:
     nothing = np.full(2, np.nan)
     curves = FittedCurves(nothing, nothing, nothing, nothing, np.array([False, True]))
