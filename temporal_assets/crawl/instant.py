@@ -105,8 +105,10 @@ def crawl(
         raise CrawlUnderWayError(
             f"another crawl is under way in {folder}: wait for it, or name another folder"
         ) from None
-    with alone:
+    try:
         return _crawl(policy, folder, budget, settings)
+    finally:
+        alone.release()
 
 
 def _crawl(

@@ -169,7 +169,9 @@ def _in_row_groups(
 
     def batches() -> Iterator[pa.RecordBatch]:
         try:
-            yield from first.result()
+            made = first.result()
+            while made:  # nothing holds the group once it is written
+                yield made.pop()
             yield from groups
         except Exception as error:
             failed.append(error)
