@@ -102,12 +102,10 @@ def _show_failures(failures: Sequence[Failed]) -> None:
         for failed in some[:_REASONS_SHOWN]:
             where = f"{asset} of {ranges(failed.days, limit=3)}" if failed.days else asset
             console.fail(f"{where}: {failed.message}")
-        rest = sorted({day for failed in some[_REASONS_SHOWN:] for day in failed.days})
-        if rest:
-            console.fail(
-                f"and {counted(len(rest), 'more day')} of {asset}, {ranges(rest, limit=3)}:"
-                " `--json` and the UI say why"
-            )
+        if rest := some[_REASONS_SHOWN:]:
+            days = ranges(sorted({day for failed in rest for day in failed.days}), limit=3)
+            where = f"{asset} of {days}" if days else asset
+            console.fail(f"and {counted(len(rest), 'more reason')}, {where}: the UI has them all")
 
 
 def _show_built(outcome: Outcome) -> None:

@@ -105,6 +105,7 @@ def run(
                 "unchanged": report.unchanged,
                 "days": report.days,
                 "missing": report.missing,
+                "warnings": report.warnings,
             }
         )
     else:

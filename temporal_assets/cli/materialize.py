@@ -97,7 +97,8 @@ def run(
     if as_json:
         console.write_json(outcome_report(days, outcome))
     elif outcome is None:
-        console.say(f"Nothing to build: every day of the logs {_kept(settings, inventory)}.")
+        what = "what was named" if assets else f"every day of the logs{_kept(settings, inventory)}"
+        console.say(f"Nothing to build: {what} is there and up to date.")
     else:
         show_outcome(outcome)
     if not as_json:
@@ -162,13 +163,14 @@ def _late(
 
 
 def _kept(settings: Settings, inventory: Inventory) -> str:
-    """What is said of days with nothing to build; some may have been removed for good."""
+    """Since when, where `clean` has removed what was before."""
     from temporal_assets.storage.kept import Kept
 
     kept = Kept.load(settings.state)
-    if all(map(kept.has_requests, inventory.days())):
-        return "is there and up to date"
-    return f"from {kept.requests} on is there and up to date; `clean` has removed those before"
+    first = max((day for day in (kept.requests, kept.daily) if day), default=None)
+    if first is None or all(day >= first for day in inventory.days()):
+        return ""
+    return f" from {first} on, before which `clean` has removed something,"
 
 
 def _is_due(settings: Settings, windows: Sequence[str]) -> bool:

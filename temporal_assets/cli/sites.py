@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
+_SCHEME: Final = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]*:)?//")
+
 
 def named_site(text: str) -> str:
     """`https://Bücher.example:8080/neu` means xn--bcher-kva.example.
@@ -10,6 +15,6 @@ def named_site(text: str) -> str:
     """
     from temporal_assets.logs.urls import canonical_url, site_of
 
-    host = text.split("://", 1)[-1].split("/", 1)[0]
+    host = _SCHEME.sub("", text.strip(), count=1).split("/", 1)[0]
     page = canonical_url(f"https://{host}/")
     return site_of(page) if page else host.lower()

@@ -250,4 +250,4 @@ def _in_words(error: BaseException) -> str:
     """Our own errors are sentences; those of libraries need their names to be understood."""
     kind = type(error)
     is_ours = kind.__module__.split(".")[0] == __name__.split(".")[0]
-    return str(error) if is_ours else f"{kind.__name__}: {error}"
+    return str(error) if is_ours and str(error) else f"{kind.__name__}: {error}"

@@ -116,6 +116,7 @@ def refresh(
     alone = held(settings.state / STATE_MARK, "reading logs")
     with alone, scratch_folder(settings.state / "tmp") as scratch:
         inventory = Inventory.load(settings)
+        read = _read_before(inventory)
         damaged = inventory.set_damaged_aside()
         days_before = _days_read(inventory, settings)
         _remove_superseded(inventory, settings)
@@ -123,7 +124,6 @@ def refresh(
         reader = LogReader(settings, inventory, scratch, now, progress, patient=patient)
         known = {file.id for file in inventory.files}
         before = {file.id for file in inventory.active}
-        read = {file.digest: file for file in inventory.files}
         found = list(_land(reader, inventory.pending(settings), spread))
         # Logs that were renamed are known under their new names by now.
         mended, torn = _mend(inventory, settings)
@@ -160,6 +160,11 @@ _KEY_LOST: Final = (
     " folder beside it and ingest again"
 )
 _READ_AGAIN: Final = "{} was damaged: its log is read again"
+
+
+def _read_before(inventory: Inventory) -> dict[str, LandedFile]:
+    """By content, the reading that had most lines."""
+    return {file.digest: file for file in sorted(inventory.files, key=lambda one: one.lines)}
 
 
 def _too_old(files: Iterable[LandedFile], read: Mapping[str, LandedFile], kept: Kept) -> str | None:

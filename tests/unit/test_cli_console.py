@@ -76,7 +76,7 @@ def test_of_many_days_that_failed_few_reasons_are_shown(
     show_outcome(Outcome(failures=(*failures, alone)))
     said = " ".join(capsys.readouterr().err.split())
     assert [n for n in range(1, 8) if f"reason {n}" in said] == [1, 2, 3]
-    assert "and 4 more days of requests, 2026-01-04..2026-01-07: `--json` and the UI" in said
+    assert "and 4 more reasons, requests of 2026-01-04..2026-01-07: the UI has them all" in said
     assert "page_labels of 2026-01-07: reason of labels" in said
 
 

@@ -18,6 +18,8 @@ from temporal_assets.cli.sites import named_site
         ("https://BÜCHER.example/neu", "xn--bcher-kva.example"),
         ("[2001:db8::1]", "[2001:db8::1]"),
         ("https://[2001:DB8::1]:81/", "[2001:db8::1]"),
+        (" //example.com/a", "example.com"),
+        ("www.example.com/a://b", "www.example.com"),
         ("No host", "no host"),
         ("", ""),
     ],
