@@ -229,36 +229,34 @@ def test_an_archive_grows_over_runs(repository: Path, tmp_path: Path) -> None:
 COMMAND = [sys.executable, "-m", "temporal_assets", "crawl", "--contact", "us@news.example"]
 
 
-def test_a_crawl_that_cannot_start_says_why(repository: Path, tmp_path: Path) -> None:
-    policy, taken = tmp_path / "policy.json", tmp_path / "taken"
+def refused(repository: Path, tmp_path: Path, to: Path) -> str:
+    """What a crawl says that does not start."""
+    policy = tmp_path / "policy.json"
     policy.write_text(as_text(document()), "utf-8")
-    taken.touch()
     done = subprocess.run(
-        [*COMMAND, "--policy", str(policy), "--to", str(taken)],
+        [*COMMAND, "--policy", str(policy), "--to", str(to)],
         cwd=repository,
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 1
-    assert f"error: {taken}: File exists" in done.stderr
     assert "Traceback" not in done.stderr
+    return done.stderr
+
+
+def test_a_crawl_that_cannot_start_says_why(repository: Path, tmp_path: Path) -> None:
+    taken = tmp_path / "taken"
+    taken.touch()
+    assert f"error: {taken}: File exists" in refused(repository, tmp_path, taken)
 
 
 def test_one_crawl_at_a_time_has_a_folder(repository: Path, tmp_path: Path) -> None:
-    policy, folder = tmp_path / "policy.json", tmp_path / "archive"
-    policy.write_text(as_text(document()), "utf-8")
+    folder = tmp_path / "archive"
     folder.mkdir()
     with FileLock(folder / "crawl.lock"):
-        done = subprocess.run(
-            [*COMMAND, "--policy", str(policy), "--to", str(folder)],
-            cwd=repository,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    assert done.returncode == 1
-    assert f"another crawl is under way in {folder}" in " ".join(done.stderr.split())
+        said = refused(repository, tmp_path, folder)
+    assert f"another crawl is under way in {folder}" in " ".join(said.split())
     assert [path.name for path in folder.iterdir()] == ["crawl.lock"]
 
 
