@@ -129,7 +129,7 @@ def _of_site(query: str, table: str, site: str | None) -> str:
 
     if site is None:
         return query
-    own = f"(SELECT * FROM {table} WHERE site = {literal(site)}) AS {table}"  # noqa: S608
+    own = f"(SELECT * FROM {table} WHERE site = {literal(site)}) AS {table}"  # noqa: S608 - quoted
     return query.replace(f"FROM {table}", f"FROM {own}")
 
 

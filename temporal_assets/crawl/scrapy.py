@@ -184,7 +184,8 @@ class PolicyMiddleware(BaseSpiderMiddleware):
         hub may lead anywhere: it is what is to be watched.
         """
         meta = request.meta
-        if "redirect_urls" not in meta or meta.get(IGNORE) or HUB in meta or TIER not in meta:
+        # Without PAGE: queued by a spider past the policy, or in JOBDIR before there was one.
+        if "redirect_urls" not in meta or meta.get(IGNORE) or HUB in meta or PAGE not in meta:
             return
         if self.policy.canonical(request.url) == meta[PAGE]:
             meta[HOP] = True
