@@ -1,6 +1,6 @@
-"""A lock between processes that may be held for minutes: whoever waits for it is told so.
+"""Locks between processes and threads: for a moment, or for minutes, and then who waits is told so.
 
-Not here: locks that are held for a moment, which are plain `FileLock`s.
+Not here: locks that nobody waits for, which are plain `FileLock`s.
 """
 
 from __future__ import annotations
@@ -15,8 +15,16 @@ from filelock import FileLock, Timeout
 
 log = logging.getLogger(__name__)
 
+_SOON: Final = 0.001
+"""Seconds between two looks: renaming takes a few of them."""
+
 _PATIENCE: Final = 2.0
 """Seconds after which a wait is longer than the moment in which nobody wonders."""
+
+
+def brief(path: Path) -> FileLock:
+    """A lock that is held while files are renamed: who waits for it looks again soon."""
+    return FileLock(path, poll_interval=_SOON)
 
 
 @contextmanager

@@ -17,6 +17,8 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from temporal_assets.storage.locks import brief
+
 _LOCK = "in-use.lock"
 _SWEEP_LOCK = "sweep.lock"
 
@@ -25,7 +27,7 @@ _SWEEP_LOCK = "sweep.lock"
 def scratch_folder(parent: Path) -> Iterator[Path]:
     """A fresh folder under `parent`, removed on exit; leftovers of dead processes go as well."""
     parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(parent / _SWEEP_LOCK):
+    with brief(parent / _SWEEP_LOCK):
         _sweep(parent)
         folder = Path(tempfile.mkdtemp(dir=parent))
         lock = FileLock(folder / _LOCK)

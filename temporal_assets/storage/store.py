@@ -37,6 +37,7 @@ from temporal_assets.storage.integrity import (
     fault_of,
     set_aside,
 )
+from temporal_assets.storage.locks import brief
 from temporal_assets.storage.manifest import DataFile, Input, Manifest, ManifestError
 from temporal_assets.storage.scratch import scratch_folder
 
@@ -352,7 +353,7 @@ class Store:
         # Held only while files are renamed, so one lock for all days of an asset is enough.
         folder = self.state / "locks"
         folder.mkdir(parents=True, exist_ok=True)
-        return FileLock(folder / f"publish-{asset}.lock")
+        return brief(folder / f"publish-{asset}.lock")
 
     def _make_folder(self, path: str) -> None:
         if self.is_local:
