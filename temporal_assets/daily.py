@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -19,7 +19,8 @@ import pyarrow.parquet as pq
 from temporal_assets import contracts
 from temporal_assets.contracts import ColumnSpec, Table, Type, passing
 from temporal_assets.daily_transits import make_transits
-from temporal_assets.engines.base import Engine, Inputs
+from temporal_assets.engines.base import Engine, Inputs, Result
+from temporal_assets.engines.batches import in_order
 from temporal_assets.logs.records import Reject
 from temporal_assets.settings import Settings
 from temporal_assets.storage.integrity import DamagedFile
@@ -38,6 +39,10 @@ DAILY_ASSETS: Final = ("requests", "rejects", *DERIVED)
 
 ALL_FILES: Final = "(all files of the day)"
 """Stands for the file where a reason shows only when the whole day is seen."""
+
+SMALL_ROWS: Final = 120_000
+"""Rows of a day from which on an engine's own threads share its statements; fewer are one unit of
+their work."""
 
 _NEVER: Final = 2**62
 """A threshold no client reaches."""
@@ -236,6 +241,35 @@ def _emptied(store: Store, inventory: Inventory) -> set[dt.date]:
         if (made := store.intact("requests", day)) is not None
         and contents.issuperset(content_of(one.digest) for one in made.inputs)
     }
+
+
+def side_by_side(
+    make: Callable[[dt.date], Result],
+    days: Sequence[dt.date],
+    rows: Callable[[dt.date], int],
+    engine: Engine,
+    settings: Settings,
+) -> Iterator[Result]:
+    """What `make` does for each day, in their order; several at once where all of them are small.
+
+    A small day keeps one core busy, and not always: it also waits for the disk. Of a large one the
+    engine's threads share the work, and two of them want twice the memory.
+    """
+    threads = settings.engine.used_threads
+    if threads == 1 or engine.spread or any(rows(day) > SMALL_ROWS for day in days):
+        return map(make, days)
+    return in_order(make, days, threads)
+
+
+def landed_rows(inventory: Inventory, day: dt.date) -> int:
+    """Rows that `build_requests` reads."""
+    return sum(file.days[day].rows for file in inventory.of_day(day))
+
+
+def published_rows(store: Store, day: dt.date) -> int:
+    """Rows that `build_derived` reads."""
+    source = store.intact("requests", day)
+    return source.rows if source else 0
 
 
 # Parts of build_requests ---------------------------------------------------------------------

@@ -11,6 +11,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ import dagster as dg
 
 from temporal_assets import contracts
 from temporal_assets.contracts import Table
+from temporal_assets.daily import side_by_side
 from temporal_assets.defs import lifelines
 from temporal_assets.defs.events import Event
 from temporal_assets.defs.partitions import days_of, in_words
@@ -145,15 +147,25 @@ def make_days(
     assets: Sequence[str],
     make: Callable[[dt.date], Parts],
     left_out: Mapping[dt.date, str] = MappingProxyType({}),
+    rows: Callable[[dt.date], int] | None = None,
 ) -> Iterator[dg.MaterializeResult[Any]]:
-    """Have `make` publish `assets` for every day of the run but those left out, for a reason."""
+    """Have `make` publish `assets` for every day of the run but those left out, for a reason.
+
+    Where `rows` says how many a day has, threads may share `make`, each with days of its own.
+    """
     lifelines.hold(installation.settings.state, context.run.run_id)
     days = [day for day in days_of(context.partition_keys) if day not in left_out]
     done = _earlier.pop((context.run.run_id, assets[0]), _Attempts())
+    left = [day for day in days if day not in done.made and day not in done.failed]
+    attempt = partial(_attempt, make)
     with step_log(context):
-        for day in days:
-            if day not in done.made and day not in done.failed:
-                _make_day(context, installation, assets, make, day, done)
+        made = (
+            map(attempt, left)
+            if rows is None
+            else side_by_side(attempt, left, rows, installation.engine, installation.settings)
+        )
+        for day, parts in zip(left, made, strict=True):
+            _enter(context, installation, assets, day, parts, done)
     catalogue.refresh(installation.store)
     if done.waiting:
         (day, why), more = next(iter(done.waiting.items())), len(done.waiting) - 1
@@ -172,26 +184,34 @@ def make_days(
         yield _result(context, asset, {day: parts[asset] for day, parts in done.made.items()})
 
 
-def _make_day(
+def _attempt(make: Callable[[dt.date], Parts], day: dt.date) -> Parts | Exception:
+    try:
+        return make(day)
+    except Exception as error:
+        return error
+
+
+def _enter(
     context: dg.AssetExecutionContext,
     installation: Installation,
     assets: Sequence[str],
-    make: Callable[[dt.date], Parts],
     day: dt.date,
+    made: Parts | Exception,
     done: _Attempts,
 ) -> None:
-    try:
-        done.made[day] = make(day)
-    except Exception as error:
-        why = _reason(error).removeprefix(f"{day}: ")
-        if is_transient(error) and can_retry(context, installation):
+    """Note what became of a day, and say so."""
+    if isinstance(made, Exception):
+        why = _reason(made).removeprefix(f"{day}: ")
+        if is_transient(made) and can_retry(context, installation):
             done.waiting[day] = why
             return
         done.failed[day] = why
-        context.log.error(f"{day}: {why}", exc_info=error)
-        if isinstance(error, UnfinishedDay):
-            done.made[day] = error.parts
+        context.log.error(f"{day}: {why}", exc_info=made)
+        if isinstance(made, UnfinishedDay):
+            done.made[day] = made.parts
         installation.report(Event("failed", assets[0], day, message=why))
+    else:
+        done.made[day] = made
     for asset, part in done.made.get(day, {}).items():
         rows, size = part.manifest.rows, part.manifest.size
         installation.report(Event("published", asset, day, rows=rows, bytes=size))

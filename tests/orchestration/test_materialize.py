@@ -9,7 +9,7 @@ import pytest
 
 from temporal_assets.defs import days as days_module
 from temporal_assets.defs import tags
-from temporal_assets.operate import last_checks
+from temporal_assets.operate import Event, last_checks, materialize
 from temporal_assets.quality.evaluate import NO_REFERRERS
 from tests import logs
 from tests.orchestration.conftest import Project
@@ -96,6 +96,30 @@ def test_one_bad_day_loses_no_other(project: Project) -> None:
     assert project.store.days("page_views") == [DAY]
 
 
+def test_days_made_side_by_side_are_those_made_one_after_the_other(project: Project) -> None:
+    days = logs.write_days(project.logs, DAY, 9)
+    logs.write(project.logs / "bad.log", [*logs.day_of_lines(days[4]), *garbage(20)])
+    made, events = [], list[Event]()
+    for threads in (2, 1):
+        project.settings = project.with_settings("combined", engine={"threads": threads})
+        assets = ["log_files", "requests", "page_views", "transits"]
+        outcome = materialize(project.settings, days, assets, events.append)
+        assert {one.days for one in outcome.failures} == {(days[4],)}
+        made.append(
+            {
+                (asset, day): manifest.digest
+                for asset in ("requests", "rejects", "page_views", "transits")
+                for day in days
+                if (manifest := project.store.manifest(asset, day))
+            }
+        )
+    assert made[0] == made[1]
+    assert len(made[0]) == 4 * 9 - 3
+    kinds = ("published", "failed")
+    said = [(one.kind, one.day) for one in events if one.asset == "requests" and one.kind in kinds]
+    assert said == [("failed" if day == days[4] else "published", day) for day in days] * 2
+
+
 def test_the_error_of_a_run_names_the_days(running: Project) -> None:
     running.settings = running.with_settings("combined")
     logs.write(running.logs / "a.log", logs.day_of_lines(DAY))
@@ -143,8 +167,6 @@ def test_an_unknown_asset_is_refused(project: Project) -> None:
 
 
 def test_events_tell_what_happens(project: Project) -> None:
-    from temporal_assets.operate import Event, materialize
-
     logs.write_days(project.logs, DAY, 1)
     seen: list[Event] = []
     materialize(project.settings, [DAY], ["log_files", "requests"], seen.append)

@@ -5,11 +5,13 @@
 import datetime as dt
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import dagster as dg
 
 from temporal_assets import contracts
+from temporal_assets.daily import published_rows
 from temporal_assets.defs import metadata
 from temporal_assets.defs.assets.derived import make_derived
 from temporal_assets.defs.days import Parts, make_days
@@ -43,6 +45,7 @@ def page_views_asset(settings: Settings, days: dg.PartitionsDefinition[str]) -> 
                 made = replace(made, metadata={**made.metadata, **shown})
             return {"page_views": made}
 
-        yield from make_days(context, installation, ["page_views"], make)
+        rows = None if plot else partial(published_rows, installation.store)
+        yield from make_days(context, installation, ["page_views"], make, rows=rows)
 
     return page_views

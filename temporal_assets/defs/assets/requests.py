@@ -4,6 +4,7 @@
 
 import datetime as dt
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import dagster as dg
@@ -41,7 +42,9 @@ def requests_assets(settings: Settings, days: dg.PartitionsDefinition[str]) -> d
         def make(day: dt.date) -> Parts:
             return _make(installation, inventory, day, plot)
 
-        yield from make_days(context, installation, ("requests", "rejects"), make)
+        # Plots are drawn one after the other.
+        rows = None if plot else partial(daily.landed_rows, inventory)
+        yield from make_days(context, installation, ("requests", "rejects"), make, rows=rows)
 
     return requests_and_rejects
 

@@ -5,11 +5,13 @@
 import datetime as dt
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import dagster as dg
 
 from temporal_assets import contracts
+from temporal_assets.daily import published_rows
 from temporal_assets.defs import metadata
 from temporal_assets.defs.assets.derived import make_derived
 from temporal_assets.defs.days import Parts, make_days
@@ -40,6 +42,7 @@ def transits_asset(settings: Settings, days: dg.PartitionsDefinition[str]) -> dg
                 made = replace(made, metadata=said)
             return {"transits": made}
 
-        yield from make_days(context, installation, ["transits"], make)
+        rows = partial(published_rows, installation.store)
+        yield from make_days(context, installation, ["transits"], make, rows=rows)
 
     return transits
