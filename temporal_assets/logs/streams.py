@@ -29,6 +29,9 @@ __all__ = ["LogStream", "head_digest", "open_stream", "peek", "refusal"]
 _READ: Final = 1 << 20
 """Bytes taken from a plain file, and given by a decompressor, at once."""
 
+_FIRST_BLOCK: Final = 4 << 20
+"""Bytes of text that take a worker some 20 ms."""
+
 _INPUT: Final = 16 << 10
 """Compressed bytes given to a decompressor at once: what damage costs at most."""
 
@@ -222,14 +225,19 @@ class LogStream:
         self._file.close()
 
     def __iter__(self) -> Iterator[Block]:
-        """Blocks of about `reading.block_mib`, each but the last ending in a newline."""
-        limit = self._reading.block_mib << 20
+        """Blocks of about `reading.block_mib`, each but the last ending in a newline.
+
+        The first are smaller: all workers have one soon, also of a file that makes few.
+        """
+        most = self._reading.block_mib << 20
+        limit = min(most, _FIRST_BLOCK)
         lines = _LineBuffer(self._reading.max_line_bytes)
         for text in self._texts:
             if lines.size >= limit:
                 whole = lines.take_lines()
                 if whole:
                     yield self._block(whole, last=False)
+                    limit = min(most, 2 * limit)
             lines.add(text)
         rest = lines.take_all()
         if rest:

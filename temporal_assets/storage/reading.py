@@ -214,7 +214,7 @@ class LogReader:
                 content.add(cleaned, holds)
                 if pool or self.alone:
                     self.progress(item.path, stream.compressed_bytes, item.sighting.size)
-            content.close()
+            content.close(pool)
             beginnings = set(stream.prefix_digests.values())
             likely = detect.likely_format(stream.head) if content.tally.total("rejected") else None
             self._refuse_future(content)
@@ -394,9 +394,9 @@ class _Content:
         if cleaned.last_day != UNKNOWN_DAY:
             self._last_day = cleaned.last_day
 
-    def close(self) -> None:
+    def close(self, pool: Executor | None) -> None:
         """Write what is left and describe the days; without any day there is nothing to keep."""
-        self._writer.close()
+        self._writer.close(pool)
         if self._first_day == UNKNOWN_DAY:
             return
         self.tally.assign_unknown(self._first_day)

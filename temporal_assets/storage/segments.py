@@ -7,6 +7,8 @@ at once; a file that jumps between more days gets several segments a day.
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -96,10 +98,14 @@ class SegmentWriter:
         while sum(waiting.rows for waiting in self._waiting.values()) > _ROWS_WAITING:
             self._write(max(self._waiting, key=lambda day: self._waiting[day].rows))
 
-    def close(self) -> None:
-        """Write what still waits and finish the files."""
-        for day in sorted(self._waiting):
-            self._write(day)
+    def close(self, pool: Executor | None = None) -> None:
+        """Write what still waits, several days at once where there is a pool; finish the files."""
+        days = sorted(self._waiting)
+        for at in range(0, len(days), _OPEN_DAYS):
+            some = [
+                (self._writer(day), self._waiting[day].tables) for day in days[at : at + _OPEN_DAYS]
+            ]
+            list((pool.map if pool else map)(_append, *zip(*some, strict=True)))
         for writer in self._open.values():
             writer.close()
         for info in self.days.values():
@@ -108,8 +114,7 @@ class SegmentWriter:
         sync(self.folder)
 
     def _write(self, day: int) -> None:
-        tables = self._waiting.pop(day).tables
-        self._writer(day).write_table(pa.concat_tables(tables).unify_dictionaries())
+        _append(self._writer(day), self._waiting.pop(day).tables)
 
     def _writer(self, day: int) -> pq.ParquetWriter:
         if day not in self._open:
@@ -131,6 +136,10 @@ class SegmentWriter:
             )
         self._open.move_to_end(day)
         return self._open[day]
+
+
+def _append(writer: pq.ParquetWriter, tables: Sequence[pa.Table]) -> None:
+    writer.write_table(pa.concat_tables(tables).unify_dictionaries())
 
 
 def _table(cleaned: Cleaned, rows: np.ndarray, source: str) -> pa.Table:

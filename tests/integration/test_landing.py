@@ -22,6 +22,7 @@ from temporal_assets.logs import streams
 from temporal_assets.logs.records import Block
 from temporal_assets.logs.streams import LogStream
 from temporal_assets.settings import Reading, Settings, load_settings
+from temporal_assets.storage import segments
 from temporal_assets.storage.inventory import Inventory
 from temporal_assets.storage.landing import LandingReport, refresh
 from tests import logs
@@ -383,6 +384,27 @@ def test_a_large_file_is_read_in_blocks_with_the_same_result(state: Path, tmp_pa
         tables.append(table.cast(pq.read_schema(inventory.segments(file, DAY)[0]).remove(6)))
     assert tables[0].num_rows == 40_000
     assert tables[0].to_pylist() == tables[1].to_pylist()
+
+
+def test_days_written_side_by_side_are_the_same_files(
+    state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(segments, "_OPEN_DAYS", 3)
+    folder = tmp_path / "big"
+    lines = [
+        logs.line(NOON + dt.timedelta(minutes=n // 2), f"/page/{n % 700}", f"198.51.100.{n % 250}")
+        for n in range(40_000)
+    ]
+    logs.write(folder / "access.log", lines)
+    found = []
+    for root, workers in ((state, 4), (tmp_path / "other", 1)):
+        settings = _settings(root, folder, reading={"workers": workers})
+        if root != state:
+            shutil.copytree(state / "secrets", root / "secrets")
+        (file,) = refresh(settings).landed
+        found.append({day: (share.segments, share.digests) for day, share in file.days.items()})
+    assert found[0] == found[1]
+    assert len(found[0]) > 2 * 3
 
 
 @pytest.mark.parametrize(

@@ -267,6 +267,18 @@ def test_blocks_are_whole_lines_with_their_numbers(tmp_path: Path) -> None:
     assert stream.lines == line
 
 
+def test_blocks_grow_to_their_size(tmp_path: Path) -> None:
+    data = incompressible_lines(30 << 20)
+    text, _, blocks = read(write(tmp_path, data), Reading(block_mib=10))
+    assert text == data
+    sizes = [round(len(block.data) / (1 << 20)) for block in blocks]
+    assert sizes[:3] == [4, 8, 10]
+    assert [block.first_line for block in blocks[1:]] == [
+        1 + data[: sum(len(one.data) for one in blocks[:n])].count(b"\n")
+        for n in range(1, len(blocks))
+    ]
+
+
 def test_a_line_of_100_mb_costs_no_memory_and_loses_no_neighbour(tmp_path: Path) -> None:
     path = tmp_path / "access.log"
     with path.open("wb") as file:
