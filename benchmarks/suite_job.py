@@ -48,6 +48,8 @@ class Line:
     inputs: tuple[Input, ...] = ()
     check: Check | None = None
     """Of what the ways have left: not in the process of one, whose memory is measured."""
+    compared: tuple[str, ...] = ()
+    """Ways that `check` compares with ours; all where it names none."""
 
 
 def timed(job: Job, repeats: int) -> dict[str, Any]:
@@ -71,14 +73,17 @@ def timed(job: Job, repeats: int) -> dict[str, Any]:
     }
 
 
-def same_rows(theirs: Path, ours: Sequence[str], key: str, without: Sequence[str] = ()) -> None:
+def same_rows(
+    theirs: Path, ours: Sequence[str], key: str | list[str], without: Sequence[str] = ()
+) -> None:
     """Stop unless both say the same of every row, in all columns of ours but those of `without`."""
     import pandas as pd
     import pyarrow.parquet as pq
 
     left, right = (pq.read_table(files, partitioning=None) for files in (theirs, list(ours)))
     names = [name for name in right.column_names if name not in without]
-    both = [table.select(names).sort_by(key).to_pandas() for table in (left, right)]
+    order = [(name, "ascending") for name in ([key] if isinstance(key, str) else key)]
+    both = [table.select(names).sort_by(order).to_pandas() for table in (left, right)]
     pd.testing.assert_frame_equal(*both, check_dtype=False, rtol=1e-6)
 
 

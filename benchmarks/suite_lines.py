@@ -35,16 +35,20 @@ LINES: Final[dict[str, Line]] = {
         "lines",
         {
             "ours": logs.read_by_us,
-            "awk and sort": logs.read_by_sort,
+            "awk and sort": logs.read_by_awk,
+            "awk and sort, all lines as they stand": logs.read_by_sort,
             "GoAccess": logs.read_by_goaccess,
             "Matomo's importer": logs.read_by_matomo,
         },
         {
             "GoAccess": "!goaccess",
             "awk and sort": "!awk",
+            "awk and sort, all lines as they stand": "!awk",
             "Matomo's importer": "!import_logs.py",
         },
         (logs.write_inputs,),
+        logs.visits_are_alike,
+        ("awk and sort",),
     ),
     "transits": Line(
         "distinct transits of a day",

@@ -5,6 +5,7 @@ Not here: windows of many days (`suite_windows`).
 
 from __future__ import annotations
 
+import datetime as dt
 import http.server
 import json
 import random
@@ -15,15 +16,17 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final
 
-from benchmarks.suite_job import Done, Job, Sized
+from benchmarks.suite_job import Done, Job, Sized, same_rows
 
 LOG_LINES: Final[Sized] = {"small": 100_000, "medium": 2_000_000, "paper": 10_000_000}
 _CORPUS: Final[Sized] = {"small": 300_000, "medium": 4_000_000, "paper": 10_000_000}
 _PLAIN_LINES: Final = 100_000
 _FAKER_LINES: Final = 5_000
+_COUNTED: Final = "counts.txt"
 _MATOMO_LINES: Final = 100_000
 """Writers and readers that go line by line: a speed that does not depend on how many there are."""
 
@@ -108,42 +111,80 @@ def made_by_faker(folder: Path, _: str) -> Job:
 
 def read_by_us(folder: Path, _: str) -> Job:
     """Clean, canonical, pseudonymous, published requests, and distinct clients by page."""
-    from temporal_assets.daily import build_derived, build_requests
+
+    def read(log: Path) -> int:
+        with tempfile.TemporaryDirectory(dir=folder) as state:
+            return _published(Path(state), log)[0]
+
+    read(_head(folder, 5_000))  # compiled loops are loaded
+    return lambda: (read(folder / "access.log"), None)
+
+
+def _published(state: Path, log: Path) -> tuple[int, list[str]]:
+    """Lines that were read, and the files of `page_views`."""
+    from temporal_assets.daily import build_derived, build_requests, landed_rows, side_by_side
     from temporal_assets.engines.duckdb import DuckDBEngine
     from temporal_assets.settings import load_settings
     from temporal_assets.storage.inventory import Inventory
     from temporal_assets.storage.landing import refresh
     from temporal_assets.storage.store import Store
 
-    def read(log: Path) -> int:
-        with tempfile.TemporaryDirectory(dir=folder) as state:
-            settings = load_settings(state, sources=[{"path": str(log), "host": "example.com"}])
-            lines = sum(file.lines for file in refresh(settings).landed)
-            store, engine = Store.open(settings), DuckDBEngine(settings)
-            inventory = Inventory.load(settings)
-            for day in inventory.days():
-                build_requests(store, engine, settings, day, inventory)
-                build_derived(store, engine, "page_views", day)
-            return lines
+    settings = load_settings(state, sources=[{"path": str(log), "host": "example.com"}])
+    lines = sum(file.lines for file in refresh(settings).landed)
+    store, engine = Store.open(settings), DuckDBEngine(settings)
+    inventory = Inventory.load(settings)
 
-    read(_head(folder, 5_000))  # compiled loops are loaded
-    return lambda: (read(folder / "access.log"), None)
+    def views(day: dt.date) -> list[str]:
+        build_requests(store, engine, settings, day, inventory)
+        return store.paths(build_derived(store, engine, "page_views", day).manifest)
+
+    rows = partial(landed_rows, inventory)
+    made = side_by_side(views, inventory.days(), rows, engine, settings)
+    return lines, [path for paths in made for path in paths]
+
+
+def read_by_awk(folder: Path, _: str) -> Job:
+    """The same visitors of the same pages, which `visits_are_alike` compares."""
+    visits = Path(__file__).with_name("visits.awk")
+    # All robots are known when the first line has been sorted.
+    people = (
+        'NR == 1 { while ((getline robot < "robots.txt") > 0) is_robot[robot] }'
+        ' !(($1 " " $3) in is_robot) { print $1, $2 }'
+    )
+    read = f"awk -v robots=robots.txt -f {visits} access.log"
+    return _shell(folder, f": > robots.txt; {read} | sort -u | awk '{people}' | uniq -c", _COUNTED)
 
 
 def read_by_sort(folder: Path, _: str) -> Job:
-    """Distinct addresses by day and target, as they stand: no cleaning."""
-    log = folder / "access.log"
-    fields = "substr($4, 2, 11), $7, $1"
-    count = f"awk '{{print {fields}}}' {log} | sort -u | awk '{{print $1, $2}}' | uniq -c"
-    plain = {"LC_ALL": "C", "PATH": "/usr/bin:/bin"}
+    """Distinct addresses by day and target of all lines, robots and spellings as they stand."""
+    targets = "awk '{print substr($4, 2, 11), $7, $1}' access.log"
+    return _shell(folder, f"{targets} | sort -u | awk '{{print $1, $2}}' | uniq -c", "targets.txt")
+
+
+def _shell(folder: Path, command: str, target: str) -> Job:
+    plain = {"LC_ALL": "C", "TZ": "UTC", "PATH": "/usr/bin:/bin"}
 
     def job() -> Done:
-        out = folder / "counts.txt"
-        with out.open("wb") as counts:
-            subprocess.run(["sh", "-c", count], stdout=counts, check=True, env=plain)
-        return _lines_of(log), None
+        with (folder / target).open("wb") as out:
+            subprocess.run(["sh", "-c", command], stdout=out, check=True, env=plain, cwd=folder)
+        return _lines_of(folder / "access.log"), None
 
     return job
+
+
+def visits_are_alike(folder: Path, _: str) -> None:
+    """Stop unless awk and we count the same visitors of the same pages."""
+    import pandas as pd
+
+    counted = pd.read_csv(
+        folder / _COUNTED, sep=" ", skipinitialspace=True, names=["views", "day", "url"]
+    )
+    counted["url"] = "https://example.com" + counted["url"]
+    counted["day"] = pd.to_datetime(counted["day"]).dt.date
+    counted.to_parquet(folder / "counted.parquet")
+    with tempfile.TemporaryDirectory(dir=folder) as state:
+        _, files = _published(Path(state), folder / "access.log")
+        same_rows(folder / "counted.parquet", files, ["day", "url"], without=("site",))
 
 
 def read_by_goaccess(folder: Path, _: str) -> Job:
