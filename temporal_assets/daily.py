@@ -44,6 +44,9 @@ SMALL_ROWS: Final = 120_000
 """Rows of a day from which on an engine's own threads share its statements; fewer are one unit of
 their work."""
 
+_AT_ONCE: Final = 4
+"""Small days made at once at most, some 30 MB each: one statement's memory is for all of them."""
+
 _NEVER: Final = 2**62
 """A threshold no client reaches."""
 
@@ -255,10 +258,18 @@ def side_by_side(
     A small day keeps one core busy, and not always: it also waits for the disk. Of a large one the
     engine's threads share the work, and two of them want twice the memory.
     """
-    threads = settings.engine.used_threads
-    if threads == 1 or engine.spread or any(rows(day) > SMALL_ROWS for day in days):
-        return map(make, days)
-    return in_order(make, days, threads)
+
+    def is_large(day: dt.date) -> bool:
+        try:
+            return rows(day) > SMALL_ROWS
+        except Exception:  # it is for `make` to say of this day, and of no other, what is wrong
+            return False
+
+    threads = min(settings.engine.used_threads, _AT_ONCE)
+    if threads == 1 or engine.spread or any(map(is_large, days)):
+        yield from map(make, days)
+    else:
+        yield from in_order(make, days, threads)
 
 
 def landed_rows(inventory: Inventory, day: dt.date) -> int:

@@ -1,4 +1,4 @@
-"""Making the days of a run, one after the other.
+"""Making the days of a run: in their order, small ones some at a time.
 
 One day that fails does not lose the others: they are published, and the run then fails with the
 names of the days that did. Dagster marks either all days of a step or none, so after a failure
@@ -9,7 +9,8 @@ the same step: it goes on from what its earlier attempts made.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from types import MappingProxyType
@@ -157,13 +158,8 @@ def make_days(
     days = [day for day in days_of(context.partition_keys) if day not in left_out]
     done = _earlier.pop((context.run.run_id, assets[0]), _Attempts())
     left = [day for day in days if day not in done.made and day not in done.failed]
-    attempt = partial(_attempt, make)
-    with step_log(context):
-        made = (
-            map(attempt, left)
-            if rows is None
-            else side_by_side(attempt, left, rows, installation.engine, installation.settings)
-        )
+    # No day is under way any more when the step is over, however it ends.
+    with step_log(context), closing(_attempts(installation, make, left, rows)) as made:
         for day, parts in zip(left, made, strict=True):
             _enter(context, installation, assets, day, parts, done)
     catalogue.refresh(installation.store)
@@ -182,6 +178,20 @@ def make_days(
             said = {"left_out": why}
             context.add_asset_metadata(said, asset_key=asset, partition_key=day.isoformat())
         yield _result(context, asset, {day: parts[asset] for day, parts in done.made.items()})
+
+
+def _attempts(
+    installation: Installation,
+    make: Callable[[dt.date], Parts],
+    days: Sequence[dt.date],
+    rows: Callable[[dt.date], int] | None,
+) -> Generator[Parts | Exception]:
+    attempt = partial(_attempt, make)
+    if rows is None:
+        yield from map(attempt, days)
+    else:
+        settings = installation.settings
+        yield from side_by_side(attempt, days, rows, installation.engine, settings)
 
 
 def _attempt(make: Callable[[dt.date], Parts], day: dt.date) -> Parts | Exception:

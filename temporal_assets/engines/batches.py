@@ -30,19 +30,24 @@ def in_order(
     """The function's results in the order of the items, of which few are in memory at a time.
 
     With one thread, the next result is made while its caller works on the last. A single item is
-    worked on here: a thread takes longer to start than a small table to read.
+    worked on here: a thread takes longer to start than a small table to read. Items that nobody
+    waits for any more, after an error or an interruption, are not begun.
     """
     if isinstance(items, Sized) and len(items) == 1:
         yield from map(function, items)
         return
     with ThreadPoolExecutor(threads) as pool:
         pending: deque[Future[Result]] = deque()
-        for item in items:
-            pending.append(pool.submit(function, item))
-            if len(pending) > threads:
+        try:
+            for item in items:
+                pending.append(pool.submit(function, item))
+                if len(pending) > threads:
+                    yield pending.popleft().result()
+            while pending:
                 yield pending.popleft().result()
-        while pending:
-            yield pending.popleft().result()
+        finally:
+            for one in pending:
+                one.cancel()
 
 
 def handed_on(rows: pa.Table, path: Path) -> list[str]:

@@ -50,6 +50,8 @@ _ALL: Final = "1TB"
 _MADE: Final = "made"
 """View of rows of this process."""
 
+_registering: Final = Lock()
+
 _SPILLED: Final = "spilled"
 """View of a kernel's results on their way into the final file."""
 
@@ -282,8 +284,9 @@ def create_view(
     if not urls:
         raise ValueError(f"no files for input {name}: publish an empty partition instead")
     for protocol in {url.split("://", 1)[0] for url in urls if "://" in url}:
-        if not connection.filesystem_is_registered(protocol):
-            connection.register_filesystem(fsspec.filesystem(protocol))
+        with _registering:  # they are the database's, whose sessions several threads have
+            if not connection.filesystem_is_registered(protocol):
+                connection.register_filesystem(fsspec.filesystem(protocol))
     listed = ", ".join(literal(url) for url in urls)
     kind = "TEMP VIEW" if temporary else "VIEW"
     connection.execute(

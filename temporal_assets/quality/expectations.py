@@ -15,6 +15,7 @@ import datetime as dt
 import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from threading import Lock
 from typing import Any, Final
 
 import pandas as pd
@@ -26,6 +27,9 @@ Days = Mapping[dt.date, Sequence[Expected]]
 
 Outcomes = dict[dt.date, dict[str, Outcome]]
 """By day and by name of the check."""
+
+_alone: Final = Lock()
+"""The library keeps its project for the whole process; days may be judged by several threads."""
 
 _MINIMUM: Final = " minimum"
 _MAXIMUM: Final = " maximum"
@@ -39,9 +43,10 @@ def judge(name: str, days: Days) -> Outcomes:
     if not checks:
         return {day: {} for day in days}
     order = sorted(days)
-    result = _batch(_frame(checks, order)).validate(
-        suite(name, checks), result_format={"result_format": "COMPLETE"}
-    )
+    with _alone:
+        result = _batch(_frame(checks, order)).validate(
+            suite(name, checks), result_format={"result_format": "COMPLETE"}
+        )
     troubles: dict[str, list[Mapping[dt.date | None, str]]] = {}
     for one in result.results:
         kwargs = one.expectation_config.kwargs

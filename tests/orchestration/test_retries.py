@@ -120,6 +120,25 @@ def test_a_fault_that_stays_fails_with_the_days_that_could_be_made(
     assert days._earlier == {}
 
 
+def test_of_days_side_by_side_only_those_that_failed_are_made_again(
+    running: Project, fault: Fault
+) -> None:
+    many = logs.write_days(running.logs, FIRST, 9)  # more than have plots
+    running.settings = running.with_settings(
+        orchestration={"retry_seconds": [0, 0]}, engine={"threads": 2}
+    )
+    refresh(running.settings)
+    fault.raises = {many[2]: [EIO], many[7]: [EIO, EIO], many[5]: [ValueError("a bad line")]}
+    asset = requests_assets(running.settings, daily_partitions(running.settings))
+    result = execute(running, asset, many)
+    assert restarts(result) == 2
+    assert sorted(fault.calls) == sorted([*many, many[2], many[7], many[7]])
+    assert running.store.days("requests") == [day for day in many if day != many[5]]
+    assert marked(running) == {day.isoformat() for day in many if day != many[5]}
+    (step,) = (event for event in result.all_events if event.is_step_failure)
+    assert "2026-03-06: ValueError: a bad line" in str(step.step_failure_data.user_failure_data)
+
+
 @pytest.mark.parametrize(
     "error", [OSError(errno.ENOSPC, "No space left on device"), ValueError("a bad line")]
 )

@@ -52,6 +52,18 @@ def test_others_are_made_here_one_after_the_other(state: Path, alone: dict[str, 
     assert made_by(state, **alone) == [(day, threading.get_ident()) for day in DAYS]
 
 
+def test_a_day_whose_size_is_not_known_costs_no_other(state: Path) -> None:
+    settings = load_settings(state, engine={"threads": 2})
+
+    def rows(day: dt.date) -> int:
+        if day == DAYS[2]:
+            raise PermissionError(f"{day} is not to be read")
+        return 10
+
+    engine = DuckDBEngine(settings)
+    assert list(side_by_side(lambda day: day, DAYS, rows, engine, settings)) == DAYS
+
+
 def test_the_largest_day_decides(state: Path) -> None:
     made = made_by(state, 2, SMALL_ROWS)
     assert [day for day, _ in made] == DAYS
