@@ -102,10 +102,10 @@ class SegmentWriter:
         """Write what still waits, several days at once where there is a pool; finish the files."""
         days = sorted(self._waiting)
         for at in range(0, len(days), _OPEN_DAYS):
-            some = [
-                (self._writer(day), self._waiting[day].tables) for day in days[at : at + _OPEN_DAYS]
-            ]
-            list((pool.map if pool else map)(_append, *zip(*some, strict=True)))
+            some = days[at : at + _OPEN_DAYS]
+            writers = [self._writer(day) for day in some]
+            tables = [self._waiting.pop(day).tables for day in some]
+            list((pool.map if pool else map)(_append, writers, tables))
         for writer in self._open.values():
             writer.close()
         for info in self.days.values():
