@@ -1,6 +1,6 @@
-"""Locks between processes and threads: for a moment, or for minutes, and then who waits is told so.
+"""Locks that others wait for: a moment at a time, or minutes, and then they are told so.
 
-Not here: locks that nobody waits for, which are plain `FileLock`s.
+Not here: locks for which it does not matter how soon they are seen to be free, plain `FileLock`s.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from filelock import FileLock, Timeout
 
 log = logging.getLogger(__name__)
 
-_SOON: Final = 0.001
-"""Seconds between two looks: renaming takes a few of them."""
+_SOON: Final = 0.002
+"""Seconds between two looks, about as long as such a lock is held; by default they are 0.05."""
 
 _PATIENCE: Final = 2.0
 """Seconds after which a wait is longer than the moment in which nobody wonders."""
 
 
 def brief(path: Path) -> FileLock:
-    """A lock that is held while files are renamed: who waits for it looks again soon."""
+    """A lock that is usually held while a file is renamed: who waits for it looks again soon."""
     return FileLock(path, poll_interval=_SOON)
 
 

@@ -30,7 +30,8 @@ def scratch_folder(parent: Path) -> Iterator[Path]:
     with brief(parent / _SWEEP_LOCK):
         _sweep(parent)
         folder = Path(tempfile.mkdtemp(dir=parent))
-        lock = FileLock(folder / _LOCK)
+        # Whichever thread is the last to need the folder lets it go.
+        lock = FileLock(folder / _LOCK, thread_local=False)
         lock.acquire()
     try:
         yield folder
