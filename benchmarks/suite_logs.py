@@ -151,7 +151,7 @@ def read_by_awk(folder: Path, _: str) -> Job:
         'NR == 1 { while ((getline robot < "robots.txt") > 0) is_robot[robot] }'
         ' !(($1 " " $3) in is_robot) { print $1, $2 }'
     )
-    read = f"awk -v robots=robots.txt -f {visits} access.log"
+    read = f"awk -v robots=robots.txt -f '{visits}' access.log"
     return _shell(folder, f": > robots.txt; {read} | sort -u | awk '{people}' | uniq -c", _COUNTED)
 
 
