@@ -34,7 +34,7 @@ from temporal_assets.core.sorted_texts import Seeker, in_step, turned
 from temporal_assets.core.texts import Flags, Int64s
 from temporal_assets.core.traffic import NOWHERE
 from temporal_assets.engines.arrow_texts import from_repeated
-from temporal_assets.engines.batches import in_order
+from temporal_assets.engines.batches import in_order, spill
 from temporal_assets.engines.parquet_rows import ParquetRows
 from temporal_assets.engines.sql import sql_file
 from temporal_assets.logs.urls import SITE
@@ -52,13 +52,6 @@ _Files = Mapping[str, list[str]]
 _NOTHING: Final[dict[str, object]] = dict.fromkeys(COUNTED, 0) | {"few_clients": []}
 
 _PAGE: Final = ColumnSpec("page", Type.BIGINT, "Its place among the changed pages, from 0.")
-_COUNTS: Final = (
-    ColumnSpec("visits", Type.BIGINT, "F_in of BB 2."),
-    ColumnSpec("referred", Type.BIGINT, "Those that came from a page."),
-    ColumnSpec("referrals", Type.BIGINT, "F_out of BB 2."),
-    ColumnSpec("clients", Type.BIGINT, "Distinct clients."),
-    ColumnSpec("few_clients", Type.BIGINTS, "Their pseudonyms, where they are few."),
-)
 _SITE: Final = ColumnSpec("site", Type.VARCHAR, "Host of `url`.")
 _URL: Final = ColumnSpec("url", Type.VARCHAR, "The page.")
 
@@ -104,16 +97,13 @@ _TABLES: Final = {
 
 _CHANGED_PAGES: Final = passing(
     name="changed_pages",
-    description="Pages with changes, as they were.",
+    description="Pages with changes.",
     grain="url",
-    columns=(
-        _PAGE,
-        _SITE,
-        _URL,
-        ColumnSpec("is_new", Type.BOOLEAN, "No shared day knows it."),
-        *_COUNTS,
-    ),
+    columns=(_PAGE, _URL),
 )
+
+_ROWS_AT_ONCE: Final = 122_880
+"""Names of changed pages in a group of their file."""
 
 _NAMES: Final = ("traced_pages", "kept_transits", "moved_pages")
 """What is asked before the walk."""
@@ -175,10 +165,12 @@ def find_changes(job: Job, earlier: Earlier, least_clients: int, at_once: int) -
     pages = _meet(job, earlier, totals, before, labels, files)
     if pages is None:
         return None
-    moved = ParquetRows(files["moved_pages"])
-    files[_CHANGED_PAGES.name] = _changed_pages(job, moved, before, pages, at_once)
+    moved = ParquetRows(files["moved_pages"], SITES)
+    files[_CHANGED_PAGES.name], known = _changed_pages(job, moved, before, pages, at_once)
     _ask(job, _NUMBERS, files, parameters)
-    traffic = _count(files, least_clients, job.settings.engine.used_threads)
+    traffic = changed_traffic(
+        _transits(files), known, least_clients, job.settings.engine.used_threads
+    )
     return Changes(totals, before, pages, traffic, labels)
 
 
@@ -275,14 +267,20 @@ def _is_new(totals: ParquetRows, last: dt.date) -> Flags:
 
 def _changed_pages(
     job: Job, moved: ParquetRows, before: ParquetRows, pages: Pages, at_once: int
-) -> list[str]:
-    """The file of `changed_pages`: what was counted of them is taken from their rows of before."""
-    parts = _read_changed(moved, before, pages, at_once)
-    tables = in_order(_ChangedPart.table, parts, job.settings.engine.used_threads)
-    reader = pa.RecordBatchReader.from_batches(
-        _CHANGED_PAGES.arrow_schema, (batch for table in tables for batch in table.to_batches())
-    )
-    return [str(path) for path in job.engine.write(reader, _CHANGED_PAGES, job.out)]
+) -> tuple[list[str], ChangedPages]:
+    """The file of `changed_pages`, and what was counted of them in their rows of before."""
+    schema = _CHANGED_PAGES.arrow_schema
+    path = job.out / f"{_CHANGED_PAGES.name}.parquet"
+    counted: list[pa.Table] = []
+
+    def named() -> Iterator[pa.RecordBatch]:
+        parts = _read_changed(moved, before, pages, at_once)
+        for table in in_order(_ChangedPart.table, parts, job.settings.engine.used_threads):
+            counted.append(table.drop_columns(schema.names))
+            yield from table.select(schema.names).to_batches()
+
+    spill(named(), schema, path, _ROWS_AT_ONCE)
+    return [str(path)], _known(pa.concat_tables(counted))
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,7 +299,7 @@ class _ChangedPart:
     """The row of each; -1 of those that are new."""
 
     def table(self) -> pa.Table:
-        """Rows of `changed_pages`."""
+        """Rows of `changed_pages`, with what was counted."""
         name = self.named.take(pa.array(self.name))
         is_new = self.row < 0
         count = _counted(self.before, np.where(is_new, len(self.before), self.row))
@@ -311,7 +309,7 @@ class _ChangedPart:
             "is_new": pa.array(is_new),
             **{column: count[column] for column in COUNTED},
         }
-        return pa.table(columns).cast(_CHANGED_PAGES.arrow_schema)
+        return pa.table(columns)
 
 
 def _read_changed(
@@ -342,13 +340,6 @@ def _counted(before: pa.Table, row: Int64s) -> pa.Table:
     return pa.concat_tables([before, nothing]).combine_chunks().take(pa.array(row))
 
 
-def _count(files: _Files, least_clients: int, threads: int) -> ChangedTraffic:
-    """What `changed_pages` become by `moved_transits`."""
-    with ThreadPoolExecutor() as pool:
-        transits, pages = pool.submit(_transits, files), pool.submit(_known, files)
-    return changed_traffic(transits.result(), pages.result(), least_clients, threads)
-
-
 def _transits(files: _Files) -> Transits:
     moved = pq.read_table(files["moved_transits"], memory_map=False, partitioning=None)
     return Transits(
@@ -359,13 +350,7 @@ def _transits(files: _Files) -> Transits:
     )
 
 
-def _known(files: _Files) -> ChangedPages:
-    known = pq.read_table(
-        files[_CHANGED_PAGES.name],
-        columns=["site", "is_new", *COUNTED],
-        memory_map=False,
-        partitioning=None,
-    )
+def _known(known: pa.Table) -> ChangedPages:
     few = pa.concat_arrays(known["few_clients"].chunks)
     return ChangedPages(
         from_repeated(known["site"])[1],
