@@ -161,7 +161,8 @@ class Reading(_Section):
     """Samples kept per day, file and reason."""
 
     block_mib: int = Field(16, ge=1, le=1024)
-    """MiB of a log handed to a thread at once. Larger blocks need more memory and save little."""
+    """MiB of a log handed to a thread at once; the first blocks of a file are smaller, so that all
+    threads have one soon. Larger ones need more memory and save little."""
 
     workers: int | None = Field(None, ge=1)
     """Parsing threads, or processes where there is much to read, some 400 MB each; all cores when
@@ -660,7 +661,7 @@ class Engine(_Section):
     enough for forty million (docs/performance.md)."""
 
     threads: int | None = Field(None, ge=1)
-    """Threads of one statement; all cores when unset."""
+    """Threads of one statement, and small days made at once, four at most; all cores when unset."""
 
     @property
     def used_threads(self) -> int:

@@ -82,7 +82,7 @@ def _names(names: Sequence[str]) -> str:
 def grid(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     """Lines of a table."""
     lines = [header, ["---"] * len(header), *rows]
-    return ["| " + " | ".join(line) + " |" for line in lines]
+    return ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines]
 
 
 if __name__ == "__main__":

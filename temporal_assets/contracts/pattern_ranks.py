@@ -69,7 +69,12 @@ PATTERN_RANKS: Final = Table(
         ColumnSpec(
             "is_public", Type.BOOLEAN, "As in `url_patterns`.", sources=("url_patterns.is_public",)
         ),
-        ColumnSpec("volume", Type.BIGINT, "||P||: pages.", sources=("url_patterns.volume",)),
+        ColumnSpec(
+            "volume",
+            Type.BIGINT,
+            "How many pages it has: the size of P.",
+            sources=("url_patterns.volume",),
+        ),
         ColumnSpec("visits", Type.BIGINT, "F_in of its pages.", sources=("url_patterns.visits",)),
         ColumnSpec(
             "referrals", Type.BIGINT, "F_out of its pages.", sources=("url_patterns.referrals",)

@@ -104,7 +104,12 @@ URL_PATTERNS: Final = Table(
             "The node as the matcher reads it (`core.pattern_rules`).",
             sources=("page_traffic.url",),
         ),
-        ColumnSpec("volume", Type.BIGINT, "||P||: pages.", sources=("page_traffic.url",)),
+        ColumnSpec(
+            "volume",
+            Type.BIGINT,
+            "How many pages it has: the size of P.",
+            sources=("page_traffic.url",),
+        ),
         ColumnSpec("visits", Type.BIGINT, "F_in of its pages.", sources=("page_traffic.visits",)),
         ColumnSpec(
             "referred",

@@ -1,7 +1,7 @@
 """Processes of this machine that read log files: threads of one process wait for each other.
 
 Cleaning is partly Python, and one thread at a time runs that: two threads read 1.2 times as fast as
-one (docs/performance.md). Processes share nothing but files.
+one. Processes share nothing but files.
 
 This process is one of them: it has imported what the others have to import first. Here: both ends
 of another one. This one starts it as `python -m` this module and sends it one file after another,
