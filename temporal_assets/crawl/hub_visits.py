@@ -23,27 +23,28 @@ asking twice would make them longer."""
 class HubVisits:
     """The visits of all hubs of a policy.
 
-    Times are seconds of any clock. `due` and `asked` may be kept with the crawl and given again.
+    Times are seconds of any clock. `visited`, when each page came last, and `asked` may be kept
+    with the crawl and given again.
     """
 
-    def __init__(self, due: dict[str, float], asked: dict[str, float]) -> None:
-        self._due = due
+    def __init__(self, visited: dict[str, float], asked: dict[str, float]) -> None:
+        self._visited = visited
         self._asked = asked
         self._interval: dict[str, float] = {}
         self._tier: dict[str, int] = {}
 
     def replace(self, hubs: Sequence[HubEntry], factor: float = 1.0) -> None:
-        """The hubs of a new policy; those known keep their times, others are due at once."""
+        """The hubs of a new policy; others than those known are due at once."""
         self._interval = {hub["url"]: factor * hub["interval_seconds"] for hub in hubs}
         self._tier = {hub["url"]: hub["tier"] for hub in hubs}
-        for times in (self._due, self._asked):
+        for times in (self._visited, self._asked):
             for gone in times.keys() - self._interval.keys():
                 del times[gone]
 
     def take(self, now: float) -> list[tuple[str, int]]:
         """Hubs that are due and their tiers, the best first; from now on they are asked for."""
         found = [url for url in self._interval if self._is_due(url, now)]
-        found.sort(key=lambda url: (self._tier[url], self._due.get(url, 0.0), url))
+        found.sort(key=lambda url: (self._tier[url], self._due(url), url))
         for url in found:
             self._asked[url] = now
         return [(url, self._tier[url]) for url in found]
@@ -52,11 +53,16 @@ class HubVisits:
         """The page of a hub has come."""
         if url in self._interval:
             self._asked.pop(url, None)
-            self._due[url] = now + self._interval[url]
+            self._visited[url] = now
 
     def _is_due(self, url: str, now: float) -> bool:
         asked = self._asked.get(url)
         if asked is not None:
             patience = max(_PATIENCE_SECONDS, _PATIENCE_INTERVALS * self._interval[url])
             return now > asked + patience
-        return now >= self._due.get(url, 0.0)
+        return now >= self._due(url)
+
+    def _due(self, url: str) -> float:
+        """By the interval of now, whatever it was when the page came."""
+        visited = self._visited.get(url)
+        return 0.0 if visited is None else visited + self._interval[url]

@@ -216,7 +216,7 @@ class PolicyMiddleware(BaseSpiderMiddleware):
     def _opened(self, spider: Spider) -> None:
         state = getattr(spider, "state", None)
         kept = {} if state is None else state.setdefault(_STATE, {})
-        self._visits = HubVisits(kept.setdefault("due", {}), kept.setdefault("asked", {}))
+        self._visits = HubVisits(kept.setdefault("visited", {}), kept.setdefault("asked", {}))
         self._versions = Validators(kept.setdefault("versions", {}))
         self._use_policy()
         if self._revisits:

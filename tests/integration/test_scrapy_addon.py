@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,9 @@ from typing import Any
 import pytest
 
 pytest.importorskip("scrapy", reason="the scrapy extra is not installed")
+
+from scrapy import Spider
+from scrapy.utils.test import get_crawler
 
 from temporal_assets.crawl.hub_visits import HubVisits
 from temporal_assets.crawl.policy_source import PolicySource
@@ -67,6 +71,20 @@ def written(folder: Path, doc: Document) -> Path:
     new.write_text(as_text(doc), "utf-8")
     new.replace(file)
     return file
+
+
+def opened(
+    folder: Path, spider: Spider | None = None, doc: Document | None = None, **settings: Any
+) -> PolicyMiddleware:
+    """The middleware as it is when a crawl begins, without one around it."""
+    chosen = {
+        "TEMPORAL_POLICY": str(written(folder, doc or document())),
+        "TEMPORAL_REVISIT": False,
+        "TEMPORAL_RELOAD_SECONDS": 0,
+    }
+    crawl = PolicyMiddleware.from_crawler(get_crawler(settings_dict=chosen | settings))
+    crawl._opened(spider or Spider("any"))
+    return crawl
 
 
 def run(
@@ -251,19 +269,8 @@ def test_a_stopped_crawl_goes_on(repository: Path, tmp_path: Path) -> None:
 
 def test_hubs_are_visited_while_a_new_policy_is_loaded(tmp_path: Path) -> None:
     """It is read in a thread; until the crawl takes it over, hubs of the old one are due."""
-    from scrapy import Spider
-    from scrapy.utils.test import get_crawler
-
     doc = document()
-    crawler = get_crawler(
-        settings_dict={
-            "TEMPORAL_POLICY": str(written(tmp_path, doc)),
-            "TEMPORAL_REVISIT": False,
-            "TEMPORAL_RELOAD_SECONDS": 0,
-        }
-    )
-    crawl = PolicyMiddleware.from_crawler(crawler)
-    crawl._opened(Spider("any"))
+    crawl = opened(tmp_path)
     after = copy.deepcopy(doc)
     after["hubs"] = [{**doc["hubs"][0], "url": "https://news.example/new/", "tier": 2}]
     written(tmp_path, after)
@@ -280,7 +287,6 @@ def test_hubs_are_visited_while_a_new_policy_is_loaded(tmp_path: Path) -> None:
 def test_errors_are_clear(tmp_path: Path) -> None:
     from scrapy.exceptions import NotConfigured
     from scrapy.settings import Settings
-    from scrapy.utils.test import get_crawler
 
     def built(**settings: Any) -> PolicyMiddleware:
         return PolicyMiddleware.from_crawler(get_crawler(settings_dict=settings))
@@ -335,6 +341,27 @@ def test_visits_by_hand() -> None:
     visits.came("b", 5000)  # no longer a hub
     assert visits.take(5099) == []
     assert visits.take(5100) == [("c", 1)]
+
+
+def test_a_new_interval_counts_from_the_last_visit() -> None:
+    visits = HubVisits({}, {})
+    visits.replace([hub("a", 604_800, 1)])
+    assert visits.take(0) == [("a", 1)]
+    visits.came("a", 0)
+    visits.replace([hub("a", 300, 1)])
+    assert visits.take(299) == []
+    assert visits.take(300) == [("a", 1)]
+
+
+def test_the_state_of_an_earlier_release_is_taken(tmp_path: Path) -> None:
+    """It said when hubs are due, not when they were visited: they are visited once too early."""
+    spider = Spider("any")
+    hubs = [entry["url"] for entry in document()["hubs"]]
+    due = {hub: time.time() + 1000 for hub in hubs}
+    spider.state = {"temporal_hubs": {"due": due, "asked": {}, "versions": {}}}
+    crawl = opened(tmp_path, spider)
+    assert {request.meta[HUB] for request in crawl._due()} == set(hubs)
+    assert list(crawl._due()) == []
 
 
 def test_versions_by_hand() -> None:
