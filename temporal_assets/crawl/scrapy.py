@@ -29,7 +29,7 @@ from scrapy.utils.request import RequestFingerprinter
 
 from temporal_assets.crawl.hub_visits import HubVisits
 from temporal_assets.crawl.policy_source import PolicySource
-from temporal_assets.crawl.validators import NOT_MODIFIED, VERSION, Validators
+from temporal_assets.crawl.validators import CONDITIONS, NOT_MODIFIED, VERSION, Validators
 from temporal_assets.policy import Decision, Policy, PolicyError
 from temporal_assets.policy.document import SKIP_TIER
 from temporal_assets.policy.exports.scrapy import priority
@@ -55,6 +55,9 @@ _ORDER: Final = 950
 """Of the spider middleware: results pass it before the one that counts depth (900)."""
 
 _OLDEST: Final = (2, 16)
+
+_CONDITIONS: Final = frozenset(name.encode() for name in CONDITIONS)
+"""As Scrapy names headers."""
 
 _STATE: Final = "temporal_hubs"
 """In `spider.state`, which Scrapy keeps in JOBDIR."""
@@ -145,7 +148,11 @@ class PolicyMiddleware(BaseSpiderMiddleware):
 
     def get_processed_request(self, request: Request, response: Response | None) -> Request | None:
         """The request with the priority of its tier; None if the policy does not want it."""
-        if request.meta.get(IGNORE) or HUB in request.meta:
+        if _is_again(request, response):
+            return request
+        if HUB in request.meta:
+            request = _as_link(request)
+        if request.meta.get(IGNORE):
             return request
         is_start = response is None
         decision = self._decided(request.url, is_start)
@@ -283,6 +290,24 @@ class PolicyMiddleware(BaseSpiderMiddleware):
     def _count(self, name: str) -> None:
         if self.crawler.stats:
             self.crawler.stats.inc_value(f"temporal/{name}")
+
+
+def _is_again(request: Request, response: Response | None) -> bool:
+    """Whether a spider asks once more for the page it was given, as with `get_retry_request`."""
+    before = None if response is None else response.request
+    if before is None or TIER not in request.meta:
+        return False
+    return request.dont_filter and request.url == before.url
+
+
+def _as_link(request: Request) -> Request:
+    """A link to which a spider gave the `meta` of the visit that found it; it is no visit itself.
+
+    The server would compare it with the version of the hub: what is older had "not changed".
+    """
+    headers = {name: said for name, said in request.headers.items() if name not in _CONDITIONS}
+    meta = {name: said for name, said in request.meta.items() if name != HUB}
+    return request.replace(headers=headers, meta=meta)
 
 
 def _choice(settings: BaseSettings, name: str, allowed: tuple[str, ...]) -> str:

@@ -21,6 +21,9 @@ _ASKED_WITH: Final[Mapping[str, str]] = {
 VERSION: Final = tuple(_ASKED_WITH)
 """Headers of responses that name a version."""
 
+CONDITIONS: Final = tuple(_ASKED_WITH.values())
+"""Headers of requests that ask whether a page has changed."""
+
 _LONGEST: Final = 1024
 """Characters. What a server sends comes back to it, and is kept with the crawl."""
 

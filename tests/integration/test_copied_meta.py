@@ -1,0 +1,91 @@
+"""Spiders hand on the `meta` of a page, or the request of it, to the links they find there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("scrapy", reason="the scrapy extra is not installed")
+
+from scrapy import Request
+from scrapy.http import HtmlResponse, Response
+
+from temporal_assets.crawl.scrapy import HUB, IGNORE, REASON, START, PolicyMiddleware, priority
+from tests.integration.test_scrapy_addon import opened
+
+NEWS = "http://news.example/politics/2025/06/01/a-b.html"
+UNKNOWN = "http://unknown.example/"
+
+
+@pytest.fixture
+def crawl(tmp_path: Path) -> PolicyMiddleware:
+    return opened(tmp_path, TEMPORAL_SCHEME="http")
+
+
+def page_of(request: Request) -> Response:
+    return HtmlResponse(request.url, request=request)
+
+
+def visited(crawl: PolicyMiddleware) -> Response:
+    """A hub that has come, and was asked for with the version that was there before."""
+    visit = next(crawl._due())
+    visit.headers["If-Modified-Since"] = "Thu, 01 May 2025 00:00:00 GMT"
+    return page_of(visit)
+
+
+@pytest.mark.parametrize("extra", [{}, {IGNORE: True}])
+def test_a_link_with_the_meta_of_a_visit_is_no_visit(
+    crawl: PolicyMiddleware, extra: dict[str, bool]
+) -> None:
+    hub = visited(crawl)
+    link = crawl.get_processed_request(Request(NEWS, meta=hub.meta | extra), hub)
+    assert link is not None
+    assert HUB not in link.meta
+    assert hub.meta[HUB]
+
+
+def test_the_policy_is_asked_of_a_link_with_the_meta_of_a_visit(crawl: PolicyMiddleware) -> None:
+    hub = visited(crawl)
+    assert crawl.get_processed_request(Request(UNKNOWN, meta=hub.meta), hub) is None
+    link = crawl.get_processed_request(Request(NEWS, meta=hub.meta), hub)
+    assert link is not None
+    assert (link.meta[REASON], link.meta[START], link.priority) == ("prefix", False, priority(5))
+
+
+def test_the_server_is_not_asked_whether_a_link_has_changed_since_the_hub(
+    crawl: PolicyMiddleware,
+) -> None:
+    hub = visited(crawl)
+    assert hub.request is not None
+    link = crawl.get_processed_request(hub.request.replace(url=NEWS), hub)
+    assert link is not None
+    assert HUB not in link.meta
+    assert "If-Modified-Since" not in link.headers
+
+
+def test_a_spider_may_ask_for_a_page_again(crawl: PolicyMiddleware) -> None:
+    hub = visited(crawl)
+    assert hub.request is not None
+    again = crawl.get_processed_request(hub.request.copy(), hub)
+    assert again is not None
+    assert (again.meta, again.priority) == (hub.request.meta, hub.request.priority)
+    link = crawl.get_processed_request(Request(NEWS), hub)
+    assert link is not None
+    again = crawl.get_processed_request(link.replace(dont_filter=True), page_of(link))
+    assert again is not None
+    assert (again.meta, again.priority) == (link.meta, link.priority)
+
+
+def test_a_link_with_the_meta_of_a_start_is_none(crawl: PolicyMiddleware) -> None:
+    start = crawl.get_processed_request(Request("http://own.example/", dont_filter=True), None)
+    assert start is not None
+    assert start.meta[START]
+    page = page_of(start)
+    assert crawl.get_processed_request(Request(UNKNOWN, meta=page.meta), page) is None
+    link = crawl.get_processed_request(Request(NEWS, meta=page.meta), page)
+    assert link is not None
+    assert not link.meta[START]
+    again = crawl.get_processed_request(start.copy(), page)
+    assert again is not None
+    assert again.meta[START]
