@@ -48,6 +48,9 @@ START: Final = "temporal_start"
 """In `Request.meta`: whether the spider starts with it, or was redirected there from a start."""
 HOP: Final = "temporal_hop"
 """In `Request.meta`: whether it is the page that was asked for, which sends to this spelling."""
+HOPS: Final = "temporal_hops"
+"""In `Request.meta`: of how many redirects the policy knows. Spiders copy `redirect_urls` to links,
+and middlewares ask anew for what was redirected: neither is where a page leads to."""
 IGNORE: Final = "temporal_ignore"
 """Set it in `Request.meta` to send a request past the policy."""
 
@@ -159,6 +162,7 @@ class PolicyMiddleware(BaseSpiderMiddleware):
         if decision is None:
             return None
         facts = self._facts(request.url, decision) | {START: is_start, HOP: False}
+        facts[HOPS] = _hops(request)
         return request.replace(
             priority=request.priority + self._priority(decision.tier), meta=request.meta | facts
         )
@@ -191,9 +195,11 @@ class PolicyMiddleware(BaseSpiderMiddleware):
         hub may lead anywhere: it is what is to be watched.
         """
         meta = request.meta
+        hops = _hops(request)
         # Without PAGE: queued by a spider past the policy, or in JOBDIR before there was one.
-        if "redirect_urls" not in meta or meta.get(IGNORE) or HUB in meta or PAGE not in meta:
+        if hops <= meta.get(HOPS, 0) or meta.get(IGNORE) or HUB in meta or PAGE not in meta:
             return
+        meta[HOPS] = hops
         if self.policy.canonical(request.url) == meta[PAGE]:
             meta[HOP] = True
             return
@@ -298,6 +304,11 @@ def _is_again(request: Request, response: Response | None) -> bool:
     if before is None or TIER not in request.meta:
         return False
     return request.dont_filter and request.url == before.url
+
+
+def _hops(request: Request) -> int:
+    """How many redirects led to a request, as Scrapy lists them in `meta`."""
+    return len(request.meta.get("redirect_urls", ()))
 
 
 def _as_link(request: Request) -> Request:

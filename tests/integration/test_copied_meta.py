@@ -9,12 +9,22 @@ import pytest
 pytest.importorskip("scrapy", reason="the scrapy extra is not installed")
 
 from scrapy import Request
+from scrapy.exceptions import IgnoreRequest
 from scrapy.http import HtmlResponse, Response
 
-from temporal_assets.crawl.scrapy import HUB, IGNORE, REASON, START, PolicyMiddleware, priority
+from temporal_assets.crawl.scrapy import (
+    HUB,
+    IGNORE,
+    REASON,
+    START,
+    PageFingerprinter,
+    PolicyMiddleware,
+    priority,
+)
 from tests.integration.test_scrapy_addon import opened
 
 NEWS = "http://news.example/politics/2025/06/01/a-b.html"
+TAGGED = f"{NEWS}?utm_source=x"
 UNKNOWN = "http://unknown.example/"
 
 
@@ -25,6 +35,14 @@ def crawl(tmp_path: Path) -> PolicyMiddleware:
 
 def page_of(request: Request) -> Response:
     return HtmlResponse(request.url, request=request)
+
+
+def redirected(crawl: PolicyMiddleware, request: Request, url: str) -> Request:
+    """As Scrapy does it."""
+    to = request.replace(url=url)
+    to.meta["redirect_urls"] = [*request.meta.get("redirect_urls", ()), request.url]
+    crawl._scheduled(to)
+    return to
 
 
 def visited(crawl: PolicyMiddleware) -> Response:
@@ -89,3 +107,27 @@ def test_a_link_with_the_meta_of_a_start_is_none(crawl: PolicyMiddleware) -> Non
     again = crawl.get_processed_request(start.copy(), page)
     assert again is not None
     assert again.meta[START]
+
+
+def test_a_link_with_the_meta_of_a_redirected_page_is_one(crawl: PolicyMiddleware) -> None:
+    """Other spellings of it are the same page, also where one of them had led here."""
+    tagged = crawl.get_processed_request(Request(TAGGED), page_of(Request("http://own.example/")))
+    assert tagged is not None
+    prints = PageFingerprinter()
+    page = page_of(redirected(crawl, tagged, NEWS))
+    for url in (TAGGED, f"{NEWS}?utm_medium=y"):
+        link = crawl.get_processed_request(Request(url, meta=page.meta), page)
+        assert link is not None
+        crawl._scheduled(link)
+        assert prints.fingerprint(link) == prints.fingerprint(tagged)
+
+
+def test_what_was_redirected_is_asked_for_again_without_the_policy(
+    crawl: PolicyMiddleware,
+) -> None:
+    tagged = crawl.get_processed_request(Request(TAGGED), page_of(Request("http://own.example/")))
+    assert tagged is not None
+    hop = redirected(crawl, tagged, NEWS)
+    crawl._scheduled(hop.replace(url=UNKNOWN))  # in its place, by a middleware
+    with pytest.raises(IgnoreRequest):
+        redirected(crawl, hop, UNKNOWN)
