@@ -46,8 +46,9 @@ PAGE: Final = "temporal_page"
 """In `Request.meta` of what the policy was asked of: the page as the policy writes it."""
 START: Final = "temporal_start"
 """In `Request.meta`: whether the spider starts with it, or was redirected there from a start."""
-HOP: Final = "temporal_hop"
-"""In `Request.meta`: whether it is the page that was asked for, which sends to this spelling."""
+ASKED: Final = "temporal_asked"
+"""In `Request.meta`: the URL that PAGE is of; None where it sends to itself. A request with another
+URL was put in its place by Scrapy (where the page sends), a middleware or an errback."""
 HOPS: Final = "temporal_hops"
 """In `Request.meta`: of how many redirects the policy knows. Spiders copy `redirect_urls` to links,
 and middlewares ask anew for what was redirected: neither is where a page leads to."""
@@ -91,12 +92,12 @@ class PageFingerprinter(RequestFingerprinter):
     """Tells pages apart as the policy does, so that each is fetched once, however it is spelled."""
 
     def fingerprint(self, request: Request) -> bytes:
-        """That of the page; of a hop that of its URL, for the page itself has been asked for."""
+        """That of the page; that of its URL where the page itself has been asked for already."""
         meta = request.meta
-        if not meta.get(PAGE) or meta.get(HOP) or meta.get(IGNORE):
+        if not meta.get(PAGE) or meta.get(ASKED) != request.url or meta.get(IGNORE):
             return super().fingerprint(request)
         of_page = super().fingerprint(request.replace(url=meta[PAGE]))
-        # Not that of the same URL as a hop, in the filter or in Scrapy's cache.
+        # Not that of the same URL in the place of another, in the filter or in Scrapy's cache.
         return hashlib.sha1(b"page " + of_page, usedforsecurity=False).digest()
 
 
@@ -161,8 +162,7 @@ class PolicyMiddleware(BaseSpiderMiddleware):
         decision = self._decided(request.url, is_start)
         if decision is None:
             return None
-        facts = self._facts(request.url, decision) | {START: is_start, HOP: False}
-        facts[HOPS] = _hops(request)
+        facts = self._facts(request.url, decision) | {START: is_start, HOPS: _hops(request)}
         return request.replace(
             priority=request.priority + self._priority(decision.tier), meta=request.meta | facts
         )
@@ -183,7 +183,7 @@ class PolicyMiddleware(BaseSpiderMiddleware):
 
     def _facts(self, url: str, decision: Decision) -> dict[str, Any]:
         page = self.policy.canonical(url)
-        return {TIER: decision.tier, REASON: decision.reason, PAGE: page}
+        return {TIER: decision.tier, REASON: decision.reason, PAGE: page, ASKED: url}
 
     def _priority(self, tier: int) -> int:
         return priority(tier if tier <= self._last_tier else SKIP_TIER)
@@ -201,13 +201,14 @@ class PolicyMiddleware(BaseSpiderMiddleware):
             return
         meta[HOPS] = hops
         if self.policy.canonical(request.url) == meta[PAGE]:
-            meta[HOP] = True
+            if meta.get(ASKED) == request.url:  # as after a cookie was set
+                meta[ASKED] = None
             return
         decision = self._decided(request.url, is_start=meta[START])
         if decision is None:
             raise IgnoreRequest("the policy does not want what the page leads to")
         request.priority += self._priority(decision.tier) - self._priority(meta[TIER])
-        meta |= self._facts(request.url, decision) | {HOP: False}
+        meta |= self._facts(request.url, decision)
 
     def _due(self) -> Iterator[Request]:
         # Not of the policy of this moment: a new one may have been loaded and not be in use yet.

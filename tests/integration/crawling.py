@@ -17,6 +17,15 @@ from scrapy.http import Response
 from scrapy.linkextractors import LinkExtractor
 
 
+class Rendering:
+    """A downloader middleware that asks a renderer for pages, as those of many services do."""
+
+    def process_request(self, request: Request) -> Request | None:
+        if request.url.startswith(("http://render.example/", "http://own.example/")):
+            return None
+        return request.replace(url=f"http://render.example/?url={request.url}")
+
+
 class Follower(Spider):
     """Follows every link."""
 

@@ -11,8 +11,11 @@ pytest.importorskip("scrapy", reason="the scrapy extra is not installed")
 from scrapy import Request
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import HtmlResponse, Response
+from scrapy.utils.request import RequestFingerprinter
 
 from temporal_assets.crawl.scrapy import (
+    ASKED,
+    HOPS,
     HUB,
     IGNORE,
     REASON,
@@ -131,3 +134,35 @@ def test_what_was_redirected_is_asked_for_again_without_the_policy(
     crawl._scheduled(hop.replace(url=UNKNOWN))  # in its place, by a middleware
     with pytest.raises(IgnoreRequest):
         redirected(crawl, hop, UNKNOWN)
+
+
+def test_a_request_in_the_place_of_a_page_is_not_the_page(crawl: PolicyMiddleware) -> None:
+    asked = crawl.get_processed_request(Request(NEWS), page_of(Request("http://own.example/")))
+    assert asked is not None
+    prints = PageFingerprinter()
+    assert prints.fingerprint(asked.copy()) == prints.fingerprint(asked)
+    for url in (TAGGED, "http://render.example/?url=x"):
+        other = asked.replace(url=url)
+        crawl._scheduled(other)
+        assert prints.fingerprint(other) == RequestFingerprinter().fingerprint(Request(url))
+
+
+def test_a_page_may_send_to_itself(crawl: PolicyMiddleware) -> None:
+    asked = crawl.get_processed_request(Request(NEWS), page_of(Request("http://own.example/")))
+    assert asked is not None
+    prints = PageFingerprinter()
+    hop = redirected(crawl, asked, NEWS)
+    assert prints.fingerprint(hop) != prints.fingerprint(asked)
+    # Not for ever.
+    assert prints.fingerprint(redirected(crawl, hop, NEWS)) == prints.fingerprint(hop)
+
+
+def test_a_page_queued_by_an_earlier_release_may_send_to_its_own_spelling(
+    crawl: PolicyMiddleware,
+) -> None:
+    asked = crawl.get_processed_request(Request(TAGGED), page_of(Request("http://own.example/")))
+    assert asked is not None
+    for name in (ASKED, HOPS):
+        del asked.meta[name]
+    hop = redirected(crawl, asked, NEWS)
+    assert PageFingerprinter().fingerprint(hop) == RequestFingerprinter().fingerprint(Request(NEWS))

@@ -203,6 +203,22 @@ def test_a_page_may_send_to_its_own_spelling(
     assert stats["dupefilter/filtered"] == 1
 
 
+def test_pages_come_by_way_of_another_server(repository: Path, tmp_path: Path) -> None:
+    page = "http://news.example/politics/2025/06/01/a-b.html"
+    policy = written(tmp_path, document())
+    settings = {**COMMON, "TEMPORAL_POLICY": str(policy), "TEMPORAL_REVISIT": False}
+    settings["DOWNLOADER_MIDDLEWARES"] = {"tests.integration.crawling.Rendering": 10}
+
+    def answer(url: str) -> bytes:
+        return html(page, f"{page}?utm_source=x") if url == "http://own.example/start" else html()
+
+    with served(answer) as sites:
+        stats = run(repository, sites, settings)
+    rendered = [url for url in sites.asked if "a-b.html" in url]
+    assert rendered == [f"http://render.example/?url={page}"]
+    assert stats["dupefilter/filtered"] == 1
+
+
 def test_hubs_are_visited_again_and_a_new_policy_is_followed(
     repository: Path, tmp_path: Path
 ) -> None:
