@@ -163,9 +163,17 @@ class PolicyMiddleware(BaseSpiderMiddleware):
         if decision is None:
             return None
         facts = self._facts(request.url, decision) | {START: is_start, HOPS: _hops(request)}
+        given = self._given_priority(request, response)
         return request.replace(
-            priority=request.priority + self._priority(decision.tier), meta=request.meta | facts
+            priority=given + self._priority(decision.tier), meta=request.meta | facts
         )
+
+    def _given_priority(self, request: Request, response: Response | None) -> int:
+        """The spider's; a copy of the request of the page has what its tier added to it."""
+        before = _asked(response)
+        if before is None or TIER not in request.meta or request.priority != before.priority:
+            return request.priority
+        return request.priority - self._priority(request.meta[TIER])
 
     def _decided(self, url: str, is_start: bool) -> Decision | None:
         """What the policy says of a URL; None if it is not to be fetched."""
@@ -299,9 +307,14 @@ class PolicyMiddleware(BaseSpiderMiddleware):
             self.crawler.stats.inc_value(f"temporal/{name}")
 
 
+def _asked(response: Response | None) -> Request | None:
+    """The request of the page on which a spider found others; none for what it starts with."""
+    return None if response is None else response.request
+
+
 def _is_again(request: Request, response: Response | None) -> bool:
     """Whether a spider asks once more for the page it was given, as with `get_retry_request`."""
-    before = None if response is None else response.request
+    before = _asked(response)
     if before is None or TIER not in request.meta:
         return False
     return request.dont_filter and request.url == before.url

@@ -166,3 +166,21 @@ def test_a_page_queued_by_an_earlier_release_may_send_to_its_own_spelling(
         del asked.meta[name]
     hop = redirected(crawl, asked, NEWS)
     assert PageFingerprinter().fingerprint(hop) == RequestFingerprinter().fingerprint(Request(NEWS))
+
+
+def test_priorities_of_tiers_do_not_add_up(crawl: PolicyMiddleware) -> None:
+    page = page_of(Request("http://own.example/"))
+    request = crawl.get_processed_request(Request(NEWS, priority=3), page)
+    for day in range(2, 5):
+        assert request is not None
+        after = request.replace(url=f"http://news.example/politics/2025/06/{day:02}/c-d.html")
+        request = crawl.get_processed_request(after, page_of(request))
+        assert request is not None
+        assert request.priority == 3 + priority(5)
+
+
+def test_the_priority_of_a_link_is_its_own(crawl: PolicyMiddleware) -> None:
+    hub = visited(crawl)
+    link = crawl.get_processed_request(Request(NEWS, meta=hub.meta, priority=4), hub)
+    assert link is not None
+    assert link.priority == 4 + priority(5)
