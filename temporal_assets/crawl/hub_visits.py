@@ -41,6 +41,9 @@ class HubVisits:
             for gone in times.keys() - self._interval.keys():
                 del times[gone]
 
+    def __contains__(self, url: object) -> bool:
+        return url in self._interval
+
     def take(self, now: float) -> list[tuple[str, int]]:
         """Hubs that are due and their tiers, the best first; from now on they are asked for."""
         found = [url for url in self._interval if self._is_due(url, now)]

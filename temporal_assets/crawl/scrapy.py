@@ -15,6 +15,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Iterator
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import scrapy
 from scrapy import Request, Spider, signals
@@ -26,6 +27,7 @@ from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 from scrapy.utils.asyncio import create_looping_call, run_in_thread
 from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.request import RequestFingerprinter
+from scrapy.utils.url import url_is_from_any_domain
 
 from temporal_assets.crawl.hub_visits import HubVisits
 from temporal_assets.crawl.policy_source import PolicySource
@@ -125,6 +127,7 @@ class PolicyMiddleware(BaseSpiderMiddleware):
         self._scheme = settings.get("TEMPORAL_SCHEME")
         self._reload_seconds = settings.getfloat("TEMPORAL_RELOAD_SECONDS", 60.0)
         self._tick_seconds = settings.getfloat("TEMPORAL_TICK_SECONDS", 1.0)
+        self._spider: Spider | None = None
         self._visits = HubVisits({}, {})
         self._versions = Validators({})
         self._loops: list[Any] = []
@@ -179,7 +182,7 @@ class PolicyMiddleware(BaseSpiderMiddleware):
         """What the policy says of a URL; None if it is not to be fetched."""
         decision = self.policy.match(url)
         self._count(f"reason/{decision.reason}")
-        if decision.hub is not None and self._revisits and not is_start:
+        if decision.hub in self._visits and self._revisits and not is_start:
             self._count("links_to_hubs")  # they have visits of their own
             return None
         is_wanted = decision.tier <= self._last_tier
@@ -236,6 +239,7 @@ class PolicyMiddleware(BaseSpiderMiddleware):
     # Life of the crawl -----------------------------------------------------------------------
 
     def _opened(self, spider: Spider) -> None:
+        self._spider = spider
         state = getattr(spider, "state", None)
         kept = {} if state is None else state.setdefault(_STATE, {})
         self._visits = HubVisits(kept.setdefault("visited", {}), kept.setdefault("asked", {}))
@@ -295,16 +299,29 @@ class PolicyMiddleware(BaseSpiderMiddleware):
 
     def _use_policy(self) -> None:
         document = self.policy.document
-        self._visits.replace(document["hubs"], self._factor)
-        self._versions.forget_others(frozenset(hub["url"] for hub in document["hubs"]))
-        logger.info("Crawl policy of %s, %d hubs", document["day"], len(document["hubs"]))
+        # Visits are not filtered, so Scrapy lets them go anywhere.
+        allowed = _domains(self._spider)
+        hubs = [hub for hub in document["hubs"] if _is_of(hub["url"], allowed)]
+        self._visits.replace(hubs, self._factor)
+        self._versions.forget_others(frozenset(hub["url"] for hub in hubs))
+        logger.info("Crawl policy of %s, %d hubs", document["day"], len(hubs))
         if self.crawler.stats:
             self.crawler.stats.set_value("temporal/policy_day", document["day"])
-            self.crawler.stats.set_value("temporal/hubs", len(document["hubs"]))
+            self.crawler.stats.set_value("temporal/hubs", len(hubs))
 
     def _count(self, name: str) -> None:
         if self.crawler.stats:
             self.crawler.stats.inc_value(f"temporal/{name}")
+
+
+def _domains(spider: Spider | None) -> list[str]:
+    """Those that a spider keeps to; none: it goes anywhere."""
+    return [domain for domain in getattr(spider, "allowed_domains", None) or () if domain]
+
+
+def _is_of(url: str, domains: list[str]) -> bool:
+    # As Scrapy's filter does it: without the port.
+    return not domains or url_is_from_any_domain(f"//{urlsplit(url).hostname}", domains)
 
 
 def _asked(response: Response | None) -> Request | None:

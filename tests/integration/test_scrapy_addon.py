@@ -17,7 +17,8 @@ import pytest
 
 pytest.importorskip("scrapy", reason="the scrapy extra is not installed")
 
-from scrapy import Spider
+from scrapy import Request, Spider
+from scrapy.http import HtmlResponse
 from scrapy.utils.test import get_crawler
 
 from temporal_assets.crawl.hub_visits import HubVisits
@@ -298,6 +299,26 @@ def test_hubs_are_visited_while_a_new_policy_is_loaded(tmp_path: Path) -> None:
     (request,) = crawl._due()
     assert (request.meta[HUB], request.meta[TIER]) == ("https://news.example/new/", 2)
     assert request.priority == priority(2)
+
+
+def test_a_spider_visits_hubs_of_its_domains(tmp_path: Path) -> None:
+    doc = document()
+    doc["hubs"][0]["url"] = "https://news.example:8443/"
+    spider = Spider("one", allowed_domains=["News.example", "example.shop", None])
+    crawl = opened(tmp_path, spider, doc)
+    crawl._revisits = True
+    assert {request.meta[HUB] for request in crawl._due()} == {
+        "https://news.example:8443/",
+        "https://news.example/politics/",
+    }
+    assert crawl.crawler.stats is not None
+    assert crawl.crawler.stats.get_value("temporal/hubs") == 2
+    page = HtmlResponse("http://own.example/", request=Request("http://own.example/"))
+    other = "https://board.example/list?forum=2&sort=new"
+    # Without visits of its own it is a page, of which Scrapy's filter is asked.
+    assert crawl.get_processed_request(Request(other), page) is not None
+    own = Request("https://news.example/politics/")
+    assert crawl.get_processed_request(own, page) is None
 
 
 def test_errors_are_clear(tmp_path: Path) -> None:
