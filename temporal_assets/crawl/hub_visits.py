@@ -52,6 +52,10 @@ class HubVisits:
             self._asked[url] = now
         return [(url, self._tier[url]) for url in found]
 
+    def has_begun(self, url: str) -> bool:
+        """Whether a hub was asked for, now or once."""
+        return url in self._asked or url in self._visited
+
     def came(self, url: str, now: float) -> None:
         """The page of a hub has come."""
         if url in self._interval:

@@ -182,8 +182,8 @@ class PolicyMiddleware(BaseSpiderMiddleware):
         """What the policy says of a URL; None if it is not to be fetched."""
         decision = self.policy.match(url)
         self._count(f"reason/{decision.reason}")
-        if decision.hub in self._visits and self._revisits and not is_start:
-            self._count("links_to_hubs")  # they have visits of their own
+        if not is_start and self._has_visits(decision.hub):
+            self._count("links_to_hubs")
             return None
         is_wanted = decision.tier <= self._last_tier
         if not is_wanted and self._drops and not is_start:
@@ -191,6 +191,12 @@ class PolicyMiddleware(BaseSpiderMiddleware):
             return None
         self._count(f"requests/{decision.decision}" if is_wanted else "delayed")
         return decision
+
+    def _has_visits(self, hub: str | None) -> bool:
+        """Whether a page is visited as a hub: from time to time, or else once."""
+        if self._revisits:
+            return hub in self._visits
+        return hub is not None and self._visits.has_begun(hub)
 
     def _facts(self, url: str, decision: Decision) -> dict[str, Any]:
         page = self.policy.canonical(url)

@@ -119,6 +119,7 @@ def test_one_crawl_in_the_order_of_the_policy(repository: Path, tmp_path: Path) 
     ]
     assert [asked.index(hub) for hub in hubs] == sorted(asked.index(hub) for hub in hubs)
     assert asked[0] == hubs[0]
+    assert [asked.count(hub) for hub in hubs] == [1] * 4  # also where pages link them
     news = [url for url in asked if "/2025/" in url]
     assert len(news) == 3
     # Across sites: news before what may come later.
@@ -129,6 +130,7 @@ def test_one_crawl_in_the_order_of_the_policy(repository: Path, tmp_path: Path) 
     unwanted.add("http://shop.example/user/login?next=1")
     assert not unwanted & set(asked)
     assert stats["temporal/dropped"] == 3
+    assert stats["temporal/links_to_hubs"] == 1
     assert stats["temporal/seeds"] == 4
     assert stats["temporal/policy_day"] == "2025-05-01"
     assert stats["finish_reason"] == "finished"
@@ -319,6 +321,17 @@ def test_a_spider_visits_hubs_of_its_domains(tmp_path: Path) -> None:
     assert crawl.get_processed_request(Request(other), page) is not None
     own = Request("https://news.example/politics/")
     assert crawl.get_processed_request(own, page) is None
+
+
+def test_a_link_to_a_hub_without_visits_is_one_to_a_page(tmp_path: Path) -> None:
+    crawl = opened(tmp_path)
+    page = HtmlResponse("http://own.example/", request=Request("http://own.example/"))
+    link = Request("https://news.example/politics/")
+    assert crawl.get_processed_request(link, page) is not None
+    assert len(list(crawl._due())) == 4
+    assert crawl.get_processed_request(link, page) is None
+    crawl._visits.came(link.url, time.time())
+    assert crawl.get_processed_request(link, page) is None
 
 
 def test_errors_are_clear(tmp_path: Path) -> None:
