@@ -19,7 +19,8 @@ class PolicySource:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        self._stamp = self._look()
+        self.stamp = self._look()
+        """Of the policy that was read last, also if it could not be."""
         self.current = Policy.load(self.path)
 
     def reload(self) -> bool:
@@ -28,9 +29,9 @@ class PolicySource:
         A broken file is tried once, and again when it has changed.
         """
         stamp = self._look()
-        if stamp is None or stamp == self._stamp:
+        if stamp is None or stamp == self.stamp:
             return False
-        self._stamp = stamp
+        self.stamp = stamp
         self.current = Policy.load(self.path)
         return True
 

@@ -128,6 +128,7 @@ class PolicyMiddleware(BaseSpiderMiddleware):
         self._reload_seconds = settings.getfloat("TEMPORAL_RELOAD_SECONDS", 60.0)
         self._tick_seconds = settings.getfloat("TEMPORAL_TICK_SECONDS", 1.0)
         self._spider: Spider | None = None
+        self._kept: dict[str, Any] = {}
         self._visits = HubVisits({}, {})
         self._versions = Validators({})
         self._loops: list[Any] = []
@@ -247,7 +248,7 @@ class PolicyMiddleware(BaseSpiderMiddleware):
     def _opened(self, spider: Spider) -> None:
         self._spider = spider
         state = getattr(spider, "state", None)
-        kept = {} if state is None else state.setdefault(_STATE, {})
+        kept = self._kept = {} if state is None else state.setdefault(_STATE, {})
         self._visits = HubVisits(kept.setdefault("visited", {}), kept.setdefault("asked", {}))
         self._versions = Validators(kept.setdefault("versions", {}))
         self._use_policy()
@@ -309,7 +310,10 @@ class PolicyMiddleware(BaseSpiderMiddleware):
         allowed = _domains(self._spider)
         hubs = [hub for hub in document["hubs"] if _is_of(hub["url"], allowed)]
         self._visits.replace(hubs, self._factor)
-        self._versions.forget_others(frozenset(hub["url"] for hub in hubs))
+        if self._kept.get("policy") != self._source.stamp:
+            # A hub that has not changed shows links that the policy before had no use for.
+            self._versions.forget()
+            self._kept["policy"] = self._source.stamp
         logger.info("Crawl policy of %s, %d hubs", document["day"], len(hubs))
         if self.crawler.stats:
             self.crawler.stats.set_value("temporal/policy_day", document["day"])

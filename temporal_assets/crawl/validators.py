@@ -54,7 +54,6 @@ class Validators:
         else:
             self._kept.pop(url, None)
 
-    def forget_others(self, urls: frozenset[str]) -> None:
-        """Keep what is known of these URLs only."""
-        for gone in self._kept.keys() - urls:
-            del self._kept[gone]
+    def forget(self) -> None:
+        """Ask for every page as for the first time."""
+        self._kept.clear()

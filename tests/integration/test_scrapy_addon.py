@@ -18,7 +18,7 @@ import pytest
 pytest.importorskip("scrapy", reason="the scrapy extra is not installed")
 
 from scrapy import Request, Spider
-from scrapy.http import HtmlResponse
+from scrapy.http import HtmlResponse, Response
 from scrapy.utils.test import get_crawler
 
 from temporal_assets.crawl.hub_visits import HubVisits
@@ -334,6 +334,33 @@ def test_a_link_to_a_hub_without_visits_is_one_to_a_page(tmp_path: Path) -> None
     assert crawl.get_processed_request(link, page) is None
 
 
+def test_a_new_policy_is_asked_of_all_that_hubs_show(tmp_path: Path) -> None:
+    """Also of what has not changed; and where the crawl was stopped in between."""
+
+    def come(crawl: PolicyMiddleware) -> list[bool]:
+        """Visit all hubs; which of them were asked whether they have changed."""
+        crawl._visits.replace([{**hub, "interval_seconds": 0} for hub in document()["hubs"]])
+        visits = list(crawl._due())
+        for visit in visits:
+            crawl._received(Response(visit.url, headers={"ETag": '"1"'}), visit)
+        return ["If-None-Match" in visit.headers for visit in visits]
+
+    spider = Spider("one", state={})
+    crawl = opened(tmp_path, spider)
+    assert (come(crawl), come(crawl)) == ([False] * 4, [True] * 4)
+    for entry in (after := document())["sites"]:
+        entry["tier"] = 12
+    written(tmp_path, after)
+    assert crawl._source.reload()
+    crawl._use_policy()
+    assert (come(crawl), come(crawl)) == ([False] * 4, [True] * 4)
+    same = PolicyMiddleware.from_crawler(crawl.crawler)
+    same._opened(spider)
+    assert come(same) == [True] * 4
+    later = opened(tmp_path, spider)
+    assert come(later) == [False] * 4
+
+
 def test_errors_are_clear(tmp_path: Path) -> None:
     from scrapy.exceptions import NotConfigured
     from scrapy.settings import Settings
@@ -433,7 +460,7 @@ def test_versions_by_hand() -> None:
     versions.saw("a", 200, {})  # the server tells no longer
     assert kept == {}
     versions.saw("a", 200, {"ETag": '"3"'})
-    versions.forget_others(frozenset({"b"}))
+    versions.forget()
     assert kept == {}
 
 
