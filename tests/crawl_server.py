@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 Answer = Callable[[str], bytes | None]
-"""HTML of a URL (`http://host/path`), or None if there is no such page."""
+"""HTML of a URL (`http://host/path`), or None if there is no such page. Raises ConnectionError to
+hang up."""
 
 
 class Sites(ThreadingHTTPServer):
@@ -35,7 +36,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.server.asked.append(self.path)
-        page = self.server.answer(self.path)
+        try:
+            page = self.server.answer(self.path)
+        except ConnectionError:
+            self.close_connection = True
+            return
         body = page if page is not None else b"not here"
         version = f'"{hashlib.sha256(body).hexdigest()}"'
         if page is not None and self.headers["If-None-Match"] == version:

@@ -2,9 +2,9 @@
 
 Here: a small state machine over times that the caller gives. Not here: a clock, requests, Scrapy.
 
-A hub is *waiting* until its time, then *asked for* until its page comes; then it waits for its
-interval again. A page that never comes (an error, robots.txt, a lost queue) is asked for again
-after some intervals, so nothing has to report failures.
+A hub is *waiting* until its time, then *asked for* until the visit is over, with the page or an
+error; then it waits for its interval again. A page of which nothing is heard (a lost queue, a
+middleware that drops it) is asked for again after some intervals, so not all has to be reported.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from temporal_assets.policy.document import HubEntry
 
 _PATIENCE_INTERVALS: Final = 4.0
 _PATIENCE_SECONDS: Final = 3600.0
-"""A page that has not come after the longer of the two is lost. Slow crawls have long queues, and
-asking twice would make them longer."""
+"""A page of which nothing was heard after the longer of the two is lost. Slow crawls have long
+queues, and asking twice would make them longer."""
 
 
 class HubVisits:
     """The visits of all hubs of a policy.
 
-    Times are seconds of any clock. `visited`, when each page came last, and `asked` may be kept
-    with the crawl and given again.
+    Times are seconds of any clock. `visited`, when each visit was over last, and `asked` may
+    be kept with the crawl and given again.
     """
 
     def __init__(self, visited: dict[str, float], asked: dict[str, float]) -> None:
@@ -56,8 +56,8 @@ class HubVisits:
         """Whether a hub was asked for, now or once."""
         return url in self._asked or url in self._visited
 
-    def came(self, url: str, now: float) -> None:
-        """The page of a hub has come."""
+    def over(self, url: str, now: float) -> None:
+        """The page of a hub has come, or is known not to come."""
         if url in self._interval:
             self._asked.pop(url, None)
             self._visited[url] = now
@@ -70,6 +70,6 @@ class HubVisits:
         return now >= self._due(url)
 
     def _due(self, url: str) -> float:
-        """By the interval of now, whatever it was when the page came."""
+        """By the interval of now, whatever it was at the last visit."""
         visited = self._visited.get(url)
         return 0.0 if visited is None else visited + self._interval[url]

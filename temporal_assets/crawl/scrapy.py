@@ -60,6 +60,12 @@ IGNORE: Final = "temporal_ignore"
 _ORDER: Final = 950
 """Of the spider middleware: results pass it before the one that counts depth (900)."""
 
+_LAST_TO_FAIL: Final = 10
+"""Of the downloader middleware: what fails passes it after the one that tries again (550)."""
+
+visit_failed: Final = object()
+"""A signal: a hub could not be downloaded, or robots.txt forbids it."""
+
 _OLDEST: Final = (2, 16)
 
 _CONDITIONS: Final = frozenset(name.encode() for name in CONDITIONS)
@@ -84,6 +90,9 @@ class PolicyAddon:
         settings.setdefault_in_component_priority_dict(
             "SPIDER_MIDDLEWARES", PolicyMiddleware, _ORDER
         )
+        settings.setdefault_in_component_priority_dict(
+            "DOWNLOADER_MIDDLEWARES", FailedVisits, _LAST_TO_FAIL
+        )
         settings.set("REQUEST_FINGERPRINTER_CLASS", PageFingerprinter, "addon")
         if settings.getbool("TEMPORAL_CROSS_SITE", True):
             # Scrapy's own default honours priorities within a host only.
@@ -101,6 +110,23 @@ class PageFingerprinter(RequestFingerprinter):
         of_page = super().fingerprint(request.replace(url=meta[PAGE]))
         # Not that of the same URL in the place of another, in the filter or in Scrapy's cache.
         return hashlib.sha1(b"page " + of_page, usedforsecurity=False).digest()
+
+
+class FailedVisits:
+    """Says by `visit_failed` that a hub will not come: Scrapy has no signal for it."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._signals = crawler.signals
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> FailedVisits:
+        """Called by Scrapy."""
+        return cls(crawler)
+
+    def process_exception(self, request: Request, **_: Any) -> None:
+        """Called by Scrapy where nobody before wants to try again."""
+        if HUB in request.meta:
+            self._signals.send_catch_log(visit_failed, request=request)
 
 
 class PolicyMiddleware(BaseSpiderMiddleware):
@@ -136,6 +162,7 @@ class PolicyMiddleware(BaseSpiderMiddleware):
         crawler.signals.connect(self._closed, signals.spider_closed)
         crawler.signals.connect(self._idle, signals.spider_idle)
         crawler.signals.connect(self._received, signals.response_received)
+        crawler.signals.connect(self._failed, visit_failed)
         crawler.signals.connect(self._scheduled, signals.request_scheduled)
 
     @property
@@ -275,11 +302,15 @@ class PolicyMiddleware(BaseSpiderMiddleware):
         hub = request.meta.get(HUB)
         if hub is None:
             return
-        self._visits.came(hub, time.time())
+        self._visits.over(hub, time.time())
         said = {name: (response.headers.get(name) or b"").decode("latin-1") for name in VERSION}
         self._versions.saw(hub, response.status, said)
         if response.status == NOT_MODIFIED:
             self._count("not_modified")
+
+    def _failed(self, request: Request) -> None:
+        self._count("failed_visits")
+        self._visits.over(request.meta[HUB], time.time())
 
     def _visit(self) -> None:
         engine = self.crawler.engine

@@ -265,6 +265,35 @@ def test_hubs_are_visited_again_and_a_new_policy_is_followed(
     assert stats["finish_reason"] == "closespider_timeout"
 
 
+def test_a_hub_that_fails_is_visited_at_its_interval(repository: Path, tmp_path: Path) -> None:
+    """With all attempts of a visit together; and where robots.txt forbids it."""
+    policy = written(tmp_path, document())
+
+    def failing(url: str) -> bytes | None:
+        if url == "http://news.example/politics/":
+            raise ConnectionAbortedError
+        if url == "http://board.example/robots.txt":
+            return b"User-agent: *\nDisallow: /"
+        return answer(url)
+
+    settings = {
+        **COMMON,
+        "TEMPORAL_POLICY": str(policy),
+        "TEMPORAL_INTERVAL_FACTOR": 0.001,
+        "CLOSESPIDER_TIMEOUT": 4,
+        "LOG_LEVEL": "CRITICAL",
+        "RETRY_TIMES": 1,
+        "ROBOTSTXT_OBEY": True,
+    }
+    with served(failing) as sites:
+        stats = run(repository, sites, settings)
+    asked = Counter(sites.asked)
+    # Every 0.3 seconds for four, twice each; a connection that was in use is tried once more.
+    assert 6 <= asked["http://news.example/politics/"] <= 60
+    assert asked["http://board.example/list?forum=2&sort=new"] == 0
+    assert stats["temporal/failed_visits"] >= 3
+
+
 def test_a_stopped_crawl_goes_on(repository: Path, tmp_path: Path) -> None:
     policy = written(tmp_path, document())
     settings = {
@@ -330,7 +359,7 @@ def test_a_link_to_a_hub_without_visits_is_one_to_a_page(tmp_path: Path) -> None
     assert crawl.get_processed_request(link, page) is not None
     assert len(list(crawl._due())) == 4
     assert crawl.get_processed_request(link, page) is None
-    crawl._visits.came(link.url, time.time())
+    crawl._visits.over(link.url, time.time())
     assert crawl.get_processed_request(link, page) is None
 
 
@@ -406,7 +435,7 @@ def test_visits_by_hand() -> None:
     visits.replace([hub("b", 100, 2), hub("a", 1000, 1)])
     assert visits.take(0) == [("a", 1), ("b", 2)]
     assert visits.take(1) == []  # asked for
-    visits.came("b", 10)
+    visits.over("b", 10)
     assert visits.take(109) == []
     assert visits.take(110) == [("b", 2)]
     assert visits.take(3601) == []
@@ -414,8 +443,8 @@ def test_visits_by_hand() -> None:
     assert visits.take(4001) == [("a", 1)]  # lost as well
     visits.replace([hub("c", 50, 1)], factor=2)
     assert visits.take(5000) == [("c", 1)]
-    visits.came("c", 5000)
-    visits.came("b", 5000)  # no longer a hub
+    visits.over("c", 5000)
+    visits.over("b", 5000)  # no longer a hub
     assert visits.take(5099) == []
     assert visits.take(5100) == [("c", 1)]
 
@@ -424,7 +453,7 @@ def test_a_new_interval_counts_from_the_last_visit() -> None:
     visits = HubVisits({}, {})
     visits.replace([hub("a", 604_800, 1)])
     assert visits.take(0) == [("a", 1)]
-    visits.came("a", 0)
+    visits.over("a", 0)
     visits.replace([hub("a", 300, 1)])
     assert visits.take(299) == []
     assert visits.take(300) == [("a", 1)]
