@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -153,6 +153,11 @@ class PolicyMiddleware(BaseSpiderMiddleware):
         self._scheme = settings.get("TEMPORAL_SCHEME")
         self._reload_seconds = settings.getfloat("TEMPORAL_RELOAD_SECONDS", 60.0)
         self._tick_seconds = settings.getfloat("TEMPORAL_TICK_SECONDS", 1.0)
+        if self._revisits and not self._tick_seconds > 0:
+            raise PolicyError(
+                f"TEMPORAL_TICK_SECONDS is {self._tick_seconds:g}; hubs that are due are looked for"
+                " every so many seconds, 1 by default (or TEMPORAL_REVISIT = False)"
+            )
         self._spider: Spider | None = None
         self._kept: dict[str, Any] = {}
         self._visits = HubVisits({}, {})
@@ -284,8 +289,8 @@ class PolicyMiddleware(BaseSpiderMiddleware):
         if self._reload_seconds > 0:
             self._repeat(self._reload, self._reload_seconds)
 
-    def _repeat(self, function: Any, seconds: float) -> None:
-        loop = create_looping_call(function)
+    def _repeat(self, function: Callable[[], None], seconds: float) -> None:
+        loop = create_looping_call(_logged(function))
         loop.start(seconds, now=False)
         self._loops.append(loop)
 
@@ -353,6 +358,18 @@ class PolicyMiddleware(BaseSpiderMiddleware):
     def _count(self, name: str) -> None:
         if self.crawler.stats:
             self.crawler.stats.inc_value(f"temporal/{name}")
+
+
+def _logged(function: Callable[[], None]) -> Callable[[], None]:
+    """What fails now may work the next time; a loop ends for good with what it lets through."""
+
+    def call() -> None:
+        try:
+            function()
+        except Exception:
+            logger.exception("The crawl goes on; this is tried again")
+
+    return call
 
 
 def _domains(spider: Spider | None) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import json
 import os
@@ -390,6 +391,28 @@ def test_a_new_policy_is_asked_of_all_that_hubs_show(tmp_path: Path) -> None:
     assert come(later) == [False] * 4
 
 
+def test_an_error_of_one_look_does_not_end_the_visits(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    crawl = opened(tmp_path)
+    looks = 0
+
+    def look() -> None:
+        nonlocal looks
+        looks += 1
+        if looks < 3:
+            raise OSError("the disk is full")
+
+    async def watched() -> None:
+        crawl._repeat(look, 0.01)
+        while looks < 4:
+            await asyncio.sleep(0.01)
+        crawl._closed()
+
+    asyncio.run(asyncio.wait_for(watched(), 10))
+    assert caplog.text.count("OSError: the disk is full") == 2
+
+
 def test_errors_are_clear(tmp_path: Path) -> None:
     from scrapy.exceptions import NotConfigured
     from scrapy.settings import Settings
@@ -404,6 +427,9 @@ def test_errors_are_clear(tmp_path: Path) -> None:
     policy = written(tmp_path, document())
     with pytest.raises(PolicyError, match="TEMPORAL_FETCH is 'soon'"):
         built(TEMPORAL_POLICY=str(policy), TEMPORAL_FETCH="soon")
+    for seconds in ("0", "-1", "nan"):
+        with pytest.raises(PolicyError, match=f"TEMPORAL_TICK_SECONDS is {seconds};"):
+            built(TEMPORAL_POLICY=str(policy), TEMPORAL_TICK_SECONDS=seconds)
     newer = json.loads(policy.read_text("utf-8")) | {"version": 2}
     policy.write_text(json.dumps(newer), "utf-8")
     with pytest.raises(NewerPolicy, match="install a newer temporal-assets"):
