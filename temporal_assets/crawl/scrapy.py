@@ -71,6 +71,9 @@ _OLDEST: Final = (2, 16)
 _CONDITIONS: Final = frozenset(name.encode() for name in CONDITIONS)
 """As Scrapy names headers."""
 
+_UNCACHED: Final = {"dont_cache": True}
+"""In `Request.meta` of visits to hubs: Scrapy's cache serves what it has for ever by default."""
+
 _STATE: Final = "temporal_hubs"
 """In `spider.state`, which Scrapy keeps in JOBDIR."""
 
@@ -268,7 +271,7 @@ class PolicyMiddleware(BaseSpiderMiddleware):
                 priority=priority(tier),
                 dont_filter=True,
                 headers=self._versions.headers(url) if self._asks_for_changes else None,
-                meta={HUB: url, TIER: tier, REASON: "hub"},
+                meta={HUB: url, TIER: tier, REASON: "hub"} | _UNCACHED,
             )
 
     def _address(self, url: str) -> str:
@@ -406,7 +409,8 @@ def _as_link(request: Request) -> Request:
     The server would compare it with the version of the hub: what is older had "not changed".
     """
     headers = {name: said for name, said in request.headers.items() if name not in _CONDITIONS}
-    meta = {name: said for name, said in request.meta.items() if name != HUB}
+    of_visit = {HUB} | _UNCACHED.keys()
+    meta = {name: said for name, said in request.meta.items() if name not in of_visit}
     return request.replace(headers=headers, meta=meta)
 
 

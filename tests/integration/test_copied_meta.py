@@ -63,6 +63,7 @@ def test_a_link_with_the_meta_of_a_visit_is_no_visit(
     link = crawl.get_processed_request(Request(NEWS, meta=hub.meta | extra), hub)
     assert link is not None
     assert HUB not in link.meta
+    assert "dont_cache" not in link.meta
     assert hub.meta[HUB]
 
 

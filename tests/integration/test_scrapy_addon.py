@@ -266,6 +266,28 @@ def test_hubs_are_visited_again_and_a_new_policy_is_followed(
     assert stats["finish_reason"] == "closespider_timeout"
 
 
+def test_visits_do_not_come_from_the_cache(repository: Path, tmp_path: Path) -> None:
+    policy = written(tmp_path, document())
+    settings = {
+        **COMMON,
+        "TEMPORAL_POLICY": str(policy),
+        "TEMPORAL_INTERVAL_FACTOR": 0.001,
+        "CLOSESPIDER_TIMEOUT": 3,
+        "HTTPCACHE_ENABLED": True,
+        "HTTPCACHE_DIR": str(tmp_path / "cache"),
+    }
+    with served(answer) as sites:
+        first = run(repository, sites, settings)
+        visits = Counter(sites.asked)
+        second = run(repository, sites, settings)
+    assert visits["http://news.example/politics/"] >= 3
+    assert "httpcache/hit" not in first
+    # Pages do.
+    asked = Counter(sites.asked)
+    assert asked["http://news.example/politics/2025/06/01/a-b.html"] == 1
+    assert second["httpcache/hit"] > 0
+
+
 def test_a_hub_that_fails_is_visited_at_its_interval(repository: Path, tmp_path: Path) -> None:
     """With all attempts of a visit together; and where robots.txt forbids it."""
     policy = written(tmp_path, document())
