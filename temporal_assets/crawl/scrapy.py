@@ -35,6 +35,7 @@ from temporal_assets.crawl.validators import CONDITIONS, NOT_MODIFIED, VERSION, 
 from temporal_assets.policy import Decision, Policy, PolicyError
 from temporal_assets.policy.document import SKIP_TIER
 from temporal_assets.policy.exports.scrapy import priority
+from temporal_assets.policy.kernels import NO_PAGE, REASONS
 
 logger = logging.getLogger(__name__)
 
@@ -73,6 +74,9 @@ _CONDITIONS: Final = frozenset(name.encode() for name in CONDITIONS)
 
 _UNCACHED: Final = {"dont_cache": True}
 """In `Request.meta` of visits to hubs: Scrapy's cache serves what it has for ever by default."""
+
+_NO_PAGE: Final = REASONS[NO_PAGE]
+"""Not to be put off but dropped: pages link files of the machine (`file:`) as well."""
 
 _STATE: Final = "temporal_hubs"
 """In `spider.state`, which Scrapy keeps in JOBDIR."""
@@ -222,7 +226,8 @@ class PolicyMiddleware(BaseSpiderMiddleware):
             self._count("links_to_hubs")
             return None
         is_wanted = decision.tier <= self._last_tier
-        if not is_wanted and self._drops and not is_start:
+        drops = self._drops or decision.reason == _NO_PAGE
+        if not is_wanted and drops and not is_start:
             self._count("dropped")
             return None
         self._count(f"requests/{decision.decision}" if is_wanted else "delayed")

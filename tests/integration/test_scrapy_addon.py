@@ -435,6 +435,18 @@ def test_an_error_of_one_look_does_not_end_the_visits(
     assert caplog.text.count("OSError: the disk is full") == 2
 
 
+def test_what_is_no_page_is_not_put_off(tmp_path: Path) -> None:
+    crawl = opened(tmp_path, TEMPORAL_OFF_POLICY="delay")
+    page = HtmlResponse("http://own.example/", request=Request("http://own.example/"))
+    late = crawl.get_processed_request(Request("http://unknown.example/"), page)
+    assert late is not None
+    assert late.priority == 0
+    for url in ("file:///etc/passwd", "data:,x", "ftp://news.example/politics/"):
+        assert crawl.get_processed_request(Request(url), page) is None
+    own = Request("file:///home/anna/list.html")
+    assert crawl.get_processed_request(own, None) is not None
+
+
 def test_errors_are_clear(tmp_path: Path) -> None:
     from scrapy.exceptions import NotConfigured
     from scrapy.settings import Settings
