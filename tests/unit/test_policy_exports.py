@@ -224,13 +224,20 @@ def test_urlfrontier(policy: Policy, doc: Document) -> None:
 # ----------------------------------------------------------------------------------- Heritrix
 
 
+def heritrix_surts(text: str) -> list[str]:
+    """SurtPrefixSet.importFromMixed: `+` and a prefix, kept in lower case; other lines are URLs."""
+    lines = text.splitlines()
+    assert [line for line in lines if not line.startswith("+")] == []
+    return [line.removeprefix("+").lower() for line in lines]
+
+
 def heritrix_scope(files: Files, url: str) -> bool:
     """REJECT all, ACCEPT by SURT prefix, REJECT by a list that the whole URL must match."""
     parts = urlsplit(url)
     host = ",".join(reversed((parts.hostname or "").split("."))) + ","
     port = f":{parts.port}" if parts.port else ""
     own = f"http://({host}{port}){parts.path}" + (f"?{parts.query}" if parts.query else "")
-    accepted = any(own.startswith(line) for line in files["surts.txt"].splitlines())
+    accepted = any(own.lower().startswith(surt) for surt in heritrix_surts(files["surts.txt"]))
     return accepted and not any(
         re.fullmatch(line, url) for line in files["reject-regex.txt"].splitlines()
     )
@@ -239,18 +246,28 @@ def heritrix_scope(files: Files, url: str) -> bool:
 def test_heritrix(policy: Policy, doc: Document) -> None:
     files = TARGETS["heritrix"](doc)
     check(policy, WITHOUT_PORTS, lambda url: heritrix_scope(files, url))
-    assert files["news-surts.txt"].splitlines() == [
-        surt(entry["prefix"]) for entry in doc["prefixes"]
-    ]
-    assert {"http://(example,board,)/t.php?", "http://(example,news,)/politics/"} <= set(
-        files["news-surts.txt"].splitlines()
-    )
+    news = heritrix_surts(files["news-surts.txt"])
+    assert news == [surt(entry["prefix"]) for entry in doc["prefixes"]]
+    assert {"http://(example,board,)/t.php?", "http://(example,news,)/politics/"} <= set(news)
     precedence = [line.split(" ") for line in files["precedence.txt"].splitlines()]
     assert [(url, int(number)) for url, number in precedence] == [
         (url, policy.match(url).tier) for url in hubs_in_order(policy)
     ]
     assert all(int(number) > 0 for _, number in precedence)  # 0 means the default
     assert files["action/hubs.force"].splitlines()[0] == "F+ https://news.example/"
+
+
+def test_the_documented_scope_of_heritrix_can_be_read(repository: Path) -> None:
+    """As XML, with prerequisites (`dns:`) accepted whatever the rules before say."""
+    text = (repository / "docs" / "crawlers" / "heritrix.md").read_text("utf-8")
+    (beans,) = re.findall(r"```xml\n(.*?)```", text, re.DOTALL)
+    classes = [bean.get("class", "") for bean in ET.fromstring(f"<list>{beans}</list>")]  # noqa: S314 - we wrote it
+    assert [name.rpartition(".")[2] for name in classes] == [
+        "RejectDecideRule",
+        "SurtPrefixedDecideRule",
+        "MatchesListRegexDecideRule",
+        "PrerequisiteAcceptDecideRule",
+    ]
 
 
 def test_surts_by_hand() -> None:

@@ -1,7 +1,8 @@
 """Heritrix 3: seeds, SURT prefixes for the scope, expressions to reject, precedence, action files.
 
 SURT prefixes count http as https. A prefix that ends in `,)/` holds one host, one that ends in `,`
-the hosts below as well; folders end in `/`, or the last word would be cut off.
+the hosts below as well; folders end in `/`, or those with longer names would be held too. In a
+file a prefix stands behind `+`: Heritrix takes other lines for plain URLs, and converts them.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ def files(document: Document) -> dict[str, str]:
     hubs = by_rank(document)
     return {
         "seeds.txt": "".join(f"{hub['url']}\n" for hub in hubs),
-        "surts.txt": "".join(f"{surt}\n" for surt in _scope(document)),
-        "news-surts.txt": "".join(f"{surt}\n" for surt in _news(document)),
+        "surts.txt": "".join(f"+{surt}\n" for surt in _scope(document)),
+        "news-surts.txt": "".join(f"+{surt}\n" for surt in _news(document)),
         "reject-regex.txt": "".join(f"{_whole(e)}\n" for e in denied(document)),
         "precedence.txt": "".join(f"{hub['url']} {hub['tier']}\n" for hub in hubs),
         "action/hubs.force": "".join(f"F+ {hub['url']}\n" for hub in hubs),
