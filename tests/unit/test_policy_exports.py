@@ -318,8 +318,23 @@ def test_scrapy(policy: Policy, doc: Document) -> None:
     assert start[0] == {"url": "https://news.example/", "priority": 15, "interval_seconds": 1200}
     (junk,) = json.loads(files["duplicate-url-discarder.json"])
     assert junk["processor"] == "queryRemoval"
-    assert "phpsessid" in junk["args"]
+    assert {"phpsessid", "PHPSESSID", "ASP.NET_SessionId"} <= set(junk["args"])
     assert not any("*" in key for key in junk["args"])
+
+
+def junk_keys(doc: Document, **urls: list[str]) -> set[str]:
+    changed: Document = {**doc, "urls": {**doc["urls"], **urls}}  # type: ignore[typeddict-item]
+    (junk,) = json.loads(TARGETS["scrapy"](changed)["duplicate-url-discarder.json"])
+    return set(junk["args"])
+
+
+def test_query_keys_that_tell_pages_apart_are_not_removed_by_scrapy(doc: Document) -> None:
+    every = junk_keys(doc)
+    assert not every & {"sid", "SID"}  # `sid=1234` is the number of a story
+    assert every - junk_keys(doc, kept_keys=["Session*", "GCLID"]) == {
+        *("session_id", "SESSION_ID", "sessionid", "SESSIONID", "gclid", "GCLID")
+    }
+    assert junk_keys(doc, dropped_keys=["Visit", "v*"]) == {"Visit", "visit", "VISIT"}
 
 
 # ------------------------------------------------------------------- plain text and the sitemap

@@ -37,6 +37,20 @@ def test_scrapy_extracts_the_links_that_match_wants(policy: Policy) -> None:
     assert found < set(URLS)
 
 
+def test_junk_keys_are_removed_as_match_removes_them(policy: Policy) -> None:
+    w3lib = pytest.importorskip("w3lib.url", reason="the scrapy extra is not installed")
+    (junk,) = json.loads(TARGETS["scrapy"](policy.document)["duplicate-url-discarder.json"])
+    for query in ("sid=1234&a=1", "PHPSESSID=ab12&a=1", "ASP.NET_SessionId=x&gclid=y&a=1", "a=1"):
+        url = f"https://news.example/x?{query}"
+        # As the processor `queryRemoval` calls it.
+        left = w3lib.url_query_cleaner(
+            url, junk["args"], remove=True, unique=False, keep_fragments=True
+        )
+        assert policy.canonical(left) == policy.canonical(url)
+        keys = [field.partition("=")[0] for field in left.partition("?")[2].split("&")]
+        assert keys == (["sid", "a"] if "sid=" in query else ["a"])
+
+
 def test_url_matcher_finds_the_rule_of_the_tier(
     policy: Policy, monkeypatch: pytest.MonkeyPatch
 ) -> None:

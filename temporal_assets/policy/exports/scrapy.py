@@ -8,9 +8,17 @@ absolute URL.
 from __future__ import annotations
 
 import json
+from typing import Final
 
+from temporal_assets.logs.urls import UrlRules
 from temporal_assets.policy.document import SKIP_TIER, Document
 from temporal_assets.policy.exports.rules import allowed, by_rank, denied, rules
+
+_MIXED: Final = "ASP.NET_SessionId"
+"""How servers write it: neither in small letters nor in capitals."""
+
+_NUMBER: Final = "1"
+"""What `sid` is kept for: to some it is the number of a story."""
 
 
 def files(document: Document) -> dict[str, str]:
@@ -41,13 +49,19 @@ def priority(tier: int) -> int:
 
 
 def _junk_keys(document: Document) -> list[dict[str, object]]:
-    """Query keys that make no other page; names with a wildcard have no form there."""
-    keys = set(document["urls"]["dropped_keys"]) - set(document["urls"]["kept_keys"])
+    """Query keys that make no other page, whatever they hold.
+
+    Keys are compared by letter there, and names with a wildcard have no form.
+    """
+    urls = document["urls"]
+    rules = UrlRules(urls["scheme"], frozenset(urls["dropped_keys"]), frozenset(urls["kept_keys"]))
+    named = [key for key in urls["dropped_keys"] if not key.endswith("*")]
+    spelled = {_MIXED, *(form for key in named for form in (key, key.lower(), key.upper()))}
     return [
         {
             "order": 100,
             "processor": "queryRemoval",
             "urlPattern": {"include": []},
-            "args": sorted(key for key in keys if not key.endswith("*")),
+            "args": sorted(key for key in spelled if rules.drops(key, _NUMBER)),
         }
     ]
