@@ -1,7 +1,7 @@
 """Links given as a table: CSV (also gzip) or Parquet with a source and a target each.
 
 Columns are found by name (`source`, `from` or `referrer`; `target` or `to`; `nofollow`), else they
-are the first two. A CSV file whose first line holds two URLs has no header.
+are the first two of the others. A CSV file whose first line holds two URLs has no header.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def read_edges(path: Path, builder: MirrorBuilder) -> None:
 
     Raises `BadLinks` where there are no two columns.
     """
-    rows = _parquet(path) if path.suffix == ".parquet" else _csv(path)
+    rows = _parquet(path) if _ends(path, ".parquet") else _csv(path)
     read = 0
     try:
         for source, target, nofollow in rows:
@@ -56,11 +56,15 @@ def link_columns(file: pq.ParquetFile) -> tuple[int, int, int | None]:
     """As `places`, of a Parquet file."""
     names = file.schema_arrow.names
     if len(names) < 2:
-        raise BadLinks(
-            "a table of links has a source and a target, and this one has one column"
-            f" ({', '.join(names)})"
-        )
+        raise _no_links(names)
     return places(names)
+
+
+def _no_links(names: Sequence[str]) -> BadLinks:
+    count = "one column" if len(names) == 1 else f"{len(names)} columns"
+    return BadLinks(
+        f"a table of links has a source and a target, and this one has {count} ({', '.join(names)})"
+    )
 
 
 def _parquet(path: Path) -> Iterator[Row]:
@@ -77,7 +81,7 @@ def _parquet(path: Path) -> Iterator[Row]:
 
 def _csv(path: Path) -> Iterator[Row]:
     with _opened(path) as file:
-        rows = csv.reader(file, delimiter="\t" if ".tsv" in path.suffixes else ",")
+        rows = csv.reader(file, delimiter="\t" if _ends(path, ".tsv", ".tsv.gz") else ",")
         head = next(filter(None, rows), None)
         if head is None:
             return
@@ -90,10 +94,16 @@ def _csv(path: Path) -> Iterator[Row]:
             yield _row(row, source, target, nofollow)
 
 
+def _ends(path: Path, *ends: str) -> bool:
+    """Whether a name ends so, in any case: as `sources` tells files apart."""
+    return path.name.lower().endswith(ends)
+
+
 def _opened(path: Path) -> IO[str]:
-    if path.suffix == ".gz":
-        return gzip.open(path, "rt", encoding="utf-8", errors="replace", newline="")
-    return path.open(encoding="utf-8", errors="replace", newline="")
+    # Spreadsheets begin what they export with a byte order mark.
+    if _ends(path, ".gz"):
+        return gzip.open(path, "rt", encoding="utf-8-sig", errors="replace", newline="")
+    return path.open(encoding="utf-8-sig", errors="replace", newline="")
 
 
 def _row(row: Sequence[str], source: int, target: int, nofollow: int | None) -> Row:
@@ -104,8 +114,17 @@ def _row(row: Sequence[str], source: int, target: int, nofollow: int | None) -> 
 
 
 def places(names: Sequence[str]) -> tuple[int, int, int | None]:
-    """Which columns are source, target and nofollow."""
+    """Which columns are source, target and nofollow; raises `BadLinks` where an end has none."""
     lower = [name.strip().lower() for name in names]
-    source = next((lower.index(name) for name in _SOURCE if name in lower), 0)
-    target = next((lower.index(name) for name in _TARGET if name in lower), 1)
-    return source, target, lower.index(_NOFOLLOW) if _NOFOLLOW in lower else None
+    source, target, nofollow = (
+        next((lower.index(name) for name in known if name in lower), None)
+        for known in (_SOURCE, _TARGET, (_NOFOLLOW,))
+    )
+    # Of two at least: the first line may be a title, and have fewer than those below.
+    columns = range(max(2, len(lower)))
+    others = (i for i in columns if i not in (source, target, nofollow))
+    source = next(others, None) if source is None else source
+    target = next(others, None) if target is None else target
+    if source is None or target is None:
+        raise _no_links(names)
+    return source, target, nofollow

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from temporal_assets.crawl import mirror as mirrors
+from temporal_assets.crawl.edge_list import BadLinks
 from temporal_assets.crawl.html_links import absolute, html_links
 from temporal_assets.crawl.http_body import UnknownEncoding, page_bytes
 from temporal_assets.crawl.mirror import FOLDER, MirrorBuilder, NoMirror, load, save
@@ -198,6 +199,55 @@ def test_blank_lines_before_the_header_of_links(tmp_path):
     path = tmp_path / "links.csv"
     path.write_text("\n\ntarget,source\nhttp://a.example/x,http://a.example/\n")
     assert links_of(mirror_of(path)) == {("https://a.example/", "https://a.example/x", False)}
+
+
+LINK = {("https://a.example/", "https://a.example/x", False)}
+
+
+@pytest.mark.parametrize("name", ["l.csv", "L.CSV", "l.tsv", "L.TSV", "L.TSV.GZ", "l.Csv.Gz"])
+def test_links_are_read_whatever_the_case_of_their_name(tmp_path, name):
+    row = "\t".join if ".tsv" in name.lower() else ",".join
+    rows = [row(("source", "target")), row(("http://a.example/", "http://a.example/x"))]
+    content = "\n".join(rows).encode()
+    (tmp_path / name).write_bytes(gzip.compress(content) if name[-1] in "zZ" else content)
+    assert links_of(mirror_of(tmp_path / name)) == LINK
+
+
+def test_a_parquet_table_of_links_may_be_named_in_capitals(tmp_path):
+    ends = {"source": ["https://a.example/"], "target": ["https://a.example/x"]}
+    pq.write_table(pa.table(ends), tmp_path / "L.PARQUET")
+    assert links_of(mirror_of(tmp_path)) == LINK
+
+
+@pytest.mark.parametrize(
+    ("head", "row"),
+    [
+        ("\ufefftarget,source", "/x,/"),
+        ("\ufeffhttp://a.example/,http://a.example/x", ""),
+        ("page,from", "/x,/"),
+        ("to,page", "/x,/"),
+        ("page,to", "/,/x"),
+        ("from,page", "/,/x"),
+        ("one,other", "/,/x"),
+        ("nofollow,to,page", "0,/x,/"),
+        ("nofollow,one,other", "0,/,/x"),
+        ("Links of a site", "/,/x"),
+    ],
+)
+@pytest.mark.parametrize("packed", [False, True])
+def test_the_unknown_end_of_a_link_is_another_column(tmp_path, head, row, packed):
+    content = f"{head}\n{row.replace('/', 'http://a.example/')}\n".encode()
+    path = tmp_path / ("links.csv.gz" if packed else "links.csv")
+    path.write_bytes(gzip.compress(content) if packed else content)
+    assert links_of(mirror_of(path)) == LINK
+
+
+@pytest.mark.parametrize("head", ["from,nofollow", "nofollow,to", "nofollow,page"])
+def test_a_table_with_one_end_of_links_is_refused(tmp_path, head):
+    path = tmp_path / "links.csv"
+    path.write_text(f"{head}\nhttp://a.example/,http://a.example/x\n")
+    with pytest.raises(BadLinks, match=rf"this one has 2 columns \({head.replace(',', ', ')}\)"):
+        mirror_of(path)
 
 
 def _archives():
