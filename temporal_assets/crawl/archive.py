@@ -13,6 +13,7 @@ import datetime as dt
 import hashlib
 import io
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -24,6 +25,9 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 INDEX: Final = "index.jsonl"
+
+_OURS: Final = re.compile(r"pages-([0-9]+)\.warc\.gz")
+"""Names of files of runs. Others in the folder (`pages-old.warc.gz`) are not counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,8 @@ class Archive:
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        number = 1 + max((int(p.name[6:11]) for p in folder.glob("pages-*.warc.gz")), default=0)
+        ours = filter(None, (_OURS.fullmatch(path.name) for path in folder.iterdir()))
+        number = 1 + max((int(name[1]) for name in ours), default=0)
         self._path = folder / f"pages-{number:05}.warc.gz"
         self._file = self._path.open("xb")
         self._index = (folder / INDEX).open("a", encoding="utf-8")

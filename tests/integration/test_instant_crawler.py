@@ -31,6 +31,7 @@ pytest.importorskip("warcio", reason="the scrapy extra is not installed")
 
 from benchmarks.demo_over_time import DemoOverTime, read
 from benchmarks.demo_policy import learn
+from temporal_assets.crawl.archive import Archive
 from temporal_assets.demo import DemoOptions
 from temporal_assets.policy.assemble import (
     HUBS,
@@ -224,6 +225,14 @@ def test_an_archive_grows_over_runs(repository: Path, tmp_path: Path) -> None:
         bodies = [r.content_stream().read() for r in responses]
     digests = [line["digest"] for line in index if line["file"] == "pages-00002.warc.gz"]
     assert [f"sha256:{hashlib.sha256(body).hexdigest()}" for body in bodies] == digests
+
+
+def test_other_archives_in_the_folder_have_no_number(tmp_path: Path) -> None:
+    for name in ("pages-old.warc.gz", "pages-00002.warc.gz.bak", "pages-00007.warc.gz"):
+        (tmp_path / name).touch()
+    for _ in range(2):
+        Archive(tmp_path).close()
+    assert {"pages-00008.warc.gz", "pages-00009.warc.gz"} < {p.name for p in tmp_path.iterdir()}
 
 
 COMMAND = [sys.executable, "-m", "temporal_assets", "crawl", "--contact", "us@news.example"]
