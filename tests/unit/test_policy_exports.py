@@ -147,6 +147,19 @@ def test_nutch(policy: Policy, doc: Document) -> None:
     ]
 
 
+def test_bounds_of_hosts_lie_within_those_that_are_documented(
+    doc: Document, repository: Path
+) -> None:
+    """AdaptiveFetchSchedule takes no bound that equals the one of all hosts."""
+    text = (repository / "docs" / "crawlers" / "nutch.md").read_text("utf-8")
+    told = dict(re.findall(r"adaptive\.(m.._interval)</name><value>([0-9.]+)<", text))
+    least, most = float(told.get("min_interval", 60)), float(told.get("max_interval", 365 * 86_400))
+    lines = TARGETS["nutch"](doc)["conf/adaptive-host-specific-intervals.txt"].splitlines()
+    for line in lines:
+        shortest, longest = map(float, line.split()[1:])
+        assert least < shortest <= longest < most, line
+
+
 def test_a_host_is_never_visited_less_often_than_at_most(doc: Document) -> None:
     """`hubs.longest_hours` may be more than the month that Nutch takes for the longest interval."""
     month = 30 * 86_400
