@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 Answer = Callable[[str], bytes | None]
-"""HTML of a URL (`http://host/path`), or None if there is no such page. Raises ConnectionError to
-hang up."""
+"""HTML or JSON of a URL (`http://host/path`), or None if there is no such page. Raises
+ConnectionError to hang up."""
 
 
 class Sites(ThreadingHTTPServer):
@@ -51,14 +51,19 @@ class _Handler(BaseHTTPRequestHandler):
             return
         self.send_response(200 if page is not None else 404)
         self.send_header("ETag", version)
-        is_text = self.path.endswith("robots.txt")
-        self.send_header("Content-Type", "text/plain" if is_text else "text/html; charset=utf-8")
+        self.send_header("Content-Type", _kind(self.path, body))
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
 
     def log_message(self, *arguments: object) -> None:
         pass
+
+
+def _kind(path: str, body: bytes) -> str:
+    if path.endswith("robots.txt"):
+        return "text/plain"
+    return "application/json" if body.startswith(b"{") else "text/html; charset=utf-8"
 
 
 @contextmanager

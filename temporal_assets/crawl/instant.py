@@ -17,7 +17,7 @@ from typing import Any, Final
 from filelock import FileLock, Timeout
 from scrapy import Request, Spider
 from scrapy.crawler import CrawlerProcess
-from scrapy.http import Response, TextResponse
+from scrapy.http import HtmlResponse, Response
 from scrapy.linkextractors import LinkExtractor
 
 from temporal_assets import __version__
@@ -74,7 +74,7 @@ class InstantSpider(Spider):
             reason=meta.get(REASON),
             hub=meta.get(HUB),
         )
-        if isinstance(response, TextResponse):
+        if isinstance(response, HtmlResponse):  # JSON is text as well, and has none
             for link in self._links.extract_links(response):
                 yield Request(link.url)
 

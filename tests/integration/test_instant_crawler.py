@@ -235,6 +235,20 @@ def test_other_archives_in_the_folder_have_no_number(tmp_path: Path) -> None:
     assert {"pages-00008.warc.gz", "pages-00009.warc.gz"} < {p.name for p in tmp_path.iterdir()}
 
 
+def test_only_html_is_followed(repository: Path, tmp_path: Path) -> None:
+    (tmp_path / "policy.json").write_text(as_text(document()), "utf-8")
+    settings = {
+        **{name: value for name, value in COMMON.items() if name != "ADDONS"},
+        "TEMPORAL_POLICY": str(tmp_path / "policy.json"),
+        "TEMPORAL_REVISIT": False,
+        "FOLDER": str(tmp_path / "archive"),
+    }
+    with served(lambda url: b'{"next": "<a href=/politics/x>x</a>"}') as sites:
+        stats = run(repository, sites, settings, "instant")
+    assert not [name for name in stats if name.startswith("spider_exceptions")]
+    assert len(archived(tmp_path / "archive")) == 4
+
+
 COMMAND = [sys.executable, "-m", "temporal_assets", "crawl", "--contact", "us@news.example"]
 
 
