@@ -9,7 +9,7 @@ when hubs are due (`hub_visits`), the files (`archive`).
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -19,12 +19,15 @@ from scrapy import Request, Spider
 from scrapy.crawler import CrawlerProcess
 from scrapy.http import HtmlResponse, Response
 from scrapy.linkextractors import LinkExtractor
+from scrapy.settings import default_settings
 
 from temporal_assets import __version__
 from temporal_assets.crawl.archive import Archive, Page
 from temporal_assets.crawl.scrapy import HUB, REASON, TIER, PolicyAddon
 
-AGENT: Final = f"temporal-assets/{__version__}"
+_NAME: Final = "temporal-assets"
+
+AGENT: Final = f"{_NAME}/{__version__}"
 
 KILLED: Final = "killed"
 """Not a word of Scrapy's: it has no time to say any."""
@@ -34,6 +37,17 @@ _LOCK: Final = "crawl.lock"
 
 _MAX_BYTES: Final = 16 * 2**20
 """Pages of news are never larger; downloads are."""
+
+_LONGEST_DELAY: Final = 60.0
+"""Seconds between pages of a site that is slow, as Scrapy has it; a delay that is asked for may be
+longer."""
+
+_EXACT_DELAY: Final[dict[str, Any]] = (
+    {"DOWNLOAD_DELAY_JITTER": 0.0}
+    if hasattr(default_settings, "DOWNLOAD_DELAY_JITTER")
+    else {"RANDOMIZE_DOWNLOAD_DELAY": False}  # of older releases; those after them warn of it
+)
+"""Else the delay is drawn for each page, from half of what was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +128,7 @@ def crawl(
 def _crawl(
     policy: str | Path, folder: Path, budget: Budget | None, settings: dict[str, Any] | None
 ) -> dict[str, Any]:
-    process = CrawlerProcess({**_settings(policy, folder, budget or Budget()), **(settings or {})})
+    process = CrawlerProcess(_settings(policy, folder, budget or Budget(), settings or {}))
     crawler = process.create_crawler(InstantSpider)
     failures: list[Any] = []  # of Twisted, which is known by way of Scrapy alone
     process.crawl(crawler, folder=folder).addErrback(failures.append)
@@ -125,24 +139,38 @@ def _crawl(
     return {"finish_reason": KILLED, **stats}
 
 
-def _settings(policy: str | Path, folder: Path, budget: Budget) -> dict[str, Any]:
-    return {
+def _settings(
+    policy: str | Path, folder: Path, budget: Budget, own: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Of the process; `own` has the last word."""
+    found = {
         "ADDONS": {PolicyAddon: 500},
         "TEMPORAL_POLICY": str(policy),
         "TEMPORAL_FETCH": "now",
         "JOBDIR": str(folder / "job"),
         "ROBOTSTXT_OBEY": True,
         "USER_AGENT": AGENT,
+        # Scrapy looks for names in the whole user agent, and the contact may hold one of others.
+        "ROBOTSTXT_USER_AGENT": _NAME,
         # One page of a site at a time, slower where the site is slow.
         "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
         "DOWNLOAD_DELAY": 1.0,
+        **_EXACT_DELAY,
+        # Pages that wait for their site's delay count as well: the first of the queue are often of
+        # one site, and at Scrapy's 16 no other site had a place.
+        "CONCURRENT_REQUESTS": 64,
         "AUTOTHROTTLE_ENABLED": True,
         "DOWNLOAD_MAXSIZE": _MAX_BYTES,
         "CLOSESPIDER_PAGECOUNT": budget.pages or 0,
         "CLOSESPIDER_TIMEOUT": budget.seconds or 0,
+        # Both wait on a port for code to run in the crawler.
         "TELNETCONSOLE_ENABLED": False,
+        "REMOTE_CONTROL_ENABLED": False,
         "LOG_LEVEL": "INFO",
+        **own,
     }
+    longest = max(_LONGEST_DELAY, found["DOWNLOAD_DELAY"])
+    return {"AUTOTHROTTLE_MAX_DELAY": longest, **found}
 
 
 def _page(response: Response) -> Page:

@@ -29,9 +29,12 @@ from filelock import FileLock
 pytest.importorskip("scrapy", reason="the scrapy extra is not installed")
 pytest.importorskip("warcio", reason="the scrapy extra is not installed")
 
+from scrapy.settings import Settings, default_settings
+
 from benchmarks.demo_over_time import DemoOverTime, read
 from benchmarks.demo_policy import learn
 from temporal_assets.crawl.archive import Archive
+from temporal_assets.crawl.instant import AGENT, Budget, _settings
 from temporal_assets.demo import DemoOptions
 from temporal_assets.policy.assemble import (
     HUBS,
@@ -247,6 +250,60 @@ def test_only_html_is_followed(repository: Path, tmp_path: Path) -> None:
         stats = run(repository, sites, settings, "instant")
     assert not [name for name in stats if name.startswith("spider_exceptions")]
     assert len(archived(tmp_path / "archive")) == 4
+
+
+def test_rules_of_robots_txt_for_words_of_the_contact_are_not_ours(
+    repository: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "policy.json").write_text(as_text(document()), "utf-8")
+    settings = {
+        **{name: value for name, value in COMMON.items() if name != "ADDONS"},
+        "TEMPORAL_POLICY": str(tmp_path / "policy.json"),
+        "TEMPORAL_REVISIT": False,
+        "FOLDER": str(tmp_path / "archive"),
+        "USER_AGENT": f"{AGENT} (+https://example.org/crawler)",
+    }
+    robots = b"User-agent: crawler\nDisallow: /\n\nUser-agent: *\nDisallow: /offers\n"
+
+    def site(url: str) -> bytes | None:
+        return robots if url.endswith("/robots.txt") else b"<html></html>"
+
+    with served(site) as sites:
+        run(repository, sites, settings, "instant")
+    assert sorted(url for url in sites.asked if not url.endswith("/robots.txt")) == [
+        "http://board.example/list?forum=2&sort=new",
+        "http://news.example/",
+        "http://news.example/politics/",
+    ]
+
+
+@pytest.mark.parametrize(("delay", "longest"), [(0, 60), (1.0, 60), (300.0, 300)])
+def test_the_delay_is_what_was_asked_for(tmp_path: Path, delay: float, longest: float) -> None:
+    found = Settings(_settings("policy.json", tmp_path, Budget(), {"DOWNLOAD_DELAY": delay}))
+    assert found.getfloat("DOWNLOAD_DELAY") == delay
+    assert found.getfloat("AUTOTHROTTLE_MAX_DELAY") == longest
+    if hasattr(default_settings, "DOWNLOAD_DELAY_JITTER"):
+        assert found.getfloat("DOWNLOAD_DELAY_JITTER") == 0
+    else:
+        assert not found.getbool("RANDOMIZE_DOWNLOAD_DELAY")
+
+
+def test_own_settings_have_the_last_word(tmp_path: Path) -> None:
+    own = {"AUTOTHROTTLE_MAX_DELAY": 5.0, "CONCURRENT_REQUESTS": 8}
+    found = _settings("policy.json", tmp_path, Budget(), own)
+    assert {name: found[name] for name in own} == own
+
+
+def test_nobody_can_run_code_in_a_crawl(tmp_path: Path) -> None:
+    found = Settings(_settings("policy.json", tmp_path, Budget(), {}))
+    assert not found.getbool("TELNETCONSOLE_ENABLED")
+    assert not found.getbool("REMOTE_CONTROL_ENABLED")
+
+
+def test_sites_that_wait_leave_places_to_others(tmp_path: Path) -> None:
+    found = Settings(_settings("policy.json", tmp_path, Budget(), {}))
+    assert found.getint("CONCURRENT_REQUESTS") > 3 * default_settings.CONCURRENT_REQUESTS
+    assert found.getint("CONCURRENT_REQUESTS_PER_DOMAIN") == 1
 
 
 COMMAND = [sys.executable, "-m", "temporal_assets", "crawl", "--contact", "us@news.example"]
