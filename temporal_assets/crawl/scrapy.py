@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import math
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any, Final
@@ -156,15 +157,12 @@ class PolicyMiddleware(BaseSpiderMiddleware):
         self._seeds = settings.getbool("TEMPORAL_SEEDS", True)
         self._revisits = settings.getbool("TEMPORAL_REVISIT", True) and self._seeds
         self._asks_for_changes = settings.getbool("TEMPORAL_CONDITIONAL", True)
-        self._factor = settings.getfloat("TEMPORAL_INTERVAL_FACTOR", 1.0)
+        # Hubs that are not visited again have no use for either.
+        positive = _positive if self._revisits else BaseSettings.getfloat
+        self._factor = positive(settings, "TEMPORAL_INTERVAL_FACTOR", 1.0)
         self._scheme = settings.get("TEMPORAL_SCHEME")
         self._reload_seconds = settings.getfloat("TEMPORAL_RELOAD_SECONDS", 60.0)
-        self._tick_seconds = settings.getfloat("TEMPORAL_TICK_SECONDS", 1.0)
-        if self._revisits and not self._tick_seconds > 0:
-            raise PolicyError(
-                f"TEMPORAL_TICK_SECONDS is {self._tick_seconds:g}; hubs that are due are looked for"
-                " every so many seconds, 1 by default (or TEMPORAL_REVISIT = False)"
-            )
+        self._tick_seconds = positive(settings, "TEMPORAL_TICK_SECONDS", 1.0)
         self._spider: Spider | None = None
         self._kept: dict[str, Any] = {}
         self._visits = HubVisits({}, {})
@@ -417,6 +415,17 @@ def _as_link(request: Request) -> Request:
     of_visit = {HUB} | _UNCACHED.keys()
     meta = {name: said for name, said in request.meta.items() if name not in of_visit}
     return request.replace(headers=headers, meta=meta)
+
+
+def _positive(settings: BaseSettings, name: str, default: float) -> float:
+    """A number that hubs cannot be visited again and again without."""
+    value = settings.getfloat(name, default)
+    if not 0 < value < math.inf:
+        raise PolicyError(
+            f"{name} is {value:g}; it is a number above 0, {default:g} by default"
+            " (or TEMPORAL_REVISIT = False, for visiting hubs once)"
+        )
+    return value
 
 
 def _choice(settings: BaseSettings, name: str, allowed: tuple[str, ...]) -> str:

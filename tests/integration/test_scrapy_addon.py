@@ -461,9 +461,11 @@ def test_errors_are_clear(tmp_path: Path) -> None:
     policy = written(tmp_path, document())
     with pytest.raises(PolicyError, match="TEMPORAL_FETCH is 'soon'"):
         built(TEMPORAL_POLICY=str(policy), TEMPORAL_FETCH="soon")
-    for seconds in ("0", "-1", "nan"):
-        with pytest.raises(PolicyError, match=f"TEMPORAL_TICK_SECONDS is {seconds};"):
-            built(TEMPORAL_POLICY=str(policy), TEMPORAL_TICK_SECONDS=seconds)
+    for name in ("TEMPORAL_TICK_SECONDS", "TEMPORAL_INTERVAL_FACTOR"):
+        for number in ("0", "-1", "nan", "inf"):
+            with pytest.raises(PolicyError, match=f"{name} is {number}; it is a number above 0"):
+                built(TEMPORAL_POLICY=str(policy), **{name: number})
+            assert built(TEMPORAL_POLICY=str(policy), TEMPORAL_REVISIT=False, **{name: number})
     newer = json.loads(policy.read_text("utf-8")) | {"version": 2}
     policy.write_text(json.dumps(newer), "utf-8")
     with pytest.raises(NewerPolicy, match="install a newer temporal-assets"):
