@@ -336,6 +336,7 @@ def test_scrapy(policy: Policy, doc: Document) -> None:
 
 
 def junk_keys(doc: Document, **urls: list[str]) -> set[str]:
+    # Which keys these are, only the tests that call it say.
     changed: Document = {**doc, "urls": {**doc["urls"], **urls}}  # type: ignore[typeddict-item]
     (junk,) = json.loads(TARGETS["scrapy"](changed)["duplicate-url-discarder.json"])
     return set(junk["args"])
