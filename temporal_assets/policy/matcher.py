@@ -16,9 +16,7 @@ A policy is immutable: threads share one. Memory does not grow with the URLs tha
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -29,6 +27,7 @@ from numpy.typing import NDArray
 from temporal_assets.core.pattern_forest import Forest, plant
 from temporal_assets.core.texts import Int8s, Int32s, Int64s, Texts, texts
 from temporal_assets.logs.urls import UrlRules, canonical_url, plain_pages
+from temporal_assets.memory import no_collection
 from temporal_assets.policy import document as documents
 from temporal_assets.policy.document import Action, Document, tier_of_action
 from temporal_assets.policy.kernels import (
@@ -139,7 +138,7 @@ class Policy:
         """A policy from `policy.json` or the folder it lies in. Raises `PolicyError`."""
         file = documents.policy_file(path)
         try:
-            with _no_collection():
+            with no_collection():
                 return cls(documents.read(file))
         except documents.PolicyError:
             raise  # it says all there is to say
@@ -201,18 +200,6 @@ class Policy:
             self._tiers,
             self.document["includes_subdomains"],
         )
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Without looking for garbage: there is none, and looking takes a third of the time."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _tiers(entries: Sequence[Any]) -> Int8s:

@@ -11,8 +11,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Callable, Container, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -23,6 +22,7 @@ from temporal_assets.settings import LogSource, Settings
 from temporal_assets.storage.durable import make_folder, replace_text
 from temporal_assets.storage.integrity import SET_ASIDE, DamagedFile, fault_of, set_aside
 from temporal_assets.storage.manifest import Input
+from temporal_assets.storage.remembered import Remembered
 from temporal_assets.storage.sealed import digest_of, sealed, unsealed
 
 _ANOTHER_CLOCK: Final = 24 * 3600
@@ -218,10 +218,7 @@ class Inventory:
         One of these must not keep anybody from the refresh that mends it.
         """
         folder = settings.state / "landing"
-        found: dict[Path, LandedFile | None] = {}
-        for path in sorted((folder / "files").glob("*.json")):
-            with suppress(FileNotFoundError):  # superseded, and removed since it was listed
-                found[path] = _record_of(path)
+        found = _records.all_of(folder / "files", ".json")
         damaged = [path for path, file in found.items() if file is None]
         inventory = cls(folder, [file for file in found.values() if file], damaged)
         # As of now: what another process reads again meanwhile is not known here even then.
@@ -318,13 +315,22 @@ class Inventory:
         counted = {file.id for file in self.active}
         return [file for file in self.files if not file.error and file.id not in counted]
 
+    @cached_property
+    def _of_day(self) -> Mapping[dt.date, Sequence[LandedFile]]:
+        """Files that count, by the days that they have lines of."""
+        found: dict[dt.date, list[LandedFile]] = {}
+        for file in self.active:
+            for day in file.days:
+                found.setdefault(day, []).append(file)
+        return found
+
     def days(self) -> list[dt.date]:
         """Days for which any file holds a line."""
-        return sorted({day for file in self.active for day in file.days})
+        return sorted(self._of_day)
 
     def of_day(self, day: dt.date) -> list[LandedFile]:
         """Files with lines of a day, in the order of their first request."""
-        files = [file for file in self.active if day in file.days]
+        files = self._of_day.get(day, ())
         return sorted(files, key=lambda file: (file.days[day].first, file.id))
 
     def inputs(self, day: dt.date) -> tuple[Input, ...]:
@@ -518,7 +524,7 @@ class Inventory:
                 del readings[key]
 
     def _changed(self) -> None:
-        for known in ("files", "active", "_newest", "lost"):
+        for known in ("files", "active", "_newest", "_of_day", "lost"):
             self.__dict__.pop(known, None)
 
     def _record(self, file: LandedFile) -> Path:
@@ -535,6 +541,10 @@ def _record_of(path: Path) -> LandedFile | None:
         return LandedFile.from_json(path.read_text("utf-8"))
     except ValueError:
         return None
+
+
+_records: Final = Remembered(_record_of)
+"""They are replaced and never written over, and nobody changes what was read."""
 
 
 def _size(path: Path) -> int:
