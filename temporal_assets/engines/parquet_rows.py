@@ -6,7 +6,9 @@ Here: reading whole columns as they lie there. Not here: questions, which an eng
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, TypeVar
 
 import fsspec
@@ -77,23 +79,23 @@ class ParquetRows:
     ) -> Iterator[pa.Table]:
         """Rows `first` to `stop`, without the latter, of each range; neither may go back.
 
-        A group of which two ranges have a part is read once.
+        A group of which two ranges have a part is read once; those of a range are, side by side.
         """
         groups: dict[int, pa.Table] = {}
-        for first, stop in ranges:
-            if first == stop:
-                yield self._files[0].read([], columns)
-                continue
-            low = int(np.searchsorted(self._bounds, first, "right")) - 1
-            high = int(np.searchsorted(self._bounds, stop, "left"))
-            groups = {
-                at: groups[at] if at in groups else self._read(at, columns)
-                for at in range(low, high)
-            }
-            rows = pa.concat_tables(groups.values())
-            # What is not needed again is not held until the next range.
-            groups = {high - 1: groups[high - 1]}
-            yield rows.slice(first - int(self._bounds[low]), stop - first).combine_chunks()
+        with ThreadPoolExecutor(_AHEAD) as pool:
+            for first, stop in ranges:
+                if first == stop:
+                    yield self._files[0].read([], columns)
+                    continue
+                low = int(np.searchsorted(self._bounds, first, "right")) - 1
+                high = int(np.searchsorted(self._bounds, stop, "left"))
+                missing = [at for at in range(low, high) if at not in groups]
+                read = pool.map(partial(self._read, columns=columns), missing)
+                groups |= zip(missing, read, strict=True)
+                rows = pa.concat_tables([groups[at] for at in range(low, high)])
+                # What is not needed again is not held until the next range.
+                groups = {high - 1: groups[high - 1]}
+                yield rows.slice(first - int(self._bounds[low]), stop - first).combine_chunks()
 
     def _read(self, at: int, columns: Sequence[str]) -> pa.Table:
         file, group = self._groups[at]

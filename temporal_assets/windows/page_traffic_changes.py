@@ -341,13 +341,15 @@ def _counted(before: pa.Table, row: Int64s) -> pa.Table:
 
 
 def _transits(files: _Files) -> Transits:
-    moved = pq.read_table(files["moved_transits"], memory_map=False, partitioning=None)
-    return Transits(
-        moved["target"].to_numpy(),
-        moved["client"].to_numpy(),
-        moved["referrer"].fill_null(NOWHERE).to_numpy(),
-        moved["windows"].to_numpy(),
-    )
+    def column(name: str) -> Int64s:
+        # One after the other: memory that one was read into is there for the next.
+        rows = pq.read_table(
+            files["moved_transits"], columns=[name], memory_map=False, partitioning=None
+        )
+        values: Int64s = rows[name].fill_null(NOWHERE).to_numpy()
+        return values
+
+    return Transits(*map(column, ("target", "client", "referrer", "windows")))
 
 
 def _known(known: pa.Table) -> ChangedPages:
