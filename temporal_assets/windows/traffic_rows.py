@@ -5,6 +5,7 @@ Not here: what was counted (`page_traffic_counted`, `page_traffic_onward`).
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -17,6 +18,8 @@ from temporal_assets.engines.arrow_texts import with_encoded
 
 ROWS: Final = with_encoded(contracts.PAGE_TRAFFIC.arrow_schema, "site")
 """What is put together: the names of sites are not copied for each of their pages."""
+
+_EPOCH: Final = dt.date(1970, 1, 1)
 
 
 def in_rows(columns: Mapping[str, Any]) -> pa.Table:
@@ -40,10 +43,13 @@ def came_new(
     birth: pa.ChunkedArray, total: pa.ChunkedArray, parameters: Mapping[str, Any]
 ) -> pa.Array:
     """Whether pages are new, as sql/page_traffic.sql has it, by its parameters."""
-    born, views = birth.to_numpy(), total.to_numpy()
-    lived = (np.datetime64(parameters["day"], "D") - born).astype(np.int64) + 1
-    chance = np.power(lived / parameters["observed_days"], views)
-    is_new = (born >= np.datetime64(parameters["new_from"])) & (chance < parameters["chance"])
+    born, views = birth.cast(pa.int32()).to_numpy(), total.to_numpy()
+    day, new_from = ((parameters[name] - _EPOCH).days for name in ("day", "new_from"))
+    # Of most pages the day of birth decides, and a power takes as long as all else.
+    late = np.flatnonzero(born >= new_from)
+    lived = day - born[late] + 1
+    is_new = np.zeros(len(born), np.bool_)
+    is_new[late] = np.power(lived / parameters["observed_days"], views[late]) < parameters["chance"]
     return pa.array(is_new)
 
 
