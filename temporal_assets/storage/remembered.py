@@ -23,6 +23,9 @@ _SETTLED_NS: Final = 2_000_000_000
 """Times of change are no finer than a tick of the clock, two seconds on some disks: of a younger
 file the next version might not look like another."""
 
+MOST_KEPT: Final = 20_000
+"""Of the records of logs, each of which takes 6 kB: what more there are is read each time."""
+
 _Version = tuple[int, int, int]
 """Inode, size, time of change."""
 
@@ -50,7 +53,7 @@ class Remembered(Generic[Said]):
                     path = folder / entry.name
                     said = then[1] if then and then[0] == version else self._read(path)
                     found[path] = said
-                    if said is not None and version[-1] < settled:
+                    if said is not None and version[-1] < settled and len(kept) < MOST_KEPT:
                         kept[entry.name] = (version, said)
         self._last = (folder, kept)
         return found

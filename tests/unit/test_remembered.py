@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from temporal_assets.storage import remembered
 from temporal_assets.storage.remembered import Remembered
 
 LONG_AGO = time.time_ns() - 60_000_000_000
@@ -88,6 +89,18 @@ def test_what_said_nothing_is_asked_again(
     assert files.all_of(tmp_path, ".json") == {tmp_path / "a.json": None}
     assert files.all_of(tmp_path, ".json") == {tmp_path / "a.json": None}
     assert reader.read == ["a.json"] * 2
+
+
+def test_no_more_are_kept_than_memory_should_hold(
+    tmp_path: Path, reader: Reader, files: Remembered[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remembered, "MOST_KEPT", 2)
+    for name in "abc":
+        write(tmp_path / f"{name}.json", name)
+    for _ in range(2):
+        said = files.all_of(tmp_path, ".json")
+        assert [*said.values()] == ["a", "b", "c"]
+    assert reader.read == ["a.json", "b.json", "c.json", "c.json"]
 
 
 def test_folders_are_not_taken_for_each_other(tmp_path: Path, files: Remembered[str]) -> None:
