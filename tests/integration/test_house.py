@@ -27,9 +27,9 @@ ALLOWED = {
     "reports": PURE,
     # Engines spill into scratch folders of the state, and the catalogue is made by an engine.
     "engines": PURE | {"storage", "same_python"},
-    "storage": PURE | {"engines", "same_python"},
+    "storage": PURE | {"engines", "same_python", "memory"},
     "quality": MIDDLE,
-    "policy": MIDDLE,
+    "policy": MIDDLE | {"memory"},
     "alerts": PURE | {"reports"},
     "crawl": MIDDLE | {"policy"},
     "notebook": MIDDLE,
