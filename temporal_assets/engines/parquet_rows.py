@@ -6,7 +6,6 @@ Here: reading whole columns as they lie there. Not here: questions, which an eng
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, TypeVar
@@ -82,20 +81,19 @@ class ParquetRows:
         A group of which two ranges have a part is read once; those of a range are, side by side.
         """
         groups: dict[int, pa.Table] = {}
-        with ThreadPoolExecutor(_AHEAD) as pool:
-            for first, stop in ranges:
-                if first == stop:
-                    yield self._files[0].read([], columns)
-                    continue
-                low = int(np.searchsorted(self._bounds, first, "right")) - 1
-                high = int(np.searchsorted(self._bounds, stop, "left"))
-                missing = [at for at in range(low, high) if at not in groups]
-                read = pool.map(partial(self._read, columns=columns), missing)
-                groups |= zip(missing, read, strict=True)
-                rows = pa.concat_tables([groups[at] for at in range(low, high)])
-                # What is not needed again is not held until the next range.
-                groups = {high - 1: groups[high - 1]}
-                yield rows.slice(first - int(self._bounds[low]), stop - first).combine_chunks()
+        for first, stop in ranges:
+            if first == stop:
+                yield self._files[0].read([], columns)
+                continue
+            low = int(np.searchsorted(self._bounds, first, "right")) - 1
+            high = int(np.searchsorted(self._bounds, stop, "left"))
+            missing = [at for at in range(low, high) if at not in groups]
+            read = in_order(partial(self._read, columns=columns), missing, _AHEAD)
+            groups |= zip(missing, read, strict=True)
+            rows = pa.concat_tables([groups[at] for at in range(low, high)])
+            # What is not needed again is not held until the next range.
+            groups = {high - 1: groups[high - 1]}
+            yield rows.slice(first - int(self._bounds[low]), stop - first).combine_chunks()
 
     def _read(self, at: int, columns: Sequence[str]) -> pa.Table:
         file, group = self._groups[at]
