@@ -36,7 +36,7 @@ def keep_memory() -> None:
 def no_collection() -> Iterator[None]:
     """Make many objects that stay without looking for garbage among them: there is none.
 
-    Looking takes a third to a half of the time that it takes to make them.
+    Looking takes a third of the time and more.
     """
     was_on = gc.isenabled()
     gc.disable()

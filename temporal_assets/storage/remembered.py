@@ -1,7 +1,7 @@
 """Small files of a folder that this process has read before, and that are as they were then.
 
 There may be a hundred thousand of them, and they are asked for again and again: by every step of a
-night, by a sensor every minute. To see that one is the same takes a thirtieth of reading it.
+night, by a sensor every minute. To see that one is the same takes an eighth of reading it.
 
 Not here: what they say (`inventory`).
 """
