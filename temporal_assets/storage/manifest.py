@@ -51,6 +51,13 @@ class Manifest:
     settings_digest: str
     extra: dict[str, Any] = field(default_factory=dict)
     """Facts about the content that are costly to recompute (rejects by reason, has_referrers)."""
+    beside: tuple[DataFile, ...] = ()
+    """Files that say of the rows what makes them faster to use; the content is the same without."""
+
+    @property
+    def stored(self) -> tuple[DataFile, ...]:
+        """All files there must be."""
+        return (*self.files, *self.beside)
 
     @property
     def rows(self) -> int:
@@ -69,7 +76,10 @@ class Manifest:
 
     def to_json(self) -> str:
         """The text of the manifest file."""
-        return sealed(asdict(self) | {"day": self.day.isoformat()})
+        fields = asdict(self) | {"day": self.day.isoformat()}
+        if not self.beside:  # which releases before do not know
+            del fields["beside"]
+        return sealed(fields)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Manifest:
@@ -79,10 +89,11 @@ class Manifest:
             fields["day"] = dt.date.fromisoformat(fields["day"])
             fields["files"] = tuple(DataFile(**file) for file in fields["files"])
             fields["inputs"] = tuple(Input(**item) for item in fields["inputs"])
+            fields["beside"] = tuple(DataFile(**file) for file in fields.get("beside", ()))
             manifest = cls(**fields)
         except (ValueError, TypeError, KeyError, RecursionError):
             raise ManifestError("is no manifest any more") from None
-        if not all(_is_well_formed(file) for file in manifest.files):
+        if not all(_is_well_formed(file) for file in manifest.stored):
             raise ManifestError("names files that no publish has written")
         return manifest
 

@@ -141,7 +141,7 @@ class Store:
             manifest = self.manifest(asset, day)
         except DamagedPartition:
             return None
-        if manifest is None or any(self._misses(manifest, file) for file in manifest.files):
+        if manifest is None or any(self._misses(manifest, file) for file in manifest.stored):
             return None
         return manifest
 
@@ -152,7 +152,7 @@ class Store:
         Behind other file systems than local ones only the size is compared: object stores keep
         digests of their own.
         """
-        for file in manifest.files:
+        for file in manifest.stored:
             path = self._join(manifest.asset, manifest.day, file.name)
             fault = (
                 fault_of(Path(path), file.bytes, file.digest)
@@ -171,8 +171,15 @@ class Store:
 
     def paths(self, manifest: Manifest) -> list[str]:
         """Paths of the Parquet files that a manifest names."""
+        return self._paths(manifest, manifest.files)
+
+    def paths_beside(self, manifest: Manifest) -> list[str]:
+        """Paths of the files beside them, if there are any."""
+        return self._paths(manifest, manifest.beside)
+
+    def _paths(self, manifest: Manifest, files: Sequence[DataFile]) -> list[str]:
         folder = self._join(manifest.asset, manifest.day)
-        return [self._url(posixpath.join(folder, file.name)) for file in manifest.files]
+        return [self._url(posixpath.join(folder, file.name)) for file in files]
 
     def require(self, asset: str, day: dt.date) -> Manifest:
         """What is published for a day; `MissingPartition` if nothing is."""
@@ -191,7 +198,7 @@ class Store:
 
     def verify_sizes(self, manifest: Manifest) -> None:
         """Raise `DamagedPartition` unless the files are there and of their size."""
-        for file in manifest.files:
+        for file in manifest.stored:
             if fault := self._misses(manifest, file):
                 path = self._join(manifest.asset, manifest.day, file.name)
                 raise _damaged(path, fault, manifest.asset, manifest.day)
@@ -214,7 +221,7 @@ class Store:
         except DamagedPartition:
             yield self._join(asset, day, _MANIFEST)
             return
-        for file in manifest.files:
+        for file in manifest.stored:
             path = self._join(asset, day, file.name)
             if self._misses(manifest, file) or (
                 contents and self.is_local and fault_of(Path(path), file.bytes, file.digest)
@@ -298,20 +305,24 @@ class Store:
         inputs: Sequence[Input],
         settings_digest: str,
         extra: dict[str, Any] | None = None,
+        beside: Sequence[Path] = (),
     ) -> Manifest:
         """Make local Parquet `files` the partition of `asset` for `day`, atomically.
 
-        The files are moved (or uploaded) and must lie in a `scratch` folder of this store.
+        The files are moved (or uploaded) and must lie in a `scratch` folder of this store; so must
+        those `beside` them, which are no rows of the table.
         """
-        parts = [(path, _describe(path)) for path in files]
+        parts = [(path, _describe(path)) for path in (*files, *beside)]
+        described = tuple(part for _, part in parts)
         manifest = Manifest(
             asset=asset,
             day=day,
-            files=tuple(part for _, part in parts),
+            files=described[: len(files)],
             schema_version=contracts.table(asset).version,
             inputs=tuple(inputs),
             settings_digest=settings_digest,
             extra=extra or {},
+            beside=described[len(files) :],
         )
         with self._publish_lock(asset):
             before = self._readable(asset, day)
@@ -321,7 +332,7 @@ class Store:
             # Written where the data was, so that a killed process leaves its waste there.
             scratch = files[0].parent
             self._replace_text(self._join(asset, day, _MANIFEST), manifest.to_json(), scratch)
-            if before is None or before.files != manifest.files:
+            if before is None or before.stored != manifest.stored:
                 self._drop_old(asset, day, [manifest, before])
             else:  # of no generation that readers may have
                 self._drop_old(asset, day, [manifest], ending=SET_ASIDE)
@@ -379,7 +390,7 @@ class Store:
     def _drop_old(
         self, asset: str, day: dt.date, keep: Sequence[Manifest | None], ending: str = ""
     ) -> None:
-        kept = {file.name for manifest in keep if manifest for file in manifest.files}
+        kept = {file.name for manifest in keep if manifest for file in manifest.stored}
         for path in self._ls(self._join(asset, day)):
             name = posixpath.basename(path)
             if name.startswith("part-") and name.endswith(ending) and name not in kept:

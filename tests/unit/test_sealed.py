@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,16 @@ def test_no_flipped_bit_makes_another_manifest() -> None:
             flipped = text[:at] + bytes([text[at] ^ 1 << bit]) + text[at + 1 :]
             with pytest.raises(ManifestError):
                 assert Manifest.from_json(flipped) != MANIFEST, (at, bit)
+
+
+def test_files_beside_are_told_where_there_are_any() -> None:
+    """A release that does not know of any reads what has none."""
+    assert "beside" not in MANIFEST.to_json()
+    both = replace(MANIFEST, beside=MANIFEST.files)
+    assert Manifest.from_json(both.to_json()) == both
+    wrong = replace(both, beside=(DataFile("../elsewhere.parquet", 1, 1, ""),))
+    with pytest.raises(ManifestError, match="no publish"):
+        Manifest.from_json(wrong.to_json())
 
 
 def test_manifests_from_before_there_were_seals_are_believed() -> None:

@@ -30,12 +30,21 @@ def views(day: dt.date, **pages: int) -> pa.Table:
     return pa.Table.from_pylist(rows, contracts.table("page_views").arrow_schema)
 
 
-def publish(store: Store, day: dt.date, table: pa.Table) -> Manifest:
+def publish(
+    store: Store, day: dt.date, table: pa.Table, beside: pa.Table | None = None
+) -> Manifest:
     with store.scratch() as scratch:
-        path = scratch / "data.parquet"
+        path, other = scratch / "data.parquet", scratch / "beside.parquet"
         pq.write_table(table, path)
+        if beside is not None:
+            pq.write_table(beside, other)
         return store.publish(
-            "page_views", day, [path], inputs=[Input("requests", "d1")], settings_digest="s"
+            "page_views",
+            day,
+            [path],
+            inputs=[Input("requests", "d1")],
+            settings_digest="s",
+            beside=[other] if beside is not None else [],
         )
 
 
@@ -246,6 +255,26 @@ def test_damage_is_found_by_size_and_by_content(store: Store) -> None:
     assert store.damaged() == [str(path)]
     path.unlink()
     assert store.damaged() == [str(path)]
+
+
+def test_files_beside_are_kept_with_the_day_and_are_none_of_its_rows(store: Store) -> None:
+    """What is made from the day does not depend on them: its digest is the same without."""
+    table, places = views(DAY, x=1), pa.table({"place": [7]})
+    without = publish(store, DAY, table)
+    manifest = publish(store, DAY, table, places)
+    assert store.manifest("page_views", DAY) == manifest
+    assert (manifest.digest, manifest.rows) == (without.digest, 1)
+    assert store.read("page_views", DAY) == table
+    (path,) = map(Path, store.paths_beside(manifest))
+    assert pq.read_table(path) == places
+    publish(store, DAY, table, places)
+    assert path.exists()
+    path.write_bytes(path.read_bytes()[::-1])
+    assert store.damaged(contents=True) == [str(path)]
+    with pytest.raises(DamagedPartition, match="make it again"):
+        store.verify(manifest)
+    path.unlink()
+    assert store.intact("page_views", DAY) is None
 
 
 def test_the_same_content_again_leaves_readers_under_way_their_generation(store: Store) -> None:
