@@ -262,7 +262,7 @@ def transits_by_us(folder: Path, _: str) -> Job:
 
     files = [_requests(folder)]
     day = pq.read_table(files[0], columns=["day"])["day"][0].as_py()
-    return made(folder, files, lambda engine, out: make_transits(engine, files, day, out))
+    return made(folder, files, lambda engine, out: make_transits(engine, files, day, out).rows)
 
 
 def transits_by_pandas(folder: Path, _: str) -> Job:

@@ -184,11 +184,7 @@ def build_derived(store: Store, engine: Engine, asset: str, day: dt.date) -> Day
     store.verify(source, building=True)
     files = store.paths(source)
     with store.scratch() as scratch:
-        parts = (
-            make_transits(engine, files, day, scratch)
-            if asset == "transits"
-            else engine.query(asset, {"requests": files}, {}, contracts.table(asset), scratch)
-        )
+        parts, beside = _derived(engine, asset, files, day, scratch)
         manifest = store.publish(
             asset,
             day,
@@ -196,8 +192,19 @@ def build_derived(store: Store, engine: Engine, asset: str, day: dt.date) -> Day
             inputs=[Input("requests", source.digest)],
             settings_digest=digest_of({}),
             extra={"has_referrers": source.extra["has_referrers"]},
+            beside=beside,
         )
     return DayResult(manifest, time.monotonic() - started)
+
+
+def _derived(
+    engine: Engine, asset: str, requests: Sequence[str], day: dt.date, out: Path
+) -> tuple[list[Path], tuple[Path, ...]]:
+    """Files of the rows, and those beside them."""
+    if asset == "transits":
+        made = make_transits(engine, requests, day, out)
+        return made.rows, made.beside
+    return engine.query(asset, {"requests": requests}, {}, contracts.table(asset), out), ()
 
 
 def requests_digest(settings: Settings) -> str:

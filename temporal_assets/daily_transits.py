@@ -5,6 +5,10 @@ often as it is named; here each is put in its place once. A row then is one inte
 which says target, referrer and client in this order: rows are told apart and sorted as integers,
 and become text again on their way into the file, which is that of sql/transits.sql, byte for byte.
 
+A window of many days should not compare these URLs either. So beside the file lie two others: the
+places of each row's URLs among all of the day, in the order of pages, and which of these were
+opened. `windows.day_numbers` says how pages of a window are found by them.
+
 Here: the rows of one day, for one machine. Not here: reading and writing (`engines`), which days
 are made (`daily`).
 """
@@ -14,20 +18,23 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from temporal_assets.contracts import TRANSITS
+from temporal_assets.core.page_order import page_order, site_runs, text_numbers
 from temporal_assets.core.sorted_texts import Keys, merged
-from temporal_assets.core.texts import Int32s, Int64s, texts
-from temporal_assets.engines.arrow_texts import encoded, from_arrow
+from temporal_assets.core.texts import Flags, Int32s, Int64s, take, texts
+from temporal_assets.engines.arrow_texts import encoded, from_arrow, to_arrow
 from temporal_assets.engines.base import Engine
 from temporal_assets.engines.batches import in_order
 from temporal_assets.engines.parquet_rows import ParquetRows
@@ -55,27 +62,70 @@ _BITS: Final = 63
 _NOWHERE: Final = -1
 """Number of a referrer that is NULL, which comes first."""
 
+_PLACES: Final = pa.schema([("target", pa.int32()), ("referrer", pa.int32())])
+"""Of each transit, in the order of the file: the places of its URLs; -1 is nowhere."""
+
+_URLS: Final = pa.schema([("stranger", pa.int64())])
+"""Of each URL, in the order of pages: 0 of one that was opened, else the number of its text."""
+
+_ENCODED: Final = {"target": "DELTA_BINARY_PACKED", "referrer": "BYTE_STREAM_SPLIT"}
+_PACKED: Final[dict[str, Any]] = {
+    "compression": "zstd",
+    "use_dictionary": False,
+    "write_statistics": False,
+}
+
 _Pieces = Sequence[pa.DictionaryArray]
 _Numbered = tuple[pa.Array, Int32s]
 """Distinct values, ascending, and the place among them of each row's."""
 
 
-def make_transits(engine: Engine, requests: Sequence[str], day: dt.date, out: Path) -> list[Path]:
-    """The files of a day's `transits`, in the folder `out`."""
+@dataclass(frozen=True, slots=True)
+class DayTransits:
+    """The files of a day."""
+
+    rows: list[Path]
+    beside: tuple[Path, ...] = ()
+    """Places of the rows' URLs, and the URLs; none where the database has made the rows."""
+
+
+def make_transits(engine: Engine, requests: Sequence[str], day: dt.date, out: Path) -> DayTransits:
+    """A day's `transits`, in the folder `out`."""
     # A cluster shares the sorting of text out among its machines.
     if engine.spread is None:
         rows = ParquetRows(requests, repeated=_TEXTS)
-        if len(rows) and rows.unpacked_bytes(_COLUMNS) <= _MOST_BYTES:
-            batches = _by_numbers(rows, day)
-            reader = pa.RecordBatchReader.from_batches(TRANSITS.arrow_schema, batches)
-            return engine.write(reader, TRANSITS, out)
+        if not len(rows):
+            with _beside(out, np.empty(0, np.int64)) as (_, files):
+                return DayTransits(_asked(engine, requests, out), files)
+        if rows.unpacked_bytes(_COLUMNS) <= _MOST_BYTES:
+            return _by_numbers(engine, rows, day, out)
+    return DayTransits(_asked(engine, requests, out))
+
+
+def _asked(engine: Engine, requests: Sequence[str], out: Path) -> list[Path]:
     return engine.query("transits", {"requests": requests}, {}, TRANSITS, out)
 
 
-def _by_numbers(requests: ParquetRows, day: dt.date) -> Iterator[pa.RecordBatch]:
+def _by_numbers(engine: Engine, requests: ParquetRows, day: dt.date, out: Path) -> DayTransits:
     rows = _numbered(requests)
-    for table in in_order(rows.distinct, rows.parts(), _THREADS):
-        yield from _of_day(day, table).to_batches()
+    with _beside(out, rows.strangers) as (places, files):
+
+        def batches() -> Iterator[pa.RecordBatch]:
+            for text, numbers in in_order(rows.distinct, rows.parts(), _THREADS):
+                places.write_table(numbers)
+                yield from _of_day(day, text).to_batches()
+
+        reader = pa.RecordBatchReader.from_batches(TRANSITS.arrow_schema, batches())
+        return DayTransits(engine.write(reader, TRANSITS, out), files)
+
+
+@contextmanager
+def _beside(out: Path, strangers: Int64s) -> Iterator[tuple[pq.ParquetWriter, tuple[Path, Path]]]:
+    """The files beside a day's rows, of which the places are still to be written."""
+    places, urls = out / "places.parquet", out / "urls.parquet"
+    pq.write_table(pa.table([strangers], _URLS), urls, **_PACKED)
+    with pq.ParquetWriter(places, _PLACES, column_encoding=_ENCODED, **_PACKED) as writer:
+        yield writer, (places, urls)
 
 
 def _of_day(day: dt.date, table: pa.Table) -> pa.Table:
@@ -95,6 +145,10 @@ class _Rows:
     referrer: Int32s
     client: Int32s
     """Of each row, places in `urls` and `clients`."""
+    place: Int32s
+    """Of each URL in the order of pages."""
+    strangers: Int64s
+    """Of each URL, in that order, as in `_URLS`."""
 
     @property
     def bits(self) -> tuple[int, int]:
@@ -114,8 +168,8 @@ class _Rows:
         bounds = np.flatnonzero(np.diff(of_row[order])) + 1
         return [rows for rows in np.split(order, bounds) if len(rows)]
 
-    def distinct(self, rows: Int64s) -> pa.Table:
-        """Those that differ among some, in order."""
+    def distinct(self, rows: Int64s) -> tuple[pa.Table, pa.Table]:
+        """Those that differ among some, in order: as text, and the places of their URLs."""
         for_referrer, for_client = (np.uint64(bits) for bits in self.bits)
         first = self.target[rows].min()
         key = (self.target[rows] - first).astype(np.uint64)
@@ -127,13 +181,14 @@ class _Rows:
         key >>= for_client
         referrer = _lowest(key, for_referrer) + _NOWHERE
         target = (key >> for_referrer).astype(np.int64) + first
-        return pa.table(
-            {
-                "referrer": self.urls.take(pa.array(referrer, mask=referrer == _NOWHERE)),
-                "target": self.urls.take(pa.array(target)),
-                "client": self.clients.take(pa.array(client)),
-            }
-        )
+        nowhere = referrer == _NOWHERE
+        text = {
+            "referrer": self.urls.take(pa.array(referrer, mask=nowhere)),
+            "target": self.urls.take(pa.array(target)),
+            "client": self.clients.take(pa.array(client)),
+        }
+        came_from = np.where(nowhere, np.int32(_NOWHERE), self.place[referrer])
+        return pa.table(text), pa.table([self.place[target], came_from], _PLACES)
 
 
 def _numbered(requests: ParquetRows) -> _Rows:
@@ -145,7 +200,24 @@ def _numbered(requests: ParquetRows) -> _Rows:
     (urls, numbers), (clients, client_numbers) = number(url + referrer, client)
     target, referrer_numbers = np.split(numbers, 2)
     kept = target != referrer_numbers
-    return _Rows(urls, clients, target[kept], referrer_numbers[kept], client_numbers[kept])
+    is_page = np.zeros(len(urls), np.bool_)
+    is_page[target] = True
+    return _Rows(
+        urls, clients, target[kept], referrer_numbers[kept], client_numbers[kept],
+        *_in_page_order(urls, is_page),
+    )  # fmt: skip
+
+
+def _in_page_order(urls: pa.Array, is_page: Flags) -> tuple[Int32s, Int64s]:
+    """The place of each of ascending URLs, and by place what is said of it in `_URLS`."""
+    text = from_arrow(urls)
+    runs = site_runs(text)
+    sites = to_arrow(take(text.data, runs.start, runs.stop))
+    place = page_order(runs, pc.array_sort_indices(sites).to_numpy().astype(np.int64), len(urls))
+    strangers = np.zeros(len(urls), np.int64)
+    others = pa.array(~is_page)
+    strangers[place[~is_page]] = text_numbers(from_arrow(urls.filter(others)))
+    return place, strangers
 
 
 def _with_encoded_clients(block: pa.Table) -> pa.Table:

@@ -16,9 +16,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from temporal_assets import contracts, daily_transits
-from temporal_assets.daily_transits import make_transits
+from temporal_assets.core.page_order import text_numbers
+from temporal_assets.core.texts import texts
+from temporal_assets.daily_transits import DayTransits, make_transits
 from temporal_assets.engines.base import Engine
 from temporal_assets.engines.duckdb import DuckDBEngine
+from temporal_assets.logs.urls import site_of
 from temporal_assets.settings import load_settings
 
 DAY = dt.date(2026, 3, 29)
@@ -31,6 +34,8 @@ urls = st.sampled_from([
     "https://a.example/ü",
     "https://a.example/\U0001f600",
     "http://a.example/",
+    "https://a.example:8443/",
+    "https://a.example.org/",
 ])  # fmt: skip
 rows = st.lists(
     st.tuples(urls, st.none() | urls, st.sampled_from([-(2**63), -1, 0, 7, 2**63 - 1])),
@@ -75,16 +80,35 @@ def _both(engine: DuckDBEngine, requests: list[str], folder: Path) -> tuple[byte
     made, asked = folder / "made", folder / "asked"
     made.mkdir()
     asked.mkdir()
-    (one,) = make_transits(_NoQuery(engine), requests, DAY, made)  # type: ignore[arg-type]
+    found = make_transits(_NoQuery(engine), requests, DAY, made)  # type: ignore[arg-type]
+    _check_places(requests, found)
+    (one,) = found.rows
     (other,) = engine.query("transits", {"requests": requests}, {}, contracts.TRANSITS, asked)
     return one.read_bytes(), other.read_bytes()
+
+
+def _check_places(requests: list[str], found: DayTransits) -> None:
+    """Beside each row lie the places of its URLs among all of the day, in the order of pages."""
+    asked = pa.concat_tables(pq.read_table(path, columns=["url", "referrer"]) for path in requests)
+    opened, others = (set(asked[name].drop_null().to_pylist()) for name in ("url", "referrer"))
+    urls = sorted(opened | others, key=lambda url: (site_of(url).encode(), url.encode()))
+    place = {url: at for at, url in enumerate(urls)} | {None: -1}
+    rows = pa.concat_tables(pq.read_table(path) for path in found.rows)
+    places, strangers = map(pq.read_table, found.beside)
+    assert places.to_pydict() == {
+        name: [place[url] for url in rows[name].to_pylist()] for name in ("target", "referrer")
+    }
+    numbers = text_numbers(texts(urls)).tolist()
+    assert strangers["stranger"].to_pylist() == [
+        0 if url in opened else number for url, number in zip(urls, numbers, strict=True)
+    ]
 
 
 @given(
     files=st.lists(rows, min_size=1, max_size=3).filter(any),
     group=st.integers(1, 9),
     part=st.sampled_from([1, 4, 1 << 18]),
-    bits=st.sampled_from([6, 7, 63]),
+    bits=st.sampled_from([7, 8, 63]),
 )
 @example(files=[[("https://a.example/", "https://a.example/", 1)]], group=1, part=1, bits=63)
 def test_the_file_is_that_of_the_query(
@@ -120,7 +144,13 @@ def test_days_that_do_not_fit_and_empty_ones_are_the_database_s(
     """A day without a row has no bytes, one with many too many."""
     monkeypatch.setattr(daily_transits, "_MOST_BYTES", most)
     some: list[Row] = [] if most else [("https://a.example/", None, 1)] * 2
-    (made,) = make_transits(engine, _write(tmp_path, [some], 9), DAY, tmp_path)
+    requests = _write(tmp_path, [some], 9)
+    found = make_transits(engine, requests, DAY, tmp_path)
+    (made,) = found.rows
+    # A window of which a day has no numbers compares URLs: an empty one has them.
+    assert bool(found.beside) == bool(most)
+    if most:
+        _check_places(requests, found)
     assert pq.read_metadata(made).num_rows == len(set(some))
     with pytest.raises(AssertionError, match="database's"):
         make_transits(_NoQuery(engine), _write(tmp_path, [some], 9), DAY, tmp_path)  # type: ignore[arg-type]
