@@ -7,10 +7,14 @@ that day as well. No name is looked at. Not here: where pages and days come from
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from temporal_assets.core.compiled import leaf, readonly
+from temporal_assets.core.compiled import leaf, low_zeros, readonly
 from temporal_assets.core.texts import Flags, Int32s, Int64s
+
+_BITS = 64
 
 
 def places_by_day(seen: Int64s, bits: Int64s, wanted: Flags) -> tuple[Int64s, Int64s]:
@@ -29,6 +33,19 @@ def places_by_day(seen: Int64s, bits: Int64s, wanted: Flags) -> tuple[Int64s, In
     return places, rows
 
 
+def pages_by_day(seen: Int64s, bits: Sequence[int]) -> list[Int32s]:
+    """The pages of each day, in order; a page is its place in `seen`."""
+    mask = sum(1 << bit for bit in bits)
+    ends = np.zeros(_BITS, np.int64)
+    given = readonly(seen)
+    _count(given, mask, ends)
+    bounds = [0, *np.cumsum(ends[list(bits)]).tolist()]
+    pages = np.empty(bounds[-1], np.int32)
+    ends[list(bits)] = bounds[:-1]
+    _list(given, mask, ends, pages)
+    return [pages[bounds[at] : bounds[at + 1]] for at in range(len(bits))]
+
+
 def values_at(places: Int64s, values: Int64s, first: Int64s) -> Int32s:
     """Wanted pages x days: the value at the place of the page, 0 where it has none.
 
@@ -37,6 +54,27 @@ def values_at(places: Int64s, values: Int64s, first: Int64s) -> Int32s:
     found = np.empty(places.shape, np.int32)
     _look(places, values, first, found)
     return found
+
+
+@leaf
+def _count(seen: Int64s, mask: int, counts: Int64s) -> None:
+    for page in range(len(seen)):
+        days = np.uint64(seen[page] & mask)
+        while days:
+            counts[low_zeros(days)] += 1
+            days &= days - np.uint64(1)
+
+
+@leaf
+def _list(seen: Int64s, mask: int, ends: Int64s, pages: Int32s) -> None:
+    """Write each page at the end of the list of each of its days."""
+    for page in range(len(seen)):
+        days = np.uint64(seen[page] & mask)
+        while days:
+            bit = low_zeros(days)
+            pages[ends[bit]] = page
+            ends[bit] += 1
+            days &= days - np.uint64(1)
 
 
 @leaf

@@ -3,7 +3,7 @@
 Rows of both windows lie in the order of pages. Those of before that a shared day has seen are, one
 after the other, those of now that were born by the last shared day: no URL is compared, or read.
 
-Not here: windows of which that is not known (`page_traffic_changes` walks along both of them).
+Not here: windows of which that is not known (`changes_by_statements` walks along both of them).
 """
 
 from __future__ import annotations
@@ -11,21 +11,20 @@ from __future__ import annotations
 import datetime as dt
 
 import numpy as np
-import pyarrow as pa
 
 from temporal_assets import contracts
 from temporal_assets.contracts.page_totals import SEEN_BITS
-from temporal_assets.core.texts import Flags
+from temporal_assets.core.texts import Flags, Int64s
 from temporal_assets.engines.parquet_rows import ParquetRows
-from temporal_assets.storage.manifest import Input
+from temporal_assets.storage.manifest import Input, Manifest
 from temporal_assets.windows.asset import Job
 from temporal_assets.windows.onward import Earlier
 
 
-def kept_pages(job: Job, earlier: Earlier) -> Flags | None:
-    """For each page of the earlier window, whether a day has seen it that the later one has too.
+def totals_before(job: Job, earlier: Earlier) -> Manifest | None:
+    """The `page_totals` that the earlier rows were made from.
 
-    None where the `page_totals` that the earlier rows were made from are gone or do not tell.
+    None where they are gone, or do not tell the days of all pages.
     """
     name = contracts.PAGE_TOTALS.name
     manifest = job.store.intact(name, job.day - dt.timedelta(days=earlier.moved))
@@ -37,9 +36,22 @@ def kept_pages(job: Job, earlier: Earlier) -> Flags | None:
     ):
         return None
     job.store.verify(manifest, building=True)
+    return manifest
 
-    def flags(block: pa.Table) -> Flags:
-        return np.asarray((block.column("seen").to_numpy() >> earlier.moved) != 0)
 
-    pages = ParquetRows(job.store.paths(manifest))
-    return pages.array(("seen",), flags, np.bool_)
+def days_seen(pages: ParquetRows) -> Int64s:
+    """For each page of some `page_totals`, the days it was seen on, as bits."""
+    return pages.array(("seen",), lambda block: block["seen"].to_numpy(), np.int64)
+
+
+def kept_pages(job: Job, earlier: Earlier) -> Flags | None:
+    """For each page of the earlier window, whether a day has seen it that the later one has too.
+
+    None where that is not known.
+    """
+    manifest = totals_before(job, earlier)
+    if manifest is None:
+        return None
+    seen = days_seen(ParquetRows(job.store.paths(manifest)))
+    kept: Flags = (seen >> earlier.moved) != 0
+    return kept

@@ -34,8 +34,11 @@ class Earlier:
     """Files of the days that only the later window has."""
     leaving: list[str]
     """Files of the days that only the earlier window has."""
-    inputs: tuple[Input, ...] = ()
+    inputs: tuple[Input, ...]
     """What it was made from."""
+    entered: list[Manifest]
+    left: list[Manifest]
+    """Those days themselves."""
 
 
 def find_earlier(job: Job, daily: str) -> Earlier | None:
@@ -76,6 +79,8 @@ def _prove(job: Job, daily: str, manifest: Manifest) -> Earlier | None:
         _files(job, daily, "entering", entering),
         _files(job, daily, "leaving", leaving),
         manifest.inputs,
+        entering,
+        leaving,
     )
 
 

@@ -21,9 +21,8 @@ from temporal_assets.windows.onward import find_earlier
 from temporal_assets.windows.page_labels import PAGE_LABELS
 from temporal_assets.windows.page_rows import ranges
 from temporal_assets.windows.page_totals import PAGE_TOTALS
-from temporal_assets.windows.page_traffic_changes import ONWARD_SQL
 from temporal_assets.windows.page_traffic_counted import COUNTED_SQL, write_counted
-from temporal_assets.windows.page_traffic_onward import go_on
+from temporal_assets.windows.page_traffic_onward import ONWARD_SQL, go_on
 
 CHANCE: Final = 0.1
 """A page is new if the silence before its first view has a smaller chance than this for a page

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -24,14 +24,11 @@ from temporal_assets.core.moved_links import LinkLists, moved_links
 from temporal_assets.core.texts import Int64s
 from temporal_assets.engines.batches import in_order
 from temporal_assets.windows.asset import Job
+from temporal_assets.windows.changes_by_numbers import NUMBERS_SQL, changes_by_numbers
+from temporal_assets.windows.changes_by_statements import STATEMENTS_SQL, changes_by_statements
 from temporal_assets.windows.onward import Earlier
 from temporal_assets.windows.page_rows import ranges, site_runs
-from temporal_assets.windows.page_traffic_changes import (
-    COUNTED,
-    Changes,
-    find_changes,
-    span,
-)
+from temporal_assets.windows.page_traffic_changes import COUNTED, Changes, span
 from temporal_assets.windows.traffic_rows import (
     came_new,
     day_column,
@@ -39,6 +36,9 @@ from temporal_assets.windows.traffic_rows import (
     in_rows,
     links_column,
 )
+
+ONWARD_SQL: Final = (*NUMBERS_SQL, *STATEMENTS_SQL)
+"""The statements of both ways to find changes."""
 
 
 def go_on(
@@ -48,9 +48,14 @@ def go_on(
 
     `parameters` and `at_once` are those of `page_traffic.write_traffic`.
     """
-    changes = find_changes(job, earlier, parameters["least_clients"], at_once)
-    if changes is None:
-        return None
+    for find in (changes_by_numbers, changes_by_statements):
+        changes = find(job, earlier, parameters["least_clients"], at_once)
+        if changes is not None:
+            return _write(job, changes, parameters, at_once)
+    return None
+
+
+def _write(job: Job, changes: Changes, parameters: Mapping[str, Any], at_once: int) -> list[Path]:
     rows, count = _Rows(changes, parameters), len(changes.totals)
 
     def write(part: _Part) -> list[Path]:

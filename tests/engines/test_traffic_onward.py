@@ -19,13 +19,19 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from temporal_assets import contracts
+from temporal_assets.daily_transits import make_transits
 from temporal_assets.engines.base import Engine
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.logs.urls import site_of
 from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage.manifest import Input
 from temporal_assets.storage.store import Store
-from temporal_assets.windows import page_traffic, page_traffic_changes
+from temporal_assets.windows import (
+    changes_by_numbers,
+    changes_by_statements,
+    page_traffic,
+    page_traffic_onward,
+)
 from temporal_assets.windows.asset import Job, Sources
 from temporal_assets.windows.kept_pages import kept_pages
 from temporal_assets.windows.page_traffic import PAGE_TRAFFIC
@@ -65,7 +71,9 @@ many_days = st.lists(a_day, min_size=LENGTH + 1, max_size=LENGTH + 5)
 class Traffic:
     """A store of visits, and `page_traffic` made of them without Dagster."""
 
-    def __init__(self, engine: Engine, root: Path, days: list[list[Visit]]) -> None:
+    def __init__(
+        self, engine: Engine, root: Path, days: list[list[Visit]], numbered: bool = True
+    ) -> None:
         self.settings: Settings = load_settings(
             root,
             window={"days": LENGTH, "min_days": 1},
@@ -75,12 +83,31 @@ class Traffic:
         self.engine = engine
         self.days = days
         for n, visits in enumerate(days):
-            rows = [
-                {"day": self.day(n), "referrer": referrer, "target": target, "client": client}
-                for referrer, target, client in sorted(set(visits), key=str)
-                if referrer != target  # a reload is no transit, but a view
+            # Of a day with a reload there is a view, but no transit.
+            requests = [
+                {"day": self.day(n), "referrer": referrer, "url": target, "client": client}
+                for referrer, target, client in sorted(visits, key=str)
             ]
-            self.publish("transits", n, rows, [Input("requests", str(visits))])
+            views = [
+                {"day": self.day(n), "site": site_of(url), "url": url, "views": 1}
+                for url in sorted({target for _, target, _ in visits}, key=_page)
+            ]
+            made_of = [Input("requests", str(visits))]
+            self.publish("page_views", n, views, made_of)
+            with self.store.scratch() as scratch:
+                path = scratch / "requests.parquet"
+                schema = contracts.table("requests").arrow_schema
+                rows = [{column: row.get(column) for column in schema.names} for row in requests]
+                write_table(pa.Table.from_pylist(rows, schema), path)
+                made = make_transits(engine, [str(path)], self.day(n), scratch)
+                self.store.publish(
+                    "transits",
+                    self.day(n),
+                    made.rows,
+                    inputs=made_of,
+                    settings_digest="",
+                    beside=made.beside if numbered else (),
+                )
 
     def day(self, n: int) -> dt.date:
         return FIRST + n * ONE
@@ -110,11 +137,13 @@ class Traffic:
             }
             for url, seen in views.items()
         ]
-        return sorted(rows, key=lambda row: (row["site"].encode(), row["url"].encode()))
+        return sorted(rows, key=lambda row: _page(str(row["url"])))
 
     def make(self, n: int) -> None:
         pages = self.pages(n)
-        self.publish("page_totals", n, pages, [])
+        window = self.store.window("page_views", self.day(n), LENGTH, 1)
+        views = [Input(f"page_views/day={one.day}", one.digest) for one in window.manifests]
+        self.publish("page_totals", n, pages, views)
         # A third is unknown, and the label of a page may be another every day.
         coins = [hashlib.sha256(f"{row['url']} {n}".encode()).digest()[0] % 3 for row in pages]
         labels = [
@@ -145,6 +174,11 @@ class Traffic:
         return {row["url"]: row for row in rows}
 
 
+def _page(url: str) -> tuple[bytes, bytes]:
+    """What pages are sorted by."""
+    return site_of(url).encode(), url.encode()
+
+
 @pytest.fixture(scope="module")
 def duckdb(tmp_path_factory: pytest.TempPathFactory) -> Engine:
     """The engine that goes on."""
@@ -170,24 +204,30 @@ def ways(monkeypatch: pytest.MonkeyPatch) -> list[int | None]:
     days=many_days,
     steps=st.lists(st.integers(-4, 4), min_size=2, max_size=4, unique=True).map(sorted),
     at_once=st.sampled_from([2, 100]),
-    walks=st.booleans(),
+    way=st.sampled_from(["numbers", "numbers", "statements", "walk"]),
 )
 @example(
-    days=[[(None, "https://a.example/", 1)], *[[]] * 8], steps=[0, 1], at_once=2, walks=True
+    days=[[(None, "https://a.example/", 1)], *[[]] * 8], steps=[0, 1], at_once=2, way="walk"
 )  # none is left
+@example(
+    days=[[(None, "https://a.example/", 1)], *[[]] * 8], steps=[0, 1], at_once=2, way="numbers"
+)
 def test_going_on_gives_the_bytes_of_all_days(
     duckdb: Engine,
     days: list[list[Visit]],
     steps: list[int],
     at_once: int,
-    walks: bool,
+    way: str,
 ) -> None:
-    """Also where the totals of the window before are gone, so that both are walked along."""
+    """By numbers, without them, and where the totals of the window before are gone as well."""
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(page_traffic, "PAGES_AT_ONCE", at_once)
-        if walks:
-            patch.setattr(page_traffic_changes, "kept_pages", lambda *_: None)
-        onward = Traffic(duckdb, Path(folder, "onward"), days)
+        patch.setattr(changes_by_numbers, "_DAYS_AT_ONCE", at_once)
+        if way == "numbers":
+            patch.setattr(page_traffic_onward, "changes_by_statements", _is_not_asked)
+        if way == "walk":
+            patch.setattr(changes_by_statements, "kept_pages", lambda *_: None)
+        onward = Traffic(duckdb, Path(folder, "onward"), days, numbered=way == "numbers")
         lasts = [LENGTH - 1 + step for step in steps if LENGTH - 1 + step < len(days)]
         for last in lasts:
             onward.make(last)
@@ -195,6 +235,10 @@ def test_going_on_gives_the_bytes_of_all_days(
             anew.make(last)
             assert onward.rows(last) == anew.rows(last)
             assert onward.content(last) == anew.content(last)
+
+
+def _is_not_asked(*_: Any) -> None:
+    raise AssertionError("days that have numbers need no statements")
 
 
 def test_the_next_day_goes_on(engine: Engine, tmp_path: Path, ways: list[int | None]) -> None:
@@ -217,7 +261,7 @@ def test_both_engines_find_the_same_changes(
         for n in range(LENGTH + 1)
     ]
     both: Any = BothEngines(duckdb, spark_engine)
-    here = Traffic(both, tmp_path, days)
+    here = Traffic(both, tmp_path, days, numbered=False)
     here.make(LENGTH - 1)
     here.make(LENGTH)
     assert ways == [1]
@@ -233,11 +277,11 @@ def test_kept_pages_are_told_while_their_totals_are_there(
         told.append(None if kept is None else kept.tolist())
         return kept
 
-    monkeypatch.setattr(page_traffic_changes, "kept_pages", noted)
+    monkeypatch.setattr(changes_by_statements, "kept_pages", noted)
     days: list[list[Visit]] = [[(None, URLS[0], 1)], [(None, URLS[1], 1)]] * LENGTH
     days[0] = [(None, URLS[2], 1), (None, URLS[3], 1)]
     days[LENGTH] = [(None, URLS[3], 1)]  # comes back on the day after its only one has left
-    here = Traffic(duckdb, tmp_path, days)
+    here = Traffic(duckdb, tmp_path, days, numbered=False)
     for last in (LENGTH - 1, LENGTH):
         here.make(last)
     # Of four pages the first two were seen on other days, too.

@@ -38,10 +38,11 @@ from temporal_assets.storage.landing import refresh
 from temporal_assets.storage.store import Store
 from temporal_assets.windows import page_histories
 from temporal_assets.windows.asset import Job, Sources, build
+from temporal_assets.windows.changes_by_numbers import NUMBERS_SQL
 from temporal_assets.windows.page_histories import PAGE_HISTORIES
 from temporal_assets.windows.page_totals import PAGE_TOTALS
 from temporal_assets.windows.page_traffic import PAGE_TRAFFIC, write_traffic
-from temporal_assets.windows.page_traffic_changes import COUNTED, ONWARD_SQL
+from temporal_assets.windows.page_traffic_changes import COUNTED
 from tests.logs import line, write
 from tests.tables import write_table
 
@@ -303,12 +304,13 @@ def test_traffic_compares_urls_once_and_reads_pages_by_parts(
     assert times == {"site": 3, "url": 2, "total": 1, "birth": 1}
 
 
-def test_the_next_traffic_reads_shared_days_once(
+def test_the_next_traffic_reads_numbers_of_shared_days_once(
     corpus: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """To find what comes again; the rest is of what has changed, and of rows that are copied."""
+    """To find what comes again; URLs are read of the two days that moved, and of pages."""
     read = _columns_read(monkeypatch)
     days = [FIRST + n * ONE for n in (WINDOW - 1, WINDOW)]
+    rows = {path for n in range(DAYS) for path in corpus.store.files("transits", FIRST + n * ONE)}
     for day in days:
         _window(corpus, day)
         _publish_no_labels(corpus, day)
@@ -329,14 +331,14 @@ def test_the_next_traffic_reads_shared_days_once(
                 inputs=sources.inputs,
                 settings_digest=PAGE_TRAFFIC.settings_digest(corpus.settings),
             )
-    traced, kept, *others = [one.rows for one in corpus.engine.queries]
-    moved, shared, pages = 2 * REQUESTS, (WINDOW - 1) * REQUESTS, PAGES + WINDOW - 1
-    # All statements; rows are only written, and of pages that changed the names, by no engine.
-    assert len(others) == len(ONWARD_SQL) - 2 + 1
-    assert traced <= REQUESTS + 2 * pages
-    assert shared + moved <= kept <= shared + moved + pages
-    # What moved, several times over; of all pages, only those are scanned that it names.
-    assert sum(others) <= 5 * moved + 2 * shared
+    # Who came from where on the day that enters, and on the one that leaves; rows are written.
+    assert [one.rows for one in corpus.engine.queries] == [REQUESTS, REQUESTS, 0]
+    assert len(NUMBERS_SQL) == 1
+    # Clients, and beside them places and URLs: of every day once, and no text.
+    of_days = Counter(column for path, column in read if "/transits/" in path)
+    every = WINDOW + 1
+    assert of_days == dict.fromkeys(("client", "target", "referrer", "stranger"), every)
+    assert not any(column in ("target", "referrer") for path, column in read if path in rows)
     # Of the window before, numbers: which of its pages is which no URL is asked.
     before = f"page_traffic/day={days[0]}/"
     assert {column for path, column in read if before in path} == {"site", "links", *COUNTED}

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.core.seen_days import places_by_day
+from temporal_assets.core.seen_days import pages_by_day, places_by_day
 
 BITS = 63
 
@@ -27,3 +27,12 @@ def test_a_place_is_that_among_the_pages_of_the_day(
         for n, (_, asked) in enumerate(pages)
         if asked
     ]
+
+
+@given(pages=pages, bits=st.lists(st.integers(0, BITS - 1), unique=True, max_size=5))
+def test_the_pages_of_a_day_are_those_with_its_bit(
+    pages: list[tuple[int, bool]], bits: list[int]
+) -> None:
+    seen = np.array([days for days, _ in pages], np.int64)
+    listed = [day.tolist() for day in pages_by_day(seen, bits)]
+    assert listed == [[n for n, (days, _) in enumerate(pages) if days >> bit & 1] for bit in bits]

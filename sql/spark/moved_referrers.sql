@@ -1,0 +1,16 @@
+-- moved_referrers: made from sql/moved_referrers.sql by `python -m temporal_assets.engines.translation`; edit that
+-- inputs: transits
+-- parameters: site
+SELECT
+  REGEXP_EXTRACT(url, :site) AS site,
+  url
+FROM (
+  SELECT DISTINCT
+    referrer AS url
+  FROM {transits} AS transits
+  WHERE
+    NOT referrer IS NULL
+) AS named
+ORDER BY
+  site NULLS LAST,
+  url NULLS LAST

@@ -1,0 +1,81 @@
+"""Transits of a day by numbers, and which pages of a window these numbers are.
+
+Beside the rows of a day lie the places of their URLs among all of the day, in the order of pages
+(`daily_transits`). The pages among these are the pages of `page_views`, and the days that a page of
+a window was seen on tell which of them it is: no URL is compared, or read.
+
+Not here: what is done with them (`changes_by_numbers`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from temporal_assets.core.moved_visits import Visits
+from temporal_assets.core.texts import Flags, Int64s
+from temporal_assets.engines.parquet_rows import ParquetRows
+from temporal_assets.storage.manifest import Input, Manifest
+from temporal_assets.storage.store import Store
+
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+_BESIDE: Final = 2
+"""Files: places of transits, and URLs."""
+
+
+class OtherPages(ValueError):
+    """A day has not as many pages as a window says."""
+
+
+@dataclass(frozen=True, slots=True)
+class DayNumbers:
+    """The URLs of a day, numbered in the order of pages."""
+
+    rows: Sequence[str]
+    places: Sequence[str]
+    strangers: Int64s
+    """Of each URL: 0 of a page that was opened, else the number of its text."""
+
+    @classmethod
+    def of(cls, store: Store, transits: Manifest) -> DayNumbers:
+        """Those of a day, which must have them."""
+        places, urls = store.paths_beside(transits)
+        return cls(store.paths(transits), [places], _column([urls], "stranger", np.int64))
+
+    def where_pages(self, values: NDArray[Scalar], other: int) -> NDArray[Scalar]:
+        """For each URL what its page has, of values for the pages in order; others have another."""
+        is_page: Flags = self.strangers == 0
+        if np.count_nonzero(is_page) != len(values):
+            raise OtherPages
+        found = np.full(len(is_page), other, values.dtype)
+        found[is_page] = values
+        return found
+
+    def visits(self) -> Visits:
+        """The rows."""
+        target, referrer = (_column(self.places, name, np.int32) for name in ("target", "referrer"))
+        return Visits(target, referrer, _column(self.rows, "client", np.int64))
+
+
+def _column(paths: Sequence[str], name: str, kind: type[Scalar]) -> NDArray[Scalar]:
+    return ParquetRows(paths).array((name,), lambda block: block[name].to_numpy(), kind)
+
+
+def are_numbered(store: Store, totals: Manifest, days: Iterable[Manifest]) -> bool:
+    """Whether days of `transits` have numbers, of the pages that `page_totals` were made from."""
+    return all(_is_numbered(store, totals, one) for one in days)
+
+
+def _is_numbered(store: Store, totals: Manifest, transits: Manifest) -> bool:
+    views = store.intact("page_views", transits.day)
+    return (
+        len(transits.beside) == _BESIDE
+        and views is not None
+        and views.inputs == transits.inputs
+        and Input(f"page_views/day={views.day}", views.digest) in totals.inputs
+    )
