@@ -16,12 +16,12 @@ are made (`daily`).
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any, Final
 
 import numpy as np
@@ -68,6 +68,7 @@ _PLACES: Final = pa.schema([("target", pa.int32()), ("referrer", pa.int32())])
 _URLS: Final = pa.schema([("stranger", pa.int64())])
 """Of each URL, in the order of pages: 0 of one that was opened, else the number of its text."""
 
+_NO_URLS: Final = np.empty(0, np.int64)
 _ENCODED: Final = {"target": "DELTA_BINARY_PACKED", "referrer": "BYTE_STREAM_SPLIT"}
 _PACKED: Final[dict[str, Any]] = {
     "compression": "zstd",
@@ -95,8 +96,8 @@ def make_transits(engine: Engine, requests: Sequence[str], day: dt.date, out: Pa
     if engine.spread is None:
         rows = ParquetRows(requests, repeated=_TEXTS)
         if not len(rows):
-            with _beside(out, np.empty(0, np.int64)) as (_, files):
-                return DayTransits(_asked(engine, requests, out), files)
+            # A window of days with numbers must not end at a day without visitors.
+            return DayTransits(_asked(engine, requests, out), _written(out, _NO_URLS, []))
         if rows.unpacked_bytes(_COLUMNS) <= _MOST_BYTES:
             return _by_numbers(engine, rows, day, out)
     return DayTransits(_asked(engine, requests, out))
@@ -108,24 +109,32 @@ def _asked(engine: Engine, requests: Sequence[str], out: Path) -> list[Path]:
 
 def _by_numbers(engine: Engine, requests: ParquetRows, day: dt.date, out: Path) -> DayTransits:
     rows = _numbered(requests)
-    with _beside(out, rows.strangers) as (places, files):
+    places: SimpleQueue[pa.Table | None] = SimpleQueue()
 
-        def batches() -> Iterator[pa.RecordBatch]:
-            for text, numbers in in_order(rows.distinct, rows.parts(), _THREADS):
-                places.write_table(numbers)
-                yield from _of_day(day, text).to_batches()
+    def batches() -> Iterator[pa.RecordBatch]:
+        for text, numbers in in_order(rows.distinct, rows.parts(), _THREADS):
+            places.put(numbers)
+            yield from _of_day(day, text).to_batches()
 
-        reader = pa.RecordBatchReader.from_batches(TRANSITS.arrow_schema, batches())
-        return DayTransits(engine.write(reader, TRANSITS, out), files)
+    # Files beside the rows are written while the database plans how to write these, and does.
+    with ThreadPoolExecutor(1) as aside:
+        beside = aside.submit(_written, out, rows.strangers, iter(places.get, None))
+        try:
+            reader = pa.RecordBatchReader.from_batches(TRANSITS.arrow_schema, batches())
+            written = engine.write(reader, TRANSITS, out)
+        finally:
+            places.put(None)
+        return DayTransits(written, beside.result())
 
 
-@contextmanager
-def _beside(out: Path, strangers: Int64s) -> Iterator[tuple[pq.ParquetWriter, tuple[Path, Path]]]:
-    """The files beside a day's rows, of which the places are still to be written."""
+def _written(out: Path, strangers: Int64s, rows: Iterable[pa.Table]) -> tuple[Path, Path]:
+    """The files beside a day's rows."""
     places, urls = out / "places.parquet", out / "urls.parquet"
     pq.write_table(pa.table([strangers], _URLS), urls, **_PACKED)
     with pq.ParquetWriter(places, _PLACES, column_encoding=_ENCODED, **_PACKED) as writer:
-        yield writer, (places, urls)
+        for numbers in rows:
+            writer.write_table(numbers)
+    return places, urls
 
 
 def _of_day(day: dt.date, table: pa.Table) -> pa.Table:

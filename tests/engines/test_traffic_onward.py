@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
+import shutil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -292,6 +293,43 @@ def test_kept_pages_are_told_while_their_totals_are_there(
     here.store.remove("page_totals", here.day(LENGTH + 1))
     here.make(LENGTH + 2)
     assert told[1:] == [None, None]
+
+
+def test_numbers_are_believed_of_the_pages_they_were_made_with(
+    duckdb: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not where views are of other requests, or have no numbers: then URLs are compared."""
+    told: list[bool] = []
+
+    def noted(*given: Any) -> Any:
+        found = by_numbers(*given)
+        told.append(found is not None)
+        return found
+
+    by_numbers = changes_by_numbers.changes_by_numbers
+    monkeypatch.setattr(page_traffic_onward, "changes_by_numbers", noted)
+    days: list[list[Visit]] = [[(None, URLS[0], n), (URLS[0], URLS[1], n)] for n in range(12)]
+    here = Traffic(duckdb, tmp_path, days)
+    for last in (LENGTH - 1, LENGTH):
+        here.make(last)
+    views = here.store.read("page_views", here.day(5)).to_pylist()
+    here.publish("page_views", 5, views, [Input("requests", "of another day")])
+    here.make(LENGTH + 1)
+    here.publish("page_views", 5, views, [Input("requests", str(days[5]))])
+    here.make(LENGTH + 2)
+    before = here.store.require("transits", here.day(6))
+    with here.store.scratch() as scratch:
+        same = [Path(shutil.copy(path, scratch)) for path in here.store.paths(before)]
+        one = here.store.publish(
+            "transits", before.day, same, inputs=before.inputs, settings_digest=""
+        )
+    assert one.digest == before.digest
+    assert one.beside == ()
+    here.make(LENGTH + 3)
+    assert told == [True, False, True, False]
+    for last in (LENGTH + 1, LENGTH + 2, LENGTH + 3):
+        assert here.rows(last)[URLS[1]]["referrals"] == 0
+        assert here.rows(last)[URLS[0]]["referrals"] == LENGTH
 
 
 def test_an_audience_that_shrinks_is_named_again(duckdb: Engine, tmp_path: Path) -> None:
