@@ -9,6 +9,7 @@ break the proof, and everything is computed anew. The result is the same, byte f
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -34,11 +35,11 @@ class Earlier:
     """Files of the days that only the later window has."""
     leaving: list[str]
     """Files of the days that only the earlier window has."""
-    inputs: tuple[Input, ...]
+    inputs: tuple[Input, ...] = ()
     """What it was made from."""
-    entered: list[Manifest]
-    left: list[Manifest]
-    """Those days themselves."""
+    entered: Sequence[Manifest] = ()
+    left: Sequence[Manifest] = ()
+    """The days that only one of the windows has."""
 
 
 def find_earlier(job: Job, daily: str) -> Earlier | None:
