@@ -41,7 +41,7 @@ from temporal_assets.engines.parquet_rows import ParquetRows
 from temporal_assets.logs.urls import SITE
 from temporal_assets.storage.manifest import Manifest
 from temporal_assets.windows.asset import Job
-from temporal_assets.windows.day_numbers import DayNumbers, OtherPages, are_numbered
+from temporal_assets.windows.day_numbers import DAYS_AT_ONCE, DayNumbers, OtherPages, are_numbered
 from temporal_assets.windows.kept_pages import days_seen, totals_before
 from temporal_assets.windows.onward import Earlier
 from temporal_assets.windows.page_rows import SITES, KnownLabels, first_rows, keys
@@ -69,9 +69,6 @@ _MOVED_REFERRERS: Final = passing(
     ),
 )
 
-_DAYS_AT_ONCE: Final = 6
-"""Shared days whose pages are found in one walk along the window: 60 MB at the papers' size."""
-
 _LATER: Final = 1
 _EARLIER: Final = 2
 """Bits of the windows that a day belongs to."""
@@ -91,9 +88,9 @@ def changes_by_numbers(
     then = totals_before(job, earlier)
     if (
         then is None
-        or not are_numbered(job.store, then, earlier.left)
+        or not are_numbered(job, then, earlier.left)
         or not are_numbered(
-            job.store, job.sources.tables["page_totals"], job.window("transits").manifests
+            job, job.sources.tables["page_totals"], job.window("transits").manifests
         )
     ):
         return None
@@ -323,7 +320,7 @@ def _shared_visits(
     last = last_shared(job, earlier)
     days = [one for one in job.window("transits").manifests if one.day <= last]
     look = partial(_look, job, both, known=known, by_text=by_text)
-    some = [days[at : at + _DAYS_AT_ONCE] for at in range(0, len(days), _DAYS_AT_ONCE)]
+    some = [days[at : at + DAYS_AT_ONCE] for at in range(0, len(days), DAYS_AT_ONCE)]
     return [one for part in in_order(look, some, job.settings.engine.used_threads) for one in part]
 
 

@@ -4,7 +4,7 @@ Beside the rows of a day lie the places of their URLs among all of the day, in t
 (`daily_transits`). The pages among these are the pages of `page_views`, and the days that a page of
 a window was seen on tell which of them it is: no URL is compared, or read.
 
-Not here: what is done with them (`changes_by_numbers`).
+Not here: what is done with them (`changes_by_numbers`, `links_by_numbers`).
 """
 
 from __future__ import annotations
@@ -16,13 +16,18 @@ from typing import Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from temporal_assets.contracts.page_totals import SEEN_BITS
 from temporal_assets.core.moved_visits import Visits
-from temporal_assets.core.texts import Flags, Int64s
+from temporal_assets.core.texts import Flags, Int32s, Int64s
 from temporal_assets.engines.parquet_rows import ParquetRows
 from temporal_assets.storage.manifest import Input, Manifest
 from temporal_assets.storage.store import Store
+from temporal_assets.windows.asset import Job
 
 Scalar = TypeVar("Scalar", bound=np.generic)
+
+DAYS_AT_ONCE: Final = 6
+"""Days whose pages are found in one walk along a window: 80 MB at the papers' size."""
 
 _BESIDE: Final = 2
 """Files: places of transits, and URLs."""
@@ -56,19 +61,25 @@ class DayNumbers:
         found[is_page] = values
         return found
 
-    def visits(self) -> Visits:
-        """The rows."""
+    def links(self) -> tuple[Int32s, Int32s]:
+        """URLs that were opened, and those people came from, of each row; -1 is nowhere."""
         target, referrer = (_column(self.places, name, np.int32) for name in ("target", "referrer"))
-        return Visits(target, referrer, _column(self.rows, "client", np.int64))
+        return target, referrer
+
+    def visits(self) -> Visits:
+        """The same with clients."""
+        return Visits(*self.links(), _column(self.rows, "client", np.int64))
 
 
 def _column(paths: Sequence[str], name: str, kind: type[Scalar]) -> NDArray[Scalar]:
     return ParquetRows(paths).array((name,), lambda block: block[name].to_numpy(), kind)
 
 
-def are_numbered(store: Store, totals: Manifest, days: Iterable[Manifest]) -> bool:
+def are_numbered(job: Job, totals: Manifest, days: Iterable[Manifest]) -> bool:
     """Whether days of `transits` have numbers, of the pages that `page_totals` were made from."""
-    return all(_is_numbered(store, totals, one) for one in days)
+    # Of longer windows, pages do not tell every day.
+    is_told = job.settings.window.days <= SEEN_BITS
+    return is_told and all(_is_numbered(job.store, totals, one) for one in days)
 
 
 def _is_numbered(store: Store, totals: Manifest, transits: Manifest) -> bool:

@@ -39,6 +39,11 @@ from temporal_assets.windows.hub_order import (
     without_search_engines,
 )
 from temporal_assets.windows.link_graph import paths
+from temporal_assets.windows.links_by_numbers import (
+    NumberedLinks,
+    TooManyLinks,
+    links_by_numbers,
+)
 from temporal_assets.windows.page_rows import read_in_step
 
 NUMBERS_SQL: Final = ("wanted_links",)
@@ -137,6 +142,8 @@ class _Links:
     count: Int64s
     """Of each page: where its links begin in `target`, and how many there are."""
     target: Int64s
+    linked: Int64s
+    """Temporal pages that people came to from anywhere."""
 
     def of(self, pages: Int64s) -> tuple[Int64s, Int64s]:
         """How many pages each leads to, and the numbers of these, one after the other."""
@@ -147,6 +154,15 @@ class _Links:
 
 
 def _links(job: Job, wanted: pa.Array, most: int) -> _Links | None:
+    try:
+        found = links_by_numbers(job, len(wanted), most, _MOST_BYTES)
+    except TooManyLinks:
+        return None
+    return _asked_links(job, wanted, most) if found is None else _in_order(found)
+
+
+def _asked_links(job: Job, wanted: pa.Array, most: int) -> _Links | None:
+    """By their URLs, where days have no numbers."""
     numbered = pa.table({"page": np.arange(len(wanted)), "url": wanted})
     inputs = {
         "transits": job.window("transits").files,
@@ -162,20 +178,24 @@ def _links(job: Job, wanted: pa.Array, most: int) -> _Links | None:
         pa.dictionary(pa.int32(), pa.string()),
     ).combine_chunks()
     target = np.concatenate([np.empty(0, np.int64), *(one["target"].to_numpy() for one in blocks)])
-    return _in_order(referrer, target)
+    source = referrer.indices.to_numpy()
+    order = np.argsort(source, kind="stable")
+    links = NumberedLinks(referrer.dictionary, source[order], target[order], np.unique(target))
+    return _in_order(links)
 
 
-def _in_order(referrer: pa.DictionaryArray, target: Int64s) -> _Links:
-    """Of links in the order of their referrers, which lie in that of URLs, and not of hosts."""
-    url, source = referrer.dictionary, referrer.indices.to_numpy()
-    count = np.bincount(source, minlength=len(url))
-    target = target[np.argsort(source, kind="stable")]
+def _in_order(found: NumberedLinks) -> _Links:
+    """Links whose pages lie in any order in which the URLs of a host ascend, in that of hosts."""
+    url, target = found.url, found.target
+    count = np.bincount(found.source, minlength=len(url))
     host = pc.list_element(pc.split_pattern(url, "/", max_splits=3), 2).dictionary_encode()
     rank = np.empty(len(host.dictionary), np.int64)
     rank[pc.array_sort_indices(host.dictionary).to_numpy()] = np.arange(len(rank))
     order = np.argsort(rank[host.indices.to_numpy()], kind="stable")
     start = np.cumsum(count) - count
-    return _Links(url.take(order), host.take(order), start[order], count[order], target)
+    return _Links(
+        url.take(order), host.take(order), start[order], count[order], target, found.linked
+    )
 
 
 # Order ---------------------------------------------------------------------------------------
@@ -242,7 +262,7 @@ def _demand(job: Job, temporal: _Temporal, links: _Links, hubs: Int64s) -> Deman
     billionths = np.trunc(scaled + np.copysign(0.5, scaled)).astype(np.int64)
     has_curve = ~np.isnan(temporal.mu)
     in_graph = np.asarray(pc.is_in(temporal.url, value_set=links.url).to_numpy(False), np.bool_)
-    in_graph[links.target] = True
+    in_graph[links.linked] = True
     unknown = usual_mu(int(has_curve[in_graph].sum()), int(billionths[in_graph].sum()))
     count, target = links.of(hubs)
     # Rows of sql/hub_demand.sql, in its order: the pages of a hub that are of one age, in ascending

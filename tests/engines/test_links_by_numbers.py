@@ -1,0 +1,83 @@
+"""Links to temporal pages by the numbers of days, against a loop over all visits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+
+from temporal_assets.engines.base import Engine
+from temporal_assets.engines.duckdb import DuckDBEngine
+from temporal_assets.settings import load_settings
+from temporal_assets.windows.asset import Job, Sources
+from temporal_assets.windows.hub_seeds import HUB_SEEDS
+from temporal_assets.windows.links_by_numbers import TooManyLinks, links_by_numbers
+from tests.engines.test_traffic_onward import LENGTH, URLS, Traffic, Visit, many_days
+
+LAST = LENGTH - 1
+
+
+@pytest.fixture(scope="module")
+def duckdb(tmp_path_factory: pytest.TempPathFactory) -> Engine:
+    return DuckDBEngine(load_settings(tmp_path_factory.mktemp("engine")))
+
+
+def _job(here: Traffic, out: Path) -> Job:
+    here.make(LAST)
+    day = here.day(LAST)
+    names = ("page_totals", "page_traffic")
+    tables = {name: here.store.require(name, day) for name in names}
+    window = here.store.window("transits", day, LENGTH, 1)
+    sources = Sources({"transits": window}, {}, tables, {}, ())
+    return Job(HUB_SEEDS, here.store, here.engine, here.settings, day, sources, out)
+
+
+def _expected(here: Traffic) -> tuple[list[tuple[str, int]], list[int], int]:
+    """Links from pages, temporal pages that are linked from anywhere, and how many there are."""
+    rows = here.rows(LAST)
+    temporal = [url for url, row in rows.items() if row["is_temporal"]]
+    links = {
+        (referrer, temporal.index(target))
+        for visits in here.days[:LENGTH]
+        for referrer, target, _ in visits
+        if referrer is not None and referrer != target and target in temporal
+    }
+    of_pages = sorted((url, n) for url, n in links if url in rows)
+    return of_pages, sorted({n for _, n in links}), len(temporal)
+
+
+@settings(max_examples=40)
+@given(days=many_days)
+def test_links_are_those_of_a_loop(duckdb: Engine, days: list[list[Visit]]) -> None:
+    with TemporaryDirectory() as folder:
+        here = Traffic(duckdb, Path(folder), days)
+        job = _job(here, Path(folder))
+        links, linked, temporal = _expected(here)
+        found: Any = links_by_numbers(job, temporal, 100, 10_000)
+        urls = found.url.to_pylist()
+        assert urls == [url for url in here.rows(LAST) if url in dict(links)]
+        pairs = [(urls[at], n) for at, n in zip(found.source, found.target, strict=True)]
+        assert sorted(pairs) == links
+        assert pairs == sorted(pairs, key=lambda pair: (urls.index(pair[0]), pair[1]))
+        assert found.linked.tolist() == linked
+        assert links_by_numbers(job, temporal + 1, 100, 10_000) is None
+
+
+def test_what_does_not_fit_is_said_and_what_has_no_numbers_is_left(
+    duckdb: Engine, tmp_path: Path
+) -> None:
+    """Links, bytes of URLs, and days without numbers."""
+    ring = zip(URLS, [*URLS[1:], URLS[0]], strict=True)
+    days: list[list[Visit]] = [[(None, one, 1), (one, other, 1)] for one, other in ring]
+    here = Traffic(duckdb, tmp_path / "numbered", days)
+    job = _job(here, tmp_path)
+    links, _, temporal = _expected(here)
+    assert links
+    for most, most_bytes in ((len(links) - 1, 10_000), (100, 1)):
+        with pytest.raises(TooManyLinks):
+            links_by_numbers(job, temporal, most, most_bytes)
+    plain = Traffic(duckdb, tmp_path / "plain", days, numbered=False)
+    assert links_by_numbers(_job(plain, tmp_path), temporal, 100, 10_000) is None
