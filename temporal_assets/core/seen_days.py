@@ -8,13 +8,18 @@ that day as well. No name is looked at. Not here: where pages and days come from
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 
-from temporal_assets.core.compiled import leaf, low_zeros, readonly
+from temporal_assets.core.compiled import leaf, readonly
 from temporal_assets.core.texts import Flags, Int32s, Int64s
 
-_BITS = 64
+_AT_ONCE: Final = 4
+"""Days whose pages are listed in one walk: as many lists as a processor keeps places of."""
+
+_NEVER: Final = 63
+"""The bit of no day: that of the sign."""
 
 
 def places_by_day(seen: Int64s, bits: Int64s, wanted: Flags) -> tuple[Int64s, Int64s]:
@@ -35,15 +40,16 @@ def places_by_day(seen: Int64s, bits: Int64s, wanted: Flags) -> tuple[Int64s, In
 
 def pages_by_day(seen: Int64s, bits: Sequence[int]) -> list[Int32s]:
     """The pages of each day, in order; a page is its place in `seen`."""
-    mask = sum(1 << bit for bit in bits)
-    ends = np.zeros(_BITS, np.int64)
-    given = readonly(seen)
-    _count(given, mask, ends)
-    bounds = [0, *np.cumsum(ends[list(bits)]).tolist()]
-    pages = np.empty(bounds[-1], np.int32)
-    ends[list(bits)] = bounds[:-1]
-    _list(given, mask, ends, pages)
-    return [pages[bounds[at] : bounds[at + 1]] for at in range(len(bits))]
+    given, pages = readonly(seen), []
+    for at in range(0, len(bits), _AT_ONCE):
+        some = bits[at : at + _AT_ONCE]
+        days = (*some, *[_NEVER] * (_AT_ONCE - len(some)))
+        counts = _count(given, days)
+        # One more than there are: what is no page of the day is overwritten by the next.
+        lists = tuple(np.empty(count + 1, np.int32) for count in counts)
+        _list(given, days, lists)
+        pages += [one[:-1] for one in lists[: len(some)]]
+    return pages
 
 
 def values_at(places: Int64s, values: Int64s, first: Int64s) -> Int32s:
@@ -57,24 +63,28 @@ def values_at(places: Int64s, values: Int64s, first: Int64s) -> Int32s:
 
 
 @leaf
-def _count(seen: Int64s, mask: int, counts: Int64s) -> None:
+def _count(seen: Int64s, days: tuple[int, ...]) -> tuple[int, ...]:
+    one, two, three, four = 0, 0, 0, 0
     for page in range(len(seen)):
-        days = np.uint64(seen[page] & mask)
-        while days:
-            counts[low_zeros(days)] += 1
-            days &= days - np.uint64(1)
+        one += seen[page] >> days[0] & 1
+        two += seen[page] >> days[1] & 1
+        three += seen[page] >> days[2] & 1
+        four += seen[page] >> days[3] & 1
+    return one, two, three, four
 
 
 @leaf
-def _list(seen: Int64s, mask: int, ends: Int64s, pages: Int32s) -> None:
-    """Write each page at the end of the list of each of its days."""
+def _list(seen: Int64s, days: tuple[int, ...], lists: tuple[Int32s, ...]) -> None:
+    """Write every page to all lists, and go on in those of its days: there is nothing to guess."""
+    first, second, third, fourth = lists
+    one, two, three, four = 0, 0, 0, 0
     for page in range(len(seen)):
-        days = np.uint64(seen[page] & mask)
-        while days:
-            bit = low_zeros(days)
-            pages[ends[bit]] = page
-            ends[bit] += 1
-            days &= days - np.uint64(1)
+        days_of_page = seen[page]
+        first[one] = second[two] = third[three] = fourth[four] = page
+        one += days_of_page >> days[0] & 1
+        two += days_of_page >> days[1] & 1
+        three += days_of_page >> days[2] & 1
+        four += days_of_page >> days[3] & 1
 
 
 @leaf

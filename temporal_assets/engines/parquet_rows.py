@@ -6,9 +6,10 @@ Here: reading whole columns as they lie there. Not here: questions, which an eng
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import fsspec
 import numpy as np
@@ -68,6 +69,10 @@ class ParquetRows:
         """What is made of all rows, behind one another. Files without rows have no groups."""
         return np.concatenate([np.empty(0, kind), *self.blocks(columns, make)], dtype=kind)
 
+    def columns(self, names: Sequence[str]) -> pa.Table:
+        """Some columns of all rows, by this thread alone: for who reads several tables at once."""
+        return pa.concat_tables([file.read(None, names) for file in self._files])
+
     def batches(self, most_rows: int | None = None) -> Iterator[pa.RecordBatch]:
         """All columns of all rows in order, `most_rows` at a time; the next are read meanwhile."""
         for block in in_order(lambda one: one[0].read([one[1]], None), self._groups, 1):
@@ -122,7 +127,7 @@ class ParquetNumbers:
 def _pieces(paths: Sequence[str], column: str) -> Iterator[Int64s]:
     """Parts of groups: of many files at once, none is in memory whole."""
     for path in paths:
-        with fsspec.open(path, "rb") as file, pq.ParquetFile(file) as rows:
+        with _opened(path) as file, pq.ParquetFile(file) as rows:
             for batch in rows.iter_batches(_PIECE_ROWS, columns=[column], use_threads=False):
                 yield batch.column(0).to_numpy()
 
@@ -139,22 +144,30 @@ class _File:
 
     @classmethod
     def open(cls, path: str, repeated: Sequence[str]) -> _File:
-        with fsspec.open(path, "rb") as file:
+        with _opened(path) as file:
             metadata = pq.read_metadata(file)
         stored = (name for name in repeated if not _is_packed(metadata, name))
         return cls(path, metadata, tuple(repeated), tuple(stored))
 
-    def read(self, groups: Sequence[int], columns: Sequence[str] | None) -> pa.Table:
+    def read(self, groups: Sequence[int] | None, columns: Sequence[str] | None) -> pa.Table:
         names = None if columns is None else list(columns)
         with (
-            fsspec.open(self.path, "rb") as file,
+            _opened(self.path) as file,
             pq.ParquetFile(file, metadata=self.metadata, read_dictionary=self.stored) as rows,
         ):
-            table = rows.read_row_groups(list(groups), names, use_threads=False)
+            every = range(rows.num_row_groups) if groups is None else groups
+            table = rows.read_row_groups(list(every), names, use_threads=False)
         for at, name in enumerate(table.column_names):
             if name in self.repeated:
                 table = table.set_column(at, name, encoded(table.column(at)))
         return table
+
+
+def _opened(path: str) -> AbstractContextManager[Any]:
+    """A file to read; of this machine's, Arrow reads without asking Python for every piece."""
+    file: AbstractContextManager[Any]
+    file = fsspec.open(path, "rb") if "://" in path else pa.OSFile(path)
+    return file
 
 
 def _is_packed(metadata: pq.FileMetaData, name: str) -> bool:

@@ -152,7 +152,9 @@ class _Windows:
         totals, before = (
             ParquetRows(files, SITES) for files in (job.files("page_totals"), earlier.files)
         )
-        seen, seen_before = map(days_seen, (totals, ParquetRows(job.store.paths(then))))
+        with ThreadPoolExecutor(2) as pool:
+            tables = (totals, ParquetRows(job.store.paths(then)))
+            seen, seen_before = pool.map(days_seen, tables)
         shared = (1 << (job.settings.window.days - earlier.moved)) - 1
         is_new = (seen & shared) == 0
         both = in_step((seen_before >> earlier.moved) != 0, ~is_new)
@@ -406,7 +408,7 @@ def _transits(
     gone = np.unique(np.concatenate([day.row[(day.row >= 0) & (day.page < 0)] for day in moved]))
     parts = [
         *(_of_moved(day, one, index, gone) for day, one in zip(moved, texts, strict=False)),
-        *(_of_shared(one, index, len(gone)) for one in shared),
+        *in_order(partial(_of_shared, index=index, gone=len(gone)), shared, threads),
     ]
     ordered = in_traffic_order(
         Transits(*map(np.concatenate, zip(*parts, strict=True))),
@@ -417,7 +419,9 @@ def _transits(
 
 
 def _of_moved(day: _MovedDay, texts: _Texts, index: Int32s, gone: Int64s) -> Transits:
-    to = np.where(day.page < 0, np.searchsorted(gone, day.row), len(gone) + index[day.page])
+    to = len(gone) + index[day.page].astype(np.int64)
+    is_gone = np.flatnonzero((day.row >= 0) & (day.page < 0))
+    to[is_gone] = np.searchsorted(gone, day.row[is_gone])
     came_from = np.zeros(len(day.row) + 1, np.int64)
     came_from[-1] = NOWHERE  # the place of -1
     source = day.source

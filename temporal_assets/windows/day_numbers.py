@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +26,8 @@ from temporal_assets.windows.asset import Job
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
-DAYS_AT_ONCE: Final = 6
-"""Days whose pages are found in one walk along a window: 80 MB at the papers' size."""
+DAYS_AT_ONCE: Final = 4
+"""Days whose pages are found in one walk along a window: 50 MB at the papers' size."""
 
 _BESIDE: Final = 2
 """Files: places of transits, and URLs."""
@@ -50,7 +50,8 @@ class DayNumbers:
     def of(cls, store: Store, transits: Manifest) -> DayNumbers:
         """Those of a day, which must have them."""
         places, urls = store.paths_beside(transits)
-        return cls(store.paths(transits), [places], _column([urls], "stranger", np.int64))
+        (strangers,) = _read([urls], "stranger")
+        return cls(store.paths(transits), [places], strangers)
 
     def where_pages(self, values: NDArray[Scalar], other: int) -> NDArray[Scalar]:
         """For each URL what its page has, of values for the pages in order; others have another."""
@@ -63,16 +64,17 @@ class DayNumbers:
 
     def links(self) -> tuple[Int32s, Int32s]:
         """URLs that were opened, and those people came from, of each row; -1 is nowhere."""
-        target, referrer = (_column(self.places, name, np.int32) for name in ("target", "referrer"))
+        target, referrer = _read(self.places, "target", "referrer")
         return target, referrer
 
     def visits(self) -> Visits:
         """The same with clients."""
-        return Visits(*self.links(), _column(self.rows, "client", np.int64))
+        return Visits(*self.links(), *_read(self.rows, "client"))
 
 
-def _column(paths: Sequence[str], name: str, kind: type[Scalar]) -> NDArray[Scalar]:
-    return ParquetRows(paths).array((name,), lambda block: block[name].to_numpy(), kind)
+def _read(paths: Sequence[str], *names: str) -> list[Any]:
+    rows = ParquetRows(paths).columns(names)
+    return [rows[name].to_numpy() for name in names]
 
 
 def are_numbered(job: Job, totals: Manifest, days: Iterable[Manifest]) -> bool:

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import datetime as dt
 
-import numpy as np
-
 from temporal_assets import contracts
 from temporal_assets.contracts.page_totals import SEEN_BITS
 from temporal_assets.core.texts import Flags, Int64s
@@ -41,7 +39,8 @@ def totals_before(job: Job, earlier: Earlier) -> Manifest | None:
 
 def days_seen(pages: ParquetRows) -> Int64s:
     """For each page of some `page_totals`, the days it was seen on, as bits."""
-    return pages.array(("seen",), lambda block: block["seen"].to_numpy(), np.int64)
+    seen: Int64s = pages.columns(["seen"])["seen"].to_numpy()
+    return seen
 
 
 def kept_pages(job: Job, earlier: Earlier) -> Flags | None:
