@@ -11,7 +11,7 @@ to (`changed_traffic`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -67,6 +67,11 @@ class Visits(NamedTuple):
     client: Int64s
 
 
+def _same(visits: Visits) -> Visits:
+    """As the one kind of arrays for which loops are compiled."""
+    return Visits(readonly(visits.target), readonly(visits.referrer), readonly(visits.client))
+
+
 def chosen(visits: Visits, page: Int32s, traced: Flags, known: VisitFilter) -> Int64s:
     """The rows of visits that `known` has, and of those from URLs that are traced.
 
@@ -74,9 +79,7 @@ def chosen(visits: Visits, page: Int32s, traced: Flags, known: VisitFilter) -> I
     """
     rows = np.empty(len(visits.target), np.int64)
     count = _choose(
-        readonly(visits.target),
-        readonly(visits.referrer),
-        readonly(visits.client),
+        *_same(visits),
         readonly(page),
         readonly(traced),
         bool(traced.any()),
@@ -93,7 +96,11 @@ class TextPages:
     def __init__(self, numbers: Int64s, pages: Int32s) -> None:
         size = 1 << max(int(2 * len(numbers)).bit_length(), 1)
         self._numbers, self._pages = np.zeros(size, np.int64), np.zeros(size, np.int32)
+        self._count = len(numbers)
         _put(readonly(numbers), readonly(pages), self._numbers, self._pages)
+
+    def __len__(self) -> int:
+        return self._count
 
     def find(self, numbers: Int64s) -> Int32s:
         """The page of each; -1 where it is of none."""
@@ -102,19 +109,36 @@ class TextPages:
         return found
 
 
-def in_traffic_order(moved: Transits, targets: int, threads: int) -> Transits:
-    """Transits by target, client and referrer; targets are from 0 up to `targets`."""
-    bounds = np.zeros(targets + 1, np.int64)
-    _count_targets(moved.target, bounds)
-    np.cumsum(bounds, out=bounds)
-    ordered = Transits(*(np.empty(len(moved.target), np.int64) for _ in Transits._fields))
-    _place(Transits(*map(readonly, moved)), bounds[:-1].copy(), ordered)
-    rows = len(moved.target) * np.arange(threads + 1) // threads
-    parts = np.searchsorted(bounds, rows)
-    parts[0], parts[-1] = 0, targets
+class Numbered(NamedTuple):
+    """Some transits, and what their numbers stand for."""
 
-    def sort(part: int) -> None:
-        _sort(readonly(bounds), parts[part], parts[part + 1], ordered)
+    visits: Visits
+    target: Int64s
+    """For each number of a target, which it is: from 0."""
+    referrer: Int64s
+    """For each number of a referrer; the last is that of -1."""
+    windows: int
+    """Bits of the windows that they belong to (`changed_traffic.Transits`)."""
+
+
+def in_traffic_order(parts: Sequence[Numbered], targets: int, threads: int) -> Transits:
+    """Transits by target, client and referrer; there are as many targets as `targets`."""
+    # Rows are put where they belong at once: numbers of 64 bits are made of each once.
+    given = [part._replace(visits=_same(part.visits)) for part in parts]
+    bounds = np.zeros(targets + 1, np.int64)
+    for part in given:
+        _count_targets(part.visits.target, part.target, bounds)
+    np.cumsum(bounds, out=bounds)
+    rows = int(bounds[-1])
+    ordered = Transits(*(np.empty(rows, np.int64) for _ in Transits._fields))
+    ends = bounds[:-1].copy()
+    for part in given:
+        _place(*part, ends, ordered)
+    cuts = np.searchsorted(bounds, rows * np.arange(threads + 1) // threads)
+    cuts[0], cuts[-1] = 0, targets
+
+    def sort(at: int) -> None:
+        _sort(readonly(bounds), cuts[at], cuts[at + 1], ordered)
 
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(sort, range(threads)))
@@ -233,20 +257,28 @@ def _find(numbers: Int64s, table: Int64s, values: Int32s, found: Int32s) -> None
 
 
 @leaf
-def _count_targets(target: Int64s, bounds: Int64s) -> None:
+def _count_targets(target: Int32s, which: Int64s, bounds: Int64s) -> None:
     for row in range(len(target)):
-        bounds[target[row] + 1] += 1
+        bounds[which[target[row]] + 1] += 1
 
 
 @leaf
-def _place(moved: Transits, ends: Int64s, ordered: Transits) -> None:
-    for row in range(len(moved.target)):
-        at = ends[moved.target[row]]
-        ends[moved.target[row]] += 1
-        ordered.target[at] = moved.target[row]
-        ordered.client[at] = moved.client[row]
-        ordered.referrer[at] = moved.referrer[row]
-        ordered.windows[at] = moved.windows[row]
+def _place(
+    visits: Visits,
+    targets: Int64s,
+    referrers: Int64s,
+    windows: int,
+    ends: Int64s,
+    ordered: Transits,
+) -> None:
+    for row in range(len(visits.target)):
+        target = targets[visits.target[row]]
+        at = ends[target]
+        ends[target] += 1
+        ordered.target[at] = target
+        ordered.client[at] = visits.client[row]
+        ordered.referrer[at] = referrers[visits.referrer[row]]
+        ordered.windows[at] = windows
 
 
 @leaf

@@ -69,6 +69,14 @@ class ParquetRows:
         """What is made of all rows, behind one another. Files without rows have no groups."""
         return np.concatenate([np.empty(0, kind), *self.blocks(columns, make)], dtype=kind)
 
+    def numbers(self, name: str, kind: type[Scalar]) -> NDArray[Scalar]:
+        """A column of numbers, all rows: in memory once, where `array` has it twice."""
+        values, at = np.empty(len(self), kind), 0
+        for block in self.blocks((name,), lambda block: block[name].to_numpy()):
+            values[at : at + len(block)] = block
+            at += len(block)
+        return values
+
     def columns(self, names: Sequence[str]) -> pa.Table:
         """Some columns of all rows, by this thread alone: for who reads several tables at once."""
         return pa.concat_tables([file.read(None, names) for file in self._files])

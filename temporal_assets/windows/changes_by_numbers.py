@@ -23,6 +23,7 @@ import pyarrow as pa
 from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.core.changed_traffic import ChangedPages, Transits, changed_traffic
 from temporal_assets.core.moved_visits import (
+    Numbered,
     TextPages,
     VisitFilter,
     Visits,
@@ -408,35 +409,31 @@ def _transits(
     gone = np.unique(np.concatenate([day.row[(day.row >= 0) & (day.page < 0)] for day in moved]))
     parts = [
         *(_of_moved(day, one, index, gone) for day, one in zip(moved, texts, strict=False)),
-        *in_order(partial(_of_shared, index=index, gone=len(gone)), shared, threads),
+        *(_of_shared(one, index, len(gone)) for one in shared),
     ]
-    ordered = in_traffic_order(
-        Transits(*map(np.concatenate, zip(*parts, strict=True))),
-        len(gone) + len(changed),
-        threads,
-    )
-    return ordered._replace(target=ordered.target - len(gone))
+    ordered = in_traffic_order(parts, len(gone) + len(changed), threads)
+    ordered.target[:] -= len(gone)
+    return ordered
 
 
-def _of_moved(day: _MovedDay, texts: _Texts, index: Int32s, gone: Int64s) -> Transits:
-    to = len(gone) + index[day.page].astype(np.int64)
-    is_gone = np.flatnonzero((day.row >= 0) & (day.page < 0))
-    to[is_gone] = np.searchsorted(gone, day.row[is_gone])
-    came_from = np.zeros(len(day.row) + 1, np.int64)
-    came_from[-1] = NOWHERE  # the place of -1
+def _of_moved(day: _MovedDay, texts: _Texts, index: Int32s, gone: Int64s) -> Numbered:
     source = day.source
     if len(source) != len(texts.text):
         raise OtherPages
+    to = len(gone) + index[day.page].astype(np.int64)
+    is_gone = np.flatnonzero((day.row >= 0) & (day.page < 0))
+    to[is_gone] = np.searchsorted(gone, day.row[is_gone])
+    came_from = np.full(len(day.row) + 1, NOWHERE)
     came_from[source] = np.where(texts.page < 0, -texts.text, index[texts.page])
-    visits = day.visits
-    windows = np.full(len(visits.target), day.windows)
-    return Transits(to[visits.target], visits.client, came_from[visits.referrer], windows)
+    return Numbered(day.visits, to, came_from, day.windows)
 
 
-def _of_shared(shared: _Shared, index: Int32s, gone: int) -> Transits:
-    source = shared.source.copy()
-    is_page = np.flatnonzero((source >= 0) & (source < NOWHERE))
-    page = source[is_page]
-    source[is_page] = np.where(index[page] < 0, _BELOW_TEXTS - 1 - page, index[page])
-    windows = np.full(len(source), _LATER | _EARLIER)
-    return Transits(gone + index[shared.page].astype(np.int64), shared.client, source, windows)
+def _of_shared(shared: _Shared, index: Int32s, gone: int) -> Numbered:
+    """Of few rows, which are a target and a referrer of their own each."""
+    to = gone + index[shared.page].astype(np.int64)
+    came_from = shared.source.copy()
+    is_page = np.flatnonzero((came_from >= 0) & (came_from < NOWHERE))
+    page = came_from[is_page]
+    came_from[is_page] = np.where(index[page] < 0, _BELOW_TEXTS - 1 - page, index[page])
+    row = np.arange(len(to), dtype=np.int32)
+    return Numbered(Visits(row, row, shared.client), to, came_from, _LATER | _EARLIER)

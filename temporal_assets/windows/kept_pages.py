@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import datetime as dt
 
+import numpy as np
+
 from temporal_assets import contracts
 from temporal_assets.contracts.page_totals import SEEN_BITS
 from temporal_assets.core.texts import Flags, Int64s
@@ -39,8 +41,7 @@ def totals_before(job: Job, earlier: Earlier) -> Manifest | None:
 
 def days_seen(pages: ParquetRows) -> Int64s:
     """For each page of some `page_totals`, the days it was seen on, as bits."""
-    seen: Int64s = pages.columns(["seen"])["seen"].to_numpy()
-    return seen
+    return pages.numbers("seen", np.int64)
 
 
 def kept_pages(job: Job, earlier: Earlier) -> Flags | None:

@@ -134,11 +134,11 @@ def _links(
 ) -> NumberedLinks:
     of_pages, text, target = map(np.concatenate, zip(*found, strict=True))
     of_pages = np.unique(of_pages)
-    known, place = np.unique(text, return_inverse=True)
+    by_text = _by_text(np.unique(text))
     has_links = np.zeros(len(pages), np.bool_)
     has_links[of_pages >> _PLACE_BITS] = True
-    urls, page_of_text = _walk(pages, has_links, known, most_bytes)
-    page = page_of_text[place]
+    urls, page_of_text = _walk(pages, has_links, by_text, most_bytes)
+    page = page_of_text[by_text.find(text)]
     links = np.unique(np.concatenate([of_pages, _as_one(page[page >= 0], target[page >= 0])]))
     if len(links) > most:
         raise TooManyLinks
@@ -151,18 +151,21 @@ def _links(
     )
 
 
+def _by_text(texts: Int64s) -> TextPages:
+    return TextPages(texts, np.arange(len(texts), dtype=np.int32))
+
+
 def _walk(
-    pages: ParquetRows, has_links: Flags, texts: Int64s, most_bytes: int
+    pages: ParquetRows, has_links: Flags, by_text: TextPages, most_bytes: int
 ) -> tuple[pa.Array, Int64s]:
     """URLs of the pages with links, and which page each text is; -1 of those that are none.
 
     Pages of texts come to have links.
     """
-    by_number = TextPages(texts, np.arange(len(texts), dtype=np.int32))
-    page_of_text = np.full(len(texts), -1, np.int64)
+    page_of_text = np.full(len(by_text), -1, np.int64)
 
     def looked_up(block: pa.Table) -> tuple[pa.ChunkedArray, Int32s]:
-        return block["url"], by_number.find(text_numbers(from_arrow(block["url"])))
+        return block["url"], by_text.find(text_numbers(from_arrow(block["url"])))
 
     first, size = 0, 0
     taken: list[pa.Array] = [pa.array([], pa.string())]

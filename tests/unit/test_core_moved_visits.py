@@ -9,12 +9,14 @@ from hypothesis import strategies as st
 
 from temporal_assets.core.changed_traffic import Transits
 from temporal_assets.core.moved_visits import (
+    Numbered,
     TextPages,
     Visits,
     chosen,
     in_traffic_order,
     visit_filter,
 )
+from temporal_assets.core.texts import Flags
 from temporal_assets.core.traffic import NOWHERE
 
 PAGES = 6
@@ -102,12 +104,26 @@ moved_rows = st.lists(
 )
 
 
+def _numbered(moved: Transits, chosen_rows: Flags, windows: int) -> Numbered:
+    """Some rows, as they are told by the places of their targets and referrers."""
+    targets, to = np.unique(moved.target[chosen_rows], return_inverse=True)
+    referrers, came_from = np.unique(moved.referrer[chosen_rows], return_inverse=True)
+    of_last = len(referrers) - 1
+    at = np.where(came_from == of_last, -1, came_from).astype(np.int32)
+    visits = Visits(to.astype(np.int32), at, moved.client[chosen_rows])
+    return Numbered(visits, targets, referrers, windows)
+
+
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @given(rows=moved_rows)
 def test_transits_are_ordered(threads: int, rows: list[tuple[int, int, int, int]]) -> None:
     columns = zip(*rows, strict=True) if rows else ((), (), (), ())
-    moved = Transits(*(np.array(column, np.int64) for column in columns))
-    ordered = list(zip(*in_traffic_order(moved, 5, threads), strict=True))
+    target, client, referrer, windows = (np.array(column, np.int64) for column in columns)
+    parts = [
+        _numbered(Transits(target, client, referrer, windows), windows == bits, bits)
+        for bits in (1, 2, 3)
+    ]
+    ordered = list(zip(*in_traffic_order(parts, 5, threads), strict=True))
     assert sorted(ordered) == sorted(rows)
     assert [row[:3] for row in ordered] == sorted(row[:3] for row in rows)
 
@@ -117,7 +133,8 @@ def test_a_page_with_very_many_transits_is_ordered() -> None:
     client = random.integers(0, 1_000, 100_000)
     referrer = random.integers(-5, 5, len(client))
     same = np.zeros(len(client), np.int64)
-    ordered = in_traffic_order(Transits(same, client, referrer, same + 3), 1, 2)
+    moved = Transits(same, client, referrer, same + 3)
+    ordered = in_traffic_order([_numbered(moved, same == 0, 3)], 1, 2)
     order = np.lexsort((referrer, client))
     assert np.array_equal(ordered.client, client[order])
     assert np.array_equal(ordered.referrer, referrer[order])
