@@ -106,25 +106,25 @@ def _changes(
 ) -> Changes | None:
     both = _Windows.read(job, earlier, then)
     labels = KnownLabels(job.files("page_labels"))
-    moved = [_moved_day(job, both, one, _LATER) for one in earlier.entered]
-    moved += [_moved_day(job, both, one, _EARLIER) for one in earlier.left]
+    threads = job.settings.engine.used_threads
+    moved = [*in_order(partial(_moved_day, job, both), _days(earlier), threads)]
     with ThreadPoolExecutor(1) as ahead:
         first, first_before = (
             ahead.submit(first_rows, rows) for rows in (both.totals, both.before)
         )
         texts = _meet(both, labels, moved)
+        if not labels.are_found:
+            return None
         few = _may_be_few(both, moved, least_clients)
         shared = _shared_visits(job, earlier, both, moved, texts, few)
         changed = _changed(both, moved, texts, few, shared)
         pages = Pages(
             both.of_before, both.renumbered, changed, first.result(), first_before.result()
         )
-    threads = job.settings.engine.used_threads
-    known = _known(both.before, pages, at_once, threads)
-    transits = _transits(both, moved, texts, shared, changed, threads)
-    traffic = changed_traffic(transits, known, least_clients, threads)
-    if not labels.are_found:
-        return None
+        # Putting transits in order keeps one thread busy.
+        known = ahead.submit(_known, both.before, pages, at_once, threads)
+        transits = _transits(both, moved, texts, shared, changed, threads)
+    traffic = changed_traffic(transits, known.result(), least_clients, threads)
     return Changes(both.totals, both.before, pages, traffic, labels)
 
 
@@ -187,7 +187,14 @@ class _MovedDay:
         return np.flatnonzero(came)
 
 
-def _moved_day(job: Job, both: _Windows, day: Manifest, windows: int) -> _MovedDay:
+def _days(earlier: Earlier) -> list[tuple[Manifest, int]]:
+    """Those that enter or leave, with the window they belong to."""
+    entered = [(day, _LATER) for day in earlier.entered]
+    return entered + [(day, _EARLIER) for day in earlier.left]
+
+
+def _moved_day(job: Job, both: _Windows, one: tuple[Manifest, int]) -> _MovedDay:
+    day, windows = one
     first = job.first if windows == _LATER else job.first - dt.timedelta(days=both.moved)
     (rows,) = pages_by_day(
         both.seen if windows == _LATER else both.seen_before, [(day.day - first).days]
