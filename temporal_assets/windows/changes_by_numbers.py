@@ -171,7 +171,6 @@ class _MovedDay:
     windows: int
     """Bit of the window that it belongs to."""
     visits: Visits
-    strangers: Int64s
     row: Int32s
     """The page, or row of before, in that window; -1 of what is none."""
     page: Int32s
@@ -214,7 +213,6 @@ def _moved_day(job: Job, both: _Windows, one: tuple[Manifest, int]) -> _MovedDay
     return _MovedDay(
         windows,
         numbers.visits(),
-        numbers.strangers,
         row,
         numbers.where_pages(page, -1),
         ParquetRows([str(path) for path in named], SITES),
@@ -278,20 +276,17 @@ def _may_be_few(both: _Windows, moved: Sequence[_MovedDay], least_clients: int) 
 
     As many at most: a few pages too many do no harm.
     """
-    left = [day for day in moved if day.windows == _EARLIER]
-    visits = [np.bincount(day.visits.target, minlength=len(day.row)) for day in left]
-    come = [np.flatnonzero(count) for count in visits]
     nothing = np.empty(0, np.int64)
-    row, at = np.unique(
-        np.concatenate([nothing, *(day.row[url] for day, url in zip(left, come, strict=True))]),
-        return_inverse=True,
-    )
+    rows, visits = [nothing], [nothing]
+    for day in moved:
+        if day.windows == _EARLIER:
+            count = np.bincount(day.visits.target, minlength=len(day.row))
+            opened = np.flatnonzero(count)
+            rows.append(day.row[opened].astype(np.int64))
+            visits.append(count[opened])
+    row, at = np.unique(np.concatenate(rows), return_inverse=True)
     gone = np.zeros(len(row), np.int64)
-    np.add.at(
-        gone,
-        at,
-        np.concatenate([nothing, *(n[url] for n, url in zip(visits, come, strict=True))]),
-    )
+    np.add.at(gone, at, np.concatenate(visits))
     clients = _of_rows(both.before, "clients", row)
     may_be = (clients >= least_clients) & (clients - gone < least_clients)
     page: Int64s = both.renumbered[row[may_be]]
