@@ -64,7 +64,9 @@ def text_numbers(texts: Texts) -> Int64s:
 @leaf
 def _hash(data: Bytes, offsets: Int64s, found: Int64s) -> None:
     for i in range(len(found)):
-        value = hash_bytes(data, offsets[i], offsets[i + 1], 0, _NONE) * MULTIPLIER
+        begin, stop = offsets[i], offsets[i + 1]
+        # Without a seed, its length alone would be made up for by a word of so many ones.
+        value = hash_bytes(data, begin, stop, stop - begin, _NONE) * MULTIPLIER
         found[i] = np.int64(value >> np.uint64(2)) | 1
 
 
