@@ -42,7 +42,7 @@ from temporal_assets.engines.parquet_rows import ParquetRows
 from temporal_assets.logs.urls import SITE
 from temporal_assets.storage.manifest import Manifest
 from temporal_assets.windows.asset import Job
-from temporal_assets.windows.day_numbers import DAYS_AT_ONCE, DayNumbers, OtherPages, are_numbered
+from temporal_assets.windows.day_numbers import DayNumbers, OtherPages, are_numbered, of_days
 from temporal_assets.windows.kept_pages import days_seen, totals_before
 from temporal_assets.windows.onward import Earlier
 from temporal_assets.windows.page_rows import SITES, KnownLabels, first_rows, keys
@@ -324,20 +324,8 @@ def _shared_visits(
     by_text = TextPages(text, page.astype(np.int32))
     last = last_shared(job, earlier)
     days = [one for one in job.window("transits").manifests if one.day <= last]
-    look = partial(_look, job, both, known=known, by_text=by_text)
-    some = [days[at : at + DAYS_AT_ONCE] for at in range(0, len(days), DAYS_AT_ONCE)]
-    return [one for part in in_order(look, some, job.settings.engine.used_threads) for one in part]
-
-
-def _look(
-    job: Job, both: _Windows, days: Sequence[Manifest], known: VisitFilter, by_text: TextPages
-) -> list[_Shared]:
-    bits = [(one.day - job.first).days for one in days]
-    pages = pages_by_day(both.seen, bits)
-    return [
-        _of_day(DayNumbers.of(job.store, one), seen, both.is_new, known, by_text)
-        for one, seen in zip(days, pages, strict=True)
-    ]
+    look = partial(_of_day, is_new=both.is_new, known=known, by_text=by_text)
+    return of_days(job, days, both.seen, look)
 
 
 def _of_day(

@@ -9,7 +9,7 @@ Not here: what is done with them (`changes_by_numbers`, `links_by_numbers`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
@@ -18,7 +18,10 @@ from numpy.typing import NDArray
 
 from temporal_assets.contracts.page_totals import SEEN_BITS
 from temporal_assets.core.moved_visits import Visits
+from temporal_assets.core.seen_days import pages_by_day
 from temporal_assets.core.texts import Flags, Int32s, Int64s
+from temporal_assets.engines.base import Result
+from temporal_assets.engines.batches import in_order
 from temporal_assets.engines.parquet_rows import ParquetRows
 from temporal_assets.storage.manifest import Input, Manifest
 from temporal_assets.storage.store import Store
@@ -75,6 +78,21 @@ class DayNumbers:
 def _read(paths: Sequence[str], *names: str) -> list[Any]:
     rows = ParquetRows(paths).columns(names)
     return [rows[name].to_numpy() for name in names]
+
+
+def of_days(
+    job: Job, days: Sequence[Manifest], seen: Int64s, make: Callable[[DayNumbers, Int32s], Result]
+) -> list[Result]:
+    """What is made of the numbers of each day and its pages, of those `seen` tells the days of."""
+
+    def some(part: Sequence[Manifest]) -> list[Result]:
+        pages = pages_by_day(seen, [(one.day - job.first).days for one in part])
+        numbers = (DayNumbers.of(job.store, one) for one in part)
+        return [make(*both) for both in zip(numbers, pages, strict=True)]
+
+    parts = [days[at : at + DAYS_AT_ONCE] for at in range(0, len(days), DAYS_AT_ONCE)]
+    made = in_order(some, parts, job.settings.engine.used_threads)
+    return [one for part in made for one in part]
 
 
 def are_numbered(job: Job, totals: Manifest, days: Iterable[Manifest]) -> bool:

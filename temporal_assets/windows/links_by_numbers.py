@@ -21,14 +21,11 @@ import pyarrow as pa
 from temporal_assets.core.day_links import links_to
 from temporal_assets.core.moved_visits import TextPages
 from temporal_assets.core.page_order import text_numbers
-from temporal_assets.core.seen_days import pages_by_day
 from temporal_assets.core.texts import Flags, Int32s, Int64s
 from temporal_assets.engines.arrow_texts import from_arrow
-from temporal_assets.engines.batches import in_order
 from temporal_assets.engines.parquet_rows import ParquetRows
-from temporal_assets.storage.manifest import Manifest
 from temporal_assets.windows.asset import Job
-from temporal_assets.windows.day_numbers import DAYS_AT_ONCE, DayNumbers, OtherPages, are_numbered
+from temporal_assets.windows.day_numbers import DayNumbers, OtherPages, are_numbered, of_days
 from temporal_assets.windows.kept_pages import days_seen
 
 _PLACE_BITS: Final = 32
@@ -77,7 +74,7 @@ def links_by_numbers(job: Job, wanted: int, most: int, most_bytes: int) -> Numbe
     if len(number) != len(pages) or np.count_nonzero(number >= 0) != wanted:
         return None
     try:
-        found = _of_days(job, days, days_seen(pages), number)
+        found = of_days(job, days, days_seen(pages), partial(_of_day, number=number))
     except OtherPages:
         return None
     return _links(pages, found, most, most_bytes)
@@ -94,20 +91,6 @@ def _numbers(job: Job) -> Int32s:
     number = np.full(len(is_wanted), -1, np.int32)
     number[is_wanted] = np.arange(np.count_nonzero(is_wanted))
     return number
-
-
-def _of_days(job: Job, days: Sequence[Manifest], seen: Int64s, number: Int32s) -> list[_DayLinks]:
-    some = [days[at : at + DAYS_AT_ONCE] for at in range(0, len(days), DAYS_AT_ONCE)]
-    look = partial(_look, job, seen=seen, number=number)
-    return [one for part in in_order(look, some, job.settings.engine.used_threads) for one in part]
-
-
-def _look(job: Job, days: Sequence[Manifest], seen: Int64s, number: Int32s) -> list[_DayLinks]:
-    pages = pages_by_day(seen, [(one.day - job.first).days for one in days])
-    return [
-        _of_day(DayNumbers.of(job.store, one), those, number)
-        for one, those in zip(days, pages, strict=True)
-    ]
 
 
 def _of_day(numbers: DayNumbers, pages: Int32s, number: Int32s) -> _DayLinks:

@@ -30,6 +30,7 @@ from temporal_assets.storage.store import Store
 from temporal_assets.windows import (
     changes_by_numbers,
     changes_by_statements,
+    day_numbers,
     page_traffic,
     page_traffic_onward,
 )
@@ -223,7 +224,7 @@ def test_going_on_gives_the_bytes_of_all_days(
     """By numbers, without them, and where the totals of the window before are gone as well."""
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(page_traffic, "PAGES_AT_ONCE", at_once)
-        patch.setattr(changes_by_numbers, "DAYS_AT_ONCE", at_once)
+        patch.setattr(day_numbers, "DAYS_AT_ONCE", at_once)
         if way == "numbers":
             patch.setattr(page_traffic_onward, "changes_by_statements", _is_not_asked)
         if way == "walk":
