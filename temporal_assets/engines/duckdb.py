@@ -50,9 +50,6 @@ _FEWER_ROWS: Final = ROW_GROUP_ROWS // 4
 _ALL: Final = "1TB"
 """More than is ever freed at once."""
 
-_MADE: Final = "made"
-"""View of rows of this process."""
-
 _registering: Final = Lock()
 
 _SPILLED: Final = "spilled"
@@ -119,15 +116,15 @@ class DuckDBEngine:
     def write(self, rows: Rows, table: Table, out: Path) -> list[Path]:
         """See `Engine.write`: Arrow's rows are read where they are."""
         failed: list[Exception] = []
-        with ThreadPoolExecutor(1) as ahead, self._session({}) as session:
+        with ThreadPoolExecutor(1) as ahead:
             if isinstance(rows, pa.RecordBatchReader):
                 rows = _in_row_groups(rows, ahead, failed)
-            session.register(_MADE, rows)
-            try:
-                return [_write(session, f"SELECT * FROM {_MADE}", table, out)]  # noqa: S608 - ours
-            except duckdb.Error as error:
-                # The database says only that it could not read them.
-                raise (failed[0] if failed else error) from None
+            with self._session({}) as session:
+                try:
+                    return [_write_made(session, rows, table, out)]
+                except duckdb.Error as error:
+                    # The database says only that it could not read them.
+                    raise (failed[0] if failed else error) from None
 
     def rows(self, query: str, inputs: Inputs, limit: int = 1000) -> list[dict[str, Any]]:
         """See `Engine.rows`."""
@@ -152,7 +149,7 @@ class DuckDBEngine:
                 self._database.execute("SET disabled_optimizers = 'statistics_propagation'")
             session = self._database.cursor()
         with session:
-            settle(session)
+            _quiet(session)
             for name, paths in inputs.items():
                 create_view(session, name, paths, temporary=True)
             yield session
@@ -220,13 +217,36 @@ def _single_thread(session: duckdb.DuckDBPyConnection) -> Iterator[None]:
 
 def _write(session: duckdb.DuckDBPyConnection, text: str, table: Table, out: Path) -> Path:
     """Write a query's rows in its order, as the contract wants them."""
-    columns = ", ".join(f"CAST({c.name} AS {c.sql_type}) AS {c.name}" for c in table.columns)
     target = out / f"{table.name}.parquet"
-    session.execute(
-        f"COPY (SELECT {columns} FROM ({text})) TO {literal(str(target))} "  # noqa: S608
+    session.execute(_copy(_as_agreed(text, table), table, target))
+    return target
+
+
+def _write_made(
+    session: duckdb.DuckDBPyConnection,
+    made: Rows,  # the statement names it, which takes less than to register it
+    table: Table,
+    out: Path,
+) -> Path:
+    """Write rows of this process, as those of a query."""
+    target = out / f"{table.name}.parquet"
+    is_agreed = made.schema.equals(table.arrow_schema)
+    text = "FROM made" if is_agreed else _as_agreed("FROM made", table)
+    session.execute(_copy(text, table, target))
+    return target
+
+
+def _as_agreed(text: str, table: Table) -> str:
+    """A query's rows in the columns of a contract."""
+    columns = ", ".join(f"CAST({c.name} AS {c.sql_type}) AS {c.name}" for c in table.columns)
+    return f"SELECT {columns} FROM ({text})"  # noqa: S608 - names are ours
+
+
+def _copy(text: str, table: Table, target: Path) -> str:
+    return (
+        f"COPY ({text}) TO {literal(str(target))} "
         f"(FORMAT parquet, {_packing(table)}, ROW_GROUP_SIZE {_group_rows(table)})"
     )
-    return target
 
 
 def _group_rows(table: Table) -> int:
@@ -262,9 +282,14 @@ def connect(settings: Settings) -> Iterator[duckdb.DuckDBPyConnection]:
             yield connection
 
 
-def settle(session: duckdb.DuckDBPyConnection) -> None:
+def settle(database: duckdb.DuckDBPyConnection) -> None:
+    """What a database must be told once."""
+    database.execute("SET GLOBAL TimeZone = 'UTC'")
+    _quiet(database)
+
+
+def _quiet(session: duckdb.DuckDBPyConnection) -> None:
     """What every session must be told anew."""
-    session.execute("SET TimeZone = 'UTC'")
     # The bar would be written between the lines of a result.
     session.execute("SET enable_progress_bar = false")
 
