@@ -93,11 +93,11 @@ def made(folder: Path, inputs: list[str], make: Callable[[Engine, Path], list[Pa
 
     engine = DuckDBEngine(load_settings(folder / "state"))
     rows = sum(pq.read_metadata(path).num_rows for path in inputs)
+    out = Path(tempfile.mkdtemp(dir=folder))  # written over, as the files of the others
 
     def job() -> Done:
-        with tempfile.TemporaryDirectory(dir=folder) as out:
-            (path,) = make(engine, Path(out))
-            return rows, pq.read_metadata(path).num_rows
+        (path,) = make(engine, out)
+        return rows, pq.read_metadata(path).num_rows
 
     job()  # the database is open
     return job
