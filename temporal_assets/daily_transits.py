@@ -5,9 +5,8 @@ often as it is named; here each is put in its place once. A row then is one inte
 which says target, referrer and client in this order: rows are told apart and sorted as integers,
 and become text again on their way into the file, which is that of sql/transits.sql, byte for byte.
 
-A window of many days should not compare these URLs either. So beside the file lie two others: the
-places of each row's URLs among all of the day, in the order of pages, and which of these were
-opened. `windows.day_numbers` says how pages of a window are found by them.
+A window of many days should not compare these URLs either: beside the file lie others, with the
+places of its URLs in place of them (`daily_places`).
 
 Here: the rows of one day, for one machine. Not here: reading and writing (`engines`), which days
 are made (`daily`).
@@ -16,25 +15,23 @@ are made (`daily`).
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
 from temporal_assets.contracts import TRANSITS
-from temporal_assets.core.page_order import page_order, site_runs, text_numbers
+from temporal_assets.core.packed_rows import Bits, Rows, distinct
 from temporal_assets.core.sorted_texts import Keys, merged
-from temporal_assets.core.texts import Flags, Int32s, Int64s, take, texts
-from temporal_assets.engines.arrow_texts import encoded, from_arrow, to_arrow
+from temporal_assets.core.texts import Flags, Int32s, Int64s, texts
+from temporal_assets.daily_places import NOWHERE, Pairs, no_places, write_places
+from temporal_assets.engines.arrow_texts import encoded, from_arrow
 from temporal_assets.engines.base import Engine
 from temporal_assets.engines.batches import in_order
 from temporal_assets.engines.parquet_rows import ParquetRows
@@ -54,29 +51,10 @@ _THREADS: Final = 2
 """Parts that are made while one is written: a part takes no longer to make than to write."""
 
 _FEW_ROWS: Final = 1 << 16
-"""Are numbered sooner by one thread than others are started."""
+"""Their URLs are sorted sooner by one thread than by two."""
 
 _BITS: Final = 63
 """Of an integer that says a row. Places of referrers and clients are of 32 bits and of 31."""
-
-_NOWHERE: Final = -1
-"""Number of a referrer that is NULL, which comes first."""
-
-_PLACES: Final = pa.schema([("target", pa.int32()), ("referrer", pa.int32())])
-"""Of each transit, in the order of the file: the places of its URLs; -1 is nowhere."""
-
-_URLS: Final = pa.schema([("stranger", pa.int64())])
-"""Of each URL, in the order of pages: 0 of one that was opened, else the number of its text."""
-
-_NO_URLS: Final = np.empty(0, np.int64)
-_ENCODED: Final = {"target": "BYTE_STREAM_SPLIT", "referrer": "PLAIN"}
-"""The upper bytes of targets, which ascend, hardly ever change."""
-
-_PACKED: Final[dict[str, Any]] = {
-    "compression": "lz4",  # read in half of the time of zstd
-    "use_dictionary": False,
-    "write_statistics": False,
-}
 
 _Pieces = Sequence[pa.DictionaryArray]
 _Numbered = tuple[pa.Array, Int32s]
@@ -89,7 +67,7 @@ class DayTransits:
 
     rows: list[Path]
     beside: tuple[Path, ...] = ()
-    """Places of the rows' URLs, and the URLs; none where the database has made the rows."""
+    """Of `daily_places`; none where the database has made the rows."""
 
 
 def make_transits(engine: Engine, requests: Sequence[str], day: dt.date, out: Path) -> DayTransits:
@@ -99,7 +77,7 @@ def make_transits(engine: Engine, requests: Sequence[str], day: dt.date, out: Pa
         rows = ParquetRows(requests, repeated=_TEXTS)
         if not len(rows):
             # A window of days with numbers must not end at a day without visitors.
-            return DayTransits(_asked(engine, requests, out), _written(out, _NO_URLS, []))
+            return DayTransits(_asked(engine, requests, out), no_places(out))
         if rows.unpacked_bytes(_COLUMNS) <= _MOST_BYTES:
             return _by_numbers(engine, rows, day, out)
     return DayTransits(_asked(engine, requests, out))
@@ -110,33 +88,24 @@ def _asked(engine: Engine, requests: Sequence[str], out: Path) -> list[Path]:
 
 
 def _by_numbers(engine: Engine, requests: ParquetRows, day: dt.date, out: Path) -> DayTransits:
-    rows = _numbered(requests)
-    places: SimpleQueue[pa.Table | None] = SimpleQueue()
+    pairs: SimpleQueue[Pairs | None] = SimpleQueue()
 
     def batches() -> Iterator[pa.RecordBatch]:
-        for text, numbers in in_order(rows.distinct, rows.parts(), _THREADS):
-            places.put(numbers)
+        for text, some in in_order(rows.distinct, rows.parts(), _THREADS):
+            pairs.put(some)
             yield from _of_day(day, text).to_batches()
 
-    # Files beside the rows are written while the database plans how to write these, and does.
+    # Clients are numbered while URLs are, and files beside the rows written while these are.
     with ThreadPoolExecutor(1) as aside:
-        beside = aside.submit(_written, out, rows.strangers, iter(places.get, None))
+        rows = _numbered(requests, aside)
+        given = iter(pairs.get, None)
+        beside = aside.submit(write_places, out, rows.urls, rows.is_page, given)
         try:
             reader = pa.RecordBatchReader.from_batches(TRANSITS.arrow_schema, batches())
             written = engine.write(reader, TRANSITS, out)
         finally:
-            places.put(None)
+            pairs.put(None)
         return DayTransits(written, beside.result())
-
-
-def _written(out: Path, strangers: Int64s, rows: Iterable[pa.Table]) -> tuple[Path, Path]:
-    """The files beside a day's rows."""
-    places, urls = out / "places.parquet", out / "urls.parquet"
-    pq.write_table(pa.table([strangers], _URLS), urls, **_PACKED)
-    with pq.ParquetWriter(places, _PLACES, column_encoding=_ENCODED, **_PACKED) as writer:
-        for numbers in rows:
-            writer.write_table(numbers)
-    return places, urls
 
 
 def _of_day(day: dt.date, table: pa.Table) -> pa.Table:
@@ -145,116 +114,84 @@ def _of_day(day: dt.date, table: pa.Table) -> pa.Table:
 
 
 @dataclass(frozen=True, slots=True)
-class _Rows:
-    """Requests that are transits, as numbers."""
+class _DayRows:
+    """Requests of a day, as numbers."""
 
     urls: pa.Array
     """Distinct targets and referrers, ascending."""
     clients: pa.Array
     """Distinct clients, ascending."""
-    target: Int32s
-    referrer: Int32s
-    client: Int32s
-    """Of each row, places in `urls` and `clients`."""
-    place: Int32s
-    """Of each URL in the order of pages."""
-    strangers: Int64s
-    """Of each URL, in that order, as in `_URLS`."""
+    rows: Rows
+    """Places in `urls` and `clients`."""
+    kept: Int64s
+    """Which rows are transits: a page that is loaded again is none."""
+    is_page: Flags
+    """Whether each URL was opened."""
 
     @property
-    def bits(self) -> tuple[int, int]:
-        """What referrers, with one for nowhere, and clients take of an integer."""
-        return len(self.urls).bit_length(), (len(self.clients) - 1).bit_length()
+    def bits(self) -> Bits:
+        return Bits(len(self.urls).bit_length(), (len(self.clients) - 1).bit_length())
 
     def parts(self) -> list[Int64s]:
         """Which rows to sort together: those of neighbouring targets, in the order of targets."""
-        counts = np.bincount(self.target, minlength=len(self.urls))
         # Within a part, the place of a target takes what the others leave of an integer.
         most = 1 << (_BITS - sum(self.bits))
+        if 0 < len(self.kept) <= _PART_ROWS and len(self.urls) <= most:
+            return [self.kept]
+        target = self.rows.target[self.kept]
+        counts = np.bincount(target, minlength=len(self.urls))
         places = np.arange(len(self.urls))
         part = (np.cumsum(counts) - counts) // _PART_ROWS + places // most
         # Of 16 bits, mostly, which are sorted by their digits.
-        of_row = part.astype(np.min_scalar_type(part[-1]))[self.target]
+        of_row = part.astype(np.min_scalar_type(part[-1]))[target]
         order = np.argsort(of_row, kind="stable")
         bounds = np.flatnonzero(np.diff(of_row[order])) + 1
-        return [rows for rows in np.split(order, bounds) if len(rows)]
+        return [rows for rows in np.split(self.kept[order], bounds) if len(rows)]
 
-    def distinct(self, rows: Int64s) -> tuple[pa.Table, pa.Table]:
-        """Those that differ among some, in order: as text, and the places of their URLs."""
-        for_referrer, for_client = (np.uint64(bits) for bits in self.bits)
-        first = self.target[rows].min()
-        key = (self.target[rows] - first).astype(np.uint64)
-        key = key << for_referrer | (self.referrer[rows] - _NOWHERE).astype(np.uint64)
-        key = key << for_client | self.client[rows].astype(np.uint64)
-        key.sort()
-        key = key[np.append(True, key[1:] != key[:-1])]
-        client = _lowest(key, for_client)
-        key >>= for_client
-        referrer = _lowest(key, for_referrer) + _NOWHERE
-        target = (key >> for_referrer).astype(np.int64) + first
-        nowhere = referrer == _NOWHERE
+    def distinct(self, some: Int64s) -> tuple[pa.Table, Pairs]:
+        """Those that differ among some, in order: as text, and the numbers of their URLs."""
+        target, referrer, client = distinct(self.rows, some, self.bits)
         text = {
-            "referrer": self.urls.take(pa.array(referrer, mask=nowhere)),
+            "referrer": self.urls.take(pa.array(referrer, mask=referrer == NOWHERE)),
             "target": self.urls.take(pa.array(target)),
             "client": self.clients.take(pa.array(client)),
         }
-        came_from = np.where(nowhere, np.int32(_NOWHERE), self.place[referrer])
-        return pa.table(text), pa.table([self.place[target], came_from], _PLACES)
+        return pa.table(text), (target, referrer)
 
 
-def _numbered(requests: ParquetRows) -> _Rows:
-    blocks = list(requests.blocks(_COLUMNS, _with_encoded_clients))
-    url, referrer, client = (
-        [chunk for block in blocks for chunk in block[name].chunks] for name in _COLUMNS
-    )
-    number = _one_by_one if len(requests) <= _FEW_ROWS else _side_by_side
-    (urls, numbers), (clients, client_numbers) = number(url + referrer, client)
-    target, referrer_numbers = np.split(numbers, 2)
-    kept = target != referrer_numbers
+def _numbered(requests: ParquetRows, aside: Executor) -> _DayRows:
+    of_clients = aside.submit(_numbered_clients, requests)
+    urls, numbers = _numbered_texts(requests)
+    clients, client_numbers = of_clients.result()
+    target, referrer = np.split(numbers, 2)
     is_page = np.zeros(len(urls), np.bool_)
     is_page[target] = True
-    return _Rows(
-        urls, clients, target[kept], referrer_numbers[kept], client_numbers[kept],
-        *_in_page_order(urls, is_page),
-    )  # fmt: skip
+    kept = np.flatnonzero(target != referrer)
+    return _DayRows(urls, clients, Rows(target, referrer, client_numbers), kept, is_page)
 
 
-def _in_page_order(urls: pa.Array, is_page: Flags) -> tuple[Int32s, Int64s]:
-    """The place of each of ascending URLs, and by place what is said of it in `_URLS`."""
-    text = from_arrow(urls)
-    runs = site_runs(text)
-    sites = to_arrow(take(text.data, runs.start, runs.stop))
-    place = page_order(runs, pc.array_sort_indices(sites).to_numpy().astype(np.int64), len(urls))
-    strangers = np.zeros(len(urls), np.int64)
-    others = pa.array(~is_page)
-    strangers[place[~is_page]] = text_numbers(from_arrow(urls.filter(others)))
-    return place, strangers
+def _numbered_texts(requests: ParquetRows) -> _Numbered:
+    """Targets of all rows, and behind them referrers."""
+    blocks = list(requests.blocks(_TEXTS, lambda block: block))
+    pieces = [chunk for name in _TEXTS for block in blocks for chunk in block[name].chunks]
+    is_small = len(requests) <= _FEW_ROWS
+    return _numbers(pieces, pc.array_sort_indices if is_small else _order_of_texts)
 
 
-def _with_encoded_clients(block: pa.Table) -> pa.Table:
-    place = block.column_names.index("client")
-    return block.set_column(place, "client", encoded(block["client"]))
-
-
-def _one_by_one(urls: _Pieces, clients: _Pieces) -> tuple[_Numbered, _Numbered]:
-    return _numbers(urls, pc.array_sort_indices), _numbers(clients, _order_of_integers)
-
-
-def _side_by_side(urls: _Pieces, clients: _Pieces) -> tuple[_Numbered, _Numbered]:
-    with ThreadPoolExecutor(_THREADS) as pool:
-        of_clients = pool.submit(_numbers, clients, _order_of_integers)
-        return _numbers(urls, partial(_order_of_texts, pool)), of_clients.result()
+def _numbered_clients(requests: ParquetRows) -> _Numbered:
+    blocks = requests.blocks(("client",), lambda block: encoded(block["client"]))
+    return _numbers([chunk for block in blocks for chunk in block.chunks], _order_of_integers)
 
 
 def _numbers(pieces: _Pieces, order_of: Callable[[pa.Array], pa.Array]) -> _Numbered:
     """Distinct values of all pieces, ascending, and the place among them of each row's.
 
-    That of a row that is NULL is `_NOWHERE`.
+    That of a row that is NULL is `NOWHERE`.
     """
     alike = pa.chunked_array(pieces).unify_dictionaries().chunks
     values = alike[0].dictionary
     order = order_of(values)
-    places = np.full(len(values) + 1, _NOWHERE, np.int32)
+    places = np.full(len(values) + 1, NOWHERE, np.int32)
     places[order.to_numpy()] = np.arange(len(values), dtype=np.int32)
     # -1 looks up the last, which is no value.
     codes = (one.indices.fill_null(-1).to_numpy() for one in alike)
@@ -266,12 +203,11 @@ def _order_of_integers(values: pa.Array) -> pa.Array:
     return pa.array(np.argsort(values.to_numpy()))
 
 
-def _order_of_texts(pool: Executor, values: pa.Array) -> pa.Array:
+def _order_of_texts(values: pa.Array) -> pa.Array:
     """As `array_sort_indices`, of distinct values: two halves side by side, which are merged."""
     half = len(values) // 2
-    (one, ascending), (other, others) = pool.map(
-        _sorted_texts, (values.slice(0, half), values.slice(half))
-    )
+    halves = (values.slice(0, half), values.slice(half))
+    (one, ascending), (other, others) = in_order(_sorted_texts, halves, _THREADS)
     place, other_place = merged(ascending, others)
     order = np.concatenate([one, half + other])
     return pa.array(order[np.where(place >= 0, place, half + other_place)])
@@ -283,8 +219,3 @@ def _sorted_texts(values: pa.Array) -> tuple[Int64s, Keys]:
     return order.to_numpy().astype(np.int64), Keys(
         texts([""]), alike, from_arrow(values.take(order))
     )
-
-
-def _lowest(values: NDArray[np.uint64], bits: np.uint64) -> Int64s:
-    one = np.uint64(1)
-    return (values & ((one << bits) - one)).astype(np.int64)
