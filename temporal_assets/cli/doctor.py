@@ -100,6 +100,7 @@ def _findings(state: Path | None, contents: bool, alert: bool) -> Iterator[Findi
     yield _guarded("engine", lambda: _engine(settings))
     yield _guarded("log records", lambda: _records(settings))
     yield _guarded("published files", lambda: _published(settings, contents))
+    yield _guarded("transits", lambda: _transits(settings))
     yield _guarded("policy", lambda: _policy(settings.state / "policy"))
     yield _guarded("schema versions", lambda: _schemas(settings))
     yield _guarded("dagster home", lambda: _dagster_home(settings))
@@ -246,6 +247,32 @@ def _published(settings: Settings, contents: bool) -> tuple[str, str]:
     if contents:
         return OK, "all there, every byte as it was published"
     return OK, "all there, of the size that was published (--contents reads them)"
+
+
+def _transits(settings: Settings) -> tuple[str, str]:
+    """Whether the next window can be told by numbers: one day without makes it compare URLs."""
+    from temporal_assets.contracts.page_totals import SEEN_BITS
+    from temporal_assets.storage.store import Store
+    from temporal_assets.windows.day_numbers import has_numbers
+
+    store, window = Store.open(settings), settings.window.days
+    days = store.days("transits")
+    if not days:
+        return OK, "none are published yet"
+    recent = [day for day in days if (days[-1] - day).days < window]
+    found = (store.intact("transits", day) for day in recent)
+    without = [made.day for made in found if made is not None and not has_numbers(made)]
+    if settings.engine.name == "spark" or window > SEEN_BITS:
+        return OK, f"windows compare URLs, as on a cluster and beyond {SEEN_BITS} days"
+    if without:
+        return WARNING, (
+            f"{len(without)} of the last {counted(len(recent), 'day')}, from {without[0]} on, are"
+            " without numbers, for they were found damaged, or made on a cluster or by an earlier"
+            " release: windows with them compare URLs, which takes longer. temporal-assets"
+            f" materialize transits --from {without[0]} --to {without[-1]} makes all but those of"
+            " more than some eleven million requests"
+        )
+    return OK, f"the last {counted(len(recent), 'day')} by number"
 
 
 def _policy(root: Path) -> tuple[str, str]:

@@ -102,10 +102,15 @@ def are_numbered(job: Job, totals: Manifest, days: Iterable[Manifest]) -> bool:
     return is_told and all(_is_numbered(job.store, totals, one) for one in days)
 
 
+def has_numbers(transits: Manifest) -> bool:
+    """Whether a day has any; of which pages is another question."""
+    return len(transits.beside) == _BESIDE
+
+
 def _is_numbered(store: Store, totals: Manifest, transits: Manifest) -> bool:
     views = store.intact("page_views", transits.day)
     return (
-        len(transits.beside) == _BESIDE
+        has_numbers(transits)
         and views is not None
         and views.inputs == transits.inputs
         and Input(f"page_views/day={views.day}", views.digest) in totals.inputs

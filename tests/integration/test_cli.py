@@ -772,6 +772,7 @@ def test_the_doctor_finds_a_healthy_state_healthy(built: tuple[Path, Any]) -> No
             "engine",
             "log records",
             "published files",
+            "transits",
             "policy",
             "schema versions",
             "dagster home",

@@ -123,6 +123,28 @@ def test_what_can_be_made_again_is_named_and_made(settings: Settings, store: Sto
     assert ways(settings) == {}
 
 
+def test_the_doctor_names_days_without_numbers(settings: Settings, store: Store) -> None:
+    """As an earlier release has left them: a window is made of them, and takes longer."""
+
+    def doctor() -> tuple[str, str]:
+        (one,) = (one for one in cli(settings, "doctor") if one["check"] == "transits")
+        return one["status"], one["detail"]
+
+    assert doctor() == ("ok", "the last 3 days by number")
+    for day in DAYS[1:]:
+        path = Path(store.root) / "transits" / f"day={day}" / "manifest.json"
+        fields = unsealed(path.read_bytes())
+        del fields["beside"]
+        path.write_text(sealed(fields), "utf-8")
+    status, detail = doctor()
+    assert status == "warning"
+    assert detail.startswith("2 of the last 3 days, from 2026-03-02 on, are without numbers")
+    command = "materialize transits --from 2026-03-02 --to 2026-03-03"
+    assert f"temporal-assets {command} " in detail
+    cli(settings, *command.split())
+    assert doctor() == ("ok", "the last 3 days by number")
+
+
 def test_days_whose_logs_are_gone(settings: Settings, store: Store) -> None:
     shutil.rmtree(settings.state / "landing")
     for asset in ("requests", "page_views"):
