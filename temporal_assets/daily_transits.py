@@ -18,6 +18,7 @@ import datetime as dt
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Final
@@ -45,7 +46,11 @@ _MOST_BYTES: Final = 800 << 20
 than the database; a day that may need over 3 GB is its business, for it spills."""
 
 _PART_ROWS: Final = 1 << 18
-"""Two megabytes of integers, which stay in the cache while they are sorted."""
+"""Two megabytes of integers, which stay in the cache while they are sorted. All transits to one
+page are in one part, however many they are."""
+
+_TEXT_BYTES: Final = 32 << 20
+"""Of URLs that are rows again at once; a part has mostly less."""
 
 _THREADS: Final = 2
 """Parts that are made while one is written: a part takes no longer to make than to write."""
@@ -91,9 +96,10 @@ def _by_numbers(engine: Engine, requests: ParquetRows, day: dt.date, out: Path) 
     pairs: SimpleQueue[Pairs | None] = SimpleQueue()
 
     def batches() -> Iterator[pa.RecordBatch]:
-        for text, some in in_order(rows.distinct, rows.parts(), _THREADS):
-            pairs.put(some)
-            yield from _of_day(day, text).to_batches()
+        for some in in_order(rows.distinct, rows.parts(), _THREADS):
+            pairs.put((some.target, some.referrer))
+            for text in rows.as_text(some):
+                yield from _of_day(day, text).to_batches()
 
     # Clients are numbered while URLs are, and files beside the rows written while these are.
     with ThreadPoolExecutor(1) as aside:
@@ -127,6 +133,8 @@ class _DayRows:
     """Which rows are transits: a page that is loaded again is none."""
     is_page: Flags
     """Whether each URL was opened."""
+    lengths: Int32s
+    """Of each URL, in bytes; the last is that of nowhere."""
 
     @property
     def bits(self) -> Bits:
@@ -148,15 +156,21 @@ class _DayRows:
         bounds = np.flatnonzero(np.diff(of_row[order])) + 1
         return [rows for rows in np.split(self.kept[order], bounds) if len(rows)]
 
-    def distinct(self, some: Int64s) -> tuple[pa.Table, Pairs]:
-        """Those that differ among some, in order: as text, and the numbers of their URLs."""
-        target, referrer, client = distinct(self.rows, some, self.bits)
-        text = {
-            "referrer": self.urls.take(pa.array(referrer, mask=referrer == NOWHERE)),
-            "target": self.urls.take(pa.array(target)),
-            "client": self.clients.take(pa.array(client)),
-        }
-        return pa.table(text), (target, referrer)
+    def distinct(self, some: Int64s) -> Rows:
+        """Those that differ among some, in order."""
+        return distinct(self.rows, some, self.bits)
+
+    def as_text(self, rows: Rows) -> Iterator[pa.Table]:
+        """Such rows, not all at once: a front page may have millions, from long URLs."""
+        size = self.lengths[rows.target] + self.lengths[rows.referrer]
+        filled = np.cumsum(size, dtype=np.int64) // _TEXT_BYTES
+        for first, stop in pairwise([0, *np.flatnonzero(np.diff(filled)) + 1, len(size)]):
+            target, referrer, client = (column[first:stop] for column in rows)
+            yield pa.table({
+                "referrer": self.urls.take(pa.array(referrer, mask=referrer == NOWHERE)),
+                "target": self.urls.take(pa.array(target)),
+                "client": self.clients.take(pa.array(client)),
+            })  # fmt: skip
 
 
 def _numbered(requests: ParquetRows, aside: Executor) -> _DayRows:
@@ -167,7 +181,8 @@ def _numbered(requests: ParquetRows, aside: Executor) -> _DayRows:
     is_page = np.zeros(len(urls), np.bool_)
     is_page[target] = True
     kept = np.flatnonzero(target != referrer)
-    return _DayRows(urls, clients, Rows(target, referrer, client_numbers), kept, is_page)
+    lengths = np.append(pc.binary_length(urls).to_numpy(), np.int32(0))
+    return _DayRows(urls, clients, Rows(target, referrer, client_numbers), kept, is_page, lengths)
 
 
 def _numbered_texts(requests: ParquetRows) -> _Numbered:

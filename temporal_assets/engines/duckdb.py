@@ -47,6 +47,10 @@ an average, or more, still are a dictionary."""
 _FEWER_ROWS: Final = ROW_GROUP_ROWS // 4
 """A group is one thread's work: of few rows, too, there should be some for each."""
 
+_MOST_JOINED: Final = 1 << 31
+"""Bytes: Arrow holds less of a column of strings. Only rows of the longest URLs have as many, and
+lie in other groups then."""
+
 _ALL: Final = "1TB"
 """More than is ever freed at once."""
 
@@ -165,7 +169,7 @@ def _in_row_groups(
     groups = (
         batch
         for group in even(rows, rows.schema, ROW_GROUP_ROWS)
-        for batch in group.combine_chunks().to_batches()
+        for batch in (group.combine_chunks() if group.nbytes < _MOST_JOINED else group).to_batches()
     )
     first = ahead.submit(lambda: list(itertools.islice(groups, 1)))
 

@@ -109,13 +109,17 @@ def _check_places(requests: list[str], found: DayTransits) -> None:
     group=st.integers(1, 9),
     part=st.sampled_from([1, 4, 1 << 18]),
     bits=st.sampled_from([7, 8, 63]),
+    text=st.sampled_from([1, 100, 32 << 20]),
 )
-@example(files=[[("https://a.example/", "https://a.example/", 1)]], group=1, part=1, bits=63)
+@example(
+    files=[[("https://a.example/", "https://a.example/", 1)]], group=1, part=1, bits=63, text=1
+)
 def test_the_file_is_that_of_the_query(
-    engine: DuckDBEngine, files: list[list[Row]], group: int, part: int, bits: int
+    engine: DuckDBEngine, files: list[list[Row]], group: int, part: int, bits: int, text: int
 ) -> None:
     """Nulls, reloads alone, doubles across files and groups, one part and many, few bits left."""
     with pytest.MonkeyPatch.context() as patch, TemporaryDirectory() as folder:
+        patch.setattr(daily_transits, "_TEXT_BYTES", text)
         patch.setattr(daily_transits, "_PART_ROWS", part)
         patch.setattr(daily_transits, "_BITS", bits)
         made, asked = _both(engine, _write(Path(folder), files, group), Path(folder))
@@ -154,3 +158,24 @@ def test_days_that_do_not_fit_and_empty_ones_are_the_database_s(
     assert pq.read_metadata(made).num_rows == len(set(some))
     with pytest.raises(AssertionError, match="database's"):
         make_transits(_NoQuery(engine), _write(tmp_path, [some], 9), DAY, tmp_path)  # type: ignore[arg-type]
+
+
+@pytest.mark.slow
+def test_a_page_that_many_came_to_from_long_urls(engine: DuckDBEngine, tmp_path: Path) -> None:
+    """Of three gigabytes of text, more than Arrow has in a column, a few megabytes are stored."""
+    clients, sources = 2_500, 20
+    long = [f"https://a.example/{n}?{'x' * 60_000}" for n in range(sources)]
+    requests = pa.table({
+        "day": pa.array([DAY] * clients * sources, pa.date32()),
+        "url": pa.array(["https://a.example/"] * clients * sources),
+        "referrer": pa.DictionaryArray.from_arrays(np.arange(clients * sources) % sources, long),
+        "client": np.arange(clients * sources) // sources,
+    })  # fmt: skip
+    pq.write_table(requests, tmp_path / "requests.parquet")
+    made = tmp_path / "made"
+    made.mkdir()
+    found = make_transits(_NoQuery(engine), [str(tmp_path / "requests.parquet")], DAY, made)  # type: ignore[arg-type]
+    (file,) = found.rows
+    assert pq.read_metadata(file).num_rows == clients * sources
+    places = pq.read_table(found.beside[0])
+    assert sorted(set(places["referrer"].to_pylist())) == list(range(1, sources + 1))
