@@ -181,8 +181,7 @@ def build_derived(store: Store, engine: Engine, asset: str, day: dt.date) -> Day
     """Publish a day of `page_views` or `transits` from the day's `requests`."""
     started = time.monotonic()
     source = store.require("requests", day)
-    store.verify(source, building=True)
-    files = store.paths(source)
+    files = store.paths(store.verified(source))
     with store.scratch() as scratch:
         parts, beside = _derived(engine, asset, files, day, scratch)
         manifest = store.publish(

@@ -67,7 +67,7 @@ class Manifest:
     @property
     def size(self) -> int:
         """Bytes of all files."""
-        return sum(file.bytes for file in self.files)
+        return sum(file.bytes for file in self.stored)
 
     @property
     def digest(self) -> str:

@@ -18,7 +18,7 @@ import os
 import posixpath
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -141,29 +141,54 @@ class Store:
             manifest = self.manifest(asset, day)
         except DamagedPartition:
             return None
-        if manifest is None or any(self._misses(manifest, file) for file in manifest.stored):
+        if manifest is None or any(self._misses(manifest, file) for file in manifest.files):
             return None
         return manifest
 
-    def verify(self, manifest: Manifest, *, building: bool = False) -> None:
+    def verify(self, manifest: Manifest) -> None:
         """Raise `DamagedPartition` unless the files hold the bytes that were published.
 
-        With `building`, a damaged file is set aside, so that the next run makes the day again.
         Behind other file systems than local ones only the size is compared: object stores keep
-        digests of their own.
+        digests of their own. What lies beside the rows is for those who build.
         """
-        for file in manifest.stored:
-            path = self._join(manifest.asset, manifest.day, file.name)
-            fault = (
-                fault_of(Path(path), file.bytes, file.digest)
-                if self.is_local
-                else self._misses(manifest, file)
-            )
+        self._verify(manifest, building=False)
+
+    def verified(self, manifest: Manifest) -> Manifest:
+        """The same for those who build on a day, whose damaged files are set aside.
+
+        So the next run makes the day again. One that lies beside the rows only makes them faster to
+        use: the day is published without, for what it was made from may be gone.
+        """
+        self._verify(manifest, building=True)
+        damaged = [file for file in manifest.beside if self._fault(manifest, file)]
+        return self._without_beside(manifest, damaged) if damaged else manifest
+
+    def _verify(self, manifest: Manifest, *, building: bool) -> None:
+        for file in manifest.files:
+            fault = self._fault(manifest, file)
             if fault is None:
                 continue
+            path = self._join(manifest.asset, manifest.day, file.name)
             if building and self.is_local:
                 set_aside(Path(path))
             raise _damaged(path, fault, manifest.asset, manifest.day)
+
+    def _fault(self, manifest: Manifest, file: DataFile) -> str | None:
+        if not self.is_local:
+            return self._misses(manifest, file)
+        path = Path(self._join(manifest.asset, manifest.day, file.name))
+        return fault_of(path, file.bytes, file.digest)
+
+    def _without_beside(self, manifest: Manifest, damaged: Sequence[DataFile]) -> Manifest:
+        """Publish the rows of a day alone; nothing that readers may have goes."""
+        alone = replace(manifest, beside=())
+        target = self._join(manifest.asset, manifest.day, _MANIFEST)
+        with self._publish_lock(manifest.asset), self.scratch() as scratch:
+            if self._readable(manifest.asset, manifest.day) == manifest:
+                self._replace_text(target, alone.to_json(), scratch)
+                for file in damaged if self.is_local else ():
+                    set_aside(Path(self._join(manifest.asset, manifest.day, file.name)))
+        return alone
 
     def files(self, asset: str, day: dt.date) -> list[str]:
         """Paths of the Parquet files of a partition, for an engine to read."""
@@ -198,7 +223,7 @@ class Store:
 
     def verify_sizes(self, manifest: Manifest) -> None:
         """Raise `DamagedPartition` unless the files are there and of their size."""
-        for file in manifest.stored:
+        for file in manifest.files:
             if fault := self._misses(manifest, file):
                 path = self._join(manifest.asset, manifest.day, file.name)
                 raise _damaged(path, fault, manifest.asset, manifest.day)

@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -251,9 +250,11 @@ def _require_sources(store: Store, settings: Settings, asset: WindowAsset, day: 
                 f"first (temporal-assets materialize {table.name} --day {day})"
             )
     sources = _sources(store, settings, asset, day, settings.window.min_days)
+    read = list(sources.read)
     with ThreadPoolExecutor(settings.engine.used_threads) as pool:
-        list(pool.map(partial(store.verify, building=True), sources.read))
-    return sources
+        is_whole = list(pool.map(store.verified, read)) == read
+    # What lay beside the rows of a day and was damaged is no part of it any more.
+    return sources if is_whole else _require_sources(store, settings, asset, day)
 
 
 def _sources(

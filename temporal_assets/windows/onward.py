@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 
 from temporal_assets import contracts
 from temporal_assets.storage.manifest import Input, Manifest
+from temporal_assets.storage.store import DamagedPartition
 from temporal_assets.windows.asset import Job
 
 _LARGEST_STEP: Final = 4
@@ -49,7 +50,10 @@ def find_earlier(job: Job, daily: str) -> Earlier | None:
     """
     for moved in range(1, job.settings.window.days // _LARGEST_STEP + 1):
         manifest = job.store.intact(job.asset.name, job.day - dt.timedelta(days=moved))
-        earlier = manifest and _prove(job, daily, manifest)
+        try:
+            earlier = manifest and _prove(job, daily, manifest)
+        except DamagedPartition:
+            continue  # the window can do without it, and it is set aside
         if earlier:
             return earlier
     return None
@@ -61,7 +65,7 @@ def _prove(job: Job, daily: str, manifest: Manifest) -> Earlier | None:
         or manifest.settings_digest != job.asset.settings_digest(job.settings)
     ):
         return None
-    then = _days(manifest, daily)
+    then = days_of(manifest, daily)
     now = {one.day: one.digest for one in job.window(daily).manifests}
     shared_then = {day: digest for day, digest in then.items() if day >= job.first}
     shared_now = {day: digest for day, digest in now.items() if day <= manifest.day}
@@ -71,8 +75,8 @@ def _prove(job: Job, daily: str, manifest: Manifest) -> Earlier | None:
     leaving = [one for day in left if (one := job.store.intact(daily, day)) is not None]
     if [one.digest for one in leaving] != [then[day] for day in left]:
         return None  # what was counted then is no longer there to be subtracted
-    for one in (manifest, *leaving):
-        job.store.verify(one, building=True)
+    job.store.verified(manifest)
+    leaving = [job.store.verified(one) for one in leaving]
     entering = [one for one in job.window(daily).manifests if one.day > manifest.day]
     return Earlier(
         job.store.paths(manifest),
@@ -85,7 +89,7 @@ def _prove(job: Job, daily: str, manifest: Manifest) -> Earlier | None:
     )
 
 
-def _days(manifest: Manifest, daily: str) -> dict[dt.date, str]:
+def days_of(manifest: Manifest, daily: str) -> dict[dt.date, str]:
     """Digests of the days that a partition was made from."""
     prefix = f"{daily}/day="
     return {

@@ -361,16 +361,54 @@ def test_links_from_a_page_that_was_none_are_counted_from_its_first_day(
     assert rows[moved]["referrals"] == LENGTH - 1
 
 
-def test_referrers_with_one_hash_are_two(duckdb: Engine, tmp_path: Path) -> None:
+@pytest.mark.parametrize("numbered", [True, False])
+def test_referrers_with_one_hash_are_two(duckdb: Engine, tmp_path: Path, numbered: bool) -> None:
     """One client comes to a page from both on the day that is new."""
     front = URLS[0]
     days: list[list[Visit]] = [[(None, front, 1)] for _ in range(LENGTH)]
     days.append([(one, front, 1) for one in ALIKE])
-    here = Traffic(duckdb, tmp_path, days)
+    here = Traffic(duckdb, tmp_path, days, numbered)
     for last in (LENGTH - 1, LENGTH):
         here.make(last)
     row = here.rows(LENGTH)[front]
     assert (row["visits"], row["referred"], row["clients"]) == (3, 2, 1)
+
+
+@pytest.mark.parametrize("numbered", [True, False])
+def test_visits_of_a_shared_day_that_are_no_transits_may_change(
+    duckdb: Engine, tmp_path: Path, numbered: bool
+) -> None:
+    """A page that was only loaded again is gone, and another is there: transits are the same."""
+    reload = [(url, url, 1) for url in (URLS[0], URLS[2])]
+    days: list[list[Visit]] = [[(None, URLS[1], n)] for n in range(LENGTH + 1)]
+    days[2] = [*days[2], reload[0]]
+    here = Traffic(duckdb, tmp_path / "here", days, numbered)
+    here.make(LENGTH - 1)
+    days[2] = [*days[2][:-1], reload[1]]
+    late = Traffic(duckdb, tmp_path / "late", days, numbered)
+    for asset in ("page_views", "transits"):
+        shutil.copytree(*(
+            Path(one.store.root) / asset / f"day={here.day(2)}" for one in (late, here)
+        ), dirs_exist_ok=True)  # fmt: skip
+    here.make(LENGTH)
+    late.make(LENGTH)
+    assert set(late.rows(LENGTH)) == {URLS[1], URLS[2]}
+    assert here.content(LENGTH) == late.content(LENGTH)
+
+
+def test_damage_to_the_window_before_has_all_days_counted(
+    duckdb: Engine, tmp_path: Path, ways: list[int | None]
+) -> None:
+    """It is not needed, and the next run makes it again."""
+    days: list[list[Visit]] = [[(None, URLS[0], n)] for n in range(LENGTH + 1)]
+    here = Traffic(duckdb, tmp_path, days)
+    here.make(LENGTH - 1)
+    (path,) = map(Path, here.store.files("page_traffic", here.day(LENGTH - 1)))
+    path.write_bytes(path.read_bytes()[:-1] + b"?")
+    here.make(LENGTH)
+    assert ways == []
+    assert here.rows(LENGTH)[URLS[0]]["visits"] == LENGTH
+    assert not path.exists()
 
 
 def test_tables_that_do_not_belong_together_are_made_anew(

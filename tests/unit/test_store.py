@@ -6,6 +6,7 @@ import datetime as dt
 import gc
 import multiprocessing
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -80,12 +81,19 @@ def test_publishing_replaces_the_day_and_keeps_one_generation_for_readers(store:
     assert len(list(Path(first).parent.glob("part-*.parquet"))) == 2
 
 
-def test_a_failing_publish_leaves_the_old_partition(store: Store) -> None:
+@pytest.mark.parametrize("failing", ["_move", "_replace_text"])
+def test_a_failing_publish_leaves_the_old_partition(
+    store: Store, failing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether data or the pointer to it could not be written."""
     publish(store, DAY, views(DAY, x=1))
-    with pytest.raises(FileNotFoundError), store.scratch() as scratch:
-        store.publish(
-            "page_views", DAY, [scratch / "absent.parquet"], inputs=[], settings_digest="s"
-        )
+
+    def fails(*_: object) -> None:
+        raise OSError("no space left")
+
+    monkeypatch.setattr(store, failing, fails)
+    with pytest.raises(OSError, match="no space left"):
+        publish(store, DAY, views(DAY, x=2))
     assert store.read("page_views", DAY)["views"].to_pylist() == [1]
 
 
@@ -269,12 +277,15 @@ def test_files_beside_are_kept_with_the_day_and_are_none_of_its_rows(store: Stor
     assert pq.read_table(path) == places
     publish(store, DAY, table, places)
     assert path.exists()
+    assert store.verified(manifest) == manifest
     path.write_bytes(path.read_bytes()[::-1])
     assert store.damaged(contents=True) == [str(path)]
-    with pytest.raises(DamagedPartition, match="make it again"):
-        store.verify(manifest)
+    store.verify(manifest)
     path.unlink()
-    assert store.intact("page_views", DAY) is None
+    assert store.intact("page_views", DAY) == manifest
+    assert store.verified(manifest) == replace(manifest, beside=())
+    assert store.manifest("page_views", DAY) == replace(manifest, beside=())
+    assert store.damaged(contents=True) == []
 
 
 def test_the_same_content_again_leaves_readers_under_way_their_generation(store: Store) -> None:
