@@ -5,8 +5,8 @@ has come is added and what has gone is taken away. Transits lie in the order of 
 clients and referrers: one pass sees the same transit of several days together, and the transits of
 one client to one page.
 
-Not here: which transits these are, and whose numbers pages have (`windows.page_traffic_changes`),
-and what a whole window counts (`traffic`).
+Not here: which transits these are, and whose numbers pages have (`windows.changes_by_numbers`,
+`windows.changes_by_statements`), and what a whole window counts (`traffic`).
 """
 
 from __future__ import annotations

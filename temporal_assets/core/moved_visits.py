@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from temporal_assets.core.changed_traffic import Transits
 from temporal_assets.core.compiled import inlined, leaf, readonly
-from temporal_assets.core.texts import MULTIPLIER, Flags, Int32s, Int64s
+from temporal_assets.core.texts import MULTIPLIER, SEED, Flags, Int32s, Int64s
 
 Words = NDArray[np.uint64]
 
@@ -91,13 +91,17 @@ def chosen(visits: Visits, page: Int32s, traced: Flags, known: VisitFilter) -> I
 
 
 class TextPages:
-    """Pages by the numbers of their URLs (`page_order.text_numbers`)."""
+    """Pages by the numbers of their URLs (`page_order.text_numbers`).
+
+    These are the same on all days, so that URLs can be prepared whose numbers are alike in places:
+    a seed of this process spreads them.
+    """
 
     def __init__(self, numbers: Int64s, pages: Int32s) -> None:
         size = 1 << max(int(2 * len(numbers)).bit_length(), 1)
         self._numbers, self._pages = np.zeros(size, np.int64), np.zeros(size, np.int32)
         self._count = len(numbers)
-        _put(readonly(numbers), readonly(pages), self._numbers, self._pages)
+        _put(readonly(numbers), readonly(pages), self._numbers, self._pages, SEED)
 
     def __len__(self) -> int:
         return self._count
@@ -105,7 +109,7 @@ class TextPages:
     def find(self, numbers: Int64s) -> Int32s:
         """The page of each; -1 where it is of none."""
         found = np.empty(len(numbers), np.int32)
-        _find(readonly(numbers), self._numbers, self._pages, found)
+        _find(readonly(numbers), self._numbers, self._pages, SEED, found)
         return found
 
 
@@ -231,23 +235,26 @@ def _choose(
 
 
 @inlined
-def _slot(number: int, size: int) -> int:
-    return int(np.int64((np.uint64(number) * MULTIPLIER) >> np.uint64(32))) & (size - 1)
+def _slot(number: int, size: int, seed: np.uint64) -> int:
+    mixed = (np.uint64(number) ^ seed) * MULTIPLIER
+    return int(np.int64(((mixed ^ (mixed >> np.uint64(32))) * MULTIPLIER) >> np.uint64(32))) & (
+        size - 1
+    )
 
 
 @leaf
-def _put(numbers: Int64s, pages: Int32s, table: Int64s, values: Int32s) -> None:
+def _put(numbers: Int64s, pages: Int32s, table: Int64s, values: Int32s, seed: np.uint64) -> None:
     for i in range(len(numbers)):
-        at = _slot(numbers[i], len(table))
+        at = _slot(numbers[i], len(table), seed)
         while table[at] not in (0, numbers[i]):
             at = (at + 1) & (len(table) - 1)
         table[at], values[at] = numbers[i], pages[i]
 
 
 @leaf
-def _find(numbers: Int64s, table: Int64s, values: Int32s, found: Int32s) -> None:
+def _find(numbers: Int64s, table: Int64s, values: Int32s, seed: np.uint64, found: Int32s) -> None:
     for i in range(len(numbers)):
-        at = _slot(numbers[i], len(table))
+        at = _slot(numbers[i], len(table), seed)
         while table[at] not in (0, numbers[i]):
             at = (at + 1) & (len(table) - 1)
         found[i] = values[at] if table[at] != 0 else -1

@@ -325,7 +325,7 @@ def _shared_visits(
     last = last_shared(job, earlier)
     days = [one for one in job.window("transits").manifests if one.day <= last]
     look = partial(_of_day, is_new=both.is_new, known=known, by_text=by_text)
-    return of_days(job, days, both.seen, look)
+    return list(of_days(job, days, both.seen, look))
 
 
 def _of_day(

@@ -1,7 +1,7 @@
 """Transits of a day by numbers, and which pages of a window these numbers are.
 
 Beside the rows of a day lie the places of their URLs among all of the day, in the order of pages
-(`daily_transits`). The pages among these are the pages of `page_views`, and the days that a page of
+(`daily_places`). The pages among these are the pages of `page_views`, and the days that a page of
 a window was seen on tell which of them it is: no URL is compared, or read.
 
 Not here: what is done with them (`changes_by_numbers`, `links_by_numbers`).
@@ -9,7 +9,7 @@ Not here: what is done with them (`changes_by_numbers`, `links_by_numbers`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
@@ -82,7 +82,7 @@ def _read(paths: Sequence[str], *names: str) -> list[Any]:
 
 def of_days(
     job: Job, days: Sequence[Manifest], seen: Int64s, make: Callable[[DayNumbers, Int32s], Result]
-) -> list[Result]:
+) -> Iterator[Result]:
     """What is made of the numbers of each day and its pages, of those `seen` tells the days of."""
 
     def some(part: Sequence[Manifest]) -> list[Result]:
@@ -91,8 +91,8 @@ def of_days(
         return [make(*both) for both in zip(numbers, pages, strict=True)]
 
     parts = [days[at : at + DAYS_AT_ONCE] for at in range(0, len(days), DAYS_AT_ONCE)]
-    made = in_order(some, parts, job.settings.engine.used_threads)
-    return [one for part in made for one in part]
+    for part in in_order(some, parts, job.settings.engine.used_threads):
+        yield from part
 
 
 def are_numbered(job: Job, totals: Manifest, days: Iterable[Manifest]) -> bool:

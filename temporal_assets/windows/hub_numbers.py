@@ -1,8 +1,9 @@
 """The hubs of a window chosen in this process, where their links fit into memory: as numbers.
 
-URLs are compared when transits are told apart, and when it is asked who came to the pages with
-links; in between there are numbers. The hubs are those of the statements of `hub_seeds`, which are
-for a cluster, for more links, and for external hubs, of which hosts have to be known.
+Links are told by the numbers of days (`links_by_numbers`), or by a statement that compares URLs,
+and so is who came to the pages with links; in between there are numbers. The hubs are those of the
+statements of `hub_seeds`, which are for a cluster, for more links, and for external hubs, of which
+hosts have to be known.
 """
 
 from __future__ import annotations

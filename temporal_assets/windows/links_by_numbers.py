@@ -10,7 +10,7 @@ Not here: windows with a day that has no numbers (`hub_numbers` asks a statement
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, NamedTuple
@@ -30,6 +30,9 @@ from temporal_assets.windows.kept_pages import days_seen
 
 _PLACE_BITS: Final = 32
 """Of a link as one integer: its page, and the number of the wanted one."""
+
+_HELD: Final = 4
+"""Times the links that there may be, of days that have the same ones: a gigabyte of 20 million."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,10 @@ class _DayLinks(NamedTuple):
     target: Int32s
     """And the wanted page that it leads to."""
 
+    @property
+    def size(self) -> int:
+        return len(self.page) + len(self.text)
+
 
 def links_by_numbers(job: Job, wanted: int, most: int, most_bytes: int) -> NumberedLinks | None:
     """Of as many temporal pages as there are, by number; None where a day has no numbers.
@@ -74,7 +81,9 @@ def links_by_numbers(job: Job, wanted: int, most: int, most_bytes: int) -> Numbe
     if len(number) != len(pages) or np.count_nonzero(number >= 0) != wanted:
         return None
     try:
-        found = of_days(job, days, days_seen(pages), partial(_of_day, number=number))
+        found = _gathered(
+            of_days(job, days, days_seen(pages), partial(_of_day, number=number)), most
+        )
     except OtherPages:
         return None
     return _links(pages, found, most, most_bytes)
@@ -104,6 +113,31 @@ def _of_day(numbers: DayNumbers, pages: Int32s, number: Int32s) -> _DayLinks:
     )
 
 
+def _gathered(days: Iterable[_DayLinks], most: int) -> _DayLinks:
+    """Links of all days. One that is there every day is held once where there are many."""
+    held, size = list[_DayLinks](), 0
+    for one in days:
+        held.append(one)
+        size += one.size
+        if size > _HELD * most:
+            held = [_each_once(_joined(held))]
+            size = held[0].size
+            if size > most:
+                raise TooManyLinks
+    return _joined(held)
+
+
+def _joined(links: Sequence[_DayLinks]) -> _DayLinks:
+    return _DayLinks(*map(np.concatenate, zip(*links, strict=True)))
+
+
+def _each_once(links: _DayLinks) -> _DayLinks:
+    order = np.lexsort((links.target, links.text))
+    text, target = links.text[order], links.target[order]
+    is_new = np.append(True, (text[1:] != text[:-1]) | (target[1:] != target[:-1]))[: len(text)]
+    return _DayLinks(np.unique(links.page), text[is_new], target[is_new])
+
+
 def _as_one(page: Int32s | Int64s, target: Int32s) -> Int64s:
     return page.astype(np.int64) << _PLACE_BITS | target
 
@@ -112,11 +146,8 @@ def _wanted(links: Int64s) -> Int64s:
     return links & ((1 << _PLACE_BITS) - 1)
 
 
-def _links(
-    pages: ParquetRows, found: Sequence[_DayLinks], most: int, most_bytes: int
-) -> NumberedLinks:
-    of_pages, text, target = map(np.concatenate, zip(*found, strict=True))
-    of_pages = np.unique(of_pages)
+def _links(pages: ParquetRows, found: _DayLinks, most: int, most_bytes: int) -> NumberedLinks:
+    of_pages, text, target = np.unique(found.page), found.text, found.target
     by_text = _by_text(np.unique(text))
     has_links = np.zeros(len(pages), np.bool_)
     has_links[of_pages >> _PLACE_BITS] = True

@@ -4,7 +4,8 @@ Pages have other places now, and links, which name them by their place, are renu
 are those that `page_traffic.write_traffic` makes, byte for byte.
 
 Here: putting rows together. Not here: whether there is a window to go on from (`onward`), what
-has changed since (`page_traffic_changes`), and a window from all its days (`page_traffic`).
+has changed since (`changes_by_numbers`, `changes_by_statements`), and a window from all its days
+(`page_traffic`).
 """
 
 from __future__ import annotations
