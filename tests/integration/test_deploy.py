@@ -76,6 +76,14 @@ def test_the_image_holds_what_the_wheel_is_built_from(repository: Path) -> None:
     assert all((repository / name).exists() for name in names)
 
 
+@pytest.mark.parametrize("name", [".gitignore", ".dockerignore"])
+def test_secrets_of_alerts_stay_where_they_are(repository: Path, name: str) -> None:
+    compose = yaml.safe_load((repository / "deploy" / "compose.yaml").read_text("utf-8"))
+    (secrets,) = compose["services"]["daemon"]["env_file"]
+    assert f"deploy/{secrets['path']}" in (repository / name).read_text("utf-8").splitlines()
+    assert "env_file" not in compose["services"]["webserver"]
+
+
 def test_what_the_image_compiles_outlives_a_sweep(repository: Path, tmp_path: Path) -> None:
     """Whatever lies in `tmp` of the state folder and is not in use is removed."""
     text = (repository / "deploy" / "Dockerfile").read_text("utf-8")
