@@ -58,7 +58,8 @@ def run(
     contents: Annotated[
         bool,
         typer.Option(
-            "--contents", help="Read every published file and compare it with its digest, too."
+            "--contents",
+            help="Read every published file and compare it with its digest, too; not in a bucket.",
         ),
     ] = False,
     alert: Annotated[
@@ -238,15 +239,19 @@ def _records(settings: Settings) -> tuple[str, str]:
 def _published(settings: Settings, contents: bool) -> tuple[str, str]:
     from temporal_assets.storage.store import Store
 
-    damaged = Store.open(settings).damaged(contents=contents)
+    store = Store.open(settings)
+    damaged = store.damaged(contents=contents)
     if damaged:
         return BROKEN, (
             f"missing or not as they were published: {', '.join(damaged)}; make these"
             " days again: temporal-assets materialize --day DAY"
         )
+    sizes = "all there, of the size that was published"
+    if not store.is_local:
+        return OK, f"{sizes}; an object store has digests of its own, so that nothing is read"
     if contents:
         return OK, "all there, every byte as it was published"
-    return OK, "all there, of the size that was published (--contents reads them)"
+    return OK, f"{sizes} (--contents reads them)"
 
 
 def _transits(settings: Settings) -> tuple[str, str]:

@@ -231,7 +231,8 @@ class Store:
     def damaged(self, *, contents: bool = False) -> list[str]:
         """Published files that are missing or not of the size their manifest says.
 
-        With `contents` every byte is read and compared with the digest it was published under.
+        With `contents` every byte is read and compared with the digest it was published under, but
+        for stores that are not local, as in `verify`.
         """
         return [
             path

@@ -19,6 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -780,6 +781,34 @@ def test_the_doctor_finds_a_healthy_state_healthy(built: tuple[Path, Any]) -> No
         ],
         "ok",
     )
+
+
+def test_the_doctor_says_how_closely_it_has_looked(
+    built: tuple[Path, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def published(*options: str) -> tuple[str, str]:
+        found = json.loads(call("doctor", "--json", "--state", state, *options).stdout)
+        return next(
+            (one["status"], one["detail"]) for one in found if one["check"] == "published files"
+        )
+
+    state, _ = built
+    sizes = "all there, of the size that was published"
+    assert published() == ("ok", f"{sizes} (--contents reads them)")
+    assert published("--contents") == ("ok", "all there, every byte as it was published")
+    bucket = fsspec.filesystem("memory")
+    tables = state / "tables"
+    for path in tables.rglob("*.*"):
+        name = path.relative_to(tables).as_posix()
+        bucket.pipe_file(f"/looked-at/tables/{name}", path.read_bytes())
+    monkeypatch.setenv("TEMPORAL_ASSETS_STORAGE", "memory://looked-at/tables")
+    unread = f"{sizes}; an object store has digests of its own, so that nothing is read"
+    assert published("--contents") == published() == ("ok", unread)
+    file = next(path for path in bucket.find("/looked-at/tables") if path.endswith(".parquet"))
+    bucket.pipe_file(file, b"less")
+    status, detail = published("--contents")
+    assert status == "broken"
+    assert Path(file).name in detail
 
 
 def test_the_doctor_sends_a_test_message_when_asked(
