@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from temporal_assets.cli import console
-from temporal_assets.cli.exits import USAGE, CommandError, command
+from temporal_assets.cli.exits import FAILED, USAGE, CommandError, command
 from temporal_assets.cli.options import Json, State, existing_settings, invocation
 
 if TYPE_CHECKING:
@@ -124,13 +124,13 @@ def _of_tables(files: list[Path], settings: Settings, scratch: Path) -> Mirror:
     try:
         return mirror_of_tables(engine_of(settings), files, rules, scratch)
     except BadLinks as error:
-        raise CommandError(str(error), USAGE) from None
+        raise CommandError(str(error)) from None
 
 
 def _read(files: list[Path], builder: MirrorBuilder) -> None:
     import pyarrow as pa
 
-    from temporal_assets.crawl.sources import read_sources
+    from temporal_assets.crawl.sources import read_sources, reader_of
 
     with console.progress_bar("Reading", len(files)) as bar:
         for done, path in enumerate(files):
@@ -140,7 +140,8 @@ def _read(files: list[Path], builder: MirrorBuilder) -> None:
             except (ValueError, OSError, pa.ArrowException) as error:
                 if getattr(error, "errno", None):
                     raise  # of the machine, and names the file; Arrow's of a damaged one does not
-                raise CommandError(f"{console.place(path)}: {error}", USAGE) from None
+                code = USAGE if reader_of(path) is None else FAILED
+                raise CommandError(f"{console.place(path)}: {error}", code) from None
     for trouble in builder.cut:
         console.warn(trouble)
 

@@ -73,11 +73,11 @@ def _pages(mirror: Path) -> pa.Table:
         file = pq.ParquetFile(mirror)
         names = [name for name in ("url", "html") if name in file.schema_arrow.names]
         if "url" not in names:
-            raise CommandError(f"{mirror}: a mirror is Parquet with url and html: no url", USAGE)
+            raise CommandError(f"{mirror}: a mirror is Parquet with url and html: no url")
         found = file.read(columns=names)
         texts = {name: found.column(name).cast(pa.string()) for name in names}
     except (OSError, pa.ArrowException) as error:
-        raise CommandError(f"{mirror}: {error}", USAGE) from None
+        raise CommandError(f"{mirror}: {error}") from None
     # Pages without HTML have no layout; `assess` knows them by that.
     return pa.table(texts | {"url": pc.fill_null(texts["url"], "")})
 

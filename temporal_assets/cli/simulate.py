@@ -14,7 +14,7 @@ import typer
 
 from temporal_assets.cli import console
 from temporal_assets.cli.days import parse_day
-from temporal_assets.cli.exits import USAGE, CommandError, command
+from temporal_assets.cli.exits import FAILED, USAGE, CommandError, command
 from temporal_assets.cli.options import Json, State, existing_settings, invocation
 from temporal_assets.cli.sites import named_site
 
@@ -173,9 +173,10 @@ def _traffic(
     try:
         scored, bad = clicks_of(clicks, UrlRules.from_settings(settings.cleaning))
     except OSError as error:
-        raise CommandError(f"{console.place(clicks)}: {error.strerror}", USAGE) from None
+        code = USAGE if isinstance(error, FileNotFoundError) else FAILED
+        raise CommandError(f"{console.place(clicks)}: {error.strerror}", code) from None
     except ValueError as error:
-        raise CommandError(f"{console.place(clicks)}: {error}", USAGE) from None
+        raise CommandError(f"{console.place(clicks)}: {error}") from None
     if bad:
         console.warn(f"{console.counted(bad, 'line')} without URL and number left out")
     return learned, scored

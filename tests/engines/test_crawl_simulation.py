@@ -147,6 +147,19 @@ def test_json_of_a_simulation_names_no_site_that_few_know(
     assert report["skipped_unnamed"] == 1 - len(skipped)
 
 
+def test_clicks_that_cannot_be_read_are_named(site: Site, tmp_path: Path) -> None:
+    state, clicks = tmp_path / "state", tmp_path / "clicks.csv"
+    shutil.copytree(site.state, state)
+    run = CliRunner()
+    assert run.invoke(app, ["mirror", "--transits", "--state", str(state)]).exit_code == 0
+    ask = ["simulate", "--clicks", str(clicks), "--state", str(state)]
+    shown = run.invoke(app, ask)
+    assert (shown.exit_code, "clicks.csv: No such file" in shown.stderr) == (2, True)
+    clicks.write_text(f"url,clicks\n{HOME}{'x' * 200_000},4\n")
+    shown = run.invoke(app, ask)
+    assert (shown.exit_code, "clicks.csv: line 2: " in shown.stderr) == (1, True)
+
+
 def test_what_was_crawled_and_when(site: Site) -> None:
     later, same = (site.curve(t, "fetch", "random")[7] for t in ("out_of_time", "in_sample"))
     assert later.items() >= {"mirror": "transits", "pages": 61, "links": 60, "left_out": 0}.items()

@@ -357,7 +357,7 @@ def test_what_is_no_mirror_is_named(
     if columns is not None:
         pq.write_table(pa.table(columns), mirror)
     result = portal.say("--quality", "--periods", 2, "--mirror", mirror)
-    assert result.exit_code == 2, result.output
+    assert result.exit_code == 1, result.output
     assert said in result.stderr
 
 
