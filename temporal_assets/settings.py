@@ -144,8 +144,9 @@ class Reading(_Section):
     holds a request, a referrer and an agent, so 64 KiB loses no genuine line."""
 
     max_expansion: int = Field(1000, ge=10)
-    """Decompressed bytes per compressed byte before a file is refused as a bomb. Access logs
-    compress 5 to 40 times; gzip's own limit is 1032."""
+    """Decompressed bytes per compressed byte beyond which a file is taken for a bomb: reading ends
+    there, and lines up to it count. Access logs compress 5 to 40 times; gzip's own limit is
+    1032."""
 
     max_reject_share: float = Field(0.2, ge=0, le=1)
     """A day whose rejected lines exceed this share of its lines fails: more is a wrong format."""
