@@ -859,7 +859,7 @@ def load_settings(state: str | os.PathLike[str] | None = None, **overrides: Any)
     """Settings of a state folder. Raises `SettingsError` that names where a wrong one stands."""
     folder = state_folder(state)
     file = folder / SETTINGS_FILE
-    _refuse_unknown_sections()
+    _refuse_unknown_variables()
 
     class Loaded(Settings):
         model_config = SettingsConfigDict(toml_file=file)
@@ -874,12 +874,28 @@ def load_settings(state: str | os.PathLike[str] | None = None, **overrides: Any)
         raise SettingsError(f"{file}: {error}") from error
 
 
-def _refuse_unknown_sections() -> None:
-    """A variable of no section would be ignored silently."""
-    for name in _variables():
+def _refuse_unknown_variables() -> None:
+    """A variable of no section, or one that does not reach into its own, would be ignored silently.
+
+    Other names are left alone: not every variable of ours is a setting.
+    """
+    for name in sorted(_variables()):
         section, within, _ = name.removeprefix(_PREFIX).partition(_WITHIN)
+        if meant := _with_two_underscores(name):
+            raise SettingsError(f"environment: {name}: two underscores stand for the dot: {meant}")
         if within and section.lower() not in Settings.model_fields:
             raise SettingsError(f"environment: {name}: there is no section {section.lower()!r}")
+
+
+def _with_two_underscores(name: str) -> str | None:
+    """How a variable is spelled whose section and setting are parted by one underscore."""
+    section, _, setting = name.removeprefix(_PREFIX).partition("_")
+    known = Settings.model_fields.get(section.lower())
+    if known is None or not isinstance(known.default, _Section):
+        return None
+    if not setting or setting.startswith("_"):
+        return None
+    return f"{_PREFIX}{section}{_WITHIN}{setting}"
 
 
 def _variables() -> set[str]:

@@ -29,9 +29,9 @@ _INTRODUCTION: Final = """\
 
 Every threshold and path, with its default. They are read from `settings.toml` in the state folder;
 an environment variable is stronger (`TEMPORAL_ASSETS_ENGINE__THREADS=2`: two underscores stand for
-the dot). A wrong value is an error that names the file and the field. This page is written from
-`temporal_assets/settings.py` by `python -m temporal_assets.settings_page`; a test keeps the two
-together.
+the dot; a name with one in its place is refused). A wrong value is an error that names the file and
+the field. This page is written from `temporal_assets/settings.py` by
+`python -m temporal_assets.settings_page`; a test keeps the two together.
 
 ```toml
 [[sources]]

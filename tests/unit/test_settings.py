@@ -67,6 +67,36 @@ def test_a_variable_of_no_section_is_refused(state: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("TEMPORAL_ASSETS_ENGINE_THREADS", "TEMPORAL_ASSETS_ENGINE__THREADS"),
+        ("temporal_assets_window_min_days", "TEMPORAL_ASSETS_WINDOW__MIN_DAYS"),
+        ("TEMPORAL_ASSETS_SPARK_CONFIG__X", "TEMPORAL_ASSETS_SPARK__CONFIG__X"),
+    ],
+)
+def test_a_variable_with_one_underscore_is_refused(
+    state: Path, monkeypatch: pytest.MonkeyPatch, name: str, meant: str
+) -> None:
+    monkeypatch.setenv(name, "2")
+    with pytest.raises(SettingsError) as raised:
+        load_settings(state)
+    said = f"environment: {name.upper()}: two underscores stand for the dot: {meant}"
+    assert str(raised.value) == said
+
+
+def test_variables_that_are_no_settings_are_left_alone(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEMPORAL_ASSETS_STATE", str(state))
+    monkeypatch.setenv("TEMPORAL_ASSETS_SMTP_PASSWORD", "secret")
+    monkeypatch.setenv("TEMPORAL_ASSETS_SHARED_DATA", "/data")
+    monkeypatch.setenv("TEMPORAL_ASSETS_ENGINE", '{"threads": 3}')
+    monkeypatch.setenv("TEMPORAL_ASSETS_WINDOW__MIN_DAYS", "2")
+    settings = load_settings()
+    assert (settings.state, settings.engine.threads, settings.window.min_days) == (state, 3, 2)
+
+
+@pytest.mark.parametrize(
     ("text", "says"),
     [
         ("[window]\ndays = 0\n", "window.days"),
