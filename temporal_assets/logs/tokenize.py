@@ -642,6 +642,32 @@ def _first_of_several(data: Bytes, start: int, stop: int) -> int:
 
 
 @inlined
+def _has_port(data: Bytes, start: int, colon: int, stop: int) -> bool:
+    """Whether digits of a port stand behind an IPv4 address or a name with a dot.
+
+    Anything may name a visitor: `anon:17` and `anon:18` are two.
+    """
+    if not 1 <= stop - colon - 1 <= 5:
+        return False
+    for at in range(colon + 1, stop):
+        if data[at] < ZERO or data[at] > NINE:
+            return False
+    dots = 0
+    label = start
+    for at in range(start, colon):
+        byte = data[at]
+        letter = 65 <= (byte & 0xDF) <= 90
+        if byte == DOT:
+            dots += 1
+            label = at + 1
+        elif not (letter or ZERO <= byte <= NINE or byte == MINUS or byte == 0x5F):
+            return False
+    # No domain of the first level begins with a digit. `1.2.3.x` is an address that was masked.
+    named = dots > 0 and label < colon and 65 <= (data[label] & 0xDF) <= 90
+    return named or (dots == 3 and label < colon and ZERO <= data[start] <= NINE)
+
+
+@inlined
 def bare_address(data: Bytes, start: int, stop: int) -> tuple[int, int]:
     """An address without blanks, brackets, port and the prefix of mapped IPv4.
 
@@ -667,7 +693,8 @@ def bare_address(data: Bytes, start: int, stop: int) -> tuple[int, int]:
         elif data[at] == DOT:
             dots += 1
     if colons == 1:
-        stop = last_colon
+        if _has_port(data, start, last_colon, stop):
+            stop = last_colon
     elif colons == 3 and dots == 3 and last_colon == start + 6 and _is_mapped(data, start):
         # `::ffff:1.2.3.4` is the same client as `1.2.3.4`.
         start = last_colon + 1

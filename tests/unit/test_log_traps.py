@@ -320,6 +320,15 @@ def test_a_comma_in_a_name_separates_no_addresses(read: Reader) -> None:
     assert len(set(kept.clients)) == 4
 
 
+def test_a_colon_in_a_name_begins_no_port(read: Reader) -> None:
+    names = ("anon:5f3a", "anon:77c1", "anon:17", "anon:18")
+    assert len(set(read("".join(line(address=name) for name in names)).clients)) == 4
+    table = "time,address,url\n" + "".join(f"1714979289,{name},/a\n" for name in names)
+    assert len(set(read(table).clients)) == 4
+    ported = ("host.example:443", "host.example:80", "203.0.113.7:1", "203.0.113.7:65535")
+    assert len(set(read("".join(line(address=name) for name in ported)).clients)) == 2
+
+
 def test_a_line_within_quotes(read: Reader) -> None:
     kept = read(f'"{line().rstrip()}"\n' * 2)
     assert kept.clients == read(line() * 2).clients

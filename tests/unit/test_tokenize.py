@@ -178,8 +178,11 @@ class Slow:
         text = first[1] if first else text
         bracketed = re.match(rb"\[([^\]]*)", text) if b":" in text else None
         text = bracketed[1] if bracketed else text
-        if text.count(b":") == 1:
-            return text.split(b":")[0]
+        ported = re.fullmatch(
+            rb"([0-9][\w-]*(?:\.[\w-]*){2}\.[\w-]+|[\w.-]*\.[A-Za-z][\w-]*):[0-9]{1,5}", text
+        )
+        if ported or text.count(b":") == 1:
+            return ported[1] if ported else text
         mapped = re.fullmatch(rb"::ffff:([^:]*\.[^:]*\.[^:]*\.[^:]*)", text, re.IGNORECASE)
         return mapped[1] if mapped and text.count(b".") == 3 else text
 
@@ -370,6 +373,14 @@ def test_requests(read_log: ReadLog, request_line: bytes, method: str, target: s
         (b"1.2.3.4", "1.2.3.4"),
         (b"1.2.3.4:5678", "1.2.3.4"),
         (b"1.2.3.x", "1.2.3.x"),
+        (b"1.2.3.x:5678", "1.2.3.x"),
+        (b"client.example.com:5678", "client.example.com"),
+        (b"anon:5f3a", "anon:5f3a"),
+        (b"anon:1234", "anon:1234"),
+        (b"u.1:1234", "u.1:1234"),
+        (b"1.2.3.4:567890", "1.2.3.4:567890"),
+        (b"1.2.3.4:", "1.2.3.4:"),
+        (b"jo@example.com:17", "jo@example.com:17"),
         (b"2001:db8::1", "2001:db8::1"),
         (b"[2001:db8::1]", "2001:db8::1"),
         (b"[2001:db8::1]:443", "2001:db8::1"),
