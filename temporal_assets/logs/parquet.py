@@ -127,6 +127,8 @@ def _fields(texts: dict[Slot, Any], rows: int) -> Fields:
         buffers.append(data)
         base += len(data)
     fields = Fields.empty(np.frombuffer(b"".join(buffers), np.uint8), rows, slots)
+    # Methods and targets are found in requests, and a row may have none.
+    fields.start[:] = fields.stop[:] = -1
     for slot, (start, stop) in spans.items():
         fields.start[slot], fields.stop[slot] = start, stop
     if not fields.data.all():

@@ -12,7 +12,8 @@ import pytest
 
 from temporal_assets.logs import parquet
 from temporal_assets.logs.columns import ColumnsError
-from temporal_assets.logs.records import Records, Reject
+from temporal_assets.logs.records import Bytes, Records, Reject
+from temporal_assets.logs.tokenize import Fields
 from temporal_assets.settings import LogSource
 
 MOMENT = dt.datetime(2024, 5, 6, 7, 8, 9, 250_000)
@@ -125,6 +126,41 @@ def test_why_a_row_is_rejected(tmp_path: Path) -> None:
     assert [Reject(reason).label for reason in records.reason.tolist()] == [
         *("none", "bad_time", "bad_request", "nul_bytes", "bad_status", "bad_status"),
     ]
+
+
+@pytest.fixture
+def used_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fields begin with what stood in memory before, as those of a long run do."""
+    empty = Fields.empty
+
+    def used(data: Bytes, lines: int, slots: set[int]) -> Fields:
+        fields = empty(data, lines, slots)
+        fields.start[:], fields.stop[:] = 0, 2
+        return fields
+
+    monkeypatch.setattr(Fields, "empty", used)
+
+
+@pytest.mark.usefixtures("used_memory")
+def test_a_row_without_a_request_has_no_target(tmp_path: Path) -> None:
+    requests = ["GET /a HTTP/1.1", None, "HEAD /c HTTP/1.1"]
+    rows = pa.table({"time": [MOMENT] * 3, "address": ["u"] * 3, "request": requests})
+    (records,) = read(tmp_path, rows)
+    assert records.reason.tolist() == [Reject.NONE, Reject.BAD_REQUEST, Reject.NONE]
+    assert [records.target.value(i) for i in range(3)] == [b"/a", None, b"/c"]
+
+
+@pytest.mark.usefixtures("used_memory")
+def test_a_url_beside_a_missing_request_has_no_method(tmp_path: Path) -> None:
+    urls, requests = ["/a", "/b"], ["HEAD /c HTTP/1.1", None]
+    rows = pa.table(
+        {"time": [MOMENT] * 2, "address": ["u"] * 2, "url": urls, "request": requests}
+    )
+    (records,) = read(tmp_path, rows)
+    assert records.reason.tolist() == [Reject.NONE, Reject.NONE]
+    assert [records.target.value(i) for i in range(2)] == [b"/c", b"/b"]
+    assert records.method is not None
+    assert [records.method.value(i) for i in range(2)] == [b"HEAD", None]
 
 
 def test_an_empty_file_has_no_records(tmp_path: Path) -> None:
