@@ -74,6 +74,14 @@ def _scheme_at(host: bytes, scheme: bytes) -> bytes:
     return _SCHEMES.get(host[host.rfind(b":") :], scheme)
 
 
+def _origin(url: bytes | None) -> bytes | None:
+    """`scheme://host` of a canonical URL that has nothing but these; else None.
+
+    A host may be whatever a visitor has sent: paths behind `a.example?x=1` would be part of a query.
+    """
+    return url[:-1] if url and url.endswith(b"/") and url.count(b"/") == len("///") else None
+
+
 @dataclass(frozen=True, slots=True)
 class Strings:
     """Rows as codes into distinct strings; a negative code is no value."""
@@ -226,8 +234,7 @@ class Cleaner:
         for key in keys.tolist():
             host, scheme = host_values[key >> 32], scheme_values[key & 0xFFFFFFFF]
             origin = _scheme_at(host, scheme.lower()) + b"://" + host
-            url = self.canonical(origin + b"/") if host else None
-            bases.append(url[:-1] if url else None)
+            bases.append(_origin(self.canonical(origin + b"/")) if host else None)
         return codes, bases
 
     @staticmethod

@@ -359,6 +359,15 @@ def test_a_missing_host_is_an_option_or_a_reason(read: Reader) -> None:
     assert (nowhere.urls, nowhere.reasons) == (["https://e.org/b"], {"no_host": 1})
 
 
+@pytest.mark.parametrize("host", ["a.example?z=1&a", "a.example?z=1", "a.example/b", "a.example/b?"])
+def test_a_host_with_a_path_or_a_query_is_none(read: Reader, host: str) -> None:
+    kept = read(
+        "time,address,url,host\n"
+        f"1714979289,u-17,/x,{host}\n1714979289,u-17,/y?q=1,{host}\n1714979289,u-17,/x,b.example\n"
+    )
+    assert (kept.urls, kept.reasons) == (["https://b.example/x"], {"no_host": 2})
+
+
 def test_virtual_hosts(read: Reader) -> None:
     text = "a.example:443 " + page("/x") + "b.example:443 " + page("/x")
     assert read(text, host=None).urls == ["https://a.example/x", "https://b.example/x"]
