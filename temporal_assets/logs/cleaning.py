@@ -37,6 +37,7 @@ from temporal_assets.logs.pseudonyms import KeyRing
 from temporal_assets.logs.records import Column, Offsets, Records, Reject
 from temporal_assets.logs.redact import redact
 from temporal_assets.logs.tally import UNKNOWN_DAY, Tally
+from temporal_assets.logs.times import DAY, clocks
 from temporal_assets.logs.urls import (
     UrlRules,
     canonical_url,
@@ -50,10 +51,6 @@ from temporal_assets.logs.urls import (
     tidied,
 )
 from temporal_assets.settings import LogSource, Settings
-
-_MICROSECONDS_PER_DAY: Final = 86_400_000_000
-_ZONE_STEP: Final = 900_000_000
-"""Offsets of time zones change at whole quarters of an hour (in microseconds)."""
 
 DROPS: Final = ("method", "status", "static", "bot_agent")
 """Reasons of well-formed lines that are no page views, in the order they are looked for."""
@@ -77,7 +74,7 @@ def _scheme_at(host: bytes, scheme: bytes) -> bytes:
 def _origin(url: bytes | None) -> bytes | None:
     """`scheme://host` of a canonical URL that has nothing but these; else None.
 
-    A host may be whatever a visitor has sent: paths behind `a.example?x=1` would be part of a query.
+    A host may be whatever a visitor has sent: a path behind `a.example?x=1` would be of its query.
     """
     return url[:-1] if url and url.endswith(b"/") and url.count(b"/") == len("///") else None
 
@@ -203,21 +200,12 @@ class Cleaner:
 
     def _days(self, records: Records, rows: Offsets) -> NDArray[np.int32]:
         """Day of every line; lines without a time take that of the line before."""
-        local = records.time[rows]
-        if self.zone.key != "UTC":
-            steps, inverse = np.unique(local // _ZONE_STEP, return_inverse=True)
-            local = local + np.array([self._offset(int(s)) for s in steps], np.int64)[inverse]
         days = np.full(len(records), UNKNOWN_DAY, np.int32)
-        days[rows] = local // _MICROSECONDS_PER_DAY
+        days[rows] = clocks(records.time[rows], self.zone) // DAY
         known = np.full(len(records), -1, np.int64)
         known[rows] = rows
         latest = np.maximum.accumulate(known)
         return np.where(latest >= 0, days[latest], np.int32(UNKNOWN_DAY))
-
-    def _offset(self, step: int) -> int:
-        moment = dt.datetime.fromtimestamp(step * _ZONE_STEP // 1_000_000, dt.UTC)
-        offset = moment.astimezone(self.zone).utcoffset()
-        return int((offset or dt.timedelta()).total_seconds()) * 1_000_000
 
     # Canonical URLs --------------------------------------------------------------------------
 

@@ -11,6 +11,8 @@ told apart by magnitude. A leap second counts as the second before it, so that i
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Callable
+from functools import partial
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -39,8 +41,9 @@ NO_DAY: Final = -(1 << 40)
 MICROSECONDS: Final = 1_000_000
 DAY: Final = 86_400 * MICROSECONDS
 
-_QUARTER: Final = 900 * MICROSECONDS
-"""Zones change their offset at whole quarters of an hour."""
+_MINUTE: Final = 60 * MICROSECONDS
+"""Zones change their offset at whole minutes: mostly at full hours, but Newfoundland and Gaza did
+at 00:01 until 2011, and Casey in 2020."""
 
 _LATIN_T: Final = 0x74
 _LATIN_Z: Final = 0x7A
@@ -256,9 +259,7 @@ def localise(times: Offsets, naive: NDArray[np.bool_], zone: ZoneInfo, before: i
     rows = np.flatnonzero(naive & (times != BAD))
     if zone.key == "UTC" or not rows.size:
         return
-    quarters, inverse = np.unique(times[rows] // _QUARTER, return_inverse=True)
-    offsets = np.array([_offsets(int(quarter), zone) for quarter in quarters], np.int64)
-    first, second = offsets[inverse, 0], offsets[inverse, 1]
+    first, second = _of_each(times[rows], partial(_offsets, zone=zone))
     chosen = first.copy()
     repeated = np.flatnonzero(first > second)
     if repeated.size:
@@ -274,10 +275,37 @@ def last_repeated(times: Offsets, zone: ZoneInfo) -> int:
     """The last of these UTC times that lies in an hour the zone's clocks repeat, else BAD."""
     if zone.key == "UTC":
         return BAD
-    quarters, inverse = np.unique(times // _QUARTER, return_inverse=True)
-    repeated = np.array([_is_repeated(int(quarter), zone) for quarter in quarters], np.bool_)
-    rows = np.flatnonzero(repeated[inverse]) if quarters.size else inverse
+    first, second = _of_each(times, lambda time: _offsets(_local(time, zone)[0], zone))
+    rows = np.flatnonzero(first > second)
     return int(times[rows[-1]]) if rows.size else BAD
+
+
+def clocks(times: Offsets, zone: ZoneInfo) -> Offsets:
+    """What a zone's clocks show at UTC times, in microseconds since they showed 1970."""
+    if zone.key == "UTC":
+        return times
+    offset, _ = _of_each(times, lambda time: (_local(time, zone)[0] - time, 0))
+    return times + offset
+
+
+def _of_each(times: Offsets, offsets: Callable[[int], tuple[int, int]]) -> tuple[Offsets, Offsets]:
+    """Both `offsets` of every time, which change at whole minutes, and not twice within a day.
+
+    They are asked for once a day, and once a minute of days that end with others than they began
+    with: nearly all days have one pair of them.
+    """
+    # Lines may be dated so that another zone's clocks would show no year that calendars have.
+    times = np.clip(times, _FIRST, _LAST)
+    days, day_of = np.unique(times // DAY, return_inverse=True)
+    known = {day: offsets(day * DAY) for day in {*days.tolist(), *(days + 1).tolist()}}
+    found = np.array([known[day] for day in days.tolist()], np.int64).reshape(-1, 2)[day_of]
+    change = np.array([known[day] != known[day + 1] for day in days.tolist()], np.bool_)
+    rows = np.flatnonzero(change[day_of])
+    if rows.size:
+        minutes, minute_of = np.unique(times[rows] // _MINUTE, return_inverse=True)
+        asked = [offsets(minute * _MINUTE) for minute in minutes.tolist()]
+        found[rows] = np.array(asked, np.int64)[minute_of]
+    return found[:, 0], found[:, 1]
 
 
 @kernel
@@ -295,19 +323,12 @@ def _second_pass(local: Offsets, change: Offsets, last: int, later: bool) -> NDA
     return found
 
 
-def _offsets(quarter: int, zone: ZoneInfo) -> tuple[int, int]:
-    """Offset in microseconds of a local quarter of an hour, at its first and second occurrence."""
-    local = _EPOCH + dt.timedelta(microseconds=quarter * _QUARTER)
+def _offsets(time: int, zone: ZoneInfo) -> tuple[int, int]:
+    """Offset in microseconds of a local time, at its first and second occurrence."""
+    local = _EPOCH + dt.timedelta(microseconds=time)
     found = [local.replace(tzinfo=zone, fold=fold).utcoffset() for fold in (0, 1)]
     first, second = (round(o.total_seconds() * MICROSECONDS) if o else 0 for o in found)
     return first, second
-
-
-def _is_repeated(quarter: int, zone: ZoneInfo) -> bool:
-    """Whether a quarter of an hour of UTC is one that local clocks show twice."""
-    local, _ = _local(quarter * _QUARTER, zone)
-    first, second = _offsets(local // _QUARTER, zone)
-    return first > second
 
 
 def _local(time: int, zone: ZoneInfo) -> tuple[int, bool]:
@@ -318,3 +339,7 @@ def _local(time: int, zone: ZoneInfo) -> tuple[int, bool]:
 
 
 _EPOCH: Final = dt.datetime(1970, 1, 1)
+_FIRST, _LAST = (
+    (moment - _EPOCH) // dt.timedelta(microseconds=1)
+    for moment in (dt.datetime(2, 1, 1), dt.datetime(9998, 12, 31))
+)

@@ -359,7 +359,9 @@ def test_a_missing_host_is_an_option_or_a_reason(read: Reader) -> None:
     assert (nowhere.urls, nowhere.reasons) == (["https://e.org/b"], {"no_host": 1})
 
 
-@pytest.mark.parametrize("host", ["a.example?z=1&a", "a.example?z=1", "a.example/b", "a.example/b?"])
+@pytest.mark.parametrize(
+    "host", ["a.example?z=1&a", "a.example?z=1", "a.example/b", "a.example/b?"]
+)
 def test_a_host_with_a_path_or_a_query_is_none(read: Reader, host: str) -> None:
     kept = read(
         "time,address,url,host\n"

@@ -153,9 +153,7 @@ def test_a_row_without_a_request_has_no_target(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("used_memory")
 def test_a_url_beside_a_missing_request_has_no_method(tmp_path: Path) -> None:
     urls, requests = ["/a", "/b"], ["HEAD /c HTTP/1.1", None]
-    rows = pa.table(
-        {"time": [MOMENT] * 2, "address": ["u"] * 2, "url": urls, "request": requests}
-    )
+    rows = pa.table({"time": [MOMENT] * 2, "address": ["u"] * 2, "url": urls, "request": requests})
     (records,) = read(tmp_path, rows)
     assert records.reason.tolist() == [Reject.NONE, Reject.NONE]
     assert [records.target.value(i) for i in range(2)] == [b"/c", b"/b"]

@@ -15,6 +15,7 @@ from temporal_assets.logs.times import (
     BAD,
     DAY,
     NO_DAY,
+    clocks,
     days_from_civil,
     last_repeated,
     localise,
@@ -207,6 +208,36 @@ def test_a_change_of_half_an_hour() -> None:
     assert localised(local, "Australia/Lord_Howe") == ["04-06 14:40", "04-06 14:55", "04-06 15:05"]
 
 
+def test_a_change_a_minute_after_midnight() -> None:
+    # St. John's: 2010-11-07 00:01 (-2:30) becomes 23:01 of the day before (-3:30).
+    local = ["06 23:00", "06 23:10", "07 00:00", "06 23:05", "06 23:59", "07 00:01", "07 00:10"]
+    assert localised([f"2010-11-{clock}" for clock in local], "America/St_Johns") == [
+        *("11-07 01:30", "11-07 01:40", "11-07 02:30"),
+        *("11-07 02:35", "11-07 03:29", "11-07 03:31", "11-07 03:40"),
+    ]
+    # 2010-03-14 00:01 (-3:30) becomes 01:01.
+    assert localised(["2010-03-14 00:00", "2010-03-14 01:05"], "America/St_Johns") == [
+        *("03-14 03:30", "03-14 03:35"),
+    ]
+
+
+def test_what_clocks_show() -> None:
+    zone = ZoneInfo("America/St_Johns")
+    times = [f"2010-11-{clock}" for clock in ("07 02:30", "07 02:32", "08 02:32")]
+    shown = [f"2010-11-{clock}" for clock in ("07 00:00", "06 23:02", "07 23:02")]
+    found = clocks(np.array([utc(text) for text in times]), zone)
+    assert found.tolist() == [utc(text) for text in shown]
+    assert clocks(np.array([], np.int64), zone).tolist() == []
+
+
+@pytest.mark.parametrize("key", ["America/New_York", "Asia/Tokyo"])
+def test_times_beyond_the_calendar_of_a_zone(key: str) -> None:
+    times = np.array([utc("0001-01-01"), utc("9999-12-31 23:59") + DAY])
+    assert last_repeated(times, ZoneInfo(key)) == BAD
+    localise(times, np.ones(2, np.bool_), ZoneInfo(key))
+    assert (np.abs(times - [utc("0001-01-01"), utc("9999-12-31 23:59") + DAY]) < DAY).all()
+
+
 def test_times_with_a_zone_and_unreadable_times_stay() -> None:
     times = np.array([0, BAD, 0], np.int64)
     localise(times, np.array([False, True, True]), BERLIN)
@@ -219,11 +250,19 @@ def test_which_times_clocks_show_twice() -> None:
     assert last_repeated(np.array(times[2:]), BERLIN) == BAD
     assert last_repeated(np.array(times), ZoneInfo("UTC")) == BAD
     assert last_repeated(np.array([], np.int64), BERLIN) == BAD
+    odd = ZoneInfo("America/St_Johns")
+    for clock, twice in (("01:30", False), ("01:32", True), ("03:30", True), ("03:31", False)):
+        assert (last_repeated(np.array([utc(f"2010-11-07 {clock}")]), odd) != BAD) is twice
 
 
 @given(
     st.datetimes(dt.datetime(1975, 1, 1), dt.datetime(2035, 1, 1)),
-    st.sampled_from(["Europe/Berlin", "America/New_York", "Asia/Kathmandu", "Pacific/Chatham"]),
+    st.sampled_from(
+        [
+            *("Europe/Berlin", "America/New_York", "America/St_Johns", "Asia/Gaza"),
+            *("Asia/Kathmandu", "Pacific/Chatham"),
+        ]
+    ),
 )
 def test_a_single_naive_time_agrees_with_zoneinfo(moment: dt.datetime, key: str) -> None:
     local = moment.replace(microsecond=0)
