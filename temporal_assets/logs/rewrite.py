@@ -79,9 +79,12 @@ def decoded(records: Records, encoded: Mapping[str, Decode]) -> Records:
     return records
 
 
-def halve_quotes(column: Column) -> Column:
-    """RFC 4180: `""` inside quotes is one quote."""
-    return Column(*_halve_quotes(column.data, column.start, column.stop))
+def halve_quotes(column: Column, field: Offsets) -> Column:
+    """RFC 4180: `""` inside quotes is one quote; elsewhere it is two.
+
+    `field` is where the fields begin that the values are of, behind their quotes.
+    """
+    return Column(*_halve_quotes(column.data, column.start, column.stop, field))
 
 
 def has_doubled_quotes(data: Bytes) -> bool:
@@ -222,7 +225,9 @@ def _decode_percent(
 
 
 @kernel
-def _halve_quotes(data: Bytes, start: Offsets, stop: Offsets) -> tuple[Bytes, Offsets, Offsets]:
+def _halve_quotes(
+    data: Bytes, start: Offsets, stop: Offsets, field: Offsets
+) -> tuple[Bytes, Offsets, Offsets]:
     out = np.empty(_room(start, stop), np.uint8)
     starts, stops = np.full(start.size, -1, np.int64), np.full(start.size, -1, np.int64)
     to = 0
@@ -231,10 +236,11 @@ def _halve_quotes(data: Bytes, start: Offsets, stop: Offsets) -> tuple[Bytes, Of
             continue
         starts[i] = to
         at = start[i]
+        quoted = field[i] > 0 and data[field[i] - 1] == QUOTE
         while at < stop[i]:
             out[to] = data[at]
             to += 1
             doubled = data[at] == QUOTE and at + 1 < stop[i] and data[at + 1] == QUOTE
-            at += 2 if doubled else 1
+            at += 2 if quoted and doubled else 1
         stops[i] = to
     return out[:to].copy(), starts, stops

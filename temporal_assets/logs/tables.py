@@ -12,10 +12,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
+import numpy as np
+
 from temporal_assets.logs.assemble import assemble, column, line_text, reject_cut_line
 from temporal_assets.logs.columns import by_number, mapped, numbers, slots_of
 from temporal_assets.logs.layouts import SKIP, Kind, Layout, Slot
-from temporal_assets.logs.records import Block, Column, Records
+from temporal_assets.logs.records import Block, Column, Offsets, Records
 from temporal_assets.logs.rewrite import halve_quotes, has_doubled_quotes, with_query
 from temporal_assets.logs.times import BAD
 from temporal_assets.logs.tokenize import Fields, Lines, check_lines, find_lines, split_lines
@@ -80,21 +82,28 @@ def parse(
     reject_cut_line(fields, lines, block)
     text = line_text(block, lines)
     records = assemble(fields, lines.number, text, source, escaped=False, before=before)
-    target = records.target
-    if fields.used[Slot.QUERY]:
-        target = with_query(target, column(fields, Slot.QUERY))
-    if not has_doubled_quotes(block.data):
-        return replace(records, target=target)
-    return replace(
-        records,
-        target=halve_quotes(target),
-        referrer=_halved(records.referrer),
-        agent=_halved(records.agent),
-    )
+    query = column(fields, Slot.QUERY)
+    if has_doubled_quotes(block.data):
+        query = halve_quotes(query, query.start)
+        records = replace(
+            records,
+            target=halve_quotes(records.target, _target_fields(fields)),
+            referrer=_halved(records.referrer),
+            agent=_halved(records.agent),
+        )
+    if not fields.used[Slot.QUERY]:
+        return records
+    return replace(records, target=with_query(records.target, query))
+
+
+def _target_fields(fields: Fields) -> Offsets:
+    """Where the fields begin that targets are of: requests, where a line has one."""
+    target, request = column(fields, Slot.TARGET).start, column(fields, Slot.REQUEST).start
+    return np.where(request >= 0, request, target)
 
 
 def _halved(values: Column | None) -> Column | None:
-    return None if values is None else halve_quotes(values)
+    return None if values is None else halve_quotes(values, values.start)
 
 
 def _layout(names: Names, separator: bytes, columns: Mapping[str, str]) -> Layout:

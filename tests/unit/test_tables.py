@@ -126,6 +126,27 @@ def test_quotes_protect_separators_and_double(read_log: ReadLog) -> None:
     assert row.referrer is None
 
 
+@pytest.mark.parametrize(("mark", "form"), [(b",", "csv"), (b"\t", "tsv")])
+def test_only_quotes_inside_quotes_are_doubled(read_log: ReadLog, mark: bytes, form: str) -> None:
+    names = mark.join((b"time", b"address", b"url", b"query", b"referrer", b"agent"))
+    bare = mark.join((b"1714979289", b"u", b'/a""', b'q=""', b'/?q=""', b'a""b'))
+    quoted = mark.join((b"1714979289", b"u", b'"/a"""', b'"q="""""', b'"/?q="""', b'"a""b"'))
+    rows = read_log(b"\n".join((names, bare, quoted, b"")), format=form)
+    assert [(row.target, row.referrer, row.agent) for row in rows] == [
+        ('/a""?q=""', '/?q=""', 'a""b'),
+        ('/a"?q=""', '/?q="', 'a"b'),
+    ]
+
+
+def test_a_target_is_quoted_where_its_request_is(read_log: ReadLog) -> None:
+    log = (
+        b"time,address,request,url\n"
+        b'1714979289,u,GET /a?q="" HTTP/1.1,\n'
+        b'1714979289,u,"GET /a?q=""b"" HTTP/1.1",\n'
+    )
+    assert [row.target for row in read_log(log, format="csv")] == ['/a?q=""', '/a?q="b"']
+
+
 @pytest.mark.parametrize(
     ("record", "reason"),
     [
