@@ -87,8 +87,15 @@ class Strings:
     values: pa.StringArray
 
     def take(self, rows: NDArray[np.bool_]) -> Strings:
-        """The chosen rows."""
-        return Strings(self.codes[rows], self.values)
+        """The chosen rows, and their strings alone: others would wait and be written with them."""
+        codes = self.codes[rows]
+        used = np.zeros(len(self.values) + 1, np.bool_)
+        used[codes] = True  # -1 is the last
+        used = used[:-1]
+        if used.all():
+            return Strings(codes, self.values)
+        place = np.append(np.cumsum(used, dtype=np.int32) - 1, np.int32(-1))
+        return Strings(place[codes], self.values.filter(pa.array(used)))
 
     def to_arrow(self) -> pa.DictionaryArray:
         """As a dictionary array; no value is NULL."""

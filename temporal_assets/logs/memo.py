@@ -8,6 +8,13 @@ from typing import Final, Generic, TypeVar
 _ENTRIES: Final = 500_000
 """Values remembered before a memory starts anew: about 100 MB of URLs."""
 
+_BYTES: Final = 256 << 20
+"""Of keys and values together, before a memory starts anew."""
+
+_LONGEST: Final = 1024
+"""Bytes of a key that is remembered. Of real URLs and agents hardly one is longer, and none of
+those comes often enough to be worth its room."""
+
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
@@ -22,12 +29,29 @@ class Memo(Generic[Key, Value]):
     def __init__(self, function: Callable[[Key], Value]) -> None:
         self._function = function
         self._known: dict[Key, Value] = {}
+        self._bytes = 0
 
     def __call__(self, key: Key) -> Value:
         """The function of `key`."""
         try:
             return self._known[key]
         except KeyError:
-            if len(self._known) >= _ENTRIES:
-                self._known = {}
-            return self._known.setdefault(key, self._function(key))
+            return self._learn(key)
+
+    def _learn(self, key: Key) -> Value:
+        value = self._function(key)
+        size = _bytes_of(key)
+        if size > _LONGEST:
+            return value
+        size += _bytes_of(value)
+        if len(self._known) >= _ENTRIES or self._bytes + size > _BYTES:
+            self._known, self._bytes = {}, 0
+        self._bytes += size
+        return self._known.setdefault(key, value)
+
+
+def _bytes_of(value: object) -> int:
+    """Bytes of texts; other values take no room to speak of."""
+    if isinstance(value, tuple):
+        return sum(map(_bytes_of, value))
+    return len(value) if isinstance(value, bytes) else 0

@@ -1,7 +1,7 @@
 """Writing the page requests of one log file as Parquet, a file per day.
 
-Memory is bounded: rows wait until a row group is worth writing, and only so many days are open
-at once; a file that jumps between more days gets several segments a day.
+Memory is bounded, in rows and in bytes: rows wait until a row group is worth writing, and only so
+many days are open at once; a file that jumps between more days gets several segments a day.
 """
 
 from __future__ import annotations
@@ -25,6 +25,9 @@ _ROWS_PER_GROUP: Final = 250_000
 
 _ROWS_WAITING: Final = 2_000_000
 """Rows gathered over all days before the fullest day is written early (about 200 MB)."""
+
+_BYTES_WAITING: Final = 200 << 20
+"""The same in bytes: a visitor may ask for URLs of 60 KB."""
 
 _OPEN_DAYS: Final = 64
 """Parquet files open at once, well under the usual limit of 1,024 open files."""
@@ -69,6 +72,7 @@ class DaySegments:
 class _Waiting:
     tables: list[pa.Table] = field(default_factory=list)
     rows: int = 0
+    bytes: int = 0
 
 
 class SegmentWriter:
@@ -91,12 +95,16 @@ class SegmentWriter:
             info.first = min(info.first, int(times.min()))
             info.last = max(info.last, int(times.max()))
             waiting = self._waiting.setdefault(day, _Waiting())
-            waiting.tables.append(_table(cleaned, rows, self.source))
+            table = _table(cleaned, rows, self.source)
+            waiting.tables.append(table)
             waiting.rows += len(times)
+            waiting.bytes += table.nbytes
             if waiting.rows >= _ROWS_PER_GROUP:
                 self._write(day)
         while sum(waiting.rows for waiting in self._waiting.values()) > _ROWS_WAITING:
             self._write(max(self._waiting, key=lambda day: self._waiting[day].rows))
+        while sum(waiting.bytes for waiting in self._waiting.values()) > _BYTES_WAITING:
+            self._write(max(self._waiting, key=lambda day: self._waiting[day].bytes))
 
     def close(self, pool: Executor | None = None) -> None:
         """Write what still waits, several days at once where there is a pool; finish the files."""

@@ -112,3 +112,22 @@ def test_a_memory_computes_once_and_stays_bounded(monkeypatch: pytest.MonkeyPatc
     assert [memo(n) for n in (2, 2, 3, 2, 4, 2)] == [4, 4, 9, 4, 16, 4]
     assert seen == [2, 3, 4, 2]
     assert len(memo._known) <= 2
+
+
+def test_a_memory_is_bounded_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever writes into logs must not fill it with URLs of 60 KB."""
+    monkeypatch.setattr("temporal_assets.logs.memo._BYTES", 6_000)
+    memo = Memo(bytes.upper)
+    assert memo(b"a" * 1025) == b"A" * 1025
+    assert not memo._known
+    for n in range(20):
+        memo(b"%01000d" % n)
+    assert 0 < len(memo._known) <= 3
+
+
+def test_a_long_part_of_a_key_is_not_remembered() -> None:
+    memo = Memo(hash)
+    memo((1, b"192.0.2.1", b"a" * 1025))
+    assert not memo._known
+    memo((1, b"192.0.2.1", None))
+    assert len(memo._known) == 1
