@@ -24,7 +24,7 @@ from temporal_assets.logs.kernels import NEWLINE, kernel
 from temporal_assets.logs.records import Block, Bytes
 from temporal_assets.settings import Reading
 
-__all__ = ["LogStream", "head_digest", "open_stream", "peek", "refusal"]
+__all__ = ["LogStream", "first_record", "head_digest", "open_stream", "peek", "refusal"]
 
 _READ: Final = 1 << 20
 """Bytes taken from a plain file, and given by a decompressor, at once."""
@@ -482,12 +482,17 @@ def peek(path: Path, reading: Reading | None = None) -> bytes:
 
 
 def head_digest(path: Path, reading: Reading | None = None) -> str:
-    """Digest of the first record (64 KiB at most): a cheap hint that a file may be known.
+    """Digest of a file's first record: a cheap hint that the file may be known."""
+    return first_record(peek(path, reading))
+
+
+def first_record(head: bytes) -> str:
+    """Digest of the first record (64 KiB at most) of a file that begins so.
 
     Records have digits, as times do. Directives and the names of columns, which many files of a
     server begin with, would make each of them look known.
     """
-    lines = peek(path, reading).split(b"\n")
+    lines = head.split(b"\n")
     records = (line for line in lines if _DIGIT.search(line) and not line.startswith(b"#"))
     line = next(records, lines[0])
     return str(blake3(line).hexdigest(length=_DIGEST_BYTES))

@@ -293,12 +293,20 @@ def _spread(reader: LogReader, items: Sequence[Pending], spread: Spread) -> Iter
     for some in _lots(items):
         drafts = _taken_over(reader, spread(ReadApart.of(reader), some))
         for item, draft in zip(some, drafts, strict=True):
-            if draft is None and item.path.exists():
+            if draft is None and _is_still_there(item):
                 raise EngineError(
                     f"{item.path} is there, and the executors do not see it: log files must lie"
                     " where all machines find them under one path (docs/spark.md)"
                 )
             yield draft
+
+
+def _is_still_there(item: Pending) -> bool:
+    """Whether the file is there; a shorter one is what took its place when it was rotated."""
+    try:
+        return item.path.stat().st_size >= item.sighting.size
+    except FileNotFoundError:
+        return False
 
 
 def _lots(items: Sequence[Pending]) -> Iterator[Sequence[Pending]]:

@@ -58,6 +58,10 @@ class UnreadableError(Exception):
     """A log file cannot be read; the message says why and what to do."""
 
 
+class _ReplacedError(Exception):
+    """Another file took this one's place while it was read, as rotation does."""
+
+
 _UNREADABLE: Final = (
     UnreadableError,
     detect.UnknownFormatError,
@@ -156,12 +160,15 @@ class LogReader:
         self._cleaners: dict[str, Cleaner] = {}
 
     def read(self, item: Pending, pool: Executor | None = None) -> Draft | None:
-        """A file's content, or why it cannot be read. None if it vanished meanwhile."""
+        """A file's content, or why it cannot be read.
+
+        None if it vanished meanwhile, or another file took its place: the next refresh reads both.
+        """
         try:
             head = self._head(item)
             same_head = self.inventory.beginning_like(head)
             return self._known(item, same_head) or self._parse(item, head, same_head, pool)
-        except FileNotFoundError:
+        except (FileNotFoundError, _ReplacedError):
             return None
         except PermissionError as error:
             why = f"{error.strerror}: make the file readable for this user"
@@ -207,6 +214,10 @@ class LogReader:
             raise UnreadableError("a key and no log: remove the link that leads to it")
         checkpoints = [file.size for file in same_head]
         with streams.open_stream(item.path, self.settings.reading, checkpoints) as stream:
+            # The file was opened anew. Were another one entered with this head and sighting, what
+            # they are of would be taken for known under its next name, and never be read.
+            if streams.first_record(stream.head) != head:
+                raise _ReplacedError
             fmt = detect.resolve(item.source, stream.head)
             content = _Content(self._folder(item), self.settings.reading.sample_lines)
             cleaner = self._cleaner(item)
@@ -214,6 +225,8 @@ class LogReader:
                 content.add(cleaned, holds)
                 if pool or self.alone:
                     self.progress(item.path, stream.compressed_bytes, item.sighting.size)
+            if stream.problem is None and stream.compressed_bytes < item.sighting.size:
+                raise _ReplacedError  # it was copied away and emptied
             content.close(pool)
             beginnings = set(stream.prefix_digests.values())
             likely = detect.likely_format(stream.head) if content.tally.total("rejected") else None

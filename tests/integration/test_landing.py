@@ -6,11 +6,12 @@ import bz2
 import datetime as dt
 import errno
 import gzip
+import itertools
 import json
 import os
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -233,6 +234,66 @@ def test_rotation_by_copy_and_truncate_loses_nothing(state: Path, folder: Path) 
     logs.write(log, lines[4:], minutes_old=5)
     refresh(settings)
     assert _rows(settings) == 8
+
+
+@pytest.fixture
+def at_opening(monkeypatch: pytest.MonkeyPatch) -> dict[int, Callable[[], object]]:
+    """What happens right after a log was opened for the n-th time."""
+    happens: dict[int, Callable[[], object]] = {}
+    opened = streams.open_stream
+    times = itertools.count(1)
+
+    def opening(path: Path, reading: Reading, checkpoints: Sequence[int] = ()) -> LogStream:
+        stream = opened(path, reading, checkpoints)
+        happens.pop(next(times), lambda: None)()
+        return stream
+
+    monkeypatch.setattr(streams, "open_stream", opening)
+    return happens
+
+
+@pytest.mark.parametrize("opening", [1, 2, 3], ids=["the head", "to be known", "to be read"])
+def test_rotation_while_a_log_is_read_loses_nothing(
+    state: Path, folder: Path, at_opening: dict[int, Callable[[], object]], opening: int
+) -> None:
+    settings = _settings(state, folder, reading={"workers": 1})
+    lines = logs.day_of_lines(DAY, clients=6)
+    log = logs.write(folder / "access.log", lines[:4])
+    refresh(settings)
+    logs.write(log, lines[:8], minutes_old=5)
+
+    def rotate() -> None:
+        log.rename(folder / "access.log.1")
+        logs.write(log, lines[8:], minutes_old=1)
+
+    at_opening[2 + opening] = rotate  # two were of the first refresh
+    refresh(settings)
+    assert at_opening == {}
+    refresh(settings)
+    assert _rows(settings) == 12
+
+
+def test_a_log_that_is_emptied_while_it_is_read_loses_nothing(
+    state: Path,
+    folder: Path,
+    at_opening: dict[int, Callable[[], object]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("_READ", "_HEAD"):
+        monkeypatch.setattr(streams, name, 1000)
+    settings = _settings(state, folder, reading={"workers": 1})
+    lines = logs.day_of_lines(DAY, clients=40)
+    log = logs.write(folder / "access.log", lines[:60])
+
+    def rotate() -> None:
+        shutil.copy2(log, folder / "access.log.1")
+        logs.write(log, lines[60:], minutes_old=1)
+
+    at_opening[2] = rotate
+    refresh(settings)
+    assert at_opening == {}
+    refresh(settings)
+    assert _rows(settings) == 80
 
 
 def test_superseded_readings_go_after_a_grace_period(state: Path, folder: Path) -> None:

@@ -178,6 +178,22 @@ def test_logs_that_only_this_machine_sees_are_an_error(tmp_path: Path, folder: P
         refresh(settings_of(tmp_path / "state", folder), spread=blind)
 
 
+def test_a_log_that_is_rotated_while_executors_read_is_no_error(
+    tmp_path: Path, folder: Path
+) -> None:
+    def late(function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
+        log = (folder / "b.log").rename(folder / "b.log.1")
+        found = list(elsewhere(function, items))
+        logs.write(folder / "b.log", logs.day_of_lines(DAY, clients=1))
+        assert (folder / "b.log").stat().st_size < log.stat().st_size
+        yield from found
+
+    settings = settings_of(tmp_path / "state", folder)
+    refresh(settings, spread=late)
+    report = refresh(settings, spread=elsewhere)
+    assert {file.name for file in report.landed} == {"logs/b.log", "logs/b.log.1"}
+
+
 def test_a_key_that_was_lost_is_told_wherever_the_new_one_was_made(
     tmp_path: Path, folder: Path
 ) -> None:
