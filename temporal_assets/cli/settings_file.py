@@ -6,6 +6,7 @@ Here: reading, changing and replacing the text, and single values in it. Not her
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
@@ -27,15 +28,20 @@ _HEADER: Final = """\
 
 def change(settings: Settings, edit: Callable[[str], str]) -> Settings:
     """Settings whose file holds what `edit` makes of its text."""
-    file = settings.state / SETTINGS_FILE
+    name = settings.state / SETTINGS_FILE
+    file = name.resolve()  # a link stays one
     locks = settings.state / "locks"
     locks.mkdir(parents=True, exist_ok=True)
     with FileLock(locks / "settings.lock"):
-        before = file.read_text("utf-8") if file.exists() else _HEADER
+        exists = file.exists()
+        before = file.read_text("utf-8") if exists else _HEADER
         after = edit(before)
         if after != before:
+            # There may be a webhook in it, which is not for all to see.
+            mode = stat.S_IMODE(file.stat().st_mode) if exists else None
             with scratch_folder(settings.state / "tmp") as scratch:
-                replace_text(file, after, scratch)
+                # What a link leads to may lie on another disk.
+                replace_text(file, after, None if name.is_symlink() else scratch, mode)
     return load_settings(settings.state)
 
 

@@ -13,19 +13,25 @@ _ABANDONED_SECONDS: Final = 3600
 """No living process takes so long to write a small file, whatever the disk does."""
 
 
-def replace_text(path: Path, text: str, scratch: Path | None = None) -> None:
+def replace_text(
+    path: Path, text: str, scratch: Path | None = None, mode: int | None = None
+) -> None:
     """Write a small local file; readers see the old text or the new, even after a crash.
 
     On return the new one is on the disk: what it makes superfluous may go. It is written first
     into `scratch`, a folder on the same file system, else beside `path`, where what killed
-    processes left goes an hour later.
+    processes left goes an hour later. Without a `mode`, who may read it is for the umask to say.
     """
     if scratch is None:
         _sweep(path)
     # The name is unique to the process: two writers must not share a temporary file.
     temporary = (scratch or path.parent) / f".{path.name}.{os.getpid()}.tmp"
     try:
+        if mode is not None:
+            temporary.touch(0o600)  # nobody else looks in before it has its mode
         with temporary.open("w", encoding="utf-8") as file:
+            if mode is not None:
+                os.fchmod(file.fileno(), mode)
             file.write(text)
             file.flush()
             os.fsync(file.fileno())

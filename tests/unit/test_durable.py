@@ -86,6 +86,28 @@ def test_a_full_disk_leaves_the_old_text_and_nothing_else(
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("a.txt", "old")]
 
 
+@pytest.mark.parametrize("mode", [0o600, 0o664])
+@pytest.mark.parametrize("is_link", [False, True])
+def test_settings_keep_their_permissions_and_their_place(
+    tmp_path: Path, mode: int, is_link: bool
+) -> None:
+    (state := tmp_path / "state").mkdir()
+    own = (tmp_path if is_link else state) / "settings.toml"
+    own.write_text("[labels]\nq = 0.7\n")
+    own.chmod(mode)
+    if is_link:
+        (state / "settings.toml").symlink_to(own)
+    before = os.umask(0o022)
+    try:
+        set_values(load_settings(state), {"labels": {"q": 0.8}})
+    finally:
+        os.umask(before)
+    assert (state / "settings.toml").is_symlink() == is_link
+    assert own.read_text() == "[labels]\nq = 0.8\n"
+    assert own.stat().st_mode & 0o777 == mode
+    assert {path.name for path in tmp_path.iterdir()} <= {"state", "settings.toml"}
+
+
 class Disk:
     """A disk that keeps a name only once its folder was synced, and drops names in any order."""
 
