@@ -472,8 +472,14 @@ class Inventory:
         return self.folder / "segments" / file.id
 
     def saved_at(self, file: LandedFile) -> float:
-        """When a reading became visible, in seconds since 1970-01-01T00:00:00Z."""
-        return self._record(file).stat().st_mtime
+        """When a reading became visible, in seconds since 1970-01-01T00:00:00Z.
+
+        0 if another process has removed it since.
+        """
+        try:
+            return self._record(file).stat().st_mtime
+        except FileNotFoundError:
+            return 0
 
     @property
     def next_serial(self) -> int:

@@ -628,6 +628,19 @@ def test_a_file_that_is_replaced_in_the_same_size_and_time_is_tried_again(
     assert (len(report.landed), report.failed) == (1, ())
 
 
+def test_a_failure_that_another_process_forgets_meanwhile_is_tried_again(
+    state: Path, folder: Path
+) -> None:
+    (folder / "access.log").write_bytes(b"\x01\x02 not a log\n")
+    settings = _settings(state, folder)
+    refresh(settings)
+    inventory = Inventory.load(settings)
+    assert inventory.pending(settings) == []
+    for record in (state / "landing" / "files").iterdir():
+        record.unlink()
+    assert [item.path.name for item in inventory.pending(settings)] == ["access.log"]
+
+
 def test_a_truncated_archive_gives_what_is_readable_and_says_so(state: Path, folder: Path) -> None:
     lines = logs.day_of_lines(DAY, clients=120)
     packed = gzip.compress("".join(f"{one}\n" for one in lines).encode())
