@@ -329,7 +329,9 @@ def _keep(reader: LogReader, item: Pending, draft: Draft | None) -> Iterator[Lan
     inventory = reader.inventory
     known = inventory.find(draft.file.id)
     if known is not None and not known.error:
-        file = replace(known, sightings=_seen_again(known.sightings, item.sighting))
+        seen = _seen_again(known.sightings, item.sighting)
+        # What was read before its archive was whole has no problem once that is.
+        file = replace(known, sightings=seen, problem=known.problem and draft.file.problem)
         if inventory.overruling(known):  # settings were changed back
             file = replace(file, serial=inventory.next_serial)
     else:

@@ -22,6 +22,7 @@ from temporal_assets.logs.agents import BotAgents
 from temporal_assets.logs.cleaning import Cleaned, Cleaner
 from temporal_assets.logs.columns import ColumnsError
 from temporal_assets.logs.formats import Format, Syntax
+from temporal_assets.logs.kernels import NEWLINE
 from temporal_assets.logs.memo import Memo
 from temporal_assets.logs.patterns import PatternError
 from temporal_assets.logs.pseudonyms import KeyRing
@@ -78,7 +79,7 @@ class Draft:
     """A file that has been read but is not visible yet."""
 
     file: LandedFile
-    """With the readings that were known, only its identity counts."""
+    """With the readings that were known, only its identity and its problem count."""
     segments: Path | None
 
 
@@ -200,10 +201,14 @@ class LogReader:
                 return Draft(file, None)
         if not candidates:
             return None
+        is_whole = True
         with streams.open_stream(item.path, self.settings.reading) as stream:
-            for _ in _blocks(stream):
-                pass
+            for block in _blocks(stream):
+                is_whole = bool(block.data[-1] == NEWLINE)
             known = next((file for file in candidates if file.digest == stream.digest), None)
+        if known and is_whole and stream.problem is None:
+            # Of a broken archive that was not its text: all lines were kept, also the last.
+            known = replace(known, problem=None)
         return Draft(known, None) if known else None
 
     def _parse(

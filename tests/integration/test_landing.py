@@ -655,6 +655,34 @@ def test_a_truncated_archive_gives_what_is_readable_and_says_so(state: Path, fol
     assert _rows(settings) == 240, "the whole archive replaces its beginning"
 
 
+@pytest.mark.parametrize("end", ["\n", ""])
+def test_an_archive_that_was_read_without_its_last_bytes_is_whole_later(
+    state: Path, folder: Path, end: str
+) -> None:
+    """Its text was there. Without a newline its last line may have been cut, and is still lost."""
+    packed = gzip.compress(("\n".join(logs.day_of_lines(DAY)) + end).encode())
+    settings = _settings(state, folder)
+    (folder / "access.log.gz").write_bytes(packed[:-8])
+    (file,) = refresh(settings).landed
+    assert "truncated gzip" in str(file.problem)
+    (folder / "access.log.gz").write_bytes(packed)
+    assert refresh(settings).landed == ()
+    (again,) = Inventory.load(settings).active
+    assert again.problem == (None if end else file.problem)
+    assert _rows(settings) == (6 if end else 5)
+
+
+def test_copies_of_which_one_is_truncated_have_no_problem(state: Path, folder: Path) -> None:
+    packed = gzip.compress("".join(f"{one}\n" for one in logs.day_of_lines(DAY)).encode())
+    (folder / "a.log.gz").write_bytes(packed[:-8])
+    (folder / "b.log.gz").write_bytes(packed)
+    (folder / "c.log.gz").write_bytes(packed[:-8])
+    settings = _settings(state, folder)
+    refresh(settings)
+    (file,) = Inventory.load(settings).active
+    assert (file.problem, file.lines) == (None, 6)
+
+
 def test_empty_files_and_missing_sources_are_no_failures(state: Path, tmp_path: Path) -> None:
     empty = tmp_path / "empty.log"
     empty.touch()
