@@ -6,6 +6,7 @@ Here: the records the landing zone keeps and questions about them. Not here: rea
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import os
 import re
@@ -19,7 +20,7 @@ from typing import Any, Final
 
 from temporal_assets.logs.paths import NoSuchLogError, expand, found
 from temporal_assets.settings import LogSource, Settings
-from temporal_assets.storage.durable import make_folder, replace_text
+from temporal_assets.storage.durable import make_folder, replace_text, sync
 from temporal_assets.storage.integrity import SET_ASIDE, DamagedFile, fault_of, set_aside
 from temporal_assets.storage.manifest import Input
 from temporal_assets.storage.remembered import Remembered
@@ -504,10 +505,18 @@ class Inventory:
         self._leave(file.id)
         self._changed()
 
-    def remove(self, file: LandedFile) -> None:
-        """Remove a reading; the record goes first, so that none points to missing segments."""
+    def remove(self, file: LandedFile, scratch: Path) -> None:
+        """Remove a reading that does not count; `scratch` is a folder for what goes.
+
+        The lines leave their place first: a record without lines is found and removed again, lines
+        without a record might be of any log.
+        """
+        lines, away = self.segment_folder(file), scratch / file.id
+        with contextlib.suppress(FileNotFoundError):  # of what could not be read there are none
+            lines.rename(away)
+            sync(lines.parent)
         self._record(file).unlink(missing_ok=True)
-        shutil.rmtree(self.segment_folder(file), ignore_errors=True)
+        shutil.rmtree(away, ignore_errors=True)
         self._leave(file.id)
         self._changed()
 

@@ -119,7 +119,7 @@ def refresh(
         read = _read_before(inventory)
         damaged = inventory.set_damaged_aside()
         days_before = _days_read(inventory, settings)
-        _remove_superseded(inventory, settings)
+        _remove_superseded(inventory, settings, scratch)
         now = dt.datetime.now(dt.UTC)
         reader = LogReader(settings, inventory, scratch, now, progress, patient=patient)
         known = {file.id for file in inventory.files}
@@ -341,7 +341,7 @@ def _keep(reader: LogReader, item: Pending, draft: Draft | None) -> Iterator[Lan
     inventory.save(file, reader.scratch)
     for failure in inventory.failed:
         if failure.id != file.id and failure.sightings[0].path == item.sighting.path:
-            inventory.remove(failure)
+            inventory.remove(failure, reader.scratch)
     reader.progress(item.path, item.sighting.size, item.sighting.size)
     yield file
 
@@ -360,7 +360,7 @@ def _seen_again(sightings: tuple[Sighting, ...], new: Sighting) -> tuple[Sightin
     return tuple(by_path.values())
 
 
-def _remove_superseded(inventory: Inventory, settings: Settings) -> None:
+def _remove_superseded(inventory: Inventory, settings: Settings, scratch: Path) -> None:
     """Delete readings that have not counted for a while, and failures of files that are gone.
 
     A copy of what counts stays known as long as it lies there, or it would be read again and count.
@@ -378,7 +378,7 @@ def _remove_superseded(inventory: Inventory, settings: Settings) -> None:
             if file.digest in newer.supersedes
             or (file.digest == newer.digest and file.serial < newer.serial)
         ):
-            inventory.remove(file)
+            inventory.remove(file, scratch)
     for file in inventory.failed:
         if not Path(file.sightings[0].path).exists():
-            inventory.remove(file)
+            inventory.remove(file, scratch)

@@ -313,6 +313,38 @@ def test_superseded_readings_go_after_a_grace_period(state: Path, folder: Path) 
     assert _rows(settings) == 6
 
 
+@pytest.mark.parametrize(
+    ("owner", "step"), [(Path, "rename"), (Path, "unlink"), (shutil, "rmtree")]
+)
+def test_a_reading_whose_removal_was_killed_is_removed_later(
+    state: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, owner: object, step: str
+) -> None:
+    settings = _settings(state, folder)
+    lines = logs.day_of_lines(DAY)
+    for count in (2, 6):
+        logs.write(folder / "access.log", lines[:count], minutes_old=10 - count)
+        refresh(settings)
+    (old,) = Inventory.load(settings).superseded
+    _let_grace_pass(state)
+    right = getattr(owner, step)
+
+    def killed(path: Path, *given: Any, **named: Any) -> Any:
+        if old.id in Path(path).name:
+            raise KeyboardInterrupt
+        return right(path, *given, **named)
+
+    monkeypatch.setattr(owner, step, killed)
+    with pytest.raises(KeyboardInterrupt):
+        refresh(settings)
+    monkeypatch.undo()
+    assert Inventory.load(settings).unnamed == []
+    assert refresh(settings).warnings == ()
+    inventory = Inventory.load(settings)
+    assert inventory.files == inventory.active
+    assert len(list((state / "landing" / "segments").iterdir())) == 1
+    assert _rows(settings) == 6
+
+
 def test_other_settings_read_again(state: Path, folder: Path) -> None:
     lines = [logs.line(NOON, "/a"), logs.line(NOON, "/b", status=404)]
     logs.write(folder / "access.log", lines)
