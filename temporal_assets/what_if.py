@@ -27,6 +27,7 @@ from temporal_assets.crawl import mirror
 from temporal_assets.engines.base import Engine, Inputs
 from temporal_assets.engines.chosen import engine_of
 from temporal_assets.settings import SETTINGS_FILE, Settings, SettingsError, load_settings
+from temporal_assets.storage.locks import held
 from temporal_assets.storage.sealed import digest_of
 from temporal_assets.storage.store import MissingPartition, Store
 from temporal_assets.windows import registry
@@ -108,7 +109,8 @@ def what_if(
 ) -> Trial:
     """Make the window of `day` (the latest that is there) with `changes`, such as `labels.q: 0.8`.
 
-    Raises `SettingsError` for changes that are none, or none a trial can make.
+    Equal trials are made one after the other: they have one folder. Raises `SettingsError` for
+    changes that are none, or none a trial can make.
     """
     if settings.storage is not None:
         raise SettingsError("what-if needs the tables in the state folder, not in `storage`")
@@ -118,8 +120,23 @@ def what_if(
     if chosen is None:
         raise MissingPartition("no window has been made yet: temporal-assets materialize")
     store.require("page_labels", chosen)
+    folder, locks = _folder(settings, changes), settings.state / "locks"
+    locks.mkdir(parents=True, exist_ok=True)
+    with held(locks / f"{FOLDER}-{folder.name}.lock", "trying the same settings"):
+        return _tried(settings, nested, folder, store, chosen, on_built)
+
+
+def _tried(
+    settings: Settings,
+    nested: Sections,
+    folder: Path,
+    store: Store,
+    chosen: dt.date,
+    on_built: Callable[[str, int, int], None],
+) -> Trial:
+    """The trial, made anew in its folder."""
     late = registry.stale(store, settings, chosen)
-    trial = _sandbox(settings, nested, changes)
+    trial = _sandbox(settings, nested, folder)
     stale = registry.stale(store, trial, chosen)
     _link_tables(store, Store.open(trial), chosen, stale)
     own, engine = Store.open(trial), engine_of(trial)
@@ -163,10 +180,14 @@ def _value(text: str) -> Any:
         return text  # a word needs no quotes
 
 
-def _sandbox(settings: Settings, nested: Sections, changes: Mapping[str, str]) -> Settings:
-    """The settings of a fresh state folder for the trial."""
+def _folder(settings: Settings, changes: Mapping[str, str]) -> Path:
+    """Where the trial of these changes is."""
     label = re.sub(r"[^A-Za-z0-9._=-]+", "_", ",".join(f"{k}={v}" for k, v in changes.items()))
-    folder = settings.state / FOLDER / f"{label[:80]}-{digest_of(dict(changes))[:8]}"
+    return settings.state / FOLDER / f"{label[:80]}-{digest_of(dict(changes))[:8]}"
+
+
+def _sandbox(settings: Settings, nested: Sections, folder: Path) -> Settings:
+    """The settings of a fresh state folder for the trial."""
     file = settings.state / SETTINGS_FILE
     written = tomllib.loads(file.read_text("utf-8")) if file.exists() else {}
     shutil.rmtree(folder, ignore_errors=True)

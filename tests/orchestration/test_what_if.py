@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime as dt
 import json
 import shutil
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import dagster as dg
@@ -17,6 +19,7 @@ from temporal_assets.crawl.mirror import MirrorBuilder, save
 from temporal_assets.daily import DERIVED, build_derived, build_requests
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.settings import SettingsError, load_settings
+from temporal_assets.storage import locks
 from temporal_assets.storage.inventory import Inventory
 from temporal_assets.storage.landing import refresh
 from temporal_assets.storage.store import MissingPartition, Store
@@ -105,6 +108,26 @@ def test_a_trial_can_be_looked_at_and_made_again(state: Path) -> None:
     assert load_settings(again.settings.state).labels.q == 0.9
     labels = call("labels", "--state", again.settings.state)
     assert labels.exit_code == 0, labels.output
+
+
+def test_equal_trials_at_once_wait_for_each_other(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits = threading.Event()
+    monkeypatch.setattr(locks, "_PATIENCE", 0.1)
+    monkeypatch.setattr(locks.log, "handle", lambda _: waits.set())
+    others: list[Future[Trial]] = []
+
+    def begin_another(*_: object) -> None:
+        if not others:
+            others.append(pool.submit(trial, state, labels__q="0.85"))
+            assert waits.wait(30)
+
+    with ThreadPoolExecutor(1) as pool:
+        once = what_if(load_settings(state), {"labels.q": "0.85"}, on_built=begin_another)
+        again = others[0].result()
+    assert once.differences
+    assert (once.differences, once.settings.state) == (again.differences, again.settings.state)
 
 
 def test_settings_as_they_are_change_nothing(state: Path) -> None:
