@@ -72,6 +72,8 @@ class Artifacts:
 
 
 def _day(value: Day) -> dt.date:
+    if isinstance(value, dt.datetime):  # as pandas has days
+        return value.date()
     if isinstance(value, dt.date):
         return value
     try:

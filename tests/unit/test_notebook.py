@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from pathlib import Path
 
 import pytest
 
 import temporal_assets
+from temporal_assets.storage.store import MissingPartition
 
 
 def test_a_mistyped_state_folder_is_not_an_empty_one(tmp_path: Path) -> None:
@@ -17,6 +19,13 @@ def test_a_mistyped_state_folder_is_not_an_empty_one(tmp_path: Path) -> None:
 def test_what_is_no_day_is_said(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="'yesterday' is no day"):
         temporal_assets.open(tmp_path).read("page_views", "yesterday")
+
+
+def test_a_time_is_taken_for_its_day(tmp_path: Path) -> None:
+    artifacts, noon = temporal_assets.open(tmp_path), dt.datetime(2026, 1, 31, 12)
+    for days in (noon, [noon]):
+        with pytest.raises(MissingPartition, match=r"no partition for 2026-01-31(?! 12)"):
+            artifacts.read("page_views", days)
 
 
 def test_reading_leaves_the_state_folder_as_it_is(tmp_path: Path) -> None:
