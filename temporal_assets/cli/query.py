@@ -70,9 +70,14 @@ def run(
 def _statement(sql: str | None, file: str | None) -> str:
     if (sql is None) == (file is None):
         raise CommandError("give the SQL as an argument, or with -f FILE", USAGE)
-    if sql is not None:
-        return sql
-    return text_of(str(file))
+    if sql is None:
+        return text_of(str(file))
+    try:
+        sql.encode()
+    except UnicodeEncodeError as error:
+        line = sql.count("\n", 0, error.start) + 1
+        raise CommandError(f"the SQL: line {line} is no UTF-8", USAGE) from None
+    return sql
 
 
 def _result(sql: str, state: Path | None) -> pa.Table:

@@ -507,6 +507,13 @@ def test_sql_that_is_no_utf8_is_named(built: tuple[Path, Any], tmp_path: Path, n
     assert f"{said}: line 2 is no UTF-8" in result.stderr
 
 
+def test_sql_of_the_command_line_that_is_no_utf8_is_refused(built: tuple[Path, Any]) -> None:
+    sql = b"SELECT 1\nAS n\xe9".decode("utf-8", "surrogateescape")  # as Python has arguments
+    result = call("query", sql, "--state", built[0])
+    assert result.exit_code == 2, result.output
+    assert "line 2 is no UTF-8" in result.stderr
+
+
 def test_tables_that_are_none_of_links_are_named(built: tuple[Path, Any], tmp_path: Path) -> None:
     state, _ = built
     pq.write_table(pa.table({"url": ["https://a.example/"]}), tmp_path / "links.parquet")
