@@ -288,6 +288,8 @@ def test_surts_by_hand() -> None:
     assert surt("a.b.example:8080/x") == "http://(example,b,a,:8080)/x"
     assert surt("192.0.2.7/x/") == "http://(192.0.2.7)/x/"
     assert surt("example.org", includes_subdomains=True) == "http://(org,example,"
+    assert surt("192.0.2.7", includes_subdomains=True) == "http://(192.0.2.7)/"
+    assert surt("[2001:db8::7]", includes_subdomains=True) == "http://([2001:db8::7])/"
 
 
 # ------------------------------------------------- programs with a list to allow and one to deny

@@ -28,11 +28,10 @@ def surt(host_and_path: str, *, includes_subdomains: bool = False) -> str:
     """`news.example/china/` as `http://(example,news,)/china/`."""
     authority, slash, path = host_and_path.partition("/")
     host, colon, port = authority.rpartition(":") if _has_port(authority) else (authority, "", "")
-    if host.startswith("[") or host.rpartition(".")[2].isdigit():
-        turned = host  # addresses are not turned round
-    else:
-        turned = ",".join(reversed(host.split("."))) + ","
-    if includes_subdomains and not slash:
+    is_address = host.startswith("[") or host.rpartition(".")[2].isdigit()
+    # Addresses are not turned round, and have no hosts below: 192.0.2.70 is not of 192.0.2.7.
+    turned = host if is_address else ",".join(reversed(host.split("."))) + ","
+    if includes_subdomains and not slash and not is_address:
         return f"http://({turned}"
     return f"http://({turned}{colon}{port})/{path}"
 
