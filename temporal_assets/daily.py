@@ -129,13 +129,7 @@ def build_requests(
         _explain_missing(day, inventory)
     inputs = inventory.inputs(day)
     digest = requests_digest(settings)
-    losses = [
-        _Loss(
-            file.name, row["kind"], row["reason"], row["lines"], tuple(map(tuple, row["samples"]))
-        )
-        for file in files
-        for row in file.days[day].losses
-    ]
+    losses = [loss for file in files for loss in _losses_of_file(file, day)]
     with store.scratch() as scratch:
         segments, duplicates = _segments(engine, inventory, files, day, scratch)
         referrers = all(file.has_referrers for file in files)
@@ -150,7 +144,7 @@ def build_requests(
         )
         rejected = DayResult(rejects, time.monotonic() - started)
         lines = sum(file.days[day].lines for file in files)
-        _refuse_wrong_format(settings, day, files, losses, lines)
+        _refuse_wrong_format(settings, day, files, lines)
         parts = engine.query(
             "requests",
             {"segments": segments, "behavioural_bots": bots},
@@ -377,6 +371,15 @@ def _behavioural_bots(
     return [str(path) for path in found]
 
 
+def _losses_of_file(file: LandedFile, day: dt.date) -> list[_Loss]:
+    return [
+        _Loss(
+            file.name, row["kind"], row["reason"], row["lines"], tuple(map(tuple, row["samples"]))
+        )
+        for row in file.days[day].losses
+    ]
+
+
 def _losses_of_day(bots: list[str], duplicates: int) -> list[_Loss]:
     """What only shows when all files of the day are seen together."""
     found = pq.read_table(bots, columns=["reason", "pages"], partitioning=None)
@@ -418,18 +421,16 @@ def _by_reason(losses: Sequence[_Loss]) -> list[tuple[str, str, int]]:
 
 
 def _refuse_wrong_format(
-    settings: Settings,
-    day: dt.date,
-    files: Sequence[LandedFile],
-    losses: Sequence[_Loss],
-    lines: int,
+    settings: Settings, day: dt.date, files: Sequence[LandedFile], lines: int
 ) -> None:
-    rejected = sum(loss.lines for loss in losses if loss.kind == "rejected")
+    # With their files: several may have one name, which is only the end of a path.
+    losses = [(loss, file) for file in files for loss in _losses_of_file(file, day)]
+    rejects = [(loss, file) for loss, file in losses if loss.kind == "rejected"]
+    rejected = sum(loss.lines for loss, _ in rejects)
     limit = settings.reading.max_reject_share
     if rejected <= limit * lines:
         return
-    worst = max((loss for loss in losses if loss.kind == "rejected"), key=lambda loss: loss.lines)
-    file = next(file for file in files if file.name == worst.file)
+    worst, file = max(rejects, key=lambda one: one[0].lines)
     line, text = worst.samples[0] if worst.samples else (1, "")
     hint = f" The file looks like `{file.likely_format}`." if file.likely_format else ""
     remedy = (

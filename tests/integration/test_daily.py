@@ -228,6 +228,23 @@ def test_too_many_rejects_fail_the_day_and_keep_yesterdays_data(here: Installati
     assert (loss["reason"], loss["lines"], loss["sample_line"]) == ("not_the_format", 20, 31)
 
 
+def test_of_files_with_one_name_the_format_of_the_bad_one_is_told(tmp_path: Path) -> None:
+    here = Installation(tmp_path)
+    earlier = NOON - dt.timedelta(hours=1)  # so that this file comes first
+    here.write("web1/nginx/access.log", [logs.line(earlier, "/fine", A)])
+    here.write(
+        "web2/nginx/access.log",
+        [logs.common_line(NOON, "/fine", B), *[f"not a log line {n}" for n in range(20)]],
+    )
+    sources = [
+        {"path": str(here.logs / name), "host": "example.com", "format": form}
+        for name, form in (("web1", "combined"), ("web2", "common"))
+    ]
+    here.settings = load_settings(here.settings.state, sources=sources)
+    with pytest.raises(TooManyRejects, match=r"nginx/access\.log, read as `common`"):
+        here.build()
+
+
 def test_lines_without_a_site_ask_for_one(tmp_path: Path) -> None:
     here = Installation(tmp_path)
     nameless = {"path": str(here.logs), "format": "combined"}
