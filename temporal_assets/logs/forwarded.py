@@ -63,7 +63,7 @@ def _later_addresses(forwarded: Column, rows: Offsets) -> Column:
 
 @kernel
 def _first_entries(data: Bytes, start: Offsets, stop: Offsets) -> tuple[Offsets, Offsets]:
-    """What stands before the first comma, bare; -1 where there is no field."""
+    """What stands before the first comma, without the port of an address; -1 where is no field."""
     first = start.copy()
     last = stop.copy()
     for i in range(start.size):
