@@ -217,7 +217,7 @@ def test_a_day_whose_file_was_set_aside_is_made_again_each_time(ticks: Ticks, as
     for _ in range(3):
         path.write_bytes(bytes(len(whole)))
         with pytest.raises(DamagedPartition):
-            store.verify(store.require(asset, DAY), building=True)
+            store.verified(store.require(asset, DAY))
         assert path.with_name(path.name + SET_ASIDE).exists()
         (daily,) = ticks.tick()
         assert asset in assets_of(daily)

@@ -310,7 +310,7 @@ def test_a_window_whose_day_was_damaged_is_asked_for_when_the_day_is_mended(tick
     (path,) = map(Path, store.files("page_views", days[2]))
     path.write_bytes(b"")
     with pytest.raises(DamagedPartition):
-        store.verify(store.require("page_views", days[2]), building=True)
+        store.verified(store.require("page_views", days[2]))
     (daily,) = ticks.tick()
     assert (daily.job_name, days_of(daily)) == ("daily", days[2:3])
     assert ticks.execute([daily])
