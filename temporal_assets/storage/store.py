@@ -151,7 +151,8 @@ class Store:
         Behind other file systems than local ones only the size is compared: object stores keep
         digests of their own. What lies beside the rows is for those who build.
         """
-        self._verify(manifest, building=False)
+        for path, fault in self._faults(manifest, manifest.files):
+            raise _damaged(path, fault, manifest.asset, manifest.day)
 
     def verified(self, manifest: Manifest) -> Manifest:
         """The same for those who build on a day, whose damaged files are set aside.
@@ -159,35 +160,38 @@ class Store:
         So the next run makes the day again. One that lies beside the rows only makes them faster to
         use: the day is published without, for what it was made from may be gone.
         """
-        self._verify(manifest, building=True)
-        damaged = [file for file in manifest.beside if self._fault(manifest, file)]
+        for path, fault in self._faults(manifest, manifest.files):
+            self._set_aside(path)
+            raise _damaged(path, fault, manifest.asset, manifest.day)
+        damaged = [path for path, _ in self._faults(manifest, manifest.beside)]
         return self._without_beside(manifest, damaged) if damaged else manifest
 
-    def _verify(self, manifest: Manifest, *, building: bool) -> None:
-        for file in manifest.files:
-            fault = self._fault(manifest, file)
-            if fault is None:
-                continue
+    def _faults(
+        self, manifest: Manifest, files: Sequence[DataFile], *, contents: bool = True
+    ) -> Iterator[tuple[str, str]]:
+        """Paths that are not as they were published, and what is wrong with each."""
+        for file in files:
             path = self._join(manifest.asset, manifest.day, file.name)
-            if building and self.is_local:
-                set_aside(Path(path))
-            raise _damaged(path, fault, manifest.asset, manifest.day)
+            if contents and self.is_local:
+                fault = fault_of(Path(path), file.bytes, file.digest)
+            else:
+                fault = self._misses(manifest, file)
+            if fault is not None:
+                yield path, fault
 
-    def _fault(self, manifest: Manifest, file: DataFile) -> str | None:
-        if not self.is_local:
-            return self._misses(manifest, file)
-        path = Path(self._join(manifest.asset, manifest.day, file.name))
-        return fault_of(path, file.bytes, file.digest)
+    def _set_aside(self, path: str) -> None:
+        if self.is_local:
+            set_aside(Path(path))
 
-    def _without_beside(self, manifest: Manifest, damaged: Sequence[DataFile]) -> Manifest:
+    def _without_beside(self, manifest: Manifest, damaged: Sequence[str]) -> Manifest:
         """Publish the rows of a day alone; nothing that readers may have goes."""
         alone = replace(manifest, beside=())
         target = self._join(manifest.asset, manifest.day, _MANIFEST)
         with self._publish_lock(manifest.asset), self.scratch() as scratch:
             if self._readable(manifest.asset, manifest.day) == manifest:
                 self._replace_text(target, alone.to_json(), scratch)
-                for file in damaged if self.is_local else ():
-                    set_aside(Path(self._join(manifest.asset, manifest.day, file.name)))
+                for path in damaged:
+                    self._set_aside(path)
         return alone
 
     def files(self, asset: str, day: dt.date) -> list[str]:
@@ -223,10 +227,8 @@ class Store:
 
     def verify_sizes(self, manifest: Manifest) -> None:
         """Raise `DamagedPartition` unless the files are there and of their size."""
-        for file in manifest.files:
-            if fault := self._misses(manifest, file):
-                path = self._join(manifest.asset, manifest.day, file.name)
-                raise _damaged(path, fault, manifest.asset, manifest.day)
+        for path, fault in self._faults(manifest, manifest.files, contents=False):
+            raise _damaged(path, fault, manifest.asset, manifest.day)
 
     def damaged(self, *, contents: bool = False) -> list[str]:
         """Published files that are missing or not of the size their manifest says.
@@ -247,12 +249,8 @@ class Store:
         except DamagedPartition:
             yield self._join(asset, day, _MANIFEST)
             return
-        for file in manifest.stored:
-            path = self._join(asset, day, file.name)
-            if self._misses(manifest, file) or (
-                contents and self.is_local and fault_of(Path(path), file.bytes, file.digest)
-            ):
-                yield path
+        for path, _ in self._faults(manifest, manifest.stored, contents=contents):
+            yield path
 
     def _misses(self, manifest: Manifest, file: DataFile) -> str | None:
         """What is wrong with a file, as far as its name and size tell."""
