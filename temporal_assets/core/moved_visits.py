@@ -172,8 +172,8 @@ def _fill(first: Int32s, all_of: Int64s) -> None:
 
 
 @inlined
-def _hash(client: int) -> np.uint64:
-    value = np.uint64(client) * MULTIPLIER
+def _hash(number: int) -> np.uint64:
+    value = np.uint64(number) * MULTIPLIER
     return (value ^ (value >> np.uint64(32))) * MULTIPLIER
 
 
@@ -236,10 +236,7 @@ def _choose(
 
 @inlined
 def _slot(number: int, size: int, seed: np.uint64) -> int:
-    mixed = (np.uint64(number) ^ seed) * MULTIPLIER
-    return int(np.int64(((mixed ^ (mixed >> np.uint64(32))) * MULTIPLIER) >> np.uint64(32))) & (
-        size - 1
-    )
+    return int(np.int64(_hash(int(np.uint64(number) ^ seed)) >> np.uint64(32))) & (size - 1)
 
 
 @leaf
