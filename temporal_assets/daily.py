@@ -129,7 +129,8 @@ def build_requests(
         _explain_missing(day, inventory)
     inputs = inventory.inputs(day)
     digest = requests_digest(settings)
-    losses = [loss for file in files for loss in _losses_of_file(file, day)]
+    of_files = [(loss, file) for file in files for loss in _losses_of_file(file, day)]
+    losses = [loss for loss, _ in of_files]
     with store.scratch() as scratch:
         segments, duplicates = _segments(engine, inventory, files, day, scratch)
         referrers = all(file.has_referrers for file in files)
@@ -144,7 +145,7 @@ def build_requests(
         )
         rejected = DayResult(rejects, time.monotonic() - started)
         lines = sum(file.days[day].lines for file in files)
-        _refuse_wrong_format(settings, day, files, lines)
+        _refuse_wrong_format(settings, day, of_files, lines)
         parts = engine.query(
             "requests",
             {"segments": segments, "behavioural_bots": bots},
@@ -421,10 +422,9 @@ def _by_reason(losses: Sequence[_Loss]) -> list[tuple[str, str, int]]:
 
 
 def _refuse_wrong_format(
-    settings: Settings, day: dt.date, files: Sequence[LandedFile], lines: int
+    settings: Settings, day: dt.date, losses: Sequence[tuple[_Loss, LandedFile]], lines: int
 ) -> None:
     # With their files: several may have one name, which is only the end of a path.
-    losses = [(loss, file) for file in files for loss in _losses_of_file(file, day)]
     rejects = [(loss, file) for loss, file in losses if loss.kind == "rejected"]
     rejected = sum(loss.lines for loss, _ in rejects)
     limit = settings.reading.max_reject_share
