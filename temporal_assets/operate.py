@@ -10,6 +10,8 @@ import datetime as dt
 import json
 import os
 import re
+import signal
+import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -332,14 +334,15 @@ class _Operation:
         run_id = str(uuid4())
         self.run_ids.append(run_id)
         try:
-            result = defs.resolve_job_def(job).execute_in_process(
-                instance=instance,
-                asset_selection=[dg.AssetKey(asset) for asset in assets],
-                tags=tags.of_range(days) if days else {},
-                run_config=_QUIET,
-                raise_on_error=False,
-                run_id=run_id,
-            )
+            with _ended_as_before():
+                result = defs.resolve_job_def(job).execute_in_process(
+                    instance=instance,
+                    asset_selection=[dg.AssetKey(asset) for asset in assets],
+                    tags=tags.of_range(days) if days else {},
+                    run_config=_QUIET,
+                    raise_on_error=False,
+                    run_id=run_id,
+                )
         finally:
             lifelines.release(self.settings.state, run_id)
         if not result.success and not self._is_explained(self.events[before:]):
@@ -421,6 +424,20 @@ def _error(result: dg.ExecuteInProcessResult) -> str:
             if error is not None:
                 return said_of(error.message) or error.message.strip()
     return "the run failed; see its log in the UI"
+
+
+@contextmanager
+def _ended_as_before() -> Iterator[None]:
+    """SIGTERM does after a run what it did before.
+
+    Dagster leaves it to the handler of Ctrl-C, which is to be ignored in the background.
+    """
+    handler = signal.getsignal(signal.SIGTERM)
+    try:
+        yield
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, handler)
 
 
 @contextmanager

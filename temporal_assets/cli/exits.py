@@ -11,8 +11,8 @@ traceback: it is a fault of ours and worth a report.
 
 from __future__ import annotations
 
-import os
 import signal
+import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import wraps
@@ -28,8 +28,8 @@ INTERRUPTED: Final = 130
 
 _ENDING: Final = frozenset((signal.SIGINT, signal.SIGTERM))
 
-_open: list[Callable[[], bool]] = []
-"""Those that are asked at the moment, the outer ones first."""
+_asked: list[Callable[[], bool]] = []
+"""What says whether this command is to end; empty outside of one."""
 
 Parameters = ParamSpec("Parameters")
 
@@ -51,7 +51,7 @@ def command(body: Callable[Parameters, None]) -> Callable[Parameters, None]:
             with interruptions() as interrupted:
                 try:
                     body(*args, **kwargs)
-                except Exception:
+                except BaseException:  # Dagster's own kind of an interruption is no Exception
                     if interrupted():
                         raise KeyboardInterrupt from None
                     raise
@@ -81,37 +81,34 @@ def interruptions() -> Iterator[Callable[[], bool]]:
 
     Libraries have their own idea of Ctrl-C: to DuckDB it is a query that failed, to Dagster a run
     that failed, and work would go on with the next day. Python notes every signal here. SIGTERM, by
-    which service managers and containers end a command, does what Ctrl-C does. What came before,
-    within another `interruptions`, counts here as well.
+    which service managers and containers end a command, does what Ctrl-C does. Within another
+    `interruptions`, this is that of the other.
     """
-    earlier = _open[-1] if _open else _never
-    seen, note = os.pipe()
+    if _asked:
+        yield _asked[0]
+        return
+    seen, note = socket.socketpair()
     for end in (seen, note):
-        os.set_blocking(end, False)
-    before = signal.set_wakeup_fd(note, warn_on_full_buffer=False)
+        end.setblocking(False)
+    before = signal.set_wakeup_fd(note.fileno(), warn_on_full_buffer=False)
     # Not the handler of Ctrl-C, which is ignored where a shell started us in the background.
     ending = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    pressed = False
 
     def interrupted() -> bool:
-        nonlocal pressed
+        # Looked at, not taken: a handler may raise before what was taken is kept.
         with suppress(BlockingIOError):
-            pressed = pressed or not _ENDING.isdisjoint(os.read(seen, 4096))
-        return pressed or earlier()
+            return not _ENDING.isdisjoint(seen.recv(4096, socket.MSG_PEEK))
+        return False
 
-    _open.append(interrupted)
+    _asked.append(interrupted)
     try:
         yield interrupted
     finally:
-        _open.remove(interrupted)
+        _asked.clear()
         signal.signal(signal.SIGTERM, ending)
         signal.set_wakeup_fd(before)
-        os.close(seen)
-        os.close(note)
-
-
-def _never() -> bool:
-    return False
+        seen.close()
+        note.close()
 
 
 def explained(error: Exception) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import signal
 
 import dagster as dg
 import pytest
@@ -74,6 +75,25 @@ def test_days_are_made_in_batches(project: Project) -> None:
     outcome = project.materialize(days, ["log_files", "requests"])
     assert outcome.ok
     assert len(outcome.run_ids) == 1 + 2
+
+
+def test_sigterm_ends_a_command_of_the_background_between_runs_too(
+    project: Project, three_days: list[dt.date]
+) -> None:
+    """Such a command ignores Ctrl-C, to whose handler Dagster leaves SIGTERM."""
+    handlers = {
+        number: signal.signal(number, handler)
+        for number, handler in (
+            (signal.SIGINT, signal.SIG_IGN),
+            (signal.SIGTERM, signal.default_int_handler),
+        )
+    }
+    try:
+        assert project.materialize(three_days[:1], ["log_files", "requests"]).ok
+        assert signal.getsignal(signal.SIGTERM) is signal.default_int_handler
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
 
 
 def test_one_bad_day_loses_no_other(project: Project) -> None:

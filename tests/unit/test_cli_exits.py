@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import signal
+import sys
+from typing import Any
 
 import pytest
+import typer
 
-from temporal_assets.cli.exits import interruptions
+from temporal_assets.cli.exits import INTERRUPTED, command, interruptions
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -25,3 +28,41 @@ def test_what_was_pressed_and_swallowed_ends_what_begins_later(number: signal.Si
             assert not later()
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def test_what_a_handler_interrupts_while_it_is_asked_for_is_still_known() -> None:
+    """A handler that raises when the note has just been read, as Dagster's may."""
+
+    class Raised(BaseException):
+        pass
+
+    def raising(_frame: Any, event: str, called: Any) -> None:
+        if event == "c_return" and called.__name__ in ("read", "recv"):
+            sys.setprofile(None)
+            raise Raised
+
+    with interruptions() as interrupted:
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGTERM)
+        sys.setprofile(raising)
+        with pytest.raises(Raised):
+            interrupted()
+        assert interrupted()
+
+
+def test_what_is_no_exception_is_an_interruption_where_one_was_asked_for() -> None:
+    class Interrupted(BaseException):
+        """As Dagster has one of its own."""
+
+    @command
+    def body(*, told: bool) -> None:
+        if told:
+            with pytest.raises(KeyboardInterrupt):
+                signal.raise_signal(signal.SIGTERM)
+        raise Interrupted
+
+    with pytest.raises(typer.Exit) as ended:
+        body(told=True)
+    assert ended.value.exit_code == INTERRUPTED
+    with pytest.raises(Interrupted):
+        body(told=False)
