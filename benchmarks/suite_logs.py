@@ -258,7 +258,7 @@ def transits_by_us(folder: Path, _: str) -> Job:
     import pyarrow.parquet as pq
 
     from benchmarks.suite_windows import made
-    from temporal_assets.daily_transits import make_transits
+    from temporal_assets.daily_tables.transits import make_transits
 
     files = [_requests(folder)]
     day = pq.read_table(files[0], columns=["day"])["day"][0].as_py()

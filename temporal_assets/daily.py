@@ -17,9 +17,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from temporal_assets import contracts
-from temporal_assets.contracts import ColumnSpec, Table, Type, passing
-from temporal_assets.daily_transits import make_transits
-from temporal_assets.engines.base import Engine, Inputs, Result
+from temporal_assets.core.daily_cleaning import RobotLimits
+from temporal_assets.daily_tables.requests import DayRequests, sort_out
+from temporal_assets.daily_tables.transits import make_transits
+from temporal_assets.engines.base import Engine, Result
 from temporal_assets.engines.batches import in_order
 from temporal_assets.logs.records import Reject
 from temporal_assets.settings import Settings
@@ -28,7 +29,6 @@ from temporal_assets.storage.inventory import LOST, Inventory, LandedFile, conte
 from temporal_assets.storage.kept import Kept
 from temporal_assets.storage.manifest import Input, Manifest
 from temporal_assets.storage.sealed import digest_of
-from temporal_assets.storage.segments import SCHEMA
 from temporal_assets.storage.store import Store
 
 DERIVED: Final = ("page_views", "transits")
@@ -49,27 +49,6 @@ _AT_ONCE: Final = 4
 
 _NEVER: Final = 2**62
 """A threshold no client reaches."""
-
-BEHAVIOURAL_BOTS: Final = passing(
-    name="behavioural_bots",
-    description="Clients of a day that do not behave like readers.",
-    grain="client",
-    columns=(
-        ColumnSpec("client", Type.BIGINT, "Pseudonym of the visitor."),
-        ColumnSpec("reason", Type.VARCHAR, "`bot_rate` or `bot_no_referrer`."),
-        ColumnSpec("pages", Type.BIGINT, "Page requests of the day."),
-    ),
-)
-
-REPEATED_SEGMENTS: Final = passing(
-    name="repeated_segments",
-    description="Records of a day that stand in several log files.",
-    grain="ts, client",
-    columns=(
-        ColumnSpec("ts", Type.TIMESTAMP, "When the request was logged."),
-        ColumnSpec("client", Type.BIGINT, "Pseudonym of the visitor."),
-    ),
-)
 
 
 class NoLogs(LookupError):
@@ -132,10 +111,9 @@ def build_requests(
     of_files = [(loss, file) for file in files for loss in _losses_of_file(file, day)]
     losses = [loss for loss, _ in of_files]
     with store.scratch() as scratch:
-        segments, duplicates = _segments(engine, inventory, files, day, scratch)
-        referrers = all(file.has_referrers for file in files)
-        bots = _behavioural_bots(engine, settings, segments, referrers, scratch)
-        losses += _losses_of_day(bots, duplicates)
+        segments = _segments(inventory, files, day)
+        found = sort_out(engine, day, segments, _robot_limits(settings, files), scratch)
+        losses += _losses_of_day(found)
         rejects = store.publish(
             "rejects",
             day,
@@ -146,19 +124,12 @@ def build_requests(
         rejected = DayResult(rejects, time.monotonic() - started)
         lines = sum(file.days[day].lines for file in files)
         _refuse_wrong_format(settings, day, of_files, lines)
-        parts = engine.query(
-            "requests",
-            {"segments": segments, "behavioural_bots": bots},
-            {},
-            contracts.table("requests"),
-            scratch,
-        )
         has_referrers = any(file.has_referrers for file in files)
         summary = _by_reason(losses)
         requests = store.publish(
             "requests",
             day,
-            parts,
+            found.write(scratch),
             inputs=inputs,
             settings_digest=digest,
             extra={"lines": lines, "has_referrers": has_referrers, "losses": summary},
@@ -287,51 +258,14 @@ def published_rows(store: Store, day: dt.date) -> int:
 # Parts of build_requests ---------------------------------------------------------------------
 
 
-def _segments(
-    engine: Engine, inventory: Inventory, files: Sequence[LandedFile], day: dt.date, scratch: Path
-) -> tuple[list[str], int]:
-    """Paths of the day's records in the order of the logs, and how many were duplicates.
-
-    Only files whose times overlap can share lines, so only they pay for the comparison.
-    """
-    if not any(file.days[day].rows for file in files):
-        empty = scratch / "empty.parquet"
-        pq.write_table(SCHEMA.empty_table(), empty, store_schema=False)
-        return [str(empty)], 0
-    paths: list[str] = []
-    duplicates = 0
-    for n, group in enumerate(_overlapping(files, day)):
+def _segments(inventory: Inventory, files: Sequence[LandedFile], day: dt.date) -> list[list[str]]:
+    """Paths of the day's records in the order of the logs; only those of a group may overlap."""
+    groups = list[list[str]]()
+    for group in _overlapping(files, day):
         for file in group:
             inventory.verify(file, day)
-        own = [path for file in group for path in inventory.segments(file, day)]
-        if len(group) == 1:
-            paths += own
-            continue
-        once = _once(engine, own, scratch / f"group-{n}")
-        before = sum(file.days[day].rows for file in group)
-        duplicates += before - _rows(once)
-        paths += once
-    return paths, duplicates
-
-
-def _once(engine: Engine, segments: list[str], scratch: Path) -> list[str]:
-    """Segments with the records that several files hold counted once; untouched without any."""
-
-    def made(table: Table, sql: str, inputs: Inputs) -> list[str]:
-        folder = scratch / sql
-        folder.mkdir(parents=True)
-        return [str(path) for path in engine.query(sql, inputs, {}, table, folder)]
-
-    inputs = {"segments": segments}
-    repeated = made(REPEATED_SEGMENTS, "repeated_segments", inputs)
-    if not _rows(repeated):
-        return segments
-    both = {**inputs, "repeated_segments": repeated}
-    return made(contracts.REQUESTS, "distinct_segments", both)
-
-
-def _rows(paths: Sequence[str]) -> int:
-    return sum(pq.read_metadata(path).num_rows for path in paths)
+        groups.append([path for file in group for path in inventory.segments(file, day)])
+    return groups
 
 
 def _overlapping(files: Sequence[LandedFile], day: dt.date) -> Iterator[list[LandedFile]]:
@@ -352,24 +286,15 @@ def _overlapping(files: Sequence[LandedFile], day: dt.date) -> Iterator[list[Lan
         yield group
 
 
-def _behavioural_bots(
-    engine: Engine, settings: Settings, segments: list[str], referrers: bool, scratch: Path
-) -> list[str]:
+def _robot_limits(settings: Settings, files: Sequence[LandedFile]) -> RobotLimits:
     cleaning = settings.cleaning
     keep = cleaning.bots == "keep"
-    parameters = {
-        "pages_per_minute": _NEVER if keep else cleaning.bot_pages_per_minute,
-        # Formats without referrers say nothing about who follows links.
-        "pages_without_referrer": (
-            _NEVER if keep or not referrers else cleaning.bot_pages_without_referrer
-        ),
-    }
-    folder = scratch / "bots"
-    folder.mkdir()
-    found = engine.query(
-        "behavioural_bots", {"segments": segments}, parameters, BEHAVIOURAL_BOTS, folder
+    # Formats without referrers say nothing about who follows links.
+    has_referrers = all(file.has_referrers for file in files)
+    return RobotLimits(
+        _NEVER if keep else cleaning.bot_pages_per_minute,
+        _NEVER if keep or not has_referrers else cleaning.bot_pages_without_referrer,
     )
-    return [str(path) for path in found]
 
 
 def _losses_of_file(file: LandedFile, day: dt.date) -> list[_Loss]:
@@ -381,15 +306,11 @@ def _losses_of_file(file: LandedFile, day: dt.date) -> list[_Loss]:
     ]
 
 
-def _losses_of_day(bots: list[str], duplicates: int) -> list[_Loss]:
+def _losses_of_day(found: DayRequests) -> list[_Loss]:
     """What only shows when all files of the day are seen together."""
-    found = pq.read_table(bots, columns=["reason", "pages"], partitioning=None)
-    pages = found.group_by("reason").aggregate([("pages", "sum")]).sort_by("reason")
-    losses = [
-        _Loss(ALL_FILES, "dropped", row["reason"], row["pages_sum"]) for row in pages.to_pylist()
-    ]
-    if duplicates:
-        losses.append(_Loss(ALL_FILES, "dropped", "duplicate_in_other_file", duplicates))
+    losses = [_Loss(ALL_FILES, "dropped", reason, pages) for reason, pages in found.robots.items()]
+    if found.repeated:
+        losses.append(_Loss(ALL_FILES, "dropped", "duplicate_in_other_file", found.repeated))
     return losses
 
 

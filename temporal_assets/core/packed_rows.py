@@ -1,6 +1,6 @@
 """Rows of three numbers as integers of 64 bits, which are sorted and told apart at once.
 
-Not here: whose numbers these are (`daily_transits`).
+Not here: whose numbers these are (`daily_tables.transits`).
 """
 
 from __future__ import annotations

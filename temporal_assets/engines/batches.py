@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sized
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import pairwise
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from temporal_assets.engines.base import Item, Result
 
@@ -48,6 +51,12 @@ def in_order(
         finally:
             for one in pending:
                 one.cancel()
+
+
+def in_bytes(sizes: NDArray[np.integer[Any]], most: int) -> Iterator[tuple[int, int]]:
+    """Bounds of rows of some sizes, one part after the other, none much over `most` bytes."""
+    filled = np.cumsum(sizes, dtype=np.int64) // most
+    return pairwise([0, *np.flatnonzero(np.diff(filled)) + 1, len(sizes)])
 
 
 def handed_on(rows: pa.Table, path: Path) -> list[str]:

@@ -1,8 +1,8 @@
 """Transits of a day by numbers, and which pages of a window these numbers are.
 
 Beside the rows of a day lie the places of their URLs among all of the day, in the order of pages
-(`daily_places`). The pages among these are the pages of `page_views`, and the days that a page of
-a window was seen on tell which of them it is: no URL is compared, or read.
+(`daily_tables.places`). The pages among these are the pages of `page_views`, and the days that a
+page of a window was seen on tell which of them it is: no URL is compared, or read.
 
 Not here: what is done with them (`changes_by_numbers`, `links_by_numbers`).
 """

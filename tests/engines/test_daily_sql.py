@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from temporal_assets import contracts
 from temporal_assets.contracts import Table
-from temporal_assets.daily import BEHAVIOURAL_BOTS, REPEATED_SEGMENTS
+from temporal_assets.daily_tables.requests_by_statements import BEHAVIOURAL_BOTS, REPEATED_SEGMENTS
 from temporal_assets.engines.base import Engine
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.settings import load_settings

@@ -20,7 +20,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from temporal_assets import contracts
-from temporal_assets.daily_transits import make_transits
+from temporal_assets.daily_tables.transits import make_transits
 from temporal_assets.engines.base import Engine
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.logs.urls import site_of

@@ -198,9 +198,20 @@ def test_a_log_of_a_day_is_one_segment(corpus: Corpus) -> None:
         assert len(corpus.inventory.segments(log, FIRST + n * ONE)) == 1
 
 
-def test_requests_are_made_of_two_scans(corpus: Corpus) -> None:
-    """One for what robots do over a day, one for what is kept of it."""
-    assert (corpus.daily["requests"].rows, corpus.daily["requests"].files) == (2 * REQUESTS, 3)
+def test_requests_read_their_records_once(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For the order, for what robots do over a day and for the file; the database scans none."""
+    assert (corpus.daily["requests"].rows, corpus.daily["requests"].files) == (0, 0)
+    read: list[int] = []
+
+    def noting(rows: pq.ParquetFile, groups: list[int], columns: list[str], **rest: Any) -> Any:
+        table = plain(rows, groups, columns, **rest)
+        read.append(len(table))
+        return table
+
+    plain = pq.ParquetFile.read_row_groups
+    monkeypatch.setattr(pq.ParquetFile, "read_row_groups", noting)
+    build_requests(corpus.store, corpus.engine, corpus.settings, FIRST, corpus.inventory)
+    assert sum(read) == REQUESTS
 
 
 def test_views_are_made_of_one_scan(corpus: Corpus) -> None:

@@ -15,10 +15,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from temporal_assets import contracts, daily_transits
+from temporal_assets import contracts
 from temporal_assets.core.page_order import text_numbers
 from temporal_assets.core.texts import texts
-from temporal_assets.daily_transits import DayTransits, make_transits
+from temporal_assets.daily_tables import transits as daily_transits
+from temporal_assets.daily_tables.transits import DayTransits, make_transits
 from temporal_assets.engines.base import Engine
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.logs.urls import site_of

@@ -4,7 +4,7 @@ Two files. One has the places of each row's target and referrer; the other says 
 order, whether it was opened, for those are the pages of `page_views`. `windows.day_numbers` says
 how pages of a window are found by them, without comparing a URL.
 
-Not here: which rows a day has, and in which order (`daily_transits`).
+Not here: which rows a day has, and in which order (`transits`).
 """
 
 from __future__ import annotations
@@ -22,9 +22,7 @@ import pyarrow.parquet as pq
 from temporal_assets.core.page_order import page_order, site_runs, text_numbers
 from temporal_assets.core.texts import Flags, Int32s, Int64s, take
 from temporal_assets.engines.arrow_texts import from_arrow, to_arrow
-
-NOWHERE: Final = -1
-"""Number and place of a referrer that is NULL."""
+from temporal_assets.engines.numbering import NOWHERE
 
 Pairs = tuple[Int32s, Int32s]
 """Targets and referrers of some rows, by the numbers of their URLs."""

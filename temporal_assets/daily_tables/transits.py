@@ -6,7 +6,7 @@ which says target, referrer and client in this order: rows are told apart and so
 and become text again on their way into the file, which is that of sql/transits.sql, byte for byte.
 
 A window of many days should not compare these URLs either: beside the file lie others, with the
-places of its URLs in place of them (`daily_places`).
+places of its URLs in place of them (`places`).
 
 Here: the rows of one day, for one machine. Not here: reading and writing (`engines`), which days
 are made (`daily`).
@@ -15,10 +15,9 @@ are made (`daily`).
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Final
@@ -29,12 +28,18 @@ import pyarrow.compute as pc
 
 from temporal_assets.contracts import TRANSITS
 from temporal_assets.core.packed_rows import Bits, Rows, distinct
-from temporal_assets.core.sorted_texts import Keys, merged
-from temporal_assets.core.texts import Flags, Int32s, Int64s, texts
-from temporal_assets.daily_places import NOWHERE, Pairs, no_places, write_places
-from temporal_assets.engines.arrow_texts import encoded, from_arrow
+from temporal_assets.core.texts import Flags, Int32s, Int64s
+from temporal_assets.daily_tables.places import Pairs, no_places, write_places
+from temporal_assets.engines.arrow_texts import encoded
 from temporal_assets.engines.base import Engine
-from temporal_assets.engines.batches import in_order
+from temporal_assets.engines.batches import in_bytes, in_order
+from temporal_assets.engines.numbering import (
+    NOWHERE,
+    Numbered,
+    numbered,
+    order_of_integers,
+    order_of_texts,
+)
 from temporal_assets.engines.parquet_rows import ParquetRows
 
 _TEXTS: Final = ("url", "referrer")
@@ -61,10 +66,6 @@ _FEW_ROWS: Final = 1 << 16
 _BITS: Final = 63
 """Of an integer that says a row. Places of referrers and clients are of 32 bits and of 31."""
 
-_Pieces = Sequence[pa.DictionaryArray]
-_Numbered = tuple[pa.Array, Int32s]
-"""Distinct values, ascending, and the place among them of each row's."""
-
 
 @dataclass(frozen=True, slots=True)
 class DayTransits:
@@ -72,7 +73,7 @@ class DayTransits:
 
     rows: list[Path]
     beside: tuple[Path, ...] = ()
-    """Of `daily_places`; none where the database has made the rows."""
+    """Of `places`; none where the database has made the rows."""
 
 
 def make_transits(engine: Engine, requests: Sequence[str], day: dt.date, out: Path) -> DayTransits:
@@ -163,8 +164,7 @@ class _DayRows:
     def as_text(self, rows: Rows) -> Iterator[pa.Table]:
         """Such rows, not all at once: a front page may have millions, from long URLs."""
         size = self.lengths[rows.target] + self.lengths[rows.referrer]
-        filled = np.cumsum(size, dtype=np.int64) // _TEXT_BYTES
-        for first, stop in pairwise([0, *np.flatnonzero(np.diff(filled)) + 1, len(size)]):
+        for first, stop in in_bytes(size, _TEXT_BYTES):
             target, referrer, client = (column[first:stop] for column in rows)
             yield pa.table({
                 "referrer": self.urls.take(pa.array(referrer, mask=referrer == NOWHERE)),
@@ -185,52 +185,14 @@ def _numbered(requests: ParquetRows, aside: Executor) -> _DayRows:
     return _DayRows(urls, clients, Rows(target, referrer, client_numbers), kept, is_page, lengths)
 
 
-def _numbered_texts(requests: ParquetRows) -> _Numbered:
+def _numbered_texts(requests: ParquetRows) -> Numbered:
     """Targets of all rows, and behind them referrers."""
     blocks = list(requests.blocks(_TEXTS, lambda block: block))
     pieces = [chunk for name in _TEXTS for block in blocks for chunk in block[name].chunks]
     is_small = len(requests) <= _FEW_ROWS
-    return _numbers(pieces, pc.array_sort_indices if is_small else _order_of_texts)
+    return numbered(pieces, pc.array_sort_indices if is_small else order_of_texts)
 
 
-def _numbered_clients(requests: ParquetRows) -> _Numbered:
+def _numbered_clients(requests: ParquetRows) -> Numbered:
     blocks = requests.blocks(("client",), lambda block: encoded(block["client"]))
-    return _numbers([chunk for block in blocks for chunk in block.chunks], _order_of_integers)
-
-
-def _numbers(pieces: _Pieces, order_of: Callable[[pa.Array], pa.Array]) -> _Numbered:
-    """Distinct values of all pieces, ascending, and the place among them of each row's.
-
-    That of a row that is NULL is `NOWHERE`.
-    """
-    alike = pa.chunked_array(pieces).unify_dictionaries().chunks
-    values = alike[0].dictionary
-    order = order_of(values)
-    places = np.full(len(values) + 1, NOWHERE, np.int32)
-    places[order.to_numpy()] = np.arange(len(values), dtype=np.int32)
-    # -1 looks up the last, which is no value.
-    codes = (one.indices.fill_null(-1).to_numpy() for one in alike)
-    return values.take(order), np.concatenate([places[one] for one in codes])
-
-
-def _order_of_integers(values: pa.Array) -> pa.Array:
-    """As `array_sort_indices` of distinct values, in less than a quarter of its time."""
-    return pa.array(np.argsort(values.to_numpy()))
-
-
-def _order_of_texts(values: pa.Array) -> pa.Array:
-    """As `array_sort_indices`, of distinct values: two halves side by side, which are merged."""
-    half = len(values) // 2
-    halves = (values.slice(0, half), values.slice(half))
-    (one, ascending), (other, others) = in_order(_sorted_texts, halves, _THREADS)
-    place, other_place = merged(ascending, others)
-    order = np.concatenate([one, half + other])
-    return pa.array(order[np.where(place >= 0, place, half + other_place)])
-
-
-def _sorted_texts(values: pa.Array) -> tuple[Int64s, Keys]:
-    order = pc.array_sort_indices(values)
-    alike = np.zeros(len(values), np.int32)
-    return order.to_numpy().astype(np.int64), Keys(
-        texts([""]), alike, from_arrow(values.take(order))
-    )
+    return numbered([chunk for block in blocks for chunk in block.chunks], order_of_integers)
