@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -33,8 +35,8 @@ _TEXTS: Final = ("url", "referrer", "site")
 _COLUMNS: Final = ("ts", "client", *_TEXTS, "source")
 """Of segments."""
 
-_MOST_BYTES: Final = 450 << 20
-"""Of a day's columns as they are encoded. 6.6 million records have 334 MiB, and need 2.1 GB, less
+_MOST_BYTES: Final = 400 << 20
+"""Of a day's columns as they are encoded. 6.6 million records have 334 MiB, and need 2.4 GB, less
 than the database; a day that may need 3 GB is its business, for it spills."""
 
 _PART_ROWS: Final = 1 << 17
@@ -79,29 +81,58 @@ class _Column:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Records:
-    """All of a day, in the order of its files."""
+class _Moments:
+    """When records were logged, and whose they are; in the order of the files."""
 
-    day: dt.date
     time: Int64s
     """Microseconds since 1970-01-01T00:00:00Z."""
     clients: pa.Array
     """Distinct ones, ascending."""
     client: Int32s
     """Place in `clients`."""
+    order: Int64s
+    """Records by time and client."""
+    is_tied: Flags
+    """Which of these are as the one before."""
+
+    @classmethod
+    def read(cls, rows: ParquetRows) -> _Moments:
+        blocks = list(rows.blocks(("ts", "client"), _with_clients))
+        time = [block["ts"].to_numpy().astype("M8[us]").astype(np.int64) for block in blocks]
+        clients, client = numbered(_pieces(blocks, "client"), order_of_integers)
+        times = np.concatenate(time)
+        return cls(times, clients, client, *in_order(times, client))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Records:
+    """All of a day, in the order of its files."""
+
+    moments: _Moments
     source: Int32s
     texts: dict[str, _Column]
 
+    @classmethod
+    def read(cls, rows: ParquetRows) -> _Records:
+        # Sorted as numbers by one thread while texts are read.
+        with ThreadPoolExecutor(1) as aside:
+            moments = aside.submit(_Moments.read, rows)
+            blocks = list(rows.blocks((*_TEXTS, "source"), lambda block: block))
+            texts = {name: _Column.of(_pieces(blocks, name)) for name in _TEXTS}
+            _, source = numbered(_pieces(blocks, "source"), pc.array_sort_indices)
+            return cls(moments.result(), source, texts)
+
     def sorted(self) -> tuple[Int64s, int]:
         """Records as requests are sorted, each once, and how many were in several files."""
-        order, is_tied = in_order(self.time, self.client)
+        order, is_tied = self.moments.order, self.moments.is_tied
         # With those that they are tied to.
         at = np.flatnonzero(is_tied | np.append(is_tied[1:], False))
         if not len(at):
             return order, 0
         moment = np.cumsum(~is_tied, dtype=np.int64)[at]
         order[at], counts = self._told_apart(order[at], moment)
-        return np.delete(order, at[~counts]), int(np.count_nonzero(~counts))
+        repeated = at[~counts]
+        return np.delete(order, repeated), len(repeated)
 
     def _told_apart(self, rows: Int64s, moment: Int64s) -> tuple[Int64s, Flags]:
         """Records that are equal where `moment` is, by their texts; and which of them count."""
@@ -121,11 +152,12 @@ class _Records:
             for start, stop in batches.in_bytes(np.sum(sizes, axis=0), _TEXT_BYTES):
                 yield some[start:stop]
 
-    def table(self, rows: Int64s) -> pa.Table:
+    def table(self, day: dt.date, rows: Int64s) -> pa.Table:
+        moments = self.moments
         return pa.table({
-            "day": pa.repeat(pa.scalar(self.day, pa.date32()), len(rows)),
-            "ts": pa.array(self.time[rows], pa.timestamp("us")),
-            "client": self.clients.take(pa.array(self.client[rows])),
+            "day": pa.repeat(pa.scalar(day, pa.date32()), len(rows)),
+            "ts": pa.array(moments.time[rows], pa.timestamp("us")),
+            "client": moments.clients.take(pa.array(moments.client[rows])),
             **{name: column.text(column.place[rows]) for name, column in self.texts.items()},
         }).select(REQUESTS.column_names)  # fmt: skip
 
@@ -135,13 +167,15 @@ class _NumberedRequests:
     """See `requests.DayRequests`."""
 
     engine: Engine
+    day: dt.date
     records: _Records
     rows: Int64s
     repeated: int
     robots: Mapping[str, int]
 
     def write(self, out: Path) -> list[Path]:
-        tables = batches.in_order(self.records.table, self.records.parts(self.rows), _THREADS)
+        make = partial(self.records.table, self.day)
+        tables = batches.in_order(make, self.records.parts(self.rows), _THREADS)
         given = (batch for table in tables for batch in table.to_batches())
         reader = pa.RecordBatchReader.from_batches(REQUESTS.arrow_schema, given)
         return self.engine.write(reader, REQUESTS, out)
@@ -154,33 +188,25 @@ def requests_by_numbers(
     rows = ParquetRows(segments, repeated=(*_TEXTS, "source"))
     if not len(rows) or rows.unpacked_bytes(_COLUMNS) > _MOST_BYTES:
         return None
-    records = _read(day, rows)
+    records = _Records.read(rows)
     order, repeated = records.sorted()
     is_person, robots = _people(records, order, limits)
-    return _NumberedRequests(engine, records, order[is_person], repeated, robots)
+    return _NumberedRequests(engine, day, records, order[is_person], repeated, robots)
 
 
 def _people(records: _Records, order: Int64s, limits: RobotLimits) -> tuple[Flags, dict[str, int]]:
     """Which records are not of robots, and how many are, by reason."""
     is_referred = records.texts["referrer"].place != NOWHERE
-    found = behaviour(order, records.time, records.client, is_referred, len(records.clients))
+    time, clients, client = records.moments.time, records.moments.clients, records.moments.client
+    found = behaviour(order, time, client, is_referred, len(clients))
     robots = found.robots(limits)
     is_person = ~np.logical_or.reduce(list(robots.values()))
     pages = {reason: int(found.pages[of].sum()) for reason, of in sorted(robots.items())}
-    return is_person[records.client[order]], {why: many for why, many in pages.items() if many}
+    return is_person[client[order]], {why: many for why, many in pages.items() if many}
 
 
-def _read(day: dt.date, rows: ParquetRows) -> _Records:
-    blocks = list(rows.blocks(_COLUMNS, _with_clients))
-
-    def pieces(name: str) -> list[pa.DictionaryArray]:
-        return [chunk for block in blocks for chunk in block[name].chunks]
-
-    time = [block["ts"].to_numpy().astype("M8[us]").astype(np.int64) for block in blocks]
-    clients, client = numbered(pieces("client"), order_of_integers)
-    _, source = numbered(pieces("source"), pc.array_sort_indices)
-    texts = {name: _Column.of(pieces(name)) for name in _TEXTS}
-    return _Records(day, np.concatenate(time), clients, client, source, texts)
+def _pieces(blocks: Sequence[pa.Table], name: str) -> list[pa.DictionaryArray]:
+    return [chunk for block in blocks for chunk in block[name].chunks]
 
 
 def _with_clients(block: pa.Table) -> pa.Table:
