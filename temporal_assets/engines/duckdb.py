@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -120,15 +118,14 @@ class DuckDBEngine:
     def write(self, rows: Rows, table: Table, out: Path) -> list[Path]:
         """See `Engine.write`: Arrow's rows are read where they are."""
         failed: list[Exception] = []
-        with ThreadPoolExecutor(1) as ahead:
-            if isinstance(rows, pa.RecordBatchReader):
-                rows = _in_row_groups(rows, ahead, failed)
-            with self._session({}) as session:
-                try:
-                    return [_write_made(session, rows, table, out)]
-                except duckdb.Error as error:
-                    # The database says only that it could not read them.
-                    raise (failed[0] if failed else error) from None
+        if isinstance(rows, pa.RecordBatchReader):
+            rows = _in_row_groups(rows, failed)
+        with self._session({}) as session:
+            try:
+                return [_write_made(session, rows, table, out)]
+            except duckdb.Error as error:
+                # The database says only that it could not read them.
+                raise (failed[0] if failed else error) from None
 
     def rows(self, query: str, inputs: Inputs, limit: int = 1000) -> list[dict[str, Any]]:
         """See `Engine.rows`."""
@@ -159,31 +156,34 @@ class DuckDBEngine:
             yield session
 
 
-def _in_row_groups(
-    rows: pa.RecordBatchReader, ahead: Executor, failed: list[Exception]
-) -> pa.RecordBatchReader:
+def _in_row_groups(rows: pa.RecordBatchReader, failed: list[Exception]) -> Rows:
     """The same rows, as many at a time as a row group has: others would make other groups.
 
-    The first are made while the database plans. What ends them early is added to `failed`.
+    Few of them come as a table, which the database reads without asking Python. What ends the
+    others early is added to `failed`.
     """
-    groups = (
-        batch
-        for group in even(rows, rows.schema, ROW_GROUP_ROWS)
-        for batch in (group.combine_chunks() if group.nbytes < _MOST_JOINED else group).to_batches()
-    )
-    first = ahead.submit(lambda: list(itertools.islice(groups, 1)))
+    groups = map(_joined, even(rows, rows.schema, ROW_GROUP_ROWS))
+    first = next(groups)
+    if len(first) < ROW_GROUP_ROWS:
+        return first
+    waiting = [first]
+    del first
 
     def batches() -> Iterator[pa.RecordBatch]:
         try:
-            made = first.result()
-            while made:  # nothing holds the group once it is written
-                yield made.pop()
-            yield from groups
+            while waiting:  # nothing holds the group once it is written
+                yield from waiting.pop().to_batches()
+            for group in groups:
+                yield from group.to_batches()
         except Exception as error:
             failed.append(error)
             raise
 
     return pa.RecordBatchReader.from_batches(rows.schema, batches())
+
+
+def _joined(group: pa.Table) -> pa.Table:
+    return group.combine_chunks() if group.nbytes < _MOST_JOINED else group
 
 
 def _write_results(
