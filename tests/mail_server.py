@@ -6,6 +6,7 @@ import base64
 import json
 import socketserver
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -21,6 +22,8 @@ class WebServer(HTTPServer):
         super().__init__(("127.0.0.1", 0), _Post)
         self.answers: list[tuple[int, str]] = []
         self.headers: Mapping[str, str] = {}
+        self.stalls = 0.0
+        """Seconds between the head of an answer and its body."""
         self.requests: list[tuple[str, Mapping[str, str], dict[str, Any]]] = []
         self.url = f"http://127.0.0.1:{self.server_port}/services/SECRET"
 
@@ -41,6 +44,7 @@ class _Post(BaseHTTPRequestHandler):
         for name, value in self.server.headers.items():
             self.send_header(name, value)
         self.end_headers()
+        time.sleep(self.server.stalls)
         self.wfile.write(said.encode())
 
     def log_message(self, *_: Any) -> None:

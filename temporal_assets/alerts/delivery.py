@@ -74,15 +74,17 @@ class Webhook:
 
     def deliver(self, message: Message) -> str:
         """One POST. A redirection is a refusal: following it would turn the POST into a GET."""
-        request = urllib.request.Request(  # noqa: S310 - http or https, by the settings
+        opener = urllib.request.build_opener(_NoRedirection)
+        with _explained(self.where), opener.open(self._request(message), timeout=_SECONDS):
+            return ""
+
+    def _request(self, message: Message) -> urllib.request.Request:
+        return urllib.request.Request(  # noqa: S310 - http or https, by the settings
             self.url,
             data=json.dumps({"text": chat(message)}).encode(),
             headers={"Content-Type": "application/json", "User-Agent": "temporal-assets"},
             method="POST",
         )
-        opener = urllib.request.build_opener(_NoRedirection)
-        with _explained(self.where), opener.open(request, timeout=_SECONDS):
-            return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +174,7 @@ def _explained(where: str) -> Iterator[None]:
     try:
         yield
     except HTTPError as error:
-        with error:
-            said = error.read(_ANSWER).decode("utf-8", "replace").strip()
+        said = _answer(error)
         reason = f"answered {error.code} {error.reason}{': ' if said else ''}{said}"
     except smtplib.SMTPResponseException as error:
         answer = error.smtp_error
@@ -192,6 +193,15 @@ def _explained(where: str) -> Iterator[None]:
     else:
         return
     raise Undelivered(f"{where}: {shown(reason)}") from None
+
+
+def _answer(error: HTTPError) -> str:
+    """The beginning of what a refusal says; nothing where that does not arrive."""
+    try:
+        with error:
+            return error.read(_ANSWER).decode("utf-8", "replace").strip()
+    except (OSError, HTTPException):
+        return ""
 
 
 def _default_security(host: str) -> str:

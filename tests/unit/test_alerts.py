@@ -183,6 +183,28 @@ def test_a_webhook_that_refuses_is_named_without_its_secret(web: WebServer, stat
     assert web.requests == []
 
 
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Content-Length": "9"},  # more than arrives before the connection is closed
+        {"Transfer-Encoding": "chunked"},  # and then no chunk
+    ],
+)
+def test_a_refusal_that_ends_early_is_a_refusal(web: WebServer, headers: dict[str, str]) -> None:
+    web.answers, web.headers = [(503, "busy")], headers
+    with pytest.raises(Undelivered, match=r"^the webhook at 127\.0\.0\.1: answered 503 "):
+        Webhook(web.url).deliver(messages.of_test())
+
+
+def test_a_refusal_that_stalls_is_a_refusal(
+    web: WebServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("temporal_assets.alerts.delivery._SECONDS", 0.3)
+    web.answers, web.headers, web.stalls = [(503, "")], {"Content-Length": "9"}, 1.0
+    with pytest.raises(Undelivered, match=r"answered 503 Service Unavailable$"):
+        Webhook(web.url).deliver(messages.of_test())
+
+
 def test_a_server_that_is_not_there_is_undelivered(state: Path) -> None:
     closed = WebServer()
     closed.server_close()
