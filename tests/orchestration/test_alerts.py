@@ -216,6 +216,27 @@ def test_what_cannot_be_delivered_is_neither_lost_nor_doubled(running: Project) 
     assert ticks.tick().messages == 0
 
 
+def test_an_error_that_nobody_thought_of_stops_one_channel_only(
+    running: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stumbles(_: Message) -> str:
+        raise RuntimeError("https://a.example/SECRET")
+
+    running.settings = running.with_settings(alerts=ALWAYS)
+    bad, good = Ear("bad"), Ear("good")
+    ticks = Ticks(running, bad, good)
+    ticks.tick()
+    fail(ticks, {"dagster/partition": "2026-03-01"})
+    monkeypatch.setattr(bad, "deliver", stumbles)
+    told = ticks.tick()
+    assert (told.messages, told.moved) == (1, True)
+    (trouble,) = told.troubles
+    assert trouble.startswith("bad: RuntimeError at test_alerts.py:")
+    monkeypatch.undo()
+    ticks.tick()
+    assert bad.titles == good.titles == ["stumbling of 2026-03-01 failed"]
+
+
 def test_a_run_whose_end_is_written_late_is_still_told(ticks: Ticks, ear: Ear) -> None:
     ticks.tick()
     fail(ticks, {"dagster/partition": "2026-03-01"})
