@@ -11,6 +11,7 @@ from dagster import DagsterEventType
 
 from temporal_assets.alerts.messages import FailedCheck, Fault, RunReport
 from temporal_assets.defs.tags import days_of_run
+from temporal_assets.quality.wording import compared
 
 SUMMARY: Final = "summary"
 """Metadata of a check result that says in one line what was found."""
@@ -92,16 +93,17 @@ def _found(evaluation: Any) -> str:
     said = evaluation.description or ""
     if SUMMARY in metadata:
         return f"{metadata[SUMMARY]}. {said}".strip()
-    if "value" in metadata:
-        limits = [
-            f"{word} {metadata[name]:g}"
-            for word, name in (("at least", "minimum"), ("at most", "maximum"))
-            if name in metadata
-        ]
-        return f"{metadata['value']:g}, expected {' and '.join(limits)}. {said}".strip()
+    value, low, high = (_number(metadata.get(name)) for name in ("value", "minimum", "maximum"))
+    if value is not None:
+        return f"{compared(value, low, high)}. {said}".strip()
     if "days_not_passed" in metadata:
         return f"{metadata['days_not_passed']} of {metadata['days']} days. {said}".strip()
     return said
+
+
+def _number(value: Any) -> float | None:
+    """None for what other people's checks keep under the same names."""
+    return value if isinstance(value, int | float) else None
 
 
 def _job(run: dg.DagsterRun) -> str:

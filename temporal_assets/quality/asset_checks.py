@@ -11,6 +11,7 @@ import dagster as dg
 from temporal_assets.contracts import Drift, Rule, Severity
 from temporal_assets.quality.evaluate import Finding, Status
 from temporal_assets.quality.inspect import MAX_SAMPLES
+from temporal_assets.quality.wording import number, told_apart
 from temporal_assets.reports.text import shown
 
 MAX_DAYS_LISTED: Final = 31
@@ -89,11 +90,12 @@ def _table_of_days(findings: Mapping[dt.date, Finding]) -> dg.TableMetadataValue
 
 def _row(finding: Finding) -> dict[str, Any]:
     expected = finding.expected
+    value, low, high = told_apart(expected.value, expected.minimum, expected.maximum)
     return {
         "status": finding.status.value,
-        "value": expected.value,
-        "minimum": expected.minimum,
-        "maximum": expected.maximum,
+        "value": value,
+        "minimum": low,
+        "maximum": high,
         "note": finding.note,
     }
 
@@ -112,4 +114,4 @@ def _table(rows: list[Mapping[str, Any]] | list[dict[str, Any]]) -> dg.TableMeta
 def _cell(value: Any) -> str:
     if value is None:
         return ""
-    return f"{value:g}" if isinstance(value, float) else shown(str(value))
+    return number(value) if isinstance(value, float) else shown(str(value))

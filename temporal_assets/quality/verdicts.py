@@ -17,6 +17,7 @@ from typing import Any
 
 from temporal_assets.contracts import Drift, Rule, Severity
 from temporal_assets.quality.evaluate import Finding, Status
+from temporal_assets.quality.wording import compared
 from temporal_assets.reports.text import shown
 from temporal_assets.storage.durable import replace_text
 from temporal_assets.storage.manifest import Manifest
@@ -111,12 +112,8 @@ def _message(check: Rule | Drift, finding: Finding) -> str:
             f"the check could not be done, which says nothing about the data: {shown(finding.note)}"
         )
     expected = finding.expected
-    limits = [
-        f"{word} {limit:g}"
-        for word, limit in (("at least", expected.minimum), ("at most", expected.maximum))
-        if limit is not None
-    ]
-    return f"{expected.value:g}, expected {' and '.join(limits)}. {check.protects} {check.remedy}"
+    found = compared(expected.value, expected.minimum, expected.maximum)
+    return f"{found}. {check.protects} {check.remedy}"
 
 
 def _path(state: Path, asset: str, day: dt.date) -> Path:

@@ -59,14 +59,18 @@ def table() -> None:
 @dg.asset_check(asset=table, description="Rows are rows.")
 def holds() -> dg.AssetCheckResult:
     return dg.AssetCheckResult(
-        passed=False, description="They were not.", metadata={"value": 3.0, "maximum": 0.0}
+        passed=False,
+        description="They were not.",
+        metadata={"value": 1_000_001.0, "maximum": 1_000_000.0},
     )
 
 
 @dg.asset_check(asset=table)
 def drifts() -> dg.AssetCheckResult:
     severity = dg.AssetCheckSeverity.WARN
-    return dg.AssetCheckResult(passed=False, severity=severity, description="A drift.")
+    return dg.AssetCheckResult(
+        passed=False, severity=severity, description="A drift.", metadata={"value": "of texts"}
+    )
 
 
 @dg.asset_check(asset=table)
@@ -177,7 +181,7 @@ def test_checks_that_did_not_pass_are_told_with_what_was_found(ticks: Ticks, ear
     assert message.title.endswith("of 2026-03-02 succeeded with 1 broken check and 1 warning")
     assert [line.text for line in message.lines[:4]] == [
         "Check table.holds (BROKEN):",
-        "3, expected at most 0. They were not.",
+        "1,000,001, expected at most 1,000,000. They were not.",
         "Check table.drifts (warning):",
         "A drift.",
     ]

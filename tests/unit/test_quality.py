@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from temporal_assets.contracts import Drift, Rule, Severity
+from temporal_assets.quality import wording
 from temporal_assets.quality.asset_checks import to_check_result
 from temporal_assets.quality.evaluate import (
     NO_REFERRERS,
@@ -212,6 +213,35 @@ def test_a_judgement_says_what_was_found_expected_and_to_do() -> None:
         blocking=True,
         message="3, expected at least 1 and at most 2. Things go wrong. Mend them.",
     )
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "says"),
+    [
+        (1_000_001, None, 1_000_000.0, "1,000,001, expected at most 1,000,000"),
+        (12.0, 1 / 3, 1_234_567.5, "12, expected at least 0.333333 and at most 1,234,567.5"),
+        (0.99999999, 1.0, None, "0.99999999, expected at least 1"),
+        (0.1 + 0.2, None, 0.3, "0.30000000000000004, expected at most 0.29999999999999999"),
+        (1e-9, 0.0, 0.0, "1e-09, expected at least 0 and at most 0"),
+        (-5, 0, None, "-5, expected at least 0"),
+        (1e300, None, 2e15, "1e+300, expected at most 2e+15"),
+        (math.inf, None, 7, "inf, expected at most 7"),
+        (3, None, None, "3"),
+    ],
+)
+def test_a_number_beyond_its_limit_reads_so(
+    value: float, low: float | None, high: float | None, says: str
+) -> None:
+    assert wording.compared(value, low, high) == says
+
+
+def test_verdict_and_table_of_days_tell_a_number_from_its_limit() -> None:
+    finding = Finding(number(1_000_001, None, 1_000_000.0), Status.BROKEN)
+    message = judgement("t", DAYS[0], RULE, finding).message
+    assert message.startswith("1,000,001, expected at most 1,000,000. ")
+    result = to_check_result("t", RULE, dict.fromkeys(DAYS[:2], finding))
+    row = result.metadata["not_passed"].value.records[0].data
+    assert (row["value"], row["minimum"], row["maximum"]) == ("1,000,001", "", "1,000,000")
 
 
 def test_only_broken_invariants_block() -> None:

@@ -1,0 +1,37 @@
+"""Measured numbers and their limits in words. Not here: what a check protects (`contracts`)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+_DIGITS: Final = (6, 9, 12, 17)
+"""Of a number that is not whole; the more where it reads like a limit that it is not."""
+
+_LARGEST: Final = 1e15
+"""From here on floats are not known to the last digit: powers of ten say as much."""
+
+
+def number(value: float, digits: int = _DIGITS[0]) -> str:
+    """A whole number with all its digits, others with `digits` and at least two decimals."""
+    if not abs(value) < _LARGEST:
+        return f"{value:.{digits}g}"
+    if float(value).is_integer():
+        return f"{value:,.0f}"
+    return f"{value:,.{max(digits, len(f'{abs(value):.0f}') + 2)}g}"
+
+
+def told_apart(*values: float | None) -> tuple[str, ...]:
+    """Numbers with as many digits as it takes to see which are the same; empty where unknown."""
+    different = {value for value in values if value is not None}
+    digits = next(
+        (n for n in _DIGITS if len({number(one, n) for one in different}) == len(different)),
+        _DIGITS[-1],
+    )
+    return tuple("" if value is None else number(value, digits) for value in values)
+
+
+def compared(value: float | None, minimum: float | None, maximum: float | None) -> str:
+    """What was found and what was expected."""
+    found, low, high = told_apart(value, minimum, maximum)
+    limits = [f"{word} {limit}" for word, limit in (("at least", low), ("at most", high)) if limit]
+    return f"{found}, expected {' and '.join(limits)}" if limits else found
