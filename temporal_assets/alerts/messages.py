@@ -7,9 +7,9 @@ names of files, which strangers write: what is quoted is made harmless for where
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import accumulate, groupby
 from typing import Final
 
 from temporal_assets.reports.text import shown
@@ -21,8 +21,14 @@ _CHECKS: Final = 4
 all of them."""
 
 _WIDTH: Final = 600
-"""Characters of a line that is quoted: the reason of a failed day names its file and line within
-them. A message stays below 7,000, which Slack (40,000) and Mattermost (16,383) take whole."""
+"""Characters of a line as it is sent, escapes counted: the reason of a failed day names its file
+and line within them."""
+
+_LENGTH: Final = 7_000
+"""Characters of a message at most: Slack (40,000) and Mattermost (16,383) take it whole. What they
+cut themselves may be the end of a block of code, and with it what keeps `@all` harmless."""
+
+_IN_CHAT: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "`": "'"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +72,9 @@ class Line:
     text: str
     quoted: bool = False
     """Written by somebody else: an error, a log line, the name of a file."""
+
+
+_LEFT_OUT: Final = Line("…")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +130,8 @@ def subject(message: Message) -> str:
 def plain(message: Message) -> str:
     """The body as plain text."""
     return "".join(
-        f"  | {shown(line.text, _WIDTH)}\n" if line.quoted else f"{shown(line.text)}\n"
-        for line in message.lines
+        f"  | {line.text}\n" if line.quoted else f"{line.text}\n"
+        for line in _cut(message.lines, shown, _LENGTH)
     )
 
 
@@ -133,14 +142,45 @@ def chat(message: Message) -> str:
     and what is quoted stands in a block of code, which it cannot end: nobody is called by a log
     line that holds `@all`.
     """
-    parts = [f"*{subject(message)}*"]
-    for quoted, lines in groupby(message.lines, lambda line: line.quoted):
-        texts = [shown(line.text, _WIDTH) for line in lines]
-        if quoted:
-            texts = ["```", *(text.replace("`", "'") for text in texts), "```"]
-        parts += texts
-    text = "\n".join(parts)
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    parts = [f"*{_escaped(subject(message), _in_chat)}*"]
+    lines = _cut(message.lines, _in_chat, _LENGTH - len(parts[0]))
+    for quoted, block in groupby(lines, lambda line: line.quoted):
+        texts = [line.text for line in block]
+        parts += ["```", *texts, "```"] if quoted else texts
+    return "\n".join(parts)
+
+
+def _in_chat(character: str) -> str:
+    return _IN_CHAT.get(character) or shown(character)
+
+
+def _escaped(text: str, escape: Callable[[str], str]) -> str:
+    """The text as it is sent: cut between two characters, and not within what stands for one."""
+    parts: list[str] = []
+    room = _WIDTH
+    for part in map(escape, text):
+        room -= len(part)
+        if room < 0:
+            return f"{''.join(parts)}…"
+        parts.append(part)
+    return "".join(parts)
+
+
+def _cut(lines: Sequence[Line], escape: Callable[[str], str], room: int) -> list[Line]:
+    """Lines as they are sent: all, or the first ones and the last, which says where all is."""
+    sent = [Line(_escaped(line.text, escape), line.quoted) for line in lines]
+    if sum(map(_length, sent)) <= room:
+        return sent
+    *first, last = sent
+    room -= _length(last) + _length(_LEFT_OUT)
+    lengths = accumulate(map(_length, first))
+    kept = [line for line, length in zip(first, lengths, strict=True) if length <= room]
+    return [*kept, _LEFT_OUT, last]
+
+
+def _length(line: Line) -> int:
+    """With the ends of a block of its own, at most."""
+    return len(line.text) + len("```\n\n```\n" if line.quoted else "\n")
 
 
 def _subject(report: RunReport) -> str:

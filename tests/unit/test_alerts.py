@@ -22,7 +22,7 @@ from temporal_assets.alerts.delivery import (
     Webhook,
     channels,
 )
-from temporal_assets.alerts.messages import FailedCheck, Fault, Message, RunReport
+from temporal_assets.alerts.messages import FailedCheck, Fault, Line, Message, RunReport
 from temporal_assets.settings import SETTINGS_FILE, SettingsError, load_settings
 from tests.mail_server import MailServer, WebServer, serving
 
@@ -125,6 +125,31 @@ def test_a_long_message_is_cut_where_services_still_take_it() -> None:
     assert "and 47 more lines\n" in plain
     assert "and 7 more failed steps\n" in plain
     assert "and 36 more checks\n" in plain
+
+
+@pytest.mark.parametrize(
+    "character", ["x", "<", "&", "`", "\u200b", "\U000e0001", "日", "ab\u202e"]
+)
+def test_a_message_is_not_cut_by_a_service_whatever_it_quotes(character: str) -> None:
+    text = character * 5000
+    faults = [Fault(f"step{n}", "\n".join([text] * 3)) for n in range(2)]
+    checks = [FailedCheck(text if n else "a", "c", True, text) for n in range(4)]
+    message = message_of(RunReport("r", text, [], True, faults, checks))
+    chat, plain = messages.chat(message), messages.plain(message)
+    assert len(chat) <= 7000
+    assert len(plain) <= 7000
+    lines = chat.splitlines()
+    assert lines[-1].startswith(f"Look at {UI}/runs/r")
+    assert sum(line == "```" for line in lines) % 2 == 0
+    assert "\\x…" not in chat
+    assert not [line for line in lines if line.endswith(("&…", "&l…", "&lt…", "&am…", "\\u20…"))]
+
+
+def test_a_message_that_is_too_long_ends_with_where_all_is() -> None:
+    lines = [Line("y" * 500, quoted=True) for _ in range(40)]
+    message = Message("t", (*lines, Line("Look there")))
+    assert messages.chat(message).splitlines()[-4:] == ["y" * 500, "```", "…", "Look there"]
+    assert messages.plain(message).endswith("y\n…\nLook there\n")
 
 
 def test_old_data_is_told_with_its_age() -> None:
