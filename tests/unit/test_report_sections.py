@@ -143,6 +143,13 @@ def test_the_papers_claim_is_compared_and_not_repeated() -> None:
     assert len(claim(0.1, 0.09)) == 1
 
 
+def test_an_order_that_never_has_the_traffic_needs_no_share_of_the_pages() -> None:
+    assert (
+        "for 80% of the traffic the behaviour graph's order never has it, combined needs 90.0% of"
+        " the pages, PageRank needs 35.0% of the pages, breadth first needs 55.0% of the pages (the"
+    ) in claim(None, 0.9)[0]
+
+
 def test_without_data_every_section_says_what_to_do() -> None:
     empty = [
         *crawls.orders([], ""),

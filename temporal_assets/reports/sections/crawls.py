@@ -125,7 +125,7 @@ def _wholes(own: Sequence[Row]) -> dict[str, Row]:
 
 def _needs(row: Row) -> str:
     share = row["pages_80"]
-    return "never has it" if share is None else f"needs {percent(share)}"
+    return "never has it" if share is None else f"needs {percent(share)} of the pages"
 
 
 def _links_said(own: Sequence[Row], scenario: str) -> str:
@@ -139,8 +139,8 @@ def _links_said(own: Sequence[Row], scenario: str) -> str:
         (False, False): "The paper's claim does not hold here",
     }[_holds(own)]
     return (
-        f"{_trial(own)}: for 80% of the traffic the behaviour graph's order {_needs(graph)} of the"
-        f" pages, combined {_needs(ours)}, PageRank {_needs(rank)}, breadth first {_needs(breadth)}"
+        f"{_trial(own)}: for 80% of the traffic the behaviour graph's order {_needs(graph)},"
+        f" combined {_needs(ours)}, PageRank {_needs(rank)}, breadth first {_needs(breadth)}"
         f" (the paper: {_PAPER_80[scenario]}). {verdict}."
     )
 
