@@ -170,7 +170,7 @@ def _found(job: Job, reader: Reader) -> Iterator[Section]:
     yield found.hubs(hubs, len(hubs))
     known = reader.rows(_PREFIXES, "news_prefixes")
     yield prefixes.prefix_table(known, len(known))
-    yield prefixes.trees(reader.trees())
+    yield prefixes.trees(*reader.trees())
 
 
 def _patterns(

@@ -107,6 +107,10 @@ _TREES: Final = (
 )
 """Of the hundred sites with the most news."""
 
+_TREE_SITES: Final = (
+    "SELECT count(*) AS sites FROM prefix_trees WHERE depth = 0 AND clients >= {least}"
+)
+
 _TRAFFIC: Final = (
     "SELECT site, pages, bin, CAST(sum(visits) AS DOUBLE) AS visits FROM ("
     "SELECT site, visits, count(*) OVER own AS pages, CAST(floor((row_number() OVER ("
@@ -211,10 +215,11 @@ class Reader:
         wanted = "news_pages" if label == "news" else "temporal_pages"
         return self.rows(_FOLDERS.replace("{wanted}", wanted), "prefix_trees", "news_prefixes")
 
-    def trees(self) -> list[prefix_tree.Section]:
-        """Prefix trees of the sites with the most news."""
+    def trees(self) -> tuple[list[prefix_tree.Section], int]:
+        """Prefix trees of the sites with the most news, and how many sites have one."""
         rows = self.rows(_TREES, "prefix_trees", "news_prefixes")
-        return prefix_tree.trees_of(rows, self._least)
+        (all_,) = self.rows(_TREE_SITES, "prefix_trees")
+        return prefix_tree.trees_of(rows, self._least), all_["sites"]
 
     # Patterns -----------------------------------------------------------------------------------
 

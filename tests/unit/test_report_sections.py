@@ -157,7 +157,7 @@ def test_without_data_every_section_says_what_to_do() -> None:
         found.sites([], 0),
         found.hubs([], 0),
         prefixes.folders([]),
-        prefixes.trees([]),
+        prefixes.trees([], 0),
         prefixes.prefix_table([], 0),
         patterns.scales([], {}),
         patterns.tree_sizes([]),
@@ -196,7 +196,7 @@ def test_no_log_makes_the_page_large() -> None:
         found.sites(rows, many),
         found.hubs(rows, many),
         prefixes.prefix_table(rows, many),
-        prefixes.trees(tree),
+        prefixes.trees(tree, len(tree)),
         patterns.scales(rows, {}),
         patterns.ranked(rows, many),
     )

@@ -74,8 +74,8 @@ def folders(rows: Sequence[Row]) -> Section:
     )
 
 
-def trees(roots: Sequence[Folder]) -> Section:
-    """NP Figure 3: the trees themselves, those with the most news first."""
+def trees(roots: Sequence[Folder], sites: int) -> Section:
+    """NP Figure 3: the trees themselves, those with the most news first, of so many sites."""
     if not roots:
         return unavailable(
             "np-figure-3",
@@ -93,6 +93,9 @@ def trees(roots: Sequence[Folder]) -> Section:
             left -= size
             shown.append(_branch(root))
     marked = _marked(roots)
+    counted_sites = counted(len(roots), "site")
+    if len(roots) < sites:
+        counted_sites = f"The {counted_sites} with the most news, of {sites:,} sites,"
     return Section(
         "np-figure-3",
         FOUND,
@@ -100,11 +103,11 @@ def trees(roots: Sequence[Folder]) -> Section:
         "Prefix trees",
         "no_judgement",
         (
-            f"{counted(len(roots), 'site')} have {counted(_size(roots), 'folder')} and programs;"
+            f"{counted_sites} have {counted(_size(roots), 'folder')} and programs;"
             f" {marked:,} of them are news prefixes, which are marked.",
         ),
         (Tree(f"Folders and programs of {counted(len(shown), 'site')}", tuple(shown)),),
-        shown_of(len(shown), len(roots), "site"),
+        shown_of(len(shown), sites, "site"),
     )
 
 
