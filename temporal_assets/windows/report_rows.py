@@ -112,12 +112,16 @@ _TREE_SITES: Final = (
 )
 
 _TRAFFIC: Final = (
-    "SELECT site, pages, bin, CAST(sum(visits) AS DOUBLE) AS visits FROM ("
-    "SELECT site, visits, count(*) OVER own AS pages, CAST(floor((row_number() OVER ("
-    "PARTITION BY site ORDER BY visits DESC, url) - 1) * {bins} / count(*) OVER own) AS BIGINT)"
-    " AS bin FROM page_traffic WHERE site IN ({sites}) WINDOW own AS (PARTITION BY site)"
-    ") AS placed GROUP BY ALL ORDER BY ALL"
+    "SELECT site, pages, place, CAST(visits AS DOUBLE) AS visits, CAST(summed AS DOUBLE) AS summed"
+    " FROM (SELECT site, visits, count(*) OVER own AS pages, row_number() OVER ranked AS place,"
+    " sum(visits) OVER (PARTITION BY site ORDER BY visits DESC, url ROWS UNBOUNDED PRECEDING)"
+    " AS summed FROM page_traffic WHERE site IN ({sites}) WINDOW own AS (PARTITION BY site),"
+    " ranked AS (PARTITION BY site ORDER BY visits DESC, url)) AS placed"
+    " WHERE floor(place * {bins} / pages) > floor((place - 1) * {bins} / pages)"
+    " ORDER BY site, place"
 )
+"""Pages, the most visited first, of which a step ends within or at the end."""
+
 _BINS: Final = 50
 _DRAWN_SITES: Final = 6
 _LEAST_PAGES: Final = 10
@@ -236,14 +240,11 @@ class Reader:
         names = ", ".join(literal(row["site"]) for row in drawn)
         query = _TRAFFIC.replace("{bins}", str(_BINS)).replace("{sites}", names)
         rows = self.rows(query, "page_traffic")
-        curves = {}
-        for row in drawn:
-            visits = np.zeros(_BINS)
-            own = [one for one in rows if one["site"] == row["site"]]
-            visits[[one["bin"] for one in own]] = [one["visits"] for one in own]
-            summed = np.cumsum(visits)
-            if summed[-1] > 0:
-                curves[row["site"]] = [0.0, *(summed / summed[-1]).tolist()]
+        curves = {
+            site: _curve(own)
+            for site in (row["site"] for row in drawn)
+            if (own := [one for one in rows if one["site"] == site]) and own[-1]["summed"] > 0
+        }
         return curves, {row["site"]: row["pages"] for row in drawn}
 
     def graph(self, sites: list[Row], most: int) -> tuple[str, list[Row], list[Row], int]:
@@ -301,6 +302,17 @@ def _mirrored(mirror: Mirror, folder: Path, sites: list[str]) -> pa.Table:
         return pa.table({"url": urls})
     place = pc.index_in(urls, value_set=kept.column("url"))
     return pa.table({"url": urls, "html": kept.column("html").take(place)})
+
+
+def _curve(rows: list[Row]) -> list[float]:
+    """The share of the visits at each step; of a page that a step ends within, as much as of it."""
+    before = {row["place"] - 1: row["summed"] - row["visits"] for row in rows}
+    summed = {0: 0.0} | before | {row["place"]: row["summed"] for row in rows}
+    places = sorted(summed)
+    steps = np.arange(_BINS + 1) * rows[0]["pages"] / _BINS
+    found = np.interp(steps, places, [summed[place] / rows[-1]["summed"] for place in places])
+    shares: list[float] = found.tolist()
+    return shares
 
 
 def _known(mean: float) -> float | None:

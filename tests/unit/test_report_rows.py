@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -72,3 +74,35 @@ def test_all_trees_are_all(tables: Tables) -> None:
     section = prefixes.trees(*reader(tables).trees())
     assert section.says[0].startswith("3 sites have 3 folders")
     assert section.about == ""
+
+
+def curve(tables: Tables, visits: list[int]) -> list[float]:
+    """Of a site whose pages have so many visits."""
+    pages = [
+        {"site": "a.example", "url": f"https://a.example/{k:03}", "visits": n}
+        for k, n in enumerate(visits)
+    ]
+    tables.write(contracts.PAGE_TRAFFIC, pages)
+    site = {"site": "a.example", "pages": len(visits)}
+    curves, counts = reader(tables).traffic([site])
+    assert counts == {"a.example": len(visits)}
+    return curves.get("a.example", [])
+
+
+@pytest.mark.parametrize("pages", [10, 11, 49, 50, 51, 99, 1000])
+def test_equal_pages_have_as_much_of_the_visits_as_they_are_of_the_pages(
+    tables: Tables, pages: int
+) -> None:
+    assert curve(tables, [3] * pages) == pytest.approx([k / 50 for k in range(51)])
+
+
+@pytest.mark.parametrize("pages", [10, 13, 50, 127])
+def test_the_curve_of_a_site_is_that_of_all_its_pages(tables: Tables, pages: int) -> None:
+    visits = [7 * k * k % 101 for k in range(pages)]
+    shares = [0.0, *itertools.accumulate(sorted(visits, reverse=True))]
+    expected = np.interp(np.linspace(0, pages, 51), range(pages + 1), shares) / sum(visits)
+    assert curve(tables, visits) == pytest.approx(expected.tolist())
+
+
+def test_a_site_without_visits_has_no_curve(tables: Tables) -> None:
+    assert curve(tables, [0] * 12) == []
