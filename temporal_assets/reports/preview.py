@@ -34,8 +34,7 @@ def as_png(chart: Chart) -> bytes:
         _draw(axes, series)
     _scale(axes, chart.x, "x")
     _scale(axes, chart.y, "y")
-    # Dollar signs would be read as formulas.
-    axes.set_title(shown(chart.title), fontsize=8, parse_math=False)
+    axes.set_title(_text(chart.title), fontsize=8)
     axes.tick_params(labelsize=7)
     axes.spines[["top", "right"]].set_visible(False)
     if len(chart.series) > 1:
@@ -45,10 +44,15 @@ def as_png(chart: Chart) -> bytes:
     return image.getvalue()
 
 
+def _text(text: str) -> str:
+    """As it is: what stands between dollar signs would be read as a formula."""
+    return shown(text).replace("$", r"\$")
+
+
 def _draw(axes: Axes, series: Series) -> None:
     colour = _COLOURS[series.colour % len(_COLOURS)]
     # A name that begins with an underscore would be left out.
-    label = f" {shown(series.name)}"
+    label = f" {_text(series.name)}"
     if series.mark == "bars":
         gaps = [b - a for a, b in zip(series.x, series.x[1:], strict=False)]
         axes.bar(series.x, series.y, 0.84 * min(gaps, default=1.0), color=colour, label=label)
@@ -65,11 +69,11 @@ def _scale(axes: Axes, axis: Axis, name: str) -> None:
     from matplotlib.ticker import PercentFormatter
 
     own = getattr(axes, f"{name}axis")
-    own.set_label_text(shown(axis.label), fontsize=7)
+    own.set_label_text(_text(axis.label), fontsize=7)
     if axis.is_log:
         getattr(axes, f"set_{name}scale")("log")
     if axis.ticks:
-        own.set_ticks(range(len(axis.ticks)), labels=[shown(one) for one in axis.ticks])
+        own.set_ticks(range(len(axis.ticks)), labels=[_text(one) for one in axis.ticks])
     elif axis.kind == "share":
         own.set_major_formatter(PercentFormatter(1.0, decimals=0))
     getattr(axes, f"set_{name}lim")(axis.low, axis.high)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import base64
 import struct
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from temporal_assets.reports import preview
+from temporal_assets.reports.document import Axis, Chart, Mark, Series
 from temporal_assets.reports.plots import MAX_PNG_BYTES, as_markdown, bars
 from temporal_assets.reports.text import markdown, shown
 
@@ -24,6 +27,14 @@ def test_a_plot_is_a_small_png() -> None:
     assert png.startswith(PNG)
     assert size(png) == (600, 200)
     assert len(png) < MAX_PNG_BYTES
+
+
+@pytest.mark.parametrize("name", ["a$_$b.example", r"a\$_$b$", "$"])
+def test_what_stands_between_dollar_signs_is_no_formula(name: str) -> None:
+    marks: tuple[Mark, ...] = ("line", "area", "dots", "bars")
+    series = tuple(Series(name, mark, 0, (0.0, 1.0), (0.5, 1.0)) for mark in marks)
+    axis = Axis(name, ticks=(name, name))
+    assert preview.as_png(Chart(name, "", axis, axis, series)).startswith(PNG)
 
 
 def test_nothing_can_be_plotted() -> None:
