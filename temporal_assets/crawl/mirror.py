@@ -11,6 +11,7 @@ into memory, so only what is looked at is loaded.
 
 from __future__ import annotations
 
+import filecmp
 import json
 import shutil
 from array import array
@@ -250,7 +251,9 @@ def save(mirror: Mirror, state: Path, html: Path | None = None) -> Path:
         pointer = json.dumps({"folder": name, "counts": mirror.counts}, indent=1)
         # Under a lock: of two saved at once, neither removes what the other's pointer is to name.
         with FileLock(locks / "mirror.lock"):
-            if not (home / name).exists():
+            if not _is_copy(home / name, made):
+                if (home / name).exists():  # damaged since, and perhaps being read
+                    (home / name).rename(scratch / name)
                 made.rename(home / name)
                 sync(home)
             replace_text(home / _CURRENT, pointer, scratch)
@@ -279,6 +282,16 @@ def _write(mirror: Mirror, folder: Path, html: Path | None) -> str:
         sync(path)
     sync(folder)
     return _digest(paths)
+
+
+def _is_copy(folder: Path, made: Path) -> bool:
+    """Whether a folder holds what was just made, file by file."""
+    if not folder.is_dir():
+        return False
+    files = {path.name for path in folder.iterdir() if path.is_file()}
+    return files == {path.name for path in made.iterdir()} and all(
+        filecmp.cmp(folder / name, made / name, shallow=False) for name in files
+    )
 
 
 def mirror_folder(settings: Settings) -> Path:

@@ -448,6 +448,10 @@ def test_a_damaged_mirror_is_to_be_made_again(tmp_path, name, keep):
         path.write_bytes(content[:keep])
     with pytest.raises(NoMirror, match="make it again"):
         load(tmp_path / FOLDER)
+    assert save(linked("x", "y"), tmp_path) == path.parent
+    assert links_of(load(tmp_path / FOLDER)) == links_of(linked("x", "y"))
+    assert path.read_bytes() == content
+    assert len([path for path in (tmp_path / FOLDER).iterdir() if path.is_dir()]) == 1
 
 
 @pytest.mark.parametrize("pointer", ["", "{", "[]", '{"folder": "x"}', "\udcff"])
