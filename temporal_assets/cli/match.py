@@ -6,8 +6,7 @@ Here: lines in, lines out, in constant memory. Not here: deciding (`policy.match
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -16,13 +15,13 @@ from temporal_assets.cli import console
 from temporal_assets.cli.exits import CommandError, command
 from temporal_assets.cli.options import State
 from temporal_assets.cli.policies import PolicyPath, policy_path
-from temporal_assets.cli.standard_input import lines, written
+from temporal_assets.cli.standard_input import arrivals, written
 
 if TYPE_CHECKING:
     from temporal_assets.policy import Decision, Policy
 
 _LINES: Final = 16_384
-"""Lines that are decided together."""
+"""Lines that are decided together, at most."""
 
 _COLUMNS: Final = (
     "url", "decision", "tier", "reason", "site", "hub", "prefix", "pattern", "interval_seconds",
@@ -43,7 +42,7 @@ def run(
 ) -> None:
     """Decide which URLs to fetch now, later or not at all.
 
-    Reads one URL a line, seen or unseen, and writes one decision a line.
+    Reads one URL a line, seen or unseen, and writes one decision a line, as soon as it can.
     """
     from temporal_assets.policy import Policy, PolicyError
 
@@ -51,20 +50,21 @@ def run(
         loaded = Policy.load(policy_path(policy, state))
     except PolicyError as error:
         raise CommandError(str(error)) from None
-    given = map(written, urls) if urls and urls != ["-"] else lines()
+    given = [list(map(written, urls))] if urls and urls != ["-"] else arrivals()
     if as_tsv:
         sys.stdout.write("\t".join(_COLUMNS) + "\n")
+        sys.stdout.flush()
     # A file gets what is there; a terminal would obey the escapes in it.
     write = (_as_shown_tsv if sys.stdout.isatty() else _as_tsv) if as_tsv else _as_json
-    for text in _written(loaded, given, write):
-        sys.stdout.write(text)
-    sys.stdout.flush()
+    for together in given:
+        for text in _written(loaded, together, write):
+            sys.stdout.write(text)
+        sys.stdout.flush()  # a crawler in a pipe waits for it before it asks again
 
 
-def _written(policy: Policy, urls: Iterable[str], write: _Writer) -> Iterator[str]:
-    rest = iter(urls)
-    while chunk := list(islice(rest, _LINES)):
-        yield "".join(map(write, policy.matches(chunk)))
+def _written(policy: Policy, urls: list[str], write: _Writer) -> Iterator[str]:
+    for first in range(0, len(urls), _LINES):
+        yield "".join(map(write, policy.matches(urls[first : first + _LINES])))
 
 
 def _as_json(decision: Decision) -> str:

@@ -9,20 +9,45 @@ import codecs
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final, cast
 
 from temporal_assets.cli.exits import USAGE, CommandError
 
+if TYPE_CHECKING:
+    from io import BufferedReader
+
 STANDARD_INPUT: Final = "-"
+
+_MOST_BYTES: Final = 1 << 20
+"""That are taken at once. A pipe holds 64 KiB."""
 
 
 def lines() -> Iterator[str]:
     """The lines of standard input that are not empty."""
-    for number, line in enumerate(sys.stdin.buffer):
-        if number == 0:
-            line = line.removeprefix(codecs.BOM_UTF8)  # as some programs begin a text
-        if text := line.rstrip(b"\r\n"):
-            yield text.decode("utf-8", "replace")
+    for together in arrivals():
+        yield from together
+
+
+def arrivals() -> Iterator[list[str]]:
+    """The same lines, those together that have arrived: who writes them may wait for an answer."""
+    mark = codecs.BOM_UTF8  # as some programs begin a text
+    for text in _whole_lines():
+        found = (line.rstrip(b"\r") for line in text.removeprefix(mark).split(b"\n"))
+        yield [line.decode("utf-8", "replace") for line in found if line]
+        mark = b""
+
+
+def _whole_lines() -> Iterator[bytes]:
+    """Standard input, cut behind ends of lines, and never waiting for more than the next."""
+    given = cast("BufferedReader", sys.stdin.buffer)
+    begun: list[bytes] = []
+    while block := given.read1(_MOST_BYTES):
+        end = block.rfind(b"\n") + 1
+        if end:
+            yield b"".join((*begun, block[:end]))
+            begun.clear()
+        begun.append(block[end:])
+    yield b"".join(begun)
 
 
 def written(argument: str) -> str:

@@ -443,6 +443,52 @@ def test_a_list_may_begin_with_a_mark(tmp_path: Path) -> None:
     ]
 
 
+def test_a_crawler_may_wait_for_each_decision(repository: Path, tmp_path: Path) -> None:
+    """In a pipe that stays open. A line may come in parts, and the last one has no end."""
+    import subprocess
+
+    path = tmp_path / "policy.json"
+    path.write_text(as_text(document()))
+    command = [sys.executable, "-m", "temporal_assets", "match", "--tsv", "--policy", str(path)]
+    with subprocess.Popen(
+        command, cwd=repository, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as filter_:
+        assert filter_.stdin is not None
+        assert filter_.stdout is not None
+        # Who waits in vain is let go: the assertion fails then, and not the whole suite.
+        patience = threading.Timer(60, filter_.kill)
+        patience.start()
+        assert filter_.stdout.readline().startswith(b"url\t")
+        for asked, answers in (
+            (b"https://news.example/\n", [b"now"]),
+            (b"https://news.example/politics/1\nhttps://news", [b"now"]),
+            (b".example/other\r\n\nhttps://nowhere.example/\n", [b"later", b"skip"]),
+        ):
+            filter_.stdin.write(asked)
+            filter_.stdin.flush()
+            for answer in answers:
+                assert filter_.stdout.readline().split(b"\t")[1:2] == [answer]
+        filter_.stdin.write(b"https://news.example/end")
+        filter_.stdin.close()
+        assert filter_.stdout.read().split(b"\t")[:2] == [b"https://news.example/end", b"later"]
+        patience.cancel()
+    assert filter_.returncode == 0
+
+
+def test_lines_are_those_of_the_input_however_it_arrives(monkeypatch: pytest.MonkeyPatch) -> None:
+    from io import BytesIO
+    from types import SimpleNamespace
+
+    from temporal_assets.cli import standard_input
+
+    text = b"\xef\xbb\xbfa\r\n\n\xc3\xa9\xff\n\xef\xbb\xbfb\rc\x0b\n" + b"long" * 9 + b"\nend"
+    expected = ["a", "\u00e9\ufffd", "\ufeffb\rc\x0b", "long" * 9, "end"]
+    for most in range(3, len(text) + 2):
+        monkeypatch.setattr(standard_input, "_MOST_BYTES", most)
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=BytesIO(text)))
+        assert list(standard_input.lines()) == expected
+
+
 def test_a_terminal_obeys_no_url(policy: Policy) -> None:
     row = _as_shown_tsv(policy.match("https://news.example/\x1b[2Jx\ty")).split("\t")
     assert row[:3] == ["https://news.example/\\x1b[2Jx y", "later", "13"]
