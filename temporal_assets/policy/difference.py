@@ -5,8 +5,10 @@ Here: comparing two documents and saying it in lines. Not here: reading them (`d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any, Final
 
 from temporal_assets.policy.document import Document
@@ -17,7 +19,11 @@ _LISTS: Final[Mapping[str, Callable[[Any], str]]] = {
     "prefixes": lambda row: str(row["prefix"]),
     "patterns": lambda row: f"{row['site']}{row['template']}",
 }
-"""What makes two entries of a list the same thing."""
+"""What an entry of a list is called. Patterns may share their name: it shows neither scheme nor
+port, nor all that an expression says."""
+
+_ORIGIN: Final = re.compile(r"\^.*?://(?:\[[^]]*\]|[^/\[])*")
+"""What an expression begins with; classes may hold slashes."""
 
 _WATCHED: Final = {
     "sites": ("tier",),
@@ -44,34 +50,52 @@ class Change:
 def changes(before: Document, after: Document) -> list[Change]:
     """Every change, by list and name."""
     found: list[Change] = []
-    for name, identity in _LISTS.items():
-        old = _by_name(before[name], identity)  # type: ignore[literal-required]
-        new = _by_name(after[name], identity)  # type: ignore[literal-required]
-        found += _of_list(name, old, new)
+    for name, called in _LISTS.items():
+        old = _by_name(before[name], called)  # type: ignore[literal-required]
+        new = _by_name(after[name], called)  # type: ignore[literal-required]
+        for key in sorted(old.keys() | new.keys()):
+            for pair in _pairs(old.get(key, []), new.get(key, [])):
+                found += _between(name, key[0], *pair)
     return found
 
 
-def _by_name(rows: Sequence[Any], identity: Callable[[Any], str]) -> dict[str, Any]:
-    return {identity(row): row for row in rows}
+def _by_name(rows: Iterable[Any], called: Callable[[Any], str]) -> dict[tuple[str, str], list[Any]]:
+    """Entries by name, and patterns by what their expressions begin with as well."""
+    found: dict[tuple[str, str], list[Any]] = {}
+    for row in rows:
+        origin = _ORIGIN.match(row.get("expression", ""))
+        found.setdefault((called(row), origin[0] if origin else ""), []).append(row)
+    return found
 
 
-def _of_list(name: str, old: dict[str, Any], new: dict[str, Any]) -> Iterator[Change]:
-    for key in sorted(old.keys() | new.keys()):
-        before = _watched(name, old.get(key))
-        after = _watched(name, new.get(key))
-        if before == after:
-            continue
-        if before and after:
-            moved = [field for field in after if before[field] != after[field]]
-            yield Change(
-                name,
-                key,
-                "changed",
-                {field: before[field] for field in moved},
-                {field: after[field] for field in moved},
-            )
-        else:
-            yield Change(name, key, "added" if after else "removed", before, after)
+def _pairs(old: list[Any], new: list[Any]) -> Iterator[tuple[Any, Any]]:
+    """What is the same thing: of patterns those with one expression, and what is left in its order.
+
+    With None where there is nothing like it.
+    """
+    after = {row.get("expression"): row for row in new}
+    before = {row.get("expression"): row for row in old}
+    same = [expression for expression in before if expression in after]
+    for expression in same:
+        yield before.pop(expression), after.pop(expression)
+    yield from zip_longest(before.values(), after.values())
+
+
+def _between(name: str, called: str, old: Any, new: Any) -> Iterator[Change]:
+    before, after = _watched(name, old), _watched(name, new)
+    if before == after:
+        return
+    if before and after:
+        moved = [field for field in after if before[field] != after[field]]
+        yield Change(
+            name,
+            called,
+            "changed",
+            {field: before[field] for field in moved},
+            {field: after[field] for field in moved},
+        )
+    else:
+        yield Change(name, called, "added" if after else "removed", before, after)
 
 
 def _watched(name: str, row: Any) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from temporal_assets.policy.assemble import Choices, assemble, on_ladder, tiers_
 from temporal_assets.policy.bundle import LATEST, is_whole, publish, release, unreleased_of
 from temporal_assets.policy.difference import Change, changes
 from temporal_assets.policy.document import Document, as_text
-from tests.policies import PROVENANCE, document, tables
+from tests.policies import PROVENANCE, document, document_of_schemes, tables
 
 
 @pytest.fixture(scope="module")
@@ -217,3 +217,25 @@ def test_differences_by_hand(doc: Document) -> None:
         ),
         Change("prefixes", "new.example/a/", "added", {}, {"tier": 7}),
     ]
+
+
+def test_patterns_that_are_shown_alike_are_compared_apart() -> None:
+    """Those of one kind of pages under http and https have one template."""
+    both = document_of_schemes({kind: ["http", "https"] for kind in ("politics", "archive")}, [])
+    names = [f"{row['site']}{row['template']}" for row in both["patterns"]]
+    assert len(set(names)) < len(names)
+    assert changes(both, both) == []
+    for place, name in enumerate(names):
+        after = copy.deepcopy(both)
+        row = after["patterns"][place]
+        before = row["tier"]
+        row["tier"] = before + 1
+        moved = Change("patterns", name, "changed", {"tier": before}, {"tier": before + 1})
+        assert changes(both, after) == [moved]
+        # The same where the expression has moved as well, but for what it begins with.
+        row["expression"] = row["expression"].removesuffix("$") + "(?:x)?$"
+        assert changes(both, after) == [moved]
+        del after["patterns"][place]
+        watched = {"tier": before, "decision": row["decision"]}
+        assert changes(both, after) == [Change("patterns", name, "removed", watched, {})]
+        assert changes(after, both) == [Change("patterns", name, "added", {}, watched)]
