@@ -238,10 +238,13 @@ def test_urlfrontier(policy: Policy, doc: Document) -> None:
 
 
 def heritrix_surts(text: str) -> list[str]:
-    """SurtPrefixSet.importFromMixed: `+` and a prefix, kept in lower case; other lines are URLs."""
+    """SurtPrefixSet.importFromMixed: `+` and a prefix; other lines are URLs.
+
+    It lower-cases them; lists in XML it does not, and they are taken from the same file.
+    """
     lines = text.splitlines()
     assert [line for line in lines if not line.startswith("+")] == []
-    return [line.removeprefix("+").lower() for line in lines]
+    return [line.removeprefix("+") for line in lines]
 
 
 def heritrix_scope(files: Files, url: str) -> bool:
@@ -286,6 +289,7 @@ def test_the_documented_scope_of_heritrix_can_be_read(repository: Path) -> None:
 def test_surts_by_hand() -> None:
     assert surt("news.example/china/") == "http://(example,news,)/china/"
     assert surt("a.b.example:8080/x") == "http://(example,b,a,:8080)/x"
+    assert surt("news.example/China/%C3%A9/") == "http://(example,news,)/china/%c3%a9/"
     assert surt("192.0.2.7/x/") == "http://(192.0.2.7)/x/"
     assert surt("example.org", includes_subdomains=True) == "http://(org,example,"
     assert surt("192.0.2.7", includes_subdomains=True) == "http://(192.0.2.7)/"

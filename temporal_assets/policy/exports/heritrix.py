@@ -2,7 +2,9 @@
 
 SURT prefixes count http as https. A prefix that ends in `,)/` holds one host, one that ends in `,`
 the hosts below as well; folders end in `/`, or those with longer names would be held too. In a
-file a prefix stands behind `+`: Heritrix takes other lines for plain URLs, and converts them.
+file a prefix stands behind `+`: Heritrix takes other lines for plain URLs, and converts them. All
+is lower-cased, as Heritrix does with the URLs that it compares; prefixes in its XML are taken as
+they are.
 """
 
 from __future__ import annotations
@@ -32,8 +34,8 @@ def surt(host_and_path: str, *, includes_subdomains: bool = False) -> str:
     # Addresses are not turned round, and have no hosts below: 192.0.2.70 is not of 192.0.2.7.
     turned = host if is_address else ",".join(reversed(host.split("."))) + ","
     if includes_subdomains and not slash and not is_address:
-        return f"http://({turned}"
-    return f"http://({turned}{colon}{port})/{path}"
+        return f"http://({turned}".lower()
+    return f"http://({turned}{colon}{port})/{path}".lower()
 
 
 def _has_port(authority: str) -> bool:
