@@ -293,7 +293,9 @@ def test_surts_by_hand() -> None:
     assert surt("192.0.2.7/x/") == "http://(192.0.2.7)/x/"
     assert surt("example.org", includes_subdomains=True) == "http://(org,example,"
     assert surt("192.0.2.7", includes_subdomains=True) == "http://(192.0.2.7)/"
-    assert surt("[2001:db8::7]", includes_subdomains=True) == "http://([2001:db8::7])/"
+    assert surt("[2001:db8::7]", includes_subdomains=True) == "http://([2001:db8::7],)/"
+    assert surt("[2001:DB8::7]/news/") == "http://([2001:db8::7],)/news/"
+    assert surt("[2001:db8::7]:81/a/") == "http://([2001:db8::7],:81)/a/"
 
 
 # ------------------------------------------------- programs with a list to allow and one to deny

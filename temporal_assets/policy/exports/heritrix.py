@@ -30,10 +30,11 @@ def surt(host_and_path: str, *, includes_subdomains: bool = False) -> str:
     """`news.example/china/` as `http://(example,news,)/china/`."""
     authority, slash, path = host_and_path.partition("/")
     host, colon, port = authority.rpartition(":") if _has_port(authority) else (authority, "", "")
-    is_address = host.startswith("[") or host.rpartition(".")[2].isdigit()
-    # Addresses are not turned round, and have no hosts below: 192.0.2.70 is not of 192.0.2.7.
-    turned = host if is_address else ",".join(reversed(host.split("."))) + ","
-    if includes_subdomains and not slash and not is_address:
+    # Heritrix leaves these as they are; one in brackets is to it a host of one label.
+    is_dotted = host.rpartition(".")[2].isdigit()
+    turned = host if is_dotted else ",".join(reversed(host.split("."))) + ","
+    # Addresses have no hosts below: 192.0.2.70 is not of 192.0.2.7.
+    if includes_subdomains and not slash and not is_dotted and not host.startswith("["):
         return f"http://({turned}".lower()
     return f"http://({turned}{colon}{port})/{path}".lower()
 
