@@ -44,6 +44,7 @@ _NOT_OF_PAGES: Final = frozenset(
 _BLANK: Final = "".join(map(chr, range(33)))
 _DROPPED: Final = str.maketrans("", "", "\t\n\r")
 _PATH: Final = re.compile(r"[^?#]*")
+_MANY_SLASHES: Final = re.compile(r"((?:https?:)?)/{3,}", re.I)
 
 _TAG: Final = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9-]*)")
 _WHOLE_TAG: Final = re.compile(r"<[A-Za-z](?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z)|[^'\">]++)*+")
@@ -134,8 +135,9 @@ def absolute(href: str, base: str) -> str | None:
     path = _PATH.match(reference)
     if path is not None and "\\" in path[0]:
         reference = path[0].replace("\\", "/") + reference[path.end() :]
-    if reference.startswith("///"):
-        reference = "//" + reference.lstrip("/")
+    slashes = _MANY_SLASHES.match(reference)
+    if slashes is not None:
+        reference = f"{slashes[1]}//{reference[slashes.end() :]}"
     try:
         resolved = str(can_ada.parse(urljoin(base, reference)).href)
     except (ValueError, UnicodeError):

@@ -336,6 +336,17 @@ def test_slashes_before_a_host():
     for href in ("//b.example/x", "///b.example/x", "\\\\\\b.example\\x", "////b.example/x"):
         assert absolute(href, "http://a.example/y/z") == "http://b.example/x"
     assert absolute("/y//x", "http://a.example/") == "http://a.example/y//x"
+    for own, other in (("http", "https"), ("https", "http")):
+        base = f"{own}://a.example/y/z"
+        for slashes in ("///", "////", "\\\\\\", "/\\/", "\\//"):
+            for scheme in (own, own.upper(), other):
+                target = f"{scheme.lower()}://b.example/x//y"
+                assert absolute(f"{scheme}:{slashes}b.example/x//y", base) == target
+        # With fewer, one's own scheme says nothing: a path, as without it.
+        assert absolute(f"{own}:/b.example/x", base) == f"{own}://a.example/b.example/x"
+        assert absolute(f"{own}:x?https:///c.example/", base) == (
+            f"{own}://a.example/y/x?https:///c.example/"
+        )
 
 
 def test_a_mirror_on_disk_is_the_same_and_replaces_the_one_before(tmp_path):
