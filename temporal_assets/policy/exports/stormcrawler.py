@@ -8,10 +8,16 @@ the scheduler compares metadata as text.
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Final
 
 from temporal_assets.policy.document import Document
 from temporal_assets.policy.exports.rules import by_rank, of_site, rules
+
+_PERSISTED: Final = (
+    *("_redirTo", "error.cause", "error.source", "isSitemap", "isFeed"),
+    *("policyTier", "hubInterval"),
+)
+"""Metadata that are kept: a list replaces that of StormCrawler, so its own are among them."""
 
 
 def files(document: Document) -> dict[str, str]:
@@ -41,7 +47,7 @@ def _configuration(document: Document) -> str:
     lines = [
         "# To be merged into the crawler's configuration.",
         "config:",
-        '  metadata.persist: ["policyTier", "hubInterval"]',
+        f"  metadata.persist: {json.dumps(_PERSISTED)}",
         *(f"  fetchInterval.hubInterval={each}: {each}" for each in classes),
         # A hub that fails is tried again at its own pace, not after a day.
         *(f"  fetchInterval.FETCH_ERROR.hubInterval={each}: {4 * each}" for each in classes),
