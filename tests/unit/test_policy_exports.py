@@ -208,6 +208,7 @@ def test_stormcrawler(policy: Policy, doc: Document) -> None:
         # DefaultScheduler compares the metadata's text.
         minutes = configuration[f"fetchInterval.{seed[2]}"]
         assert 60 * minutes == policy.match(seed[0]).interval_seconds
+        assert configuration[f"fetchInterval.FETCH_ERROR.{seed[2]}"] == minutes
     # The list replaces that of crawler-default.yaml.
     kept = ["_redirTo", "error.cause", "error.source", "isSitemap", "isFeed"]
     own = [field.partition("=")[0] for field in seeds[0][1:]]

@@ -49,8 +49,8 @@ def _configuration(document: Document) -> str:
         "config:",
         f"  metadata.persist: {json.dumps(_PERSISTED)}",
         *(f"  fetchInterval.hubInterval={each}: {each}" for each in classes),
-        # A hub that fails is tried again at its own pace, not after a day.
-        *(f"  fetchInterval.FETCH_ERROR.hubInterval={each}: {4 * each}" for each in classes),
+        # A hub that fails is tried again at its own pace, not at that of other pages.
+        *(f"  fetchInterval.FETCH_ERROR.hubInterval={each}: {each}" for each in classes),
     ]
     return "\n".join(lines) + "\n"
 
