@@ -33,8 +33,9 @@ from temporal_assets.policy.assemble import (
 from temporal_assets.policy.document import Document
 from temporal_assets.policy.exports import TARGETS, export, nutch, sitemap
 from temporal_assets.policy.exports.heritrix import surt
-from temporal_assets.policy.exports.rules import rules
+from temporal_assets.policy.exports.rules import rules, skipped, skipped_paths
 from tests.policies import (
+    NEWS,
     PRIVATE,
     PROVENANCE,
     URLS,
@@ -531,6 +532,77 @@ def test_pages_that_differ_by_scheme_are_accepted_as_match_says(
         assert (told["include"], told["exclude"]) == (lists["allow"], lists["deny"])
     told = json.loads(files["browsertrix"]["crawl-config.yaml"])
     assert (told["include"], told["exclude"]) == (lists["allow"], lists["deny"])
+
+
+# --------------------------------------------------------------- what comes before what is skipped
+
+
+def with_news(doc: Document, prefixes: list[str], hubs: list[str]) -> Document:
+    """The same with other prefixes and hubs of NEWS."""
+    prefix, hub = doc["prefixes"][0], doc["hubs"][0]
+    return {
+        **doc,
+        "prefixes": [{**prefix, "site": NEWS, "prefix": one} for one in sorted(prefixes)],
+        "hubs": [{**hub, "site": NEWS, "url": one} for one in sorted(hubs)],
+    }
+
+
+def test_what_a_skipped_pattern_cannot_hold_is_not_taken_out_of_it(doc: Document) -> None:
+    """2,000 prefixes and 200 skipped patterns made a filter of megabytes."""
+    prefixes = [f"{NEWS}/section-{number}/" for number in range(50)]
+    hubs = [f"https://{NEWS}/section-{number}/" for number in range(50)]
+    alone = with_news(doc, [], [])
+    hub = f"https://{NEWS}/user/login?next=1"
+    among = with_news(doc, [*prefixes, f"{NEWS}/user/"], [*hubs, hub])
+    for said in (skipped, skipped_paths):
+        before, after = ([text for _, text in said(each)] for each in (alone, among))
+        logins = [both for both in zip(before, after, strict=True) if "login" in both[0]]
+        assert not any("section-7/$" in guarded for guarded in after)
+        assert not any("section-7/" in guarded for _, guarded in logins)
+        # Those of NEWS, and of SHOP, where nothing comes before them.
+        assert sorted(guarded.count("|") - plain.count("|") for plain, guarded in logins) == [0, 1]
+
+
+LOGIN = "/user/login?next=%2Fpage%2F"
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                *(f"{NEWS}/{path}" for path in ("", "user/", "user/login?", "users/", "wiki/")),
+                f"{NEWS}:8443/user/",
+            ]
+        ),
+        unique=True,
+    ),
+    st.lists(
+        st.builds(
+            "https://{}{}".format,
+            st.sampled_from([NEWS, f"{NEWS}:8443"]),
+            st.sampled_from(["/", "/user/", f"{LOGIN}1", f"{LOGIN}x", "/wiki/Topic_1+(x)"]),
+        ),
+        unique=True,
+    ),
+    st.booleans(),
+)
+def test_what_comes_before_a_skipped_pattern_is_taken_out_of_it(
+    prefixes: list[str], hubs: list[str], whole: bool
+) -> None:
+    doc = with_news(document(whole=whole), prefixes, hubs)
+    policy = Policy(doc)
+    files = {target: make(doc) for target, make in TARGETS.items()}
+    lists = json.loads(files["scrapy"]["links.json"])
+    beneath = [f"https://{prefix}{end}" for prefix in prefixes for end in "1x"]
+    urls = both([*URLS, *hubs, *beneath])
+    for url in urls:
+        is_wanted = wanted(policy, url)
+        assert allow_and_deny(lists["allow"], lists["deny"], url) == is_wanted, url
+        if urlsplit(url).hostname == NEWS:
+            fast = fast_filter(files["nutch"]["conf/fast-urlfilter.txt"], url)
+            assert fast or not is_wanted, url
+            if ":8443" not in f"{url}{hubs}{prefixes}":
+                assert fast == is_wanted, url
 
 
 # ------------------------------------------------------------------------------------- domains

@@ -34,6 +34,29 @@ _META: Final = re.compile(r"[\\.^$*+?{}\[\]|()]")
 see them escaped."""
 
 
+_ESCAPED: Final = re.compile(r"\\(.)")
+
+_CHARACTER: Final = r"(?:[^\\.^$*+?{}\[\]|()/]|\\[^0-9A-Za-z])(?![*+?{])"
+"""One that stands for itself and has to be there, but for slashes."""
+
+_CLASS: Final = r"\\.|\[(?:\\.|[^\]\\])*+\]"
+
+
+def _group(depth: int) -> str:
+    """A group with others in it, of which the innermost may be so deep."""
+    inside = f"|{_group(depth - 1)}" if depth else ""
+    return rf"\((?:{_CLASS}|[^\\()\[\]]{inside})*+\)"
+
+
+_PLAIN_START: Final = re.compile(
+    rf"\^(?:https?\??://(?:{_CHARACTER})*+(?:{'|'.join(map(re.escape, _ANY_PORT))})?+)?+"
+    rf"(?:(?=\(\?[=!]){_group(8)})*+"  # look-ahead takes no text
+    rf"((?:/(?![*+?{{])(?:{_CHARACTER})*+)*+)"
+    rf"(?:{_CLASS}|[^\\()\[\]|]|{_group(8)})*+"  # no alternatives to all of it
+)
+"""Expressions of one host: the path as far as it is plain text."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """One line of a filter: the first rule that matches a URL decides."""
@@ -119,14 +142,16 @@ def denied(document: Document) -> list[str]:
 def skipped(document: Document) -> Iterator[tuple[Rule, str]]:
     """Patterns that are skipped, and their expressions without the hubs and prefixes among them."""
     for rule, before in _skipped(document):
-        yield rule, _guarded(rule.expression, [other.expression for other in before])
+        others = [(other.kind, other.expression) for other in before]
+        yield rule, _guarded(rule.expression, others)
 
 
 def skipped_paths(document: Document) -> Iterator[tuple[Rule, str]]:
     """The same over path and query; patterns that cannot be said so are left out."""
     for rule, before in _skipped(document):
         if rule.path is not None:
-            yield rule, _guarded(rule.path, [other.path_of_any_origin for other in before])
+            others = [(other.kind, other.path_of_any_origin) for other in before]
+            yield rule, _guarded(rule.path, others)
 
 
 def _skipped(document: Document) -> Iterator[tuple[Rule, list[Rule]]]:
@@ -140,11 +165,52 @@ def _skipped(document: Document) -> Iterator[tuple[Rule, list[Rule]]]:
                 yield rule, list(before)
 
 
-def _guarded(expression: str, others: Sequence[str | None]) -> str:
-    """An expression without what begins as others do."""
-    first = [other.removeprefix("^") for other in others if other is not None]
+def _guarded(expression: str, others: Sequence[tuple[str, str | None]]) -> str:
+    """An expression without what begins as others (kind, expression) do.
+
+    Of these only what can be among its own URLs is written: a site may have thousands.
+    """
+    searched = re.compile(expression)
+    start = _start(expression)
+    first = [
+        other.removeprefix("^")
+        for kind, other in others
+        if other is not None
+        and (_holds(searched, other) if kind == "hub" else _meet(start, _plain(other)))
+    ]
     guard = f"(?!{'|'.join(first)})" if first else ""
     return f"^{guard}{expression.removeprefix('^')}"
+
+
+def _holds(searched: re.Pattern[str], hub: str) -> bool:
+    """Whether an expression matches a hub, under one of its schemes at least."""
+    written = hub.removeprefix("^").removesuffix("$")
+    urls = (
+        [f"{scheme}{written.removeprefix(_ANY_SCHEME)}" for scheme in ("http://", "https://")]
+        if written.startswith(_ANY_SCHEME)
+        else [written]
+    )
+    return any(searched.search(_unescaped(url)) for url in urls)
+
+
+def _start(expression: str) -> str:
+    """What path and query of all URLs of an expression begin with, as far as it is plain text."""
+    found = _PLAIN_START.fullmatch(expression)
+    return _unescaped(found[1]) if found else ""
+
+
+def _plain(prefix: str) -> str:
+    """Path and query of a prefix."""
+    return _unescaped(_WRITTEN_ORIGIN.sub("", prefix).removeprefix("^"))
+
+
+def _meet(a: str, b: str) -> bool:
+    """Whether a text can begin with both."""
+    return a.startswith(b) or b.startswith(a)
+
+
+def _unescaped(text: str) -> str:
+    return _ESCAPED.sub(r"\1", text)
 
 
 def by_rank(document: Document) -> list[HubEntry]:
