@@ -14,7 +14,7 @@ import typer
 
 from temporal_assets.cli import console
 from temporal_assets.cli.exits import USAGE, CommandError, command
-from temporal_assets.cli.options import Json, State, existing_settings, invocation
+from temporal_assets.cli.options import Json, State, check_results, existing_settings, invocation
 from temporal_assets.cli.windows import Day
 
 if TYPE_CHECKING:
@@ -77,6 +77,7 @@ def run(
         miss_weight=miss_weight,
         false_alarm_weight=false_alarm_weight,
     )
+    check_results(png, html)
     said = _annotations(settings)
     choices, found, chosen_day = _calibrated(settings, said, day)
     maps = [report.heat_map_of(settings, one) for one in choices if one.scope == "all"]

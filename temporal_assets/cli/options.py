@@ -51,6 +51,19 @@ def existing_settings(state: Path | None) -> Settings:
     return settings
 
 
+def check_results(*files: Path | None) -> None:
+    """Refuse files that cannot be written, before the work that would be lost with them."""
+    for file in files:
+        if file is None:
+            continue
+        if not file.parent.is_dir():
+            raise CommandError(f"{file}: there is no folder {file.parent}", USAGE)
+        if file.is_dir():
+            raise CommandError(f"{file} is a folder: name a file in it", USAGE)
+        if not os.access(file if file.exists() else file.parent, os.W_OK):
+            raise CommandError(f"{file} cannot be written", USAGE)
+
+
 def invocation(arguments: str, state: Path) -> str:
     """A command to copy that works on this state folder from this working folder."""
     from temporal_assets.settings import state_folder

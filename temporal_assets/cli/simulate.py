@@ -15,7 +15,7 @@ import typer
 from temporal_assets.cli import console
 from temporal_assets.cli.days import parse_day
 from temporal_assets.cli.exits import FAILED, USAGE, CommandError, command
-from temporal_assets.cli.options import Json, State, existing_settings, invocation
+from temporal_assets.cli.options import Json, State, check_results, existing_settings, invocation
 from temporal_assets.cli.sites import named_site
 
 if TYPE_CHECKING:
@@ -83,6 +83,7 @@ def run(
     from temporal_assets.reports.crawl_chart import as_png
 
     settings = existing_settings(state)
+    check_results(png)
     mirror = _mirror(settings)
     site = [named_site(one) for one in site or ()]
     unknown = sorted(set(site) - set(mirror.sites))

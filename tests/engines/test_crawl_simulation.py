@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from temporal_assets import contracts
 from temporal_assets.cli.app import app
+from temporal_assets.crawl import evaluation
 from temporal_assets.crawl.mirror import MirrorBuilder, NoMirror, save
 from temporal_assets.crawl.traffic import rare_sites, traffic_of, traffic_of_periods
 from temporal_assets.engines.base import Engine
@@ -158,6 +159,23 @@ def test_clicks_that_cannot_be_read_are_named(site: Site, tmp_path: Path) -> Non
     clicks.write_text(f"url,clicks\n{HOME}{'x' * 200_000},4\n")
     shown = run.invoke(app, ask)
     assert (shown.exit_code, "clicks.csv: line 2: " in shown.stderr) == (1, True)
+
+
+def test_a_picture_that_cannot_be_written_is_refused_before_the_crawl(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = tmp_path / "state"
+    shutil.copytree(site.state, state)
+    run = CliRunner()
+    assert run.invoke(app, ["mirror", "--transits", "--state", str(state)]).exit_code == 0
+    ask = ["simulate", "--state", str(state), "--png"]
+    picture = tmp_path / "curves.png"
+    assert run.invoke(app, [*ask, str(picture)]).exit_code == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    monkeypatch.setattr(evaluation, "evaluate", None)  # calling it would fail
+    for place, said in ((tmp_path / "no" / "x.png", "no folder"), (tmp_path, "is a folder")):
+        shown = run.invoke(app, [*ask, str(place)])
+        assert (shown.exit_code, said in shown.stderr) == (2, True)
 
 
 def test_what_was_crawled_and_when(site: Site) -> None:
