@@ -14,7 +14,14 @@ import typer
 
 from temporal_assets.cli import console
 from temporal_assets.cli.exits import USAGE, CommandError, command
-from temporal_assets.cli.options import Json, State, check_results, existing_settings, invocation
+from temporal_assets.cli.options import (
+    Json,
+    State,
+    check_given,
+    check_results,
+    existing_settings,
+    invocation,
+)
 from temporal_assets.cli.windows import Day
 
 if TYPE_CHECKING:
@@ -77,6 +84,7 @@ def run(
         miss_weight=miss_weight,
         false_alarm_weight=false_alarm_weight,
     )
+    check_given(file)
     check_results(png, html)
     said = _annotations(settings)
     choices, found, chosen_day = _calibrated(settings, said, day)

@@ -15,7 +15,7 @@ import typer
 from temporal_assets.cli import console
 from temporal_assets.cli.days import ranges
 from temporal_assets.cli.exits import CommandError, command
-from temporal_assets.cli.options import Json, State, existing_settings
+from temporal_assets.cli.options import Json, State, check_given, check_results, existing_settings
 from temporal_assets.cli.windows import Day, window_day
 
 if TYPE_CHECKING:
@@ -57,6 +57,8 @@ def run(
     from temporal_assets.storage.store import Store
 
     settings = existing_settings(state)
+    check_given(file)
+    check_results(html)
     if file is not None:
         own = settings.baseline.model_copy(update={"path": file.absolute()})
         settings = settings.model_copy(update={"baseline": own})

@@ -9,7 +9,7 @@ import typer
 
 from temporal_assets.cli import console
 from temporal_assets.cli.exits import FAILED, USAGE, CommandError, command
-from temporal_assets.cli.options import Json, State, existing_settings, invocation
+from temporal_assets.cli.options import Json, State, check_given, existing_settings, invocation
 
 if TYPE_CHECKING:
     from temporal_assets.crawl.mirror import Mirror, MirrorBuilder
@@ -70,9 +70,7 @@ def run(
     if demo:
         name = "links.parquet" if html is None else "pages.parquet"
         paths.append(settings.state / "demo" / "mirror" / name)
-    missing = [path for path in paths if not path.exists()]
-    if missing:
-        raise CommandError(f"there is no {console.place(missing[0])}", USAGE)
+    check_given(*paths)
     mirror = make(settings, files_of(paths), transits=transits, html=html)
     counts = {"sites": len(mirror.sites), **mirror.counts}
     if as_json:

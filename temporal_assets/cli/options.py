@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from temporal_assets.cli.console import place
 from temporal_assets.cli.exits import USAGE, CommandError
 
 if TYPE_CHECKING:
@@ -49,6 +50,13 @@ def existing_settings(state: Path | None) -> Settings:
             "`temporal-assets ingest PATH` or `temporal-assets demo`"
         )
     return settings
+
+
+def check_given(*paths: Path | None) -> None:
+    """Refuse files to read that are not there: mostly their name is mistyped."""
+    for path in paths:
+        if path is not None and not path.exists():
+            raise CommandError(f"there is no {place(path)}", USAGE)
 
 
 def check_results(*files: Path | None) -> None:

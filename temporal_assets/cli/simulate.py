@@ -14,8 +14,15 @@ import typer
 
 from temporal_assets.cli import console
 from temporal_assets.cli.days import parse_day
-from temporal_assets.cli.exits import FAILED, USAGE, CommandError, command
-from temporal_assets.cli.options import Json, State, check_results, existing_settings, invocation
+from temporal_assets.cli.exits import USAGE, CommandError, command
+from temporal_assets.cli.options import (
+    Json,
+    State,
+    check_given,
+    check_results,
+    existing_settings,
+    invocation,
+)
 from temporal_assets.cli.sites import named_site
 
 if TYPE_CHECKING:
@@ -83,6 +90,7 @@ def run(
     from temporal_assets.reports.crawl_chart import as_png
 
     settings = existing_settings(state)
+    check_given(clicks)
     check_results(png)
     mirror = _mirror(settings)
     site = [named_site(one) for one in site or ()]
@@ -174,8 +182,7 @@ def _traffic(
     try:
         scored, bad = clicks_of(clicks, UrlRules.from_settings(settings.cleaning))
     except OSError as error:
-        code = USAGE if isinstance(error, FileNotFoundError) else FAILED
-        raise CommandError(f"{console.place(clicks)}: {error.strerror}", code) from None
+        raise CommandError(f"{console.place(clicks)}: {error.strerror}") from None
     except ValueError as error:
         raise CommandError(f"{console.place(clicks)}: {error}") from None
     if bad:

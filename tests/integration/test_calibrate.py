@@ -97,7 +97,7 @@ def test_a_person_sees_tables_maps_and_what_is_wrong(here: Annotated, tmp_path: 
     ("arguments", "code", "says"),
     [
         ([], 2, "name a CSV file of URL and label, or set `calibration.annotated`"),
-        (["nowhere.csv"], 1, "nowhere.csv: No such file or directory"),
+        (["nowhere.csv"], 2, "there is no nowhere.csv"),
         (["{file}", "--by", "planet"], 2, "by: Input should be 'none', 'site' or 'section'"),
         (["{file}", "--day", "2020-01-01"], 1, "no partition for 2020-01-01"),
         (["{bad}"], 1, "names no page that could be used; line 1: no label 'maybe'"),

@@ -536,6 +536,23 @@ def test_tables_that_are_none_of_links_are_named(built: tuple[Path, Any], tmp_pa
         assert said in result.stderr
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("evaluate", "gone.txt"),
+        ("calibrate", "gone.txt"),
+        ("mirror", "gone.txt"),
+        ("simulate", "--clicks", "gone.txt"),
+    ],
+)
+def test_a_file_that_is_not_there_is_a_wrong_call(
+    built: tuple[Path, Any], arguments: tuple[str, ...]
+) -> None:
+    result = call(*arguments, "--state", built[0])
+    assert result.exit_code == 2
+    assert "there is no gone.txt" in result.stderr
+
+
 def test_a_table_shows_hostile_text_harmlessly(built: tuple[Path, Any]) -> None:
     state, _ = built
     result = call("query", "SELECT chr(27) || '[2J[red]x' AS \"a\x1b[1m\"", "--state", state)
