@@ -39,6 +39,7 @@ class Labelled:
         self.settings = load_settings(root, window=window, **sections)
         self.store, self.engine, self.days = Store.open(self.settings), engine, days
         self.clients = _MANY
+        self.missing: set[dt.date] = set()
 
     def day(self, n: int) -> dt.date:
         return FIRST + n * ONE
@@ -51,9 +52,13 @@ class Labelled:
         with self.store.scratch() as scratch:
             path = scratch / f"{name}.parquet"
             write_table(table, path)
-            self.store.publish(
-                name, day, [path], inputs=[], settings_digest=digest, extra={"missing_days": []}
-            )
+            extra = self._completeness(day)
+            self.store.publish(name, day, [path], inputs=[], settings_digest=digest, extra=extra)
+
+    def _completeness(self, last: dt.date) -> Row:
+        window = (last - n * ONE for n in range(self.days))
+        missing = sorted(day.isoformat() for day in window if day in self.missing)
+        return {"window_days": self.days, "missing_days": missing}
 
     def write_days(
         self,
@@ -63,6 +68,7 @@ class Labelled:
     ) -> None:
         """Views and transits of all days; no page has more than `clients` different clients."""
         self.clients = clients
+        self.missing = {self.day(n) for n in missing}
         for n in range(len(next(iter(pages.values())))):
             if n in missing:
                 continue
@@ -155,17 +161,21 @@ class Labelled:
         """The assets above labels, without asking whether what they read is up to date."""
         for asset in assets:
             day = self.day(last)
-            sources = _sources(self.store, self.settings, asset, day)
             with self.store.scratch() as scratch:
-                job = Job(asset, self.store, self.engine, self.settings, day, sources, scratch)
+                job = self.job(asset, last, scratch)
                 self.store.publish(
                     asset.name,
                     day,
                     asset.make(job),
-                    inputs=sources.inputs,
+                    inputs=job.sources.inputs,
                     settings_digest=asset.settings_digest(self.settings),
-                    extra={"missing_days": []},
+                    extra=self._completeness(day),
                 )
+
+    def job(self, asset: WindowAsset, last: int, scratch: Path) -> Job:
+        """The making of an asset, likewise."""
+        sources = _sources(self.store, self.settings, asset, self.day(last))
+        return Job(asset, self.store, self.engine, self.settings, self.day(last), sources, scratch)
 
     def rows(self, asset: str, last: int) -> list[Row]:
         rows: list[Row] = self.store.read(asset, self.day(last)).to_pylist()

@@ -1,18 +1,36 @@
 -- known_pages: made from sql/known_pages.sql by `python -m temporal_assets.engines.translation`; edit that
 -- inputs: page_histories, page_labels
--- parameters: sites_until
+-- parameters: days, first, seen_before, sites_until
 SELECT
-  labels.url,
-  lives.total,
-  labels.is_temporal,
-  labels.is_news,
-  NOT labels.phi_n IS NULL AS has_temporal,
-  labels.is_news
-  OR DATEDIFF(DAY, lives.birth, labels.day) + 1 > labels.m * labels.p AS has_news
-FROM {page_labels} AS labels
-INNER JOIN {page_histories} AS lives
-  ON lives.url = labels.url
-WHERE
-  MD5(labels.site) <= :sites_until
+  url,
+  total,
+  is_temporal,
+  is_news,
+  NOT phi_n IS NULL AS has_temporal,
+  is_news
+  OR GET(seen_before, (
+    :days + 1
+  ) - 1) - GET(seen_before, born - 1) > (
+    GET(seen_before, (
+      LEAST(born + m, :days + 1)
+    ) - 1) - GET(seen_before, born - 1)
+  ) * p AS has_news
+FROM (
+  SELECT
+    page_labels.url,
+    is_temporal,
+    is_news,
+    phi_n,
+    CAST(m AS INT) AS m,
+    p,
+    total,
+    CAST(DATEDIFF(DAY, :first, birth) + 1 AS INT) AS born,
+    CAST(SPLIT(:seen_before, CONCAT('\\Q', ',', '\\E')) AS ARRAY<BIGINT>) AS seen_before
+  FROM {page_labels} AS page_labels
+  INNER JOIN {page_histories} AS page_histories
+    ON page_histories.url = page_labels.url
+  WHERE
+    MD5(page_labels.site) <= :sites_until
+)
 ORDER BY
-  labels.url NULLS LAST
+  url NULLS LAST

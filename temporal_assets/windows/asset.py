@@ -146,8 +146,13 @@ class Job:
 
     def learned_on(self, name: str, day: dt.date) -> list[str] | None:
         """Files of another window asset on a day of `learned_days`; None where it is not there."""
-        found = [one for one in self.sources.learned if (one.asset, one.day) == (name, day)]
-        return self.store.paths(found[0]) if found else None
+        found = self.learned(name, day)
+        return None if found is None else self.store.paths(found)
+
+    def learned(self, name: str, day: dt.date) -> Manifest | None:
+        """What those files are of."""
+        every = self.sources.learned
+        return next((one for one in every if (one.asset, one.day) == (name, day)), None)
 
 
 def first_of(settings: Settings, day: dt.date) -> dt.date:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from temporal_assets.core.concentration import days_before
 from temporal_assets.core.texts import Int64s
 from temporal_assets.settings import Settings
+from temporal_assets.storage.manifest import Manifest
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.asset import Job, first_of
 
@@ -30,6 +31,15 @@ def made_of(store: Store, settings: Settings, day: dt.date) -> NDArray[np.bool_]
     for missing in store.require("page_histories", day).extra["missing_days"]:
         observed[(dt.date.fromisoformat(missing) - first).days] = False
     return observed
+
+
+def made_window(histories: Manifest) -> dict[str, Any]:
+    """As `window_days`, of the window that `page_histories` were made of, long as it was then."""
+    first = histories.day - dt.timedelta(days=histories.extra["window_days"] - 1)
+    observed = np.ones(histories.extra["window_days"], np.bool_)
+    for missing in histories.extra["missing_days"]:
+        observed[(dt.date.fromisoformat(missing) - first).days] = False
+    return counted_days(first, observed)
 
 
 def window_days(job: Job) -> dict[str, Any]:

@@ -31,8 +31,9 @@ from temporal_assets.core.concentration import concentration
 from temporal_assets.logs.site_lists import SiteList, read_site_list
 from temporal_assets.logs.urls import UrlRules
 from temporal_assets.settings import Settings
+from temporal_assets.storage.manifest import Manifest
 from temporal_assets.windows.asset import Job, learned_days
-from temporal_assets.windows.days import observed_days
+from temporal_assets.windows.days import made_window, observed_days
 from temporal_assets.windows.given_files import file_in
 
 LABELS: Final = ("temporal", "news")
@@ -113,11 +114,12 @@ def sample_of(job: Job) -> Sample:
 def trials(job: Job) -> list[Trial]:
     """In sample, and every horizon whose earlier window is there."""
     sample = sample_of(job)
-    now = _known(job, sample, job.files("page_labels"), job.files("page_histories"))
+    tables = job.sources.tables
+    now = _known(job, sample, tables["page_labels"], tables["page_histories"])
     made = [Trial("in_sample", 0, job.day, now, now, sample.share)]
     for horizon, day in learned_days(job.settings, job.day).items():
-        labels = job.learned_on("page_labels", day)
-        histories = job.learned_on("page_histories", day)
+        labels = job.learned("page_labels", day)
+        histories = job.learned("page_histories", day)
         if labels is not None and histories is not None:
             known = _known(job, sample, labels, histories)
             judged = born_after(job, sample, day, horizon)
@@ -167,9 +169,9 @@ def baseline(settings: Settings) -> SiteList | None:
     return read_site_list(file.read_bytes(), UrlRules.from_settings(settings.cleaning))
 
 
-def _known(job: Job, sample: Sample, labels: Sequence[str], histories: Sequence[str]) -> pa.Table:
-    inputs = {"page_labels": labels, "page_histories": histories}
-    parameters = {"sites_until": sample.until}
+def _known(job: Job, sample: Sample, labels: Manifest, histories: Manifest) -> pa.Table:
+    inputs = {one.asset: job.store.paths(one) for one in (labels, histories)}
+    parameters = {"sites_until": sample.until, **made_window(histories)}
     return _read(job.engine.query("known_pages", inputs, parameters, _KNOWN_PAGES, job.out))
 
 

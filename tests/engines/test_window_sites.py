@@ -27,8 +27,10 @@ from temporal_assets.windows import prefix_trees
 from temporal_assets.windows.news_prefixes import NEWS_PREFIXES, rule_of
 from temporal_assets.windows.prefix_trees import PREFIX_TREES
 from temporal_assets.windows.scored import scoring_of
+from temporal_assets.windows.seed_evaluation import SEED_EVALUATION
 from temporal_assets.windows.site_changes import SITE_CHANGES
 from temporal_assets.windows.site_scores import SITE_SCORES
+from temporal_assets.windows.trials import trials
 from tests.sites import ASSETS, FIRST, Labelled
 
 A = "https://a.example"
@@ -178,6 +180,33 @@ def test_a_page_is_old_enough_by_the_days_that_are_there(engine: Engine, tmp_pat
     # Six days are more than 1.91 times three, five and four are not; and two are more than 1.91
     # times the one that is there of the first three of the youngest.
     assert (tree["pages"], tree["aged_pages"]) == (4, 2)
+    (trial,) = trials(here.job(SEED_EVALUATION, 9, tmp_path))
+    known = trial.known.to_pydict()
+    assert dict(zip(known["url"], known["has_news"], strict=True)) == {
+        f"{A}/2": True,
+        f"{A}/3": False,
+        f"{A}/4": False,
+        f"{A}/6": True,
+    }
+
+
+def test_lists_of_a_window_before_know_its_days(engine: Engine, tmp_path: Path) -> None:
+    """Pages that were too young for the list that was published are so where it is judged."""
+    evaluation = {"horizons": [1], "settle_days": 2}
+    here = Labelled(engine, tmp_path, days=10, evaluation=evaluation)
+    births = {f"{A}/{born}": born for born in (2, 3, 4, 6)}
+    here.write_days(
+        {url: [0] * born + [9] * (13 - born) for url, born in births.items()}, missing=(7, 8)
+    )
+    for last in (9, 12):
+        pages = {url: [0] * born + [9] * (last + 1 - born) for url, born in births.items()}
+        here.write_labels(last, pages, set(), set(), births=births)
+    # Windows have become shorter since, and the days of that one are what they were.
+    window = {"days": 8, "min_days": 1}
+    here.settings = load_settings(tmp_path, window=window, evaluation=evaluation)
+    _, trial = trials(here.job(SEED_EVALUATION, 12, tmp_path))
+    assert trial.learned_until == here.day(9)
+    assert trial.known["has_news"].to_pylist() == [True, False, False, True]
 
 
 def test_domains_put_hosts_together(engine: Engine, tmp_path: Path) -> None:
