@@ -113,7 +113,7 @@ def compose(job: Job) -> Report:
     timely = reader.table("timely_simulation")
     missing = None if crawled and timely else too_large(job)
     sections = (
-        *_lists(reader),
+        *_lists(job, reader),
         *_pages(job, reader),
         *_found(job, reader),
         *_patterns(job, reader, crawled, missing),
@@ -132,11 +132,11 @@ def read_report(store: Store, day: dt.date) -> Report:
     return Report(day, data["title"], tuple(map(tuple, data["facts"])), sections)
 
 
-def _lists(reader: Reader) -> Iterator[Section]:
+def _lists(job: Job, reader: Reader) -> Iterator[Section]:
     rows, hubs = reader.table("seed_evaluation"), reader.table("hub_evaluation")
     yield lists.site_list(rows)
     yield lists.prefix_list(rows, hubs)
-    yield prefixes.folders(reader.folders())
+    yield prefixes.folders(reader.folders(), job.settings.prefixes.label)
     yield lists.out_of_time(rows)
     yield lists.precision_recall(rows)
     yield lists.seeds_reached(hubs)

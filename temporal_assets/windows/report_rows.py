@@ -94,10 +94,13 @@ _FOLDERS: Final = (
     " coalesce(inside.prefixes, 0) AS prefixes, coalesce(inside.pages, 0) AS prefix_pages,"
     " coalesce(inside.news_pages, 0) AS prefix_news_pages"
     " FROM (SELECT * FROM prefix_trees WHERE depth = 0 AND clients >= {least}) AS roots"
-    " LEFT JOIN (SELECT site, count(*) AS prefixes, CAST(sum(pages) AS BIGINT) AS pages,"
-    " CAST(sum(news_pages) AS BIGINT) AS news_pages FROM news_prefixes GROUP BY site) AS inside"
+    " LEFT JOIN (SELECT trees.site, count(*) AS prefixes,"
+    " CAST(sum(trees.pages) AS BIGINT) AS pages, CAST(sum(trees.{wanted}) AS BIGINT) AS news_pages"
+    " FROM news_prefixes INNER JOIN prefix_trees AS trees ON trees.prefix = news_prefixes.prefix"
+    " GROUP BY trees.site) AS inside"
     " ON inside.site = roots.site ORDER BY roots.site"
 )
+"""Both sides by the trees: `news_prefixes` has only the pages that are old enough."""
 
 _TREES: Final = (
     "SELECT trees.*, prefixes.prefix IS NOT NULL AS is_prefix FROM prefix_trees AS trees"

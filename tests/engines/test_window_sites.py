@@ -24,8 +24,10 @@ from temporal_assets.quality.evaluate import Status
 from temporal_assets.quality.inspect import Inspector
 from temporal_assets.settings import load_settings
 from temporal_assets.windows import prefix_trees
+from temporal_assets.windows.evaluation_report import EVALUATION_REPORT
 from temporal_assets.windows.news_prefixes import NEWS_PREFIXES, rule_of
 from temporal_assets.windows.prefix_trees import PREFIX_TREES
+from temporal_assets.windows.report_rows import Reader
 from temporal_assets.windows.scored import scoring_of
 from temporal_assets.windows.seed_evaluation import SEED_EVALUATION
 from temporal_assets.windows.site_changes import SITE_CHANGES
@@ -160,6 +162,16 @@ def test_pages_too_young_to_be_news_do_not_split_a_folder(engine: Engine, tmp_pa
     assert [tree[name] for name in ("pages", "curve_pages", "aged_pages")] == [16, 8, 8]
     (prefix,) = here.rows("news_prefixes", 7)
     assert (prefix["prefix"], prefix["pages"], prefix["score"]) == ("a.example/news/", 8, 1.0)
+    # Yet they are under it, and not with the rest of the site.
+    (folders,) = Reader(here.job(EVALUATION_REPORT, 7, tmp_path)).folders()
+    assert folders == {
+        "site": "a.example",
+        "pages": 32,
+        "news_pages": 8,
+        "prefixes": 1,
+        "prefix_pages": 16,
+        "prefix_news_pages": 8,
+    }
     # The paper's rule takes the folder of yesterday, under which nothing will ever come up.
     here.settings = load_settings(
         tmp_path, window={"days": 8, "min_days": 1}, prefixes={"rule": "paper"}

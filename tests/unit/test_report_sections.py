@@ -156,7 +156,7 @@ def test_without_data_every_section_says_what_to_do() -> None:
         crawls.timely([]),
         found.sites([], 0),
         found.hubs([], 0),
-        prefixes.folders([]),
+        prefixes.folders([], "news"),
         prefixes.trees([], 0),
         prefixes.prefix_table([], 0),
         patterns.scales([], {}),
@@ -170,6 +170,17 @@ def test_without_data_every_section_says_what_to_do() -> None:
         trust.early([], 0),
     ]
     assert all(section.missing and not section.says for section in empty)
+
+
+def test_a_site_wholly_under_its_prefix_is_not_one_that_has_both() -> None:
+    whole = {"site": "a.example", "pages": 30, "news_pages": 20}
+    whole |= {"prefixes": 1, "prefix_pages": 30, "prefix_news_pages": 20}
+    mixed = {"site": "b.example", "pages": 30, "news_pages": 10}
+    mixed |= {"prefixes": 1, "prefix_pages": 12, "prefix_news_pages": 9}
+    section = prefixes.folders([whole, mixed], "news")
+    assert [row[1:] for row in rows_of(section)[2:]] == [(9, 3), (1, 17)]
+    assert "told by concentration" in section.about
+    assert "temporal by their curve" in prefixes.folders([whole, mixed], "temporal").about
 
 
 def test_no_log_makes_the_page_large() -> None:

@@ -22,8 +22,17 @@ MOST_FOLDERS: Final = 1_000
 """Folders drawn in all; smaller sites are left out beyond them."""
 
 
-def folders(rows: Sequence[Row]) -> Section:
-    """NP Table 1 for the site with the most news; `rows`: pages and news in and out of prefixes."""
+_TOLD_BY: Final = {
+    "news": "News is told by concentration here",
+    "temporal": "News are the pages whose interest is temporal by their curve here",
+}
+
+
+def folders(rows: Sequence[Row], label: str) -> Section:
+    """NP Table 1 for the site with the most news; `rows`: pages and news in and out of prefixes.
+
+    `label`: which one makes a page news, `prefixes.label`.
+    """
     title = "News inside and outside of news prefixes"
     known = [row for row in rows if row["news_pages"]]
     if not known or not any(row["prefixes"] for row in known):
@@ -70,7 +79,8 @@ def folders(rows: Sequence[Row]) -> Section:
                 2,
             ),
         ),
-        "News is told by concentration here; in the paper people had labelled the pages.",
+        f"{_TOLD_BY[label]}; in the paper people had labelled the pages. Pages too young to be told"
+        " count as no news.",
     )
 
 
