@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from typing import Any
 
+from temporal_assets.reports import site_changes
 from temporal_assets.reports.document import Missing, Report, Section, Table
 from temporal_assets.reports.prefix_tree import Section as Folder
 from temporal_assets.reports.report_page import page
@@ -13,6 +14,7 @@ from temporal_assets.reports.sections.wording import counted, more_or_fewer
 
 Row = dict[str, Any]
 DAY = dt.date(2026, 1, 31)
+EARLIER = dt.date(2026, 1, 30)
 NOTHING = Missing("nothing", "more")
 
 
@@ -183,6 +185,12 @@ def test_a_site_wholly_under_its_prefix_is_not_one_that_has_both() -> None:
     assert "temporal by their curve" in prefixes.folders([whole, mixed], "temporal").about
 
 
+def change(site: str, **more: Any) -> Row:
+    """A row of `site_changes`."""
+    plain = {"rank": 1, "earlier_rank": 1, "temporal_pages": 9, "change": "unlisted"}
+    return plain | {"site": site, "is_first_seen": False, "is_gone_quiet": False} | more
+
+
 def test_no_log_makes_the_page_large() -> None:
     """Long names of characters that take four times their room, far too many of everything."""
     name, many = "<" * 3_000, 5_000
@@ -210,10 +218,25 @@ def test_no_log_makes_the_page_large() -> None:
         prefixes.trees(tree, len(tree)),
         patterns.scales(rows, {}),
         patterns.ranked(rows, many),
+        found.changes(site_changes.report([change(name, is_first_seen=True)] * many, DAY, EARLIER)),
     )
     html = page(Report(DAY, "Report", (), sections))
     assert len(html.encode()) < 4_000_000  # and 1 MB for charts
     assert "500 of 5,000 hubs are shown." in html
+    assert "500 of 5,000 changes are shown." in html
+
+
+def test_many_new_sites_leave_room_for_other_changes() -> None:
+    rows = [change(f"{n:04}.example", is_first_seen=True) for n in range(3_000)]
+    rows += [change(f"in{n}.example", change="entered") for n in range(300)]
+    rows += [change("out.example", change="left")]
+    table = rows_of(found.changes(site_changes.report(rows, DAY, EARLIER)))
+    titles = [row[1] for row in table]
+    assert [titles.count(title) for title in dict.fromkeys(titles)] == [250, 249, 1]
+    assert list(dict.fromkeys(titles)) == ["First seen", "Entered the list", "Left the list"]
+    few = found.changes(site_changes.report(rows[3_000:3_002], DAY, EARLIER))
+    assert [row[0] for row in rows_of(few)] == ["in0.example", "in1.example"]
+    assert few.blocks[0].note == ""
 
 
 def test_words() -> None:

@@ -88,9 +88,10 @@ def changes(report: Report) -> Section:
         )
     rows = tuple(
         (cut(row["site"]), group.title, row["rank"], row["earlier_rank"], row["temporal_pages"])
-        for group in report.groups
-        for row in group.rows
+        for group, shown in zip(report.groups, _shown(report), strict=True)
+        for row in group.rows[:shown]
     )
+    total = sum(group.sites for group in report.groups)
     return Section(
         "changes",
         FOUND,
@@ -113,11 +114,22 @@ def changes(report: Report) -> Section:
                     Column("temporal pages", "count"),
                 ),
                 rows,
+                note=shown_of(len(rows), total, "change"),
             ),
         )
         if rows
         else (),
     )
+
+
+def _shown(report: Report) -> list[int]:
+    """How many sites of each group there is room for: a long one leaves the others theirs."""
+    left, shown = MOST_ROWS, [0] * len(report.groups)
+    by_length = sorted(range(len(shown)), key=lambda n: len(report.groups[n].rows))
+    for done, n in enumerate(by_length):
+        shown[n] = min(len(report.groups[n].rows), left // (len(shown) - done))
+        left -= shown[n]
+    return shown
 
 
 def hubs(rows: Sequence[Row], total: int) -> Section:
