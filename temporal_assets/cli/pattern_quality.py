@@ -39,7 +39,7 @@ def show_quality(
     periods: int,
     as_json: bool,
 ) -> None:
-    """Learn on the first days there are, judge on the others."""
+    """Learn on the first days there are, and judge on the others what stays known."""
     from temporal_assets.windows.pattern_quality import assess
 
     if mirror is not None and not mirror.is_file():
@@ -84,8 +84,8 @@ def _pages(mirror: Path) -> pa.Table:
 
 def _show(found: PatternQuality, has_mirror: bool) -> None:
     console.say(
-        f"Learned from {_span(found.learned)} ({console.counted(found.sites, 'site')}); judged on"
-        " days after, that it was not learned from"
+        f"Learned from {_span(found.learned)} ({console.counted(found.sites, 'site')}); what is"
+        " known later is judged on days after, divergence on the same days"
     )
     columns = ["", "leaves", "height", "divergence (bits)"]
     if has_mirror:

@@ -3,7 +3,9 @@
 Here: learning on the first days, judging on later ones and on a mirror, over all sites together.
 Not here: the measures (`core.pattern_quality`), showing them (`cli.pattern_quality`).
 
-Out of time throughout: what is judged on later days was learned without them.
+Out of time is what is known of later days (Figure 6): they taught nothing. In sample is the
+divergence of traffic (Table 4), which is of the days that were learned from; a mirror has pages of
+any day.
 """
 
 from __future__ import annotations
@@ -85,7 +87,7 @@ class MethodQuality:
     height: int = 0
     """Of the highest tree."""
     divergence: float | None = None
-    """Jensen-Shannon, in bits; mean over sites by their visits."""
+    """Jensen-Shannon, in bits, on the days learned from; mean over sites by their visits."""
     mirror: Share = field(default_factory=Share)
     layout: LayoutSimilarity | None = None
     later: list[Share] = field(default_factory=list)

@@ -185,6 +185,15 @@ def test_a_site_wholly_under_its_prefix_is_not_one_that_has_both() -> None:
     assert "temporal by their curve" in prefixes.folders([whole, mixed], "temporal").about
 
 
+def test_divergence_of_the_days_learned_from_is_in_sample() -> None:
+    method = patterns.Method(0.1, 0.9, None, None, (0.8,), (0.7,))
+    learned, later = (EARLIER, EARLIER), ((DAY, DAY),)
+    methods = dict.fromkeys(("syntax", "visit", "transit", "urls"), method)
+    quality = patterns.Quality(learned, later, 1, methods)
+    assert patterns.quality(quality).trial == "in_sample"
+    assert patterns.reliability(quality).trial == "out_of_time"
+
+
 def change(site: str, **more: Any) -> Row:
     """A row of `site_changes`."""
     plain = {"rank": 1, "earlier_rank": 1, "temporal_pages": 9, "change": "unlisted"}

@@ -225,7 +225,7 @@ def quality(found: Quality | Missing) -> Section:
         PATTERNS,
         "BB Table 4",
         "Quality of patterns",
-        "out_of_time",
+        "in_sample",
         tuple(says) or ("No site has visits to compare.",),
         (
             Table(
@@ -242,7 +242,8 @@ def quality(found: Quality | Missing) -> Section:
             ),
         ),
         f"Learned on {found.learned[0]} to {found.learned[1]}, {counted(found.sites, 'site')}."
-        " Divergence is Jensen and Shannon's, between visits of URLs and of patterns.",
+        " Divergence is Jensen and Shannon's, between visits of URLs and of patterns on the same"
+        " days; a mirror has pages of any day.",
     )
 
 
