@@ -8,7 +8,10 @@ SELECT
     histories.url,
     date_diff('day', $first, histories.birth) AS born,
     histories.views,
-    labels.is_temporal
+    labels.is_temporal,
+    labels.q,
+    labels.m,
+    labels.p
 FROM page_histories AS histories
 INNER JOIN page_labels AS labels ON labels.url = histories.url
 WHERE

@@ -6,7 +6,10 @@ SELECT
   histories.url,
   DATEDIFF(DAY, :first, histories.birth) AS born,
   histories.views,
-  labels.is_temporal
+  labels.is_temporal,
+  labels.q,
+  labels.m,
+  labels.p
 FROM {page_histories} AS histories
 INNER JOIN {page_labels} AS labels
   ON labels.url = histories.url

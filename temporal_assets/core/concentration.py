@@ -37,20 +37,23 @@ class Concentration:
 
 
 def concentration(
-    views: ArrayLike, m: int = DEFAULT_M, *, observed: ArrayLike | None = None
+    views: ArrayLike, m: int | Int64s = DEFAULT_M, *, observed: ArrayLike | None = None
 ) -> Concentration:
     """Concentration of each row of views (pages x days).
 
-    Days that `observed` (days) calls missing count neither as days nor as views.
+    `m` may be of each page. Days that `observed` (days) calls missing count neither as days nor
+    as views.
     """
-    if m < 1:
+    if np.any(np.asarray(m) < 1):
         raise ValueError(f"m must be at least 1 day, not {m}")
     table = np.asarray(views)
     days = table.shape[1]
     seen = np.ones(days, np.bool_) if observed is None else np.asarray(observed, np.bool_)
     life = lives(table, observed=seen)
     born = np.maximum(life.birth, 1) - 1
-    return of_lives(table * seen, born, life.total, np.full(len(table), m), days_before(seen))
+    return of_lives(
+        table * seen, born, life.total, np.broadcast_to(m, len(table)), days_before(seen)
+    )
 
 
 def of_lives(

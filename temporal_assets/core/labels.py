@@ -35,6 +35,16 @@ PAPERS: Final = Thresholds()
 
 
 @dataclass(frozen=True, slots=True)
+class PageThresholds:
+    """The same, page by page: calibrated ones may be those of a site or a section."""
+
+    n: float
+    q: NDArray[np.float64]
+    m: NDArray[np.int64]
+    p: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
 class Labels:
     """One row per page."""
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
@@ -42,6 +42,9 @@ COMPLETE_PAGES: Final = passing(
         ColumnSpec("born", Type.BIGINT, "Day of birth; 0 is the first of the window."),
         ColumnSpec("views", Type.INTEGERS, "By day of the window."),
         ColumnSpec("is_temporal", Type.BOOLEAN, "By curve."),
+        ColumnSpec("q", Type.DOUBLE, "Accumulated interest above which it is temporal."),
+        ColumnSpec("m", Type.BIGINT, "First days that concentration compares."),
+        ColumnSpec("p", Type.DOUBLE, "Concentration above which it is news."),
     ),
 )
 
@@ -56,6 +59,9 @@ class CompletePages:
     is_temporal: NDArray[np.bool_]
     sites: NDArray[Any]
     sections: NDArray[Any]
+    q: NDArray[np.float64]
+    m: NDArray[np.int64]
+    p: NDArray[np.float64]
 
     def __len__(self) -> int:
         """Pages."""
@@ -63,13 +69,7 @@ class CompletePages:
 
     def take(self, rows: slice) -> CompletePages:
         """Some of them."""
-        return CompletePages(
-            self.first_views[rows],
-            self.born[rows],
-            self.is_temporal[rows],
-            self.sites[rows],
-            self.sections[rows],
-        )
+        return CompletePages(*(getattr(self, one.name)[rows] for one in fields(self)))
 
 
 def complete_pages(
@@ -114,6 +114,7 @@ def _pages(table: pa.Table, observed: NDArray[np.bool_]) -> CompletePages:
         table.column("is_temporal").to_numpy(),
         np.array(table.column("site").to_pylist(), np.str_),
         np.array(to_arrow(sections_of(from_arrow(urls))).to_pylist(), np.str_),
+        *(table.column(name).to_numpy() for name in ("q", "m", "p")),
     )
 
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from temporal_assets.core.early import Score
 from temporal_assets.core.early_comparison import compare
-from temporal_assets.core.labels import Thresholds
+from temporal_assets.core.labels import PageThresholds
 from temporal_assets.engines.base import Engine
 from temporal_assets.settings import Settings
 from temporal_assets.storage.store import Store
@@ -37,12 +37,12 @@ def early_trial(
     model = learn_from(known)
     if not model.knows_views or not len(later):
         return []
-    labels = settings.labels
     return compare(
         model,
         later.first_views,
         later.is_temporal,
         later.sites,
         later.sections,
-        thresholds=Thresholds(labels.n, labels.q, labels.m, labels.p),
+        # Those that the truth was made with.
+        thresholds=PageThresholds(settings.labels.n, later.q, later.m, later.p),
     )

@@ -9,14 +9,17 @@ import numpy as np
 import pytest
 
 from temporal_assets import contracts
-from temporal_assets.core.early import COPIES, learn
+from temporal_assets.core.early import AGES, COPIES, learn
+from temporal_assets.core.early_comparison import ANSWERS
 from temporal_assets.core.page_section import section_of
 from temporal_assets.engines.base import Engine
 from temporal_assets.quality.evaluate import Status
 from temporal_assets.quality.inspect import Inspector
+from temporal_assets.settings import Settings
 from temporal_assets.windows import early_labels
 from temporal_assets.windows.asset import job_of
 from temporal_assets.windows.early_labels import EARLY_LABELS
+from temporal_assets.windows.early_trial import early_trial
 from tests.histories import Histories
 
 DAYS = 60
@@ -98,6 +101,19 @@ def test_probabilities_say_what_pages_are(here: Histories) -> None:
     guides = [r["probability"] for url, r in rows(here).items() if url.startswith(GUIDE)]
     assert np.mean(news) > 0.9
     assert np.mean(guides) < 0.1
+
+
+def test_the_trial_judges_by_the_thresholds_that_labels_were_made_with(
+    here: Histories, tmp_path: Path
+) -> None:
+    def right(settings: Settings) -> dict[tuple[int, str], float]:
+        scores = early_trial(here.store, here.engine, settings, here.day, tmp_path)
+        return {(one.age, one.answer): one.accuracy for one in scores}
+
+    wanted = right(here.settings)
+    assert set(wanted) == {(age, answer) for age in AGES for answer in ANSWERS}
+    labels = here.settings.labels.model_copy(update={"q": 0.01, "m": 1, "p": 0.01})
+    assert right(here.settings.model_copy(update={"labels": labels})) == wanted
 
 
 def test_everything_promised_holds(here: Histories) -> None:

@@ -41,6 +41,18 @@ def test_concentration_without_a_missing_day() -> None:
     assert concentration(views, 3, observed=observed).value[0] == pytest.approx((6 / 9) / (2 / 9))
 
 
+def test_concentration_over_days_of_each_page() -> None:
+    views = np.array([[6, 3, 1, 0, 0, 0]] * 3)
+    days = np.array([1, 2, 3])
+    found = concentration(views, days)
+    for page, m in enumerate(days.tolist()):
+        alone = concentration(views[page : page + 1], m)
+        assert (found.value[page], found.first_share[page]) == (
+            alone.value[0],
+            alone.first_share[0],
+        )
+
+
 def test_concentration_needs_a_day() -> None:
     with pytest.raises(ValueError, match="at least 1 day"):
         concentration([[1, 2]], 0)
