@@ -96,6 +96,7 @@ class Labelled:
         news: set[str],
         young: Mapping[str, float | None] = {},
         births: Mapping[str, int] = {},
+        thresholds: Mapping[str, Row] = {},
     ) -> None:
         """What is known of the window that ends with day `last`.
 
@@ -129,6 +130,7 @@ class Labelled:
                     "has_concentration": True,
                 }
                 | {"n": 3.0, "q": 0.7, "m": 3, "p": 1.91}
+                | thresholds.get(url, {})
             )
         self.publish("page_histories", self.day(last), histories)
         self.publish("page_labels", self.day(last), labels)

@@ -6,7 +6,8 @@ Here: the days of each trial and the pages on both sides. Not here: lists and me
 In sample, as in the papers, both sides are the labels of one window. Out of time a list is made
 from the labels of an earlier window, as they were published then, and judged by the pages that
 were born after it: temporal if more than q of the views they really got came in their first n days,
-news if their real concentration over m days is above p.
+news if their real concentration over m days is above p. Thresholds are those of their labels, which
+may be calibrated.
 
 Pages that are judged are in memory. Where there are more than `evaluation.most_pages`, both sides
 are those of sites that are drawn: lists are of sites, and so is the bootstrap
@@ -74,6 +75,9 @@ _BORN_PAGES: Final = passing(
         _URL,
         _TOTAL,
         ColumnSpec("views", Type.INTEGERS, "Views of each day of the window."),
+        ColumnSpec("q", Type.DOUBLE, "Share of views above which it is temporal."),
+        ColumnSpec("m", Type.BIGINT, "First days that concentration compares."),
+        ColumnSpec("p", Type.DOUBLE, "Concentration above which it is news."),
     ),
 )
 
@@ -132,11 +136,10 @@ def trials(job: Job) -> list[Trial]:
 
 def born_after(job: Job, sample: Sample, day: dt.date, horizon: int) -> pa.Table:
     """Pages born in the days of the horizon after `day`, and what they really were."""
-    labels = job.settings.labels
     rows = _read(
         job.engine.query(
             "born_pages",
-            {"page_histories": job.files("page_histories")},
+            {name: job.files(name) for name in ("page_histories", "page_labels")},
             {
                 "born_from": day + dt.timedelta(days=1),
                 "born_until": day + dt.timedelta(days=horizon),
@@ -149,14 +152,14 @@ def born_after(job: Job, sample: Sample, day: dt.date, horizon: int) -> pa.Table
     days = job.settings.window.days
     views = pc.list_flatten(rows["views"]).to_numpy().reshape(len(rows), days)
     observed = observed_days(job)
-    early = concentration(views, ceil(labels.n), observed=observed)
-    news = concentration(views, labels.m, observed=observed)
+    early = concentration(views, ceil(job.settings.labels.n), observed=observed)
+    news = concentration(views, rows["m"].to_numpy(), observed=observed)
     return pa.table(
         {
             "url": rows["url"],
             "total": rows["total"],
-            "is_temporal": early.first_share > labels.q,
-            "is_news": (news.value > labels.p) & news.is_defined,
+            "is_temporal": early.first_share > rows["q"].to_numpy(),
+            "is_news": (news.value > rows["p"].to_numpy()) & news.is_defined,
         }
     )
 

@@ -221,6 +221,26 @@ def test_lists_of_a_window_before_know_its_days(engine: Engine, tmp_path: Path) 
     assert trial.known["has_news"].to_pylist() == [True, False, False, True]
 
 
+def test_born_pages_are_judged_by_the_thresholds_of_their_labels(
+    engine: Engine, tmp_path: Path
+) -> None:
+    """Nine of twelve views in three of six days: a share of 0.75, a concentration of 1.5."""
+    here = Labelled(engine, tmp_path, days=10, evaluation={"horizons": [2], "settle_days": 4})
+    old = {f"{A}/old": [9] * 12}
+    born = {f"{A}/new/{n}": [0] * 6 + [3, 3, 3, 1, 1, 1] for n in range(2)}
+    here.write_days(old | born)
+    here.write_labels(5, old, set(), set())
+    strict, loose = {"q": 0.8, "p": 1.6}, {"q": 0.7, "p": 1.4}
+    thresholds = dict(zip(born, (strict, loose), strict=True))
+    births = dict.fromkeys(born, 6)
+    here.write_labels(11, old | born, set(), set(), births=births, thresholds=thresholds)
+    _, trial = trials(here.job(SEED_EVALUATION, 11, tmp_path))
+    assert trial.judged.select(["is_temporal", "is_news"]).to_pylist() == [
+        {"is_temporal": False, "is_news": False},
+        {"is_temporal": True, "is_news": True},
+    ]
+
+
 def test_domains_put_hosts_together(engine: Engine, tmp_path: Path) -> None:
     here = Labelled(engine, tmp_path, sites={"by": "domain", "min_pages": 1})
     pages = {f"https://{host}.a.co.uk/": [5] * 8 for host in ("news", "www")}
