@@ -193,7 +193,7 @@ def _patterns(
 
 def _facts(job: Job, reader: Reader) -> Iterator[tuple[str, str]]:
     """What the data is: of the window as it was read."""
-    settings, labels = job.settings, job.settings.labels
+    settings, labels, cuts = job.settings, job.settings.labels, reader.cuts()
     (totals,) = reader.rows(_TOTALS, "page_totals")
     reliable = job.sources.tables["page_histories"].rows
     yield "Window", f"{job.first} to {job.day} ({settings.window.days} days)"
@@ -206,8 +206,8 @@ def _facts(job: Job, reader: Reader) -> Iterator[tuple[str, str]]:
     yield "Views", f"{totals['views']:,}"
     logged = job.sources.tables["page_traffic"].extra.get("has_referrers", True)
     yield "Referrers", "logged" if logged else "not logged: nothing is known of links"
-    yield "Temporal", f"Φ({labels.n:g}) > {labels.q:g} ({settings.curves.method} curves)"
-    yield "News", f"concentration over {labels.m} days > {labels.p:g}"
+    yield "Temporal", f"Φ({labels.n:g}) > {cuts['q']} ({settings.curves.method} curves)"
+    yield "News", f"concentration over {cuts['m']} days > {cuts['p']}"
     yield "Thresholds", labels.thresholds
     share = sample_of(job).share
     yield "Lists judged by", "all sites" if share == 1 else f"a sample of {share:.1%} of the sites"

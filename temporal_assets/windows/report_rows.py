@@ -42,13 +42,14 @@ _READ_MORE: Final = "read more days"
 
 _EXAMPLES: Final = (
     "SELECT lives.day, lives.url, lives.views, is_converged, amplitude, base, b, mu, sigma, method,"
-    " phi_n FROM interest_curves AS curves"
+    " curves.phi_n FROM interest_curves AS curves"
     " INNER JOIN page_histories AS lives ON lives.url = curves.url"
+    " INNER JOIN page_labels AS labels ON labels.url = curves.url"
     " INNER JOIN page_traffic AS traffic ON traffic.url = curves.url"
     " WHERE is_converged AND traffic.clients >= {least}"
     " QUALIFY 1 = row_number() OVER ("
-    "PARTITION BY phi_n > {q}, phi_n > {q} / 2 ORDER BY total DESC, lives.url)"
-    " ORDER BY phi_n DESC"
+    "PARTITION BY labels.is_temporal, curves.phi_n > q / 2 ORDER BY total DESC, lives.url)"
+    " ORDER BY curves.phi_n DESC"
 )
 """The page with the most views among the temporal, those half-way there, and the others."""
 
@@ -88,6 +89,11 @@ _THRESHOLDS: Final = (
     " ORDER BY pages DESC, thresholds, n, q, m, p"
 )
 """Thresholds of single sites and sections are left out, because their names are."""
+
+_CUTS: Final = (
+    "SELECT min(q) AS least_q, max(q) AS most_q, min(m) AS least_m, max(m) AS most_m,"
+    " min(p) AS least_p, max(p) AS most_p FROM page_labels"
+)
 
 _FOLDERS: Final = (
     "SELECT roots.site, roots.pages, roots.{wanted} AS news_pages,"
@@ -159,8 +165,8 @@ class Reader:
 
     def examples(self) -> list[tuple[str, PageChart]]:
         """Pages with their curves, the most temporal first."""
-        query = _EXAMPLES.replace("{q}", str(self._job.settings.labels.q))
-        found = self.rows(query, "interest_curves", "page_histories", "page_traffic")
+        tables = ("interest_curves", "page_histories", "page_labels", "page_traffic")
+        found = self.rows(_EXAMPLES, *tables)
         return [(row["url"], self._chart(row)) for row in found]
 
     def typical(self) -> dict[bool, tuple[str, PageChart]]:
@@ -201,6 +207,15 @@ class Reader:
     def labels(self) -> tuple[list[Row], list[Row]]:
         """Pages by both labels, and thresholds they were made with."""
         return self.rows(_PAIRS, "page_labels"), self.rows(_THRESHOLDS, "page_labels")
+
+    def cuts(self) -> dict[str, str]:
+        """q, m and p that labels were made with; from the least to the most where they differ."""
+        (found,) = self.rows(_CUTS, "page_labels")
+        own = self._job.settings.labels.model_dump()
+        return {
+            name: _range(found[f"least_{name}"], found[f"most_{name}"], own[name])
+            for name in ("q", "m", "p")
+        }
 
     # Calibration --------------------------------------------------------------------------------
 
@@ -316,6 +331,12 @@ def _curve(rows: list[Row]) -> list[float]:
     found = np.interp(steps, places, [summed[place] / rows[-1]["summed"] for place in places])
     shares: list[float] = found.tolist()
     return shares
+
+
+def _range(least: float | None, most: float | None, of_none: float) -> str:
+    if least is None or most is None:
+        return f"{of_none:g}"
+    return f"{least:g}" if least == most else f"{least:g} to {most:g}"
 
 
 def _known(mean: float) -> float | None:

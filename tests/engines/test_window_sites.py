@@ -241,6 +241,21 @@ def test_born_pages_are_judged_by_the_thresholds_of_their_labels(
     ]
 
 
+def test_the_report_names_the_thresholds_in_use(engine: Engine, tmp_path: Path) -> None:
+    here = Labelled(engine, tmp_path)
+    here.write_days(PAGES)
+    here.write_labels(7, {}, set(), set())
+    reader = Reader(here.job(EVALUATION_REPORT, 7, tmp_path))
+    assert reader.cuts() == {"q": "0.7", "m": "3", "p": "1.91"}
+    used = {url: {"q": 0.55, "m": 2, "p": 1.5} for url in PAGES}
+    here.write_labels(7, PAGES, set(NEWS), set(NEWS), thresholds=used)
+    reader = Reader(here.job(EVALUATION_REPORT, 7, tmp_path))
+    assert reader.cuts() == {"q": "0.55", "m": "2", "p": "1.5"}
+    here.write_labels(7, PAGES, set(NEWS), set(NEWS), thresholds=dict.fromkeys(CARE, used[f"{A}/"]))
+    reader = Reader(here.job(EVALUATION_REPORT, 7, tmp_path))
+    assert reader.cuts() == {"q": "0.55 to 0.7", "m": "2 to 3", "p": "1.5 to 1.91"}
+
+
 def test_domains_put_hosts_together(engine: Engine, tmp_path: Path) -> None:
     here = Labelled(engine, tmp_path, sites={"by": "domain", "min_pages": 1})
     pages = {f"https://{host}.a.co.uk/": [5] * 8 for host in ("news", "www")}

@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -29,9 +30,15 @@ from temporal_assets.settings import load_settings
 from temporal_assets.storage.inventory import Inventory
 from temporal_assets.storage.landing import refresh
 from temporal_assets.storage.store import Store
-from temporal_assets.windows.asset import build, is_fresh
+from temporal_assets.windows.asset import build, is_fresh, job_of
 from temporal_assets.windows.crawl_simulation import CRAWL_SIMULATION
-from temporal_assets.windows.evaluation_report import EVALUATION_REPORT, FOLDER, HTML, read_report
+from temporal_assets.windows.evaluation_report import (
+    EVALUATION_REPORT,
+    FOLDER,
+    HTML,
+    compose,
+    read_report,
+)
 from temporal_assets.windows.registry import WINDOW_ASSETS, accept
 from temporal_assets.windows.timely_simulation import TIMELY_SIMULATION
 from tests import logs
@@ -179,6 +186,15 @@ def test_page_and_json_are_those_of_the_table(made: Made) -> None:
     assert data["Window"] == f"{FIRST} to {LAST} ({DAYS} days)"
     assert data["Days missing"] == "none"
     assert data["Sites"] == "2"
+
+
+def test_thresholds_are_those_that_labels_were_made_with(made: Made, tmp_path: Path) -> None:
+    job = job_of(made.store, made.engine, made.settings, EVALUATION_REPORT, LAST, tmp_path)
+    labels = made.settings.labels.model_copy(update={"q": 0.5, "m": 2, "p": 1.5})
+    other = replace(job, settings=made.settings.model_copy(update={"labels": labels}))
+    data = dict(compose(other).facts)
+    assert data["Temporal"].startswith("Φ(3) > 0.7 (")
+    assert data["News"] == "concentration over 3 days > 1.91"
 
 
 def test_what_few_know_is_not_in_it(made: Made) -> None:
