@@ -205,7 +205,7 @@ def test_lines_that_mean_nothing_are_shown_with_their_number(demo: Judged, tmp_p
     file.write_text("who knows\n")
     assert "names neither a host nor a URL" in demo.evaluate(file).stderr
     missing = demo.evaluate(tmp_path / "none.txt")
-    assert (missing.exit_code, "none.txt" in missing.stderr) == (1, True)
+    assert (missing.exit_code, "none.txt" in missing.stderr) == (2, True)
 
 
 def test_without_a_list_ours_are_compared_with_each_other(demo: Judged) -> None:
