@@ -61,18 +61,23 @@ def in_bytes(sizes: NDArray[np.integer[Any]], most: int) -> Iterator[tuple[int, 
 
 def handed_on(rows: pa.Table, path: Path) -> list[str]:
     """Write rows that an engine is to read; the files as it takes them."""
-    spill(rows.to_batches(), rows.schema, path, _READ_ROWS)
+    # Not as LZ4: Spark fails where it looks for a value among those of a dictionary.
+    spill(rows.to_batches(), rows.schema, path, _READ_ROWS, "snappy")
     return [str(path)]
 
 
 def spill(
-    batches: Iterable[pa.RecordBatch], schema: pa.Schema, path: Path, group_rows: int
+    batches: Iterable[pa.RecordBatch],
+    schema: pa.Schema,
+    path: Path,
+    group_rows: int,
+    compression: str = "lz4",
 ) -> None:
     """Write batches to a Parquet file in groups of `group_rows`, however the rows came."""
     with pq.ParquetWriter(
         path,
         schema,
-        compression="lz4",
+        compression=compression,
         dictionary_pagesize_limit=_DICTIONARY_BYTES,
         write_statistics=False,
     ) as writer:

@@ -13,6 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -23,6 +24,7 @@ from temporal_assets import contracts
 from temporal_assets.contracts import Table
 from temporal_assets.daily_tables.requests_by_statements import BEHAVIOURAL_BOTS, REPEATED_SEGMENTS
 from temporal_assets.engines.base import Engine
+from temporal_assets.engines.batches import handed_on
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.settings import load_settings
 from tests.tables import write_table
@@ -243,6 +245,14 @@ def test_rows_gives_the_first_rows_of_a_query(engine: Engine, out: Path) -> None
     pq.write_table(pa.table({"n": [3, 1, 2]}), path)
     found = engine.rows("SELECT n, n * 2 AS twice FROM t ORDER BY n", {"t": [str(path)]}, limit=2)
     assert found == [{"n": 1, "twice": 2}, {"n": 2, "twice": 4}]
+
+
+def test_rows_that_are_handed_on_can_be_looked_for(engine: Engine, out: Path) -> None:
+    """Spark looks for a value among those of a dictionary first, which it could not unpack."""
+    rows = pa.table({"n": np.arange(9_000) % 3_000})
+    handed = {"t": handed_on(rows, out / "handed.parquet")}
+    query = "SELECT count(*) AS found FROM t WHERE n >= 2000 AND n < 2010"
+    assert engine.rows(query, handed) == [{"found": 30}]
 
 
 def test_nothing_leaks_from_one_call_to_the_next(engine: Engine, out: Path) -> None:

@@ -225,9 +225,6 @@ def test_metadata_and_samples_of_days(
     assert metadata.views_plot(installation, corpus.day)
     for asset in daily.DERIVED:
         assert sample(installation, asset, corpus.day)
-    bots = tmp_path / "bots.parquet"
-    pq.write_table(pa.table({"reason": ["b", "a", "b"], "pages": [1, 2, 3]}), bots)
-    assert [loss.lines for loss in daily._losses_of_day(both, [str(bots)], 0)] == [2, 4]
     assert sites_opened(both, corpus.store.files("transits", corpus.day))
     edges = tmp_path / "edges.parquet"
     urls = ["https://a.example/", "https://a.example/b", ""]
