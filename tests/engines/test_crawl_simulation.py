@@ -155,7 +155,7 @@ def test_clicks_that_cannot_be_read_are_named(site: Site, tmp_path: Path) -> Non
     assert run.invoke(app, ["mirror", "--transits", "--state", str(state)]).exit_code == 0
     ask = ["simulate", "--clicks", str(clicks), "--state", str(state)]
     shown = run.invoke(app, ask)
-    assert (shown.exit_code, "clicks.csv: No such file" in shown.stderr) == (2, True)
+    assert (shown.exit_code, "there is no " in shown.stderr) == (2, True)
     clicks.write_text(f"url,clicks\n{HOME}{'x' * 200_000},4\n")
     shown = run.invoke(app, ask)
     assert (shown.exit_code, "clicks.csv: line 2: " in shown.stderr) == (1, True)

@@ -201,17 +201,21 @@ def test_a_log_of_a_day_is_one_segment(corpus: Corpus) -> None:
 def test_requests_read_their_records_once(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
     """For the order, for what robots do over a day and for the file; the database scans none."""
     assert (corpus.daily["requests"].rows, corpus.daily["requests"].files) == (0, 0)
-    read: list[int] = []
+    read: list[tuple[int, tuple[str, ...]]] = []
 
     def noting(rows: pq.ParquetFile, groups: list[int], columns: list[str], **rest: Any) -> Any:
         table = plain(rows, groups, columns, **rest)
-        read.append(len(table))
+        read.append((len(table), tuple(columns)))
         return table
 
     plain = pq.ParquetFile.read_row_groups
     monkeypatch.setattr(pq.ParquetFile, "read_row_groups", noting)
     build_requests(corpus.store, corpus.engine, corpus.settings, FIRST, corpus.inventory)
-    assert sum(read) == REQUESTS
+    # Side by side; of its file, it is known which day they are of.
+    assert sorted(read) == [
+        (REQUESTS, ("ts", "client")),
+        (REQUESTS, ("url", "referrer", "site", "source")),
+    ]
 
 
 def test_views_are_made_of_one_scan(corpus: Corpus) -> None:
