@@ -198,9 +198,8 @@ def test_a_log_of_a_day_is_one_segment(corpus: Corpus) -> None:
         assert len(corpus.inventory.segments(log, FIRST + n * ONE)) == 1
 
 
-def test_requests_read_their_records_once(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
-    """For the order, for what robots do over a day and for the file; the database scans none."""
-    assert (corpus.daily["requests"].rows, corpus.daily["requests"].files) == (0, 0)
+def _noted_reads(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, tuple[str, ...]]]:
+    """Rows and columns of what PyArrow reads from now on."""
     read: list[tuple[int, tuple[str, ...]]] = []
 
     def noting(rows: pq.ParquetFile, groups: list[int], columns: list[str], **rest: Any) -> Any:
@@ -210,6 +209,13 @@ def test_requests_read_their_records_once(corpus: Corpus, monkeypatch: pytest.Mo
 
     plain = pq.ParquetFile.read_row_groups
     monkeypatch.setattr(pq.ParquetFile, "read_row_groups", noting)
+    return read
+
+
+def test_requests_read_their_records_once(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For the order, for what robots do over a day and for the file; the database scans none."""
+    assert (corpus.daily["requests"].rows, corpus.daily["requests"].files) == (0, 0)
+    read = _noted_reads(monkeypatch)
     build_requests(corpus.store, corpus.engine, corpus.settings, FIRST, corpus.inventory)
     # Side by side; of its file, it is known which day they are of.
     assert sorted(read) == [
@@ -224,15 +230,7 @@ def test_views_are_made_of_one_scan(corpus: Corpus) -> None:
 
 def test_transits_read_three_columns_once(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
     """The database writes, and scans no file."""
-    read: list[tuple[int, tuple[str, ...]]] = []
-
-    def noting(rows: pq.ParquetFile, groups: list[int], columns: list[str], **rest: Any) -> Any:
-        table = plain(rows, groups, columns, **rest)
-        read.append((len(table), tuple(columns)))
-        return table
-
-    plain = pq.ParquetFile.read_row_groups
-    monkeypatch.setattr(pq.ParquetFile, "read_row_groups", noting)
+    read = _noted_reads(monkeypatch)
     work = corpus.engine.during(lambda: _make(corpus, "transits", FIRST))
     # Clients in a thread of their own: either may be read first.
     assert sorted(read) == [(REQUESTS, ("client",)), (REQUESTS, ("url", "referrer"))]

@@ -19,10 +19,10 @@ from temporal_assets.core.daily_cleaning import RobotLimits
 from temporal_assets.daily_tables import requests_by_numbers as by_numbers
 from temporal_assets.daily_tables.requests import DayRequests, sort_out
 from temporal_assets.daily_tables.requests_by_statements import requests_by_statements
-from temporal_assets.engines.base import Engine
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.settings import load_settings
 from temporal_assets.storage.segments import SCHEMA
+from tests.no_query import NoQuery
 
 DAY = dt.date(2026, 3, 29)
 START = dt.datetime(2026, 3, 29, 1, 59)
@@ -48,18 +48,6 @@ limits = st.builds(RobotLimits, st.integers(1, 9), st.integers(0, 6))
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> DuckDBEngine:
     return DuckDBEngine(load_settings(tmp_path_factory.mktemp("state")))
-
-
-class _NoQuery:
-    """An engine that may write, and is not to be asked."""
-
-    spread = None
-
-    def __init__(self, engine: Engine) -> None:
-        self.write = engine.write
-
-    def query(self, *_: Any) -> list[Path]:
-        raise AssertionError("records that fit are not the database's")
 
 
 def _write(folder: Path, logs: Sequence[Sequence[Row]], group: int) -> list[str]:
@@ -90,7 +78,7 @@ def _both(
     engine: DuckDBEngine, segments: Sequence[str], limits: RobotLimits, folder: Path
 ) -> tuple[Any, Any]:
     """What is made by number, and by statements."""
-    ways = {"numbers": sort_out(_NoQuery(engine), DAY, [segments], limits, folder)}  # type: ignore[arg-type]
+    ways = {"numbers": sort_out(NoQuery(engine), DAY, [segments], limits, folder)}  # type: ignore[arg-type]
     scratch = folder / "scratch"
     scratch.mkdir()
     ways["statements"] = requests_by_statements(engine, [segments], limits, scratch)

@@ -6,7 +6,6 @@ import datetime as dt
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,10 +19,10 @@ from temporal_assets.core.page_order import text_numbers
 from temporal_assets.core.texts import texts
 from temporal_assets.daily_tables import transits as daily_transits
 from temporal_assets.daily_tables.transits import DayTransits, make_transits
-from temporal_assets.engines.base import Engine
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.logs.urls import site_of
 from temporal_assets.settings import load_settings
+from tests.no_query import NoQuery
 
 DAY = dt.date(2026, 3, 29)
 Row = tuple[str, str | None, int]
@@ -49,18 +48,6 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> DuckDBEngine:
     return DuckDBEngine(load_settings(tmp_path_factory.mktemp("state")))
 
 
-class _NoQuery:
-    """An engine that may write, and is not to be asked."""
-
-    spread = None
-
-    def __init__(self, engine: Engine) -> None:
-        self.write = engine.write
-
-    def query(self, *_: Any) -> list[Path]:
-        raise AssertionError("rows that fit are not the database's")
-
-
 def _write(folder: Path, files: Sequence[Sequence[Row]], group: int) -> list[str]:
     paths = []
     for number, part in enumerate(files):
@@ -81,7 +68,7 @@ def _both(engine: DuckDBEngine, requests: list[str], folder: Path) -> tuple[byte
     made, asked = folder / "made", folder / "asked"
     made.mkdir()
     asked.mkdir()
-    found = make_transits(_NoQuery(engine), requests, DAY, made)  # type: ignore[arg-type]
+    found = make_transits(NoQuery(engine), requests, DAY, made)  # type: ignore[arg-type]
     _check_places(requests, found)
     (one,) = found.rows
     (other,) = engine.query("transits", {"requests": requests}, {}, contracts.TRANSITS, asked)
@@ -158,7 +145,7 @@ def test_days_that_do_not_fit_and_empty_ones_are_the_database_s(
         _check_places(requests, found)
     assert pq.read_metadata(made).num_rows == len(set(some))
     with pytest.raises(AssertionError, match="database's"):
-        make_transits(_NoQuery(engine), _write(tmp_path, [some], 9), DAY, tmp_path)  # type: ignore[arg-type]
+        make_transits(NoQuery(engine), _write(tmp_path, [some], 9), DAY, tmp_path)  # type: ignore[arg-type]
 
 
 @pytest.mark.slow
@@ -175,7 +162,7 @@ def test_a_page_that_many_came_to_from_long_urls(engine: DuckDBEngine, tmp_path:
     pq.write_table(requests, tmp_path / "requests.parquet")
     made = tmp_path / "made"
     made.mkdir()
-    found = make_transits(_NoQuery(engine), [str(tmp_path / "requests.parquet")], DAY, made)  # type: ignore[arg-type]
+    found = make_transits(NoQuery(engine), [str(tmp_path / "requests.parquet")], DAY, made)  # type: ignore[arg-type]
     (file,) = found.rows
     assert pq.read_metadata(file).num_rows == clients * sources
     places = pq.read_table(found.beside[0])
