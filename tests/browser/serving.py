@@ -16,7 +16,7 @@ from urllib.request import urlopen
 from temporal_assets.settings import Settings
 
 PATIENCE = 300
-"""Seconds for a server to come up and for a run to end: build machines are busy."""
+"""Seconds for a server to come up or down and for a run to end: build machines are busy."""
 
 
 @contextmanager
@@ -38,7 +38,9 @@ def served(settings: Settings, *options: str) -> Iterator[str]:
         yield address
     finally:
         server.terminate()
-        server.wait(timeout=60)
+        # `dagster dev` itself waits a minute each for its web server, which waits for answers that
+        # an open page still asks for, and for its daemon, before it kills them.
+        server.wait(timeout=PATIENCE)
 
 
 def free_port() -> int:
