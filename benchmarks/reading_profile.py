@@ -26,7 +26,7 @@ from blake3 import blake3
 from isal import igzip
 
 from temporal_assets.logs import detect, formats, streams
-from temporal_assets.logs.agents import BotAgents
+from temporal_assets.logs.agents import is_bot
 from temporal_assets.logs.cleaning import Cleaner
 from temporal_assets.logs.memo import Memo
 from temporal_assets.logs.pseudonyms import KeyRing
@@ -64,7 +64,7 @@ def _read(
 ) -> tuple[dict[str, float], int]:
     """(seconds of each step, lines), the fastest of some times after one that does not count."""
     keys = KeyRing(folder / "keys", settings.privacy.rotation_days)
-    cleaner = Cleaner(source, settings, keys, Memo(BotAgents().is_bot), dt.datetime.now(dt.UTC))
+    cleaner = Cleaner(source, settings, keys, Memo(is_bot), dt.datetime.now(dt.UTC))
     best = dict.fromkeys(_STEPS, float("inf"))
     lines = 0
     for repeat in range(_REPEATS + 1):

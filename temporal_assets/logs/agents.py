@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cache
+from threading import Lock
 from typing import Final
 
 from crawleruseragents import CRAWLER_USER_AGENTS_DATA
@@ -39,6 +40,8 @@ more than `Mozilla/5.0`."""
 
 _NO_AGENT: Final = (b"", b"-")
 
+_alone: Final = Lock()
+
 _PATTERN_PART: Final = re.compile(r"(?:\\.|\[[^\]]*\]|[^\\(])[*+?]?|\(.*", re.DOTALL)
 """One step of a pattern: a character or class with its quantifier, or all from a group on."""
 
@@ -46,29 +49,32 @@ _INERT: Final = re.compile(r"\\.|\[[^\]]*\]|\([^()]*\)", re.DOTALL)
 """What can hide `|` and `{` that do not act on the whole pattern."""
 
 
-class BotAgents:
-    """Tells programs from browsers by their user agent. Threads may share one."""
+def is_bot(agent: bytes) -> bool:
+    """Whether this agent is a program's.
 
-    def __init__(self) -> None:
-        self._robots = _robots()
+    No agent (`-` or empty) is a program's: every browser sends one. Formats that do not log
+    agents at all are another matter; there nothing can be asked.
+    """
+    if agent in _NO_AGENT:
+        return True
+    if b" " not in agent:  # IIS writes `+` for blanks, CloudFront `%20`
+        agent = agent.replace(b"+", b" ").replace(b"%20", b" ")
+    lower = agent.lower()
+    return bool(_LIBRARIES.match(lower) or _WORDS.search(lower) or _robots().search(agent))
 
-    def is_bot(self, agent: bytes) -> bool:
-        """Whether this agent is a program's.
 
-        No agent (`-` or empty) is a program's: every browser sends one. Formats that do not
-        log agents at all are another matter; there nothing can be asked.
-        """
-        if agent in _NO_AGENT:
-            return True
-        if b" " not in agent:  # IIS writes `+` for blanks, CloudFront `%20`
-            agent = agent.replace(b"+", b" ").replace(b"%20", b" ")
-        lower = agent.lower()
-        return bool(_LIBRARIES.match(lower) or _WORDS.search(lower) or self._robots.search(agent))
+def _robots() -> re.Pattern[bytes]:
+    """All patterns of the package, made where the first agent is asked about.
+
+    It takes as long as a hundred thousand lines, and of several threads one does it.
+    """
+    with _alone:
+        return _compiled()
 
 
 @cache
-def _robots() -> re.Pattern[bytes]:
-    """All patterns of the package. A process that waits for logs reads many, one after another."""
+def _compiled() -> re.Pattern[bytes]:
+    """Once in a process: one that waits for logs reads many, one after another."""
     patterns = [entry["pattern"] for entry in CRAWLER_USER_AGENTS_DATA]
     return re.compile(combined(patterns).encode())
 

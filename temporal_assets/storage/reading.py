@@ -11,14 +11,14 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import asdict, dataclass, replace
-from functools import cache, partial
+from functools import partial
 from os import cpu_count
 from pathlib import Path
 from typing import Any, Final, TypeVar
 from uuid import uuid4
 
 from temporal_assets.logs import detect, formats, parquet, streams
-from temporal_assets.logs.agents import BotAgents
+from temporal_assets.logs.agents import is_bot
 from temporal_assets.logs.cleaning import Cleaned, Cleaner
 from temporal_assets.logs.columns import ColumnsError
 from temporal_assets.logs.formats import Format, Syntax
@@ -157,7 +157,7 @@ class LogReader:
         """Whether no other thread uses it, and it may say how far it is."""
         self.keys = KeyRing(settings.state / "secrets", settings.privacy.rotation_days)
         self.workers = settings.reading.workers or cpu_count() or 1
-        self._is_bot = Memo(_agents().is_bot)
+        self._is_bot = Memo(is_bot)
         self._cleaners: dict[str, Cleaner] = {}
 
     def read(self, item: Pending, pool: Executor | None = None) -> Draft | None:
@@ -480,12 +480,6 @@ def _explain_nothing(
         f"none of {content.lines:,} lines can be read as `{fmt.name}`{hint} "
         f"({reason}{example}). {advice}"
     )
-
-
-@cache
-def _agents() -> BotAgents:
-    """Compiled once in a process: it takes longer than a small file."""
-    return BotAgents()
 
 
 def ordered(

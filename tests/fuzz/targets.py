@@ -29,7 +29,7 @@ from temporal_assets.crawl.mirror import MirrorBuilder
 from temporal_assets.crawl.warc import read_warc
 from temporal_assets.crawl.wat import read_wat
 from temporal_assets.logs import detect
-from temporal_assets.logs.agents import BotAgents
+from temporal_assets.logs.agents import is_bot
 from temporal_assets.logs.annotations import read_annotations
 from temporal_assets.logs.cleaning import Cleaner
 from temporal_assets.logs.columns import ColumnsError
@@ -80,9 +80,7 @@ def _cleaner(name: str) -> Cleaner:
     settings = Settings(state=_folder() / "state")
     source = LogSource(path="x", host="example.com", timezone="Europe/Berlin")
     keys = KeyRing(_folder() / "secrets", 30)
-    return Cleaner(
-        source, settings, keys, BotAgents().is_bot, dt.datetime(2026, 6, 1, tzinfo=dt.UTC)
-    )
+    return Cleaner(source, settings, keys, is_bot, dt.datetime(2026, 6, 1, tzinfo=dt.UTC))
 
 
 # Logs --------------------------------------------------------------------------------------------

@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 from crawleruseragents import CRAWLER_USER_AGENTS_DATA
 
-from temporal_assets.logs.agents import BotAgents, combined
-
-BOTS = BotAgents()
+from temporal_assets.logs.agents import combined, is_bot
 
 _COMBINED = re.compile(
     rb'^\S+ .*?\] "(?:[^"\\]|\\.)*" [0-9]+ \S+ "(?:[^"\\]|\\.)*" "((?:[^"\\]|\\.)*)"'
@@ -53,7 +51,7 @@ def _agents(file: Path) -> Counter[bytes]:
     ],
 )
 def test_programs(agent: bytes) -> None:
-    assert BOTS.is_bot(agent)
+    assert is_bot(agent)
 
 
 @pytest.mark.parametrize(
@@ -77,13 +75,13 @@ def test_programs(agent: bytes) -> None:
     ],
 )
 def test_browsers(agent: bytes) -> None:
-    assert not BOTS.is_bot(agent)
+    assert not is_bot(agent)
 
 
 def test_every_robot_the_package_knows() -> None:
     known = [name.encode() for entry in CRAWLER_USER_AGENTS_DATA for name in entry["instances"]]
     assert len(known) > 1000
-    assert [agent for agent in known if not BOTS.is_bot(agent)] == []
+    assert [agent for agent in known if not is_bot(agent)] == []
 
 
 def test_the_combined_pattern_finds_what_the_patterns_find_one_by_one() -> None:
@@ -102,14 +100,14 @@ def test_a_real_log_of_2015(shared_data: Path) -> None:
     assert agents.total() == 9_999  # one of the 10,000 lines is cut off within its agent
     named = {agent for agent in agents if re.search(rb"(?i)bot|crawl|spider", agent)}
     assert sum(agents[agent] for agent in named) == 1_290
-    assert [agent for agent in named if not BOTS.is_bot(agent)] == []
+    assert [agent for agent in named if not is_bot(agent)] == []
     # The others are readers of feeds (about 1,000 lines), lines without an agent (190) and
     # tools, checked by hand; the package's list grows.
-    assert 2_600 <= sum(n for agent, n in agents.items() if BOTS.is_bot(agent)) <= 2_800
+    assert 2_600 <= sum(n for agent, n in agents.items() if is_bot(agent)) <= 2_800
 
 
 def test_a_real_log_that_is_mostly_robots(shared_data: Path) -> None:
     agents = _agents(shared_data / "secrepo_logs" / "2021_all.log")
     assert agents.total() == 5_854
-    bots = sum(n for agent, n in agents.items() if BOTS.is_bot(agent))
+    bots = sum(n for agent, n in agents.items() if is_bot(agent))
     assert 0.72 < bots / agents.total() < 0.8

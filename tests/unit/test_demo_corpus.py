@@ -26,7 +26,7 @@ from temporal_assets.demo import DemoOptions, DemoSummary, generate
 from temporal_assets.demo.formats import LAYOUTS
 from temporal_assets.demo.marginals import measure
 from temporal_assets.demo.sites import make_sites
-from temporal_assets.logs.agents import BotAgents
+from temporal_assets.logs.agents import is_bot
 from temporal_assets.logs.detect import resolve
 from temporal_assets.logs.formats import FORMATS, parse
 from temporal_assets.logs.records import Block, Records
@@ -152,7 +152,7 @@ class Found:
 
 def clean_requests(corpus: DemoSummary, found: Found) -> dict[int, list[tuple]]:
     """(minute, address, url, referrer) of the kept requests, by day since 1970."""
-    cleaning, is_bot = Cleaning(), BotAgents().is_bot
+    cleaning = Cleaning()
     kept = defaultdict(list)
     for source in corpus.sources:
         for path in logs(source):

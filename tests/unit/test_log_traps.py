@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 import zstandard
 
-from temporal_assets.logs.agents import BotAgents
+from temporal_assets.logs.agents import is_bot
 from temporal_assets.logs.cleaning import Cleaner
 from temporal_assets.logs.detect import resolve
 from temporal_assets.logs.formats import State, advance, parse
@@ -66,7 +66,7 @@ class Reader:
 
     def read(self, source: LogSource, settings: Settings) -> Kept:
         (path,) = expand(source.path)
-        cleaner = Cleaner(source, settings, self.keys, BotAgents().is_bot, NOW)
+        cleaner = Cleaner(source, settings, self.keys, is_bot, NOW)
         kept = Kept()
         state: State = None
         with open_stream(path, settings.reading) as stream:
