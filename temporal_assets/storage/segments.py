@@ -108,17 +108,17 @@ class SegmentWriter:
 
     def close(self, pool: Executor | None = None) -> None:
         """Write what still waits, several days at once where there is a pool; finish the files."""
+        each = pool.map if pool else map
         days = sorted(self._waiting)
         for at in range(0, len(days), _OPEN_DAYS):
             some = days[at : at + _OPEN_DAYS]
             writers = [self._writer(day) for day in some]
             tables = [self._waiting.pop(day).tables for day in some]
-            list((pool.map if pool else map)(_append, writers, tables))
+            list(each(_append, writers, tables))
         for writer in self._open.values():
             writer.close()
-        for info in self.days.values():
-            for name in info.files:
-                sync(self.folder / name)
+        names = [name for info in self.days.values() for name in info.files]
+        list(each(sync, [self.folder / name for name in names]))
         sync(self.folder)
 
     def _write(self, day: int) -> None:
