@@ -33,7 +33,13 @@ from temporal_assets.logs.rewrite import CLOUDFRONT_ENCODED, Decode, decode_perc
 from temporal_assets.logs.server_formats import layout_of
 from temporal_assets.logs.structured import Path, dotted
 from temporal_assets.logs.times import BAD, last_repeated
-from temporal_assets.logs.tokenize import Fields, check_lines, find_lines, split_lines
+from temporal_assets.logs.tokenize import (
+    Fields,
+    check_lines,
+    drop_ports,
+    find_lines,
+    split_lines,
+)
 from temporal_assets.settings import LogSource, Reading
 
 _TAIL_BYTES: Final = 64 << 10
@@ -179,6 +185,8 @@ def _parse_delimited(
     fields = Fields.empty(block.data, len(lines), set(form.slots))
     check_lines(fields, lines, reading.max_line_bytes)
     split_lines(fields, lines, form, 0, len(lines))
+    if form.has_ports:
+        drop_ports(fields)
     reject_cut_line(fields, lines, block)
     text = line_text(block, lines)
     return assemble(fields, lines.number, text, source, escaped=form.escaped, before=before)
@@ -358,12 +366,12 @@ _ALL: Final = (
     _delimited(
         "alb",
         "AWS application load balancer: no referrer",
-        '- time - address - - - - status - - - "request" "agent" ?',
+        '- time - address:port - - - - status - - - "request" "agent" ?',
     ),
     _delimited(
         "elb",
         "AWS classic load balancer: no referrer",
-        'time - address - - - - status - - - "request" ? "agent"',
+        'time - address:port - - - - status - - - "request" ? "agent"',
     ),
     _delimited(
         "squid",
@@ -375,7 +383,7 @@ _ALL: Final = (
     _delimited(
         "haproxy",
         "HAProxy HTTP log, also behind the words of syslog: no referrer, no agent",
-        'address [time] - - - status - - - - - - ... "request"',
+        'address:port [time] - - - status - - - - - - ... "request"',
         collapse=True,
         escaped=False,
     ),

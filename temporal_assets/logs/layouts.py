@@ -5,8 +5,9 @@ that follows a layout (`tokenize`), and the list of known formats (`formats`).
 
 A layout is written as the line looks: `address - user [time] "request" status -`. A word is a
 field up to the separator, `-` one that is skipped; `[x]` and `"x"` are delimited as they look;
-`user` may hold spaces and ends before a `[`; `...` skips to the next quote. Fields after `?` may
-be missing. A field named twice takes the later value unless that is `-`.
+`user` may hold spaces and ends before a `[`; `...` skips to the next quote. Behind `address:port`
+there always is a port. Fields after `?` may be missing. A field named twice takes the later value
+unless that is `-`.
 """
 
 from __future__ import annotations
@@ -78,6 +79,8 @@ class Layout:
     """Whether surplus fields are an error."""
     escaped: bool = False
     """Whether a backslash protects the byte after it."""
+    has_ports: bool = False
+    """Whether a port stands behind every address, also of IPv6 and with no brackets around it."""
 
     def arrays(self) -> tuple[Codes, Codes]:
         """Kinds and slots as the kernel takes them."""
@@ -89,6 +92,7 @@ class Layout:
 
 
 _DELIMITERS: Final = {'"': Kind.QUOTED, "[": Kind.BRACKETED}
+_PORT: Final = ":port"
 
 
 def layout(notation: str, *, collapse: bool = False, escaped: bool = False) -> Layout:
@@ -101,13 +105,14 @@ def layout(notation: str, *, collapse: bool = False, escaped: bool = False) -> L
             required = len(kinds)
             continue
         kinds.append(_kind(word))
-        slots.append(_slot(word.strip('[]"')))
+        slots.append(_slot(word.strip('[]"').removesuffix(_PORT)))
     return Layout(
         kinds=tuple(kinds),
         slots=tuple(slots),
         required=len(kinds) if required is None else required,
         collapse=collapse,
         escaped=escaped,
+        has_ports=_PORT in notation,
     )
 
 

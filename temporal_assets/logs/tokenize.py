@@ -179,6 +179,14 @@ def split_lines(
     )
 
 
+def drop_ports(fields: Fields) -> None:
+    """Take off the ports that stand behind addresses of IPv6 with no brackets around these.
+
+    Nothing tells such a port from a part of the address: only for formats that always write one.
+    """
+    _drop_ports(fields.data, fields.start[Slot.ADDRESS], fields.stop[Slot.ADDRESS])
+
+
 def interpret_fields(fields: Fields) -> None:
     """Interpret fields that something else than a layout has found."""
     _interpret_all(
@@ -699,3 +707,17 @@ def bare_address(data: Bytes, start: int, stop: int) -> tuple[int, int]:
         # `::ffff:1.2.3.4` is the same client as `1.2.3.4`.
         start = last_colon + 1
     return start, stop
+
+
+@kernel
+def _drop_ports(data: Bytes, start: Offsets, stop: Offsets) -> None:
+    for i in range(start.size):
+        if start[i] < 0 or (stop[i] < data.size and data[stop[i]] == CLOSE):
+            continue
+        first = find_byte(data, start[i], stop[i], COLON)
+        last = stop[i] - 1
+        while last > first and ZERO <= data[last] <= NINE:
+            last -= 1
+        # With one colon alone `bare_address` has decided.
+        if first < last < stop[i] - 1 and data[last] == COLON:
+            stop[i] = last

@@ -32,7 +32,7 @@ _ANOTHER_CLOCK: Final = 24 * 3600
 _SEGMENT: Final = re.compile(r"[0-9-]{1,32}\.parquet")
 """A record names files of its own folder and no other, whoever wrote it."""
 
-READER_VERSION: Final = 5
+READER_VERSION: Final = 6
 """Raised when reading or cleaning changes its results, so that files are read again."""
 
 UNREADABLE: Final = "failed-"

@@ -12,6 +12,7 @@ import gzip
 import json
 import lzma
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -386,6 +387,47 @@ def test_alb_targets_carry_their_port(read: Reader) -> None:
     )
     assert kept.urls == ["https://e.org/a"]
     assert not kept.knows_referrers
+
+
+def aws(address: str) -> str:
+    return (
+        f"h2 2024-05-06T07:08:09.127531Z app/x/y {address} 10.0.0.1:80 0 0 0 200 200 1 2 "
+        f'"GET https://e.org:443/a HTTP/2.0" "{AGENT}" ECDHE TLSv1.2 arn "Root" "e.org"\n'
+    )
+
+
+def classic(address: str) -> str:
+    return (
+        f"2024-05-06T07:08:09.127531Z elb {address} 10.0.0.1:80 0 0 0 200 200 0 57 "
+        f'"GET https://e.org:443/a HTTP/1.1" "{AGENT}" ECDHE TLSv1.2\n'
+    )
+
+
+def proxied(address: str) -> str:
+    return (
+        f"May  6 07:08:09 lb haproxy[1]: {address} [06/May/2024:07:08:09.000] f b/s 0/0/0/1/1 200 5"
+        ' - - ---- 1/1/1/1/0 0/0 "GET /a HTTP/1.1"\n'
+    )
+
+
+@pytest.mark.parametrize("written", [aws, classic, proxied])
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("2a02:a33c:4538:1:bcf4:5264:e01c:f215:50718", "2a02:a33c:4538:1:bcf4:5264:e01c:f215:80"),
+        ("2001:db8::1:50718", "2001:db8:0:0:0:0:0:1:1024"),
+        ("[2001:db8::1]:50718", "2001:db8::1:1024"),
+        ("::1:1024", "[::1]:1025"),
+        ("::ffff:203.0.113.7:1024", "203.0.113.7:1025"),
+    ],
+)
+def test_a_port_behind_an_address_without_brackets_is_no_part_of_it(
+    read: Reader, written: Callable[[str], str], one: str, other: str
+) -> None:
+    """Each connection would be a visitor of its own."""
+    kept = read(written(one) + written(other) + written("2001:db8::2:1024"))
+    first, second, another = kept.clients
+    assert first == second != another
 
 
 def test_connect_and_options_are_dropped_not_rejected(read: Reader) -> None:
