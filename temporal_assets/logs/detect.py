@@ -101,6 +101,10 @@ _SEPARATORS: Final = (b",", b";", b"|")
 
 _DOCKER: Final = frozenset({"log", "stream", "time"})
 """What Docker's json-file driver makes of any line."""
+_JOURNAL: Final = frozenset({"MESSAGE", "__REALTIME_TIMESTAMP"})
+"""What systemd's journal makes of any line."""
+_ARRAY: Final = re.compile(rb"\[\s*(\{|$)")
+"""How JSON begins that has all records in one list."""
 
 
 class Address(Enum):
@@ -261,8 +265,8 @@ def _all_shipped(candidates: Iterable[Format]) -> Iterator[Format]:
 
 
 def _may_be_shipped(fmt: Format) -> bool:
-    """Formats that shippers put words before: HAProxy's logs come by syslog, mostly."""
-    return _has_user(fmt) or fmt.name == "haproxy"
+    """Formats that shippers put words before, and of which nothing fits without them."""
+    return _has_user(fmt) or fmt.name in ("haproxy", "envoy")
 
 
 def _has_user(fmt: Format) -> bool:
@@ -325,11 +329,14 @@ def _is_plausible(fmt: Format, records: Records, row: int, wanted: Address, olde
         return False
     if wanted is Address.NONE or not address:
         return wanted is Address.NONE and not address
-    if fmt.layout is None or (wanted is Address.ANY and fmt.name in _ANY_ADDRESS):
+    if fmt.layout is None:
         return True
+    if wanted is Address.ANY and fmt.name in _ANY_ADDRESS:
+        return _is_name(address, records.text.value(row) or b"")
     if fmt.name == "squid":
-        # Nothing but words: only whole records tell it from other tables.
-        return bool(records.reason[row] == Reject.NONE)
+        # Nothing but words: only whole records, of URLs, tell it from other tables.
+        is_url = b":" in (records.target.value(row) or b"")
+        return is_url and bool(records.reason[row] == Reject.NONE)
     if not _is_address(address, wanted):
         return False
     if not _has_user(fmt) or not fmt.layout.has(Slot.HOST):
@@ -348,6 +355,14 @@ def _is_served(host: bytes, address: bytes) -> bool:
 
 _ANY_ADDRESS: Final = ("combined", "common")
 """Told by their brackets and quotes; servers may write client names or pseudonyms."""
+
+
+def _is_name(value: bytes, line: bytes) -> bool:
+    """Whether a line begins with a visitor rather than with the words of a shipper.
+
+    Behind a visitor stands what `identd` knows of it: nothing, as a rule.
+    """
+    return line.split(b" ", 2)[1:2] == [b"-"] or _DOTTED.fullmatch(value) is not None
 
 
 def _is_address(value: bytes, wanted: Address) -> bool:
@@ -387,6 +402,7 @@ _ADVICE: Final = (
     "Name the format, give the server's own (`nginx:` or `apache:` and its log format), or "
     "describe the lines with `regex:` and named groups (docs/log-formats.md)"
 )
+_ONE_A_LINE: Final = "write one object a line (jq -c '{}' FILE)"
 _UNNAMED: Final = (
     "a table whose first line names no columns needs their numbers"
     " (--column time=1 --column address=2 --column url=3)"
@@ -403,6 +419,8 @@ _NO_CONTROLS: Final = bytes(b for b in range(256) if b >= ord(" ") or b in b"\t\
 
 def _why_unknown_json(line: bytes) -> str:
     """What is missing in an object, with the keys that it has: they are hardly ever content."""
+    if line == b"{":
+        return f"JSON over several lines: {_ONE_A_LINE.format('.')}"
     needs = (
         "JSON lines need a time, an address and a target under names that are known "
         f"({', '.join(_MAPPED[:-1])}) or given by `columns`"
@@ -413,6 +431,14 @@ def _why_unknown_json(line: bytes) -> str:
         return f"the first line is no JSON, though it looks like it; {needs}. {_ADVICE}"
     if record.keys() >= _DOCKER:
         return "lines of a log within Docker's own: take them out (jq -j .log FILE)"
+    if record.keys() >= _JOURNAL:
+        return (
+            "lines of a log within those of the journal: take them out (journalctl -o cat, or"
+            " jq -r .MESSAGE FILE)"
+        )
+    for key, value in record.items():
+        if key.isidentifier() and isinstance(value, list) and value and isinstance(value[0], dict):
+            return f"a JSON object with a list of all records: {_ONE_A_LINE.format(f'.{key}[]')}"
     keys = list(_keys(record))
     shown = ", ".join(keys[:_KEYS_SHOWN]) + (", …" if len(keys) > _KEYS_SHOWN else "")
     return f"{needs}; here the keys are {shown or 'none'}. {_ADVICE}"
@@ -460,8 +486,8 @@ def _why_unknown(source: LogSource, head: bytes) -> str:
     tried = ", ".join(FORMATS)
     if first.startswith(b"{"):
         return _why_unknown_json(first)
-    if first.startswith(b"["):
-        return "a JSON array: write one object a line (jq -c '.[]' FILE)"
+    if _ARRAY.match(first):
+        return f"a JSON array: {_ONE_A_LINE.format('.[]')}"
     for fmt in _tables(first):
         if first.count(fmt.separator) > 1:
             return _why_no_table(source, first, fmt.separator) or f"{what}; {_UNNAMED}. {_ADVICE}"

@@ -126,6 +126,28 @@ def test_haproxy_writes_to_syslog_or_to_nobody(words: bytes, number: int) -> Non
         assert detected((words + HAPROXY) * 3, format=given) == expected
 
 
+ENVOY = (
+    b'[2024-03-10T08:00:00.310Z] "GET /a HTTP/2" 200 - 154 0 226 100 "203.0.113.9, 10.0.0.1" '
+    b'"Mozilla/5.0" "cc21d9b0-cf5c" "www.example.com" "10.0.2.1:80"\n'
+)
+
+
+@pytest.mark.parametrize(("words", "number"), SHIPPERS)
+def test_envoy_in_a_container_is_envoy(words: bytes, number: int) -> None:
+    """Its lines have a time in brackets, a request and a status, as `common` has."""
+    for given in ("auto", "envoy"):
+        assert detected((words + ENVOY) * 3, format=given) == f"envoy after {number} words"
+
+
+@pytest.mark.parametrize(("words", "number"), SHIPPERS)
+def test_words_of_a_shipper_are_no_visitor_where_the_line_names_none(
+    words: bytes, number: int
+) -> None:
+    line = words + b'[10/Mar/2024:08:00:00 +0000] "GET /a HTTP/1.1" 200 5 "-" "Mozilla/5.0"\n'
+    with pytest.raises(UnknownFormatError):
+        detected(line * 3)
+
+
 def test_only_an_address_makes_words_before_it_those_of_a_shipper() -> None:
     named = COMBINED.replace(b"83.149.9.216 - -", b"host.example.com - jo smith")
     assert detected(named) == "combined"
@@ -187,12 +209,23 @@ def test_json_that_is_not_known_says_which_keys_it_has() -> None:
     ("head", "message"),
     [
         (b'{"log":"a line\\n","stream":"stdout","time":"2024-03-10T08:00:00Z"}\n', "jq -j .log"),
-        (b'[\n{"time":1714979289,"ip":"192.0.2.1","url":"https://e.org/"},\n]\n', "jq -c"),
+        (
+            b'[\n{"time":1714979289,"ip":"192.0.2.1","url":"https://e.org/"},\n]\n',
+            "jq -c '.\\[\\]'",
+        ),
+        (b'{"records": [{"time":"2024-03-10T08:00:00Z"}]}\n', "jq -c '.records\\[\\]'"),
+        (b'{\n  "time":"2024-03-10T08:00:00Z"\n}\n', "jq -c '.' FILE"),
+        (b'{"MESSAGE":"a line","__REALTIME_TIMESTAMP":"1710057600000000"}\n', "journalctl -o cat"),
     ],
 )
 def test_json_around_lines_is_to_be_taken_off(head: bytes, message: str) -> None:
     with pytest.raises(UnknownFormatError, match=message):
         detected(head)
+
+
+def test_a_bracket_is_no_array() -> None:
+    with pytest.raises(UnknownFormatError, match=r"lines look like `\[9-9-9a9"):
+        detected(ENVOY.replace(b" - 154", b" - via_upstream - 154"))
 
 
 def test_json_after_other_lines() -> None:
@@ -317,6 +350,11 @@ def test_the_likely_format_for_messages(head: bytes, name: str | None) -> None:
     [
         # Zeek's table has a number, an address and a status where Squid's has, but no request.
         b"1320279566.452687\tCwF\t192.168.2.76\t52026\t132.235.215.119\t80\t1\tGET\te.org\t/\t-\n",
+        # CloudFront's real-time log has a number, a status and a method in the same places.
+        b"1710057600.123\t203.0.113.7\t0.002\t200\t512\tGET\thttps\twww.example.com\t/a\t40\n",
+        # Istio's own format, which has more fields than Envoy's.
+        b'[2024-03-10T08:00:00.310Z] "GET /a HTTP/1.1" 200 - via_upstream - "-" 0 5 3 1 '
+        b'"203.0.113.9" "Mozilla/5.0" "84961386" "www.example.com" "127.0.0.1:80" inbound|8|| -\n',
         b"Feb 25 16:19:38 192.168.4.2 sshd[1]: Accepted publickey for jo from 10.0.0.1 port 22\n",
         b"2020-10-14 01:29:23 [scrapy.utils.log] INFO: Scrapy 2.1.0 started (bot: scrapybot)\n",
         b"[Fri Feb 01 22:03:08.318615 2019] [core:debug] [pid 9] [client 172.17.0.1:50752] AH: x\n",
