@@ -51,7 +51,7 @@ Reasons = NDArray[np.uint8]
 Statuses = NDArray[np.int16]
 
 UNANSWERED: Final = -1
-"""Status of requests whose client left before an answer (logged as 000)."""
+"""Status of requests whose client left before an answer (logged as 000, 0 or -1)."""
 
 # Numba compiles enumeration members slowly and plain integers well.
 _WORD, _USER, _BRACKETED, _QUOTED, _TO_QUOTE, _CSV = (int(kind) for kind in Kind)
@@ -613,8 +613,10 @@ def _status(data: Bytes, start: int, stop: int) -> int:
         start = slash + 1 if slash < stop else start
         # Tables with gaps write `200.0`, IIS may write `404.0` (status and substatus).
         stop = start + 3 if start + 3 < stop and data[start + 3] == DOT else stop
-    if start < 0 or stop - start != 3:
+    if start < 0:
         return 0
+    if stop - start != 3:
+        return UNANSWERED if _is_no_answer(data, start, stop) else 0
     value = 0
     for i in range(start, stop):
         if data[i] < ZERO or data[i] > NINE:
@@ -623,6 +625,14 @@ def _status(data: Bytes, start: int, stop: int) -> int:
     if value == 0:
         return UNANSWERED
     return value if value >= 100 else 0
+
+
+@inlined
+def _is_no_answer(data: Bytes, start: int, stop: int) -> bool:
+    """Whether this is `0` (Envoy, Caddy, Cloudflare) or `-1` (HAProxy)."""
+    if stop - start == 1:
+        return bool(data[start] == ZERO)
+    return stop - start == 2 and bool(data[start] == MINUS and data[start + 1] == ZERO + 1)
 
 
 @inlined

@@ -467,9 +467,9 @@ def test_only_get_unless_asked_for(read: Reader) -> None:
 
 
 def test_statuses_are_kept_dropped_and_counted(read: Reader) -> None:
-    codes = ("200", "206", "304", "301", "302", "404", "410", "500", "000")
+    codes = ("200", "206", "304", "301", "302", "404", "410", "500", "000", "0", "-1")
     kept = read("".join(line(status=code) for code in codes))
-    assert (len(kept.urls), kept.reasons) == (3, {"status": 6})
+    assert (len(kept.urls), kept.reasons) == (3, {"status": 8})
 
 
 def test_static_resources_by_extension(read: Reader) -> None:

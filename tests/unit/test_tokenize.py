@@ -168,7 +168,7 @@ class Slow:
     def status(text: bytes) -> int | None:
         value = text.split(b"/", 1)[1] if len(text) > 3 and b"/" in text else text
         value = value[:3] if value[3:4] == b"." else value
-        if not re.fullmatch(rb"000|[1-9][0-9]{2}", value):
+        if not re.fullmatch(rb"000|0|-1|[1-9][0-9]{2}", value):
             return None
         return int(value) or -1
 
