@@ -298,7 +298,9 @@ class Cleaner:
         )
         careful: dict[int, bytes | None] = {}
         for i, value in _decoded(raw, np.flatnonzero(~plain), records.escaped):
-            careful[i] = None if value in (b"", b"-") else self.canonical(value)
+            # Logstash leaves the quotes of the line around it.
+            bare = value.strip(b'"') if value.startswith(b'"') else value
+            careful[i] = None if bare in (b"", b"-") else self.canonical(bare)
         skip = np.where(kind == 1, len("http://"), len("https://"))
         rest = Column(raw.data, raw.start + np.where(plain, skip, 0), raw.stop)
         position, values = _assemble(

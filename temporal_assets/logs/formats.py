@@ -244,11 +244,12 @@ _AGENT: Final = '"referrer" "agent" ? "forwarded"'
 _NGINX: Final = {
     Slot.TIME: "time_iso8601 @timestamp timestamp start_time time_local time msec date ts",
     Slot.ADDRESS: "remote_addr client_ip clientip remote_ip ip client downstream_remote_address",
-    Slot.FORWARDED: "http_x_forwarded_for x_forwarded_for xff",
+    Slot.FORWARDED: "http_x_forwarded_for x_forwarded_for x-forwarded-for x_forward_for"
+    " x-forward-for xff",
     Slot.REQUEST: "request",
     Slot.METHOD: "request_method method verb",
     Slot.TARGET: "request_uri uri path url",
-    Slot.QUERY: "args query_string",
+    Slot.QUERY: "args query_string request_query query",
     Slot.HOST: "host http_host authority server_name vhost domain",
     Slot.SCHEME: "scheme",
     Slot.STATUS: "status response status_code response_status response_code",
@@ -282,7 +283,7 @@ _CLOUDFLARE: Final = {
     Slot.TIME: "EdgeStartTimestamp",
     Slot.ADDRESS: "ClientIP",
     Slot.METHOD: "ClientRequestMethod",
-    Slot.TARGET: "ClientRequestURI",
+    Slot.TARGET: "ClientRequestURI ClientRequestPath",
     Slot.HOST: "ClientRequestHost",
     Slot.SCHEME: "ClientRequestScheme",
     Slot.STATUS: "EdgeResponseStatus",
@@ -291,7 +292,7 @@ _CLOUDFLARE: Final = {
 }
 _CLOUDFRONT: Final = {
     Slot.DATE: "date",
-    Slot.TIME: "time",
+    Slot.TIME: "time timestamp(ms) timestamp",
     Slot.ADDRESS: "c-ip",
     Slot.FORWARDED: "x-forwarded-for",
     Slot.METHOD: "cs-method",

@@ -253,7 +253,8 @@ def _choose(
         slot = keys.slot[way]
         node = keys.nested[way] if what[keys.head[way]] != ABSENT else keys.flat[way]
         found = what[node]
-        if firm[slot] or found in (ABSENT, NULL):
+        # What has parts is no value: shippers put a `host` of theirs before the site's.
+        if firm[slot] or found in (ABSENT, NULL, NO_TEXT):
             continue
         size = end[node] - at[node]
         is_empty = found == PLAIN and (size == 0 or (size == 1 and data[at[node]] == MINUS))
@@ -261,8 +262,8 @@ def _choose(
             continue
         firm[slot] = not is_empty
         kind[slot, line] = found
-        start[slot, line] = -1 if found == NO_TEXT else at[node]
-        stop[slot, line] = -1 if found == NO_TEXT else end[node]
+        start[slot, line] = at[node]
+        stop[slot, line] = end[node]
 
 
 # Grammar -------------------------------------------------------------------------------------

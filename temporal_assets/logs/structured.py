@@ -191,6 +191,8 @@ def _pick(record: dict[str, Any], options: Sequence[Path]) -> Any:
     for path in options:
         # Some log shippers flatten objects: their keys have the dots.
         value = _follow(path if path[0] in record else (".".join(path),), record)
+        if isinstance(value, (dict, bool)):
+            continue
         if value not in _EMPTY:
             return value
         empty = value if empty is None else empty

@@ -486,7 +486,10 @@ def _interpret_all(
 ) -> None:
     cache = np.zeros(3, np.int64)
     for i in range(reason.size):
-        if used[_REQUEST] and (reason[i] != _NONE or starts[_REQUEST, i] >= 0):
+        if used[_REQUEST] and _is_path(data, starts[_REQUEST, i], stops[_REQUEST, i]):
+            starts[_TARGET, i], stops[_TARGET, i] = starts[_REQUEST, i], stops[_REQUEST, i]
+            starts[_REQUEST, i] = stops[_REQUEST, i] = -1
+        elif used[_REQUEST] and (reason[i] != _NONE or starts[_REQUEST, i] >= 0):
             starts[_METHOD, i] = starts[_TARGET, i] = -1
             stops[_METHOD, i] = stops[_TARGET, i] = -1
         if reason[i] == _NONE:
@@ -547,6 +550,16 @@ def _moment(
     if day == NO_DAY or clock == BAD:
         return BAD, False
     return day * DAY + clock - offset, naive
+
+
+@inlined
+def _is_path(data: Bytes, start: int, stop: int) -> bool:
+    """Whether a request is a target alone, as Logstash and some formats of nginx call it."""
+    return (
+        0 <= start < stop
+        and bool(data[start] == SLASH)
+        and find_byte(data, start, stop, SPACE) == stop
+    )
 
 
 @inlined

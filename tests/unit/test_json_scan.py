@@ -67,7 +67,7 @@ def slow(line: bytes, paths: Paths) -> Values | None:
 
 
 def first_of(values: list[Any]) -> Any:
-    there = [value for value in values if value is not None]
+    there = [value for value in values if not isinstance(value, (dict, bool, type(None)))]
     return next((value for value in there if value not in ("", "-")), there[0] if there else None)
 
 

@@ -113,6 +113,22 @@ def page(target: str) -> str:
 # Referrers -------------------------------------------------------------------------------------
 
 
+def test_quotes_around_a_referrer_are_none_of_it(read: Reader) -> None:
+    """Logstash's older pattern of combined lines leaves them there."""
+    record = {
+        "clientip": "203.0.113.7",
+        "timestamp": "06/May/2024:07:08:09 +0000",
+        "verb": "GET",
+        "request": "/a",
+        "response": "200",
+        "agent": f'"{AGENT}"',
+    }
+    urls = ("https://www.example.com/b", "-")
+    kept = read("".join(json.dumps({**record, "referrer": f'"{url}"'}) + "\n" for url in urls))
+    assert kept.urls == ["https://www.example.com/a"] * 2
+    assert kept.referrers == ["https://www.example.com/b", None]
+
+
 @pytest.mark.parametrize("written", ["-", ""])
 def test_no_referrer_is_none_and_not_the_page_itself(read: Reader, written: str) -> None:
     kept = read(line(referrer=written))

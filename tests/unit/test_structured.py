@@ -112,6 +112,55 @@ def test_field_paths_through_objects_and_lists(read_log: ReadLog) -> None:
     assert rows[0].time == "2023-12-23 23:17:54.815560"
 
 
+def test_an_object_is_no_value(read_log: ReadLog) -> None:
+    """Filebeat puts its own `host` and `agent` before what the server wrote."""
+    beat = {"host": {"name": "web1"}, "url": {"path": "/x"}, "server_name": "www.example.org"}
+    for more in (b"", b"\xff"):  # bytes that are no UTF-8 take the slow way
+        shipped = line(**{**beat, "http_user_agent": "Mozilla"}).replace(b"Mozilla", more + b"M")
+        (row,) = read_log(shipped)
+        assert (row.reason, row.host, row.target) == ("none", "www.example.org", "/a?b=c")
+
+
+@pytest.mark.parametrize("key", ["args", "query_string", "request_query", "query"])
+def test_what_people_call_a_query(read_log: ReadLog, key: str) -> None:
+    """Else all stories of a program would be one page."""
+    (row,) = read_log(line(**{"request": ..., "method": "GET", "path": "/x", key: "id=7"}))
+    assert row.target == "/x?id=7"
+
+
+def test_a_request_may_be_a_target_beside_its_verb(read_log: ReadLog) -> None:
+    rows = read_log(line(request="/a?b=1", verb="POST") + line() + line(request="/a b"))
+    assert [(row.reason, row.method, row.target) for row in rows] == [
+        ("none", "POST", "/a?b=1"),
+        ("none", "GET", "/a?b=c"),
+        ("bad_request", None, None),
+    ]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {
+            "ClientIP": "1.2.3.4",
+            "ClientRequestHost": "www.example.com",
+            "ClientRequestPath": "/a",
+            "EdgeStartTimestamp": "2024-05-06T05:08:09Z",
+            "EdgeResponseStatus": 200,
+        },
+        {
+            "timestamp(ms)": "1714972089000",
+            "c-ip": "1.2.3.4",
+            "cs-uri-stem": "/a",
+            "x-host-header": "www.example.com",
+            "sc-status": "200",
+        },
+    ],
+)
+def test_fields_that_may_be_chosen_instead(read_log: ReadLog, record: dict[str, object]) -> None:
+    (row,) = read_log(json.dumps(record).encode() + b"\n")
+    assert (row.time, row.host, row.target) == ("2024-05-06 05:08:09", "www.example.com", "/a")
+
+
 def test_columns_map_fields_to_paths(read_log: ReadLog) -> None:
     record = {
         "@t": "2024-05-06T07:08:09Z",
