@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import pairwise
 from typing import Final
 
 from temporal_assets.logs.columns import ColumnsError, require
@@ -20,6 +21,8 @@ class ServerFormatError(ValueError):
 
 _NGINX: Final = {
     "$remote_addr": Slot.ADDRESS,
+    "$the_real_ip": Slot.ADDRESS,
+    "$proxy_protocol_addr": Slot.FORWARDED,
     "$http_x_forwarded_for": Slot.FORWARDED,
     "$proxy_add_x_forwarded_for": Slot.FORWARDED,
     "$http_x_real_ip": Slot.FORWARDED,
@@ -40,6 +43,7 @@ _NGINX: Final = {
     "$http_host": Slot.HOST,
     "$server_name": Slot.HOST,
     "$host:$server_port": Slot.HOST,
+    "$http_host:$server_port": Slot.HOST,
     "$server_name:$server_port": Slot.HOST,
     "$scheme": Slot.SCHEME,
     "$status": Slot.STATUS,
@@ -70,6 +74,7 @@ _APACHE: Final = {
     "%v:%p": Slot.HOST,
     "%V:%p": Slot.HOST,
     "%{host}i": Slot.HOST,
+    "%{host}i:%p": Slot.HOST,
     "%s": Slot.STATUS,
     "%{referer}i": Slot.REFERRER,
     "%{user-agent}i": Slot.AGENT,
@@ -87,17 +92,21 @@ _NEEDED: Final = (Slot.TIME, Slot.ADDRESS, Slot.REQUEST, Slot.TARGET, Slot.STATU
 """Of what follows these, lines may have less."""
 
 _FIELD: Final = re.compile(r'"[^"]*"|\[[^\]]*\]|(?:%[^{%\s]*\{[^}]*\}|[^\s"\[\]])+')
-_STRFTIME: Final = re.compile(r"%\{[^}]*%[^}]*\}t")
+_STRFTIME: Final = re.compile(r"%\{[^}]*%[^}]*\}t(?:[., ]?%\{[^}]*\}t)*")
+"""Milliseconds are Apache's own: they stand beside what `strftime` knows, as the zone then does."""
 _CONDITION: Final = re.compile(r"%[<>!0-9,]+(?=[{a-zA-Z])")
 _HEADER: Final = re.compile(r"%\{[A-Za-z-]+\}i")
 _BRACES: Final = re.compile(r"\$\{(\w+)\}")
 
 _NGINX_LINE: Final = re.compile(
-    r"\s*log_format\s+\w+\s+(?:escape=\w+\s+)?(?P<format>.*?)\s*;?\s*", re.DOTALL
+    r"\s*log_format\s+\S+\s+(?:escape=\w+\s+)?(?P<quote>[\"']?)(?P<format>.*?)(?P=quote)\s*;?\s*",
+    re.DOTALL,
 )
-_APACHE_LINE: Final = re.compile(r'\s*LogFormat\s+"(?P<format>.*)"(?:\s+\w+)?\s*', re.DOTALL)
-_SEAM: Final = re.compile(r"'\s+'")
-"""nginx joins the strings of a directive."""
+_APACHE_LINE: Final = re.compile(r'\s*LogFormat\s+"(?P<format>.*)"(?:\s+\S+)?\s*', re.DOTALL)
+_SEAMS: Final = {quote: re.compile(rf"(?<!\\){quote}\s+{quote}") for quote in ("'", '"')}
+"""nginx joins the strings of a directive, by what they begin and end with."""
+
+_NICKNAME: Final = re.compile(r"[\w-]+")
 
 _INSTEAD: Final = "describe the lines with `regex:` instead (docs/log-formats.md)"
 
@@ -110,9 +119,16 @@ def layout_of(server: str, directive: str) -> Layout:
     text = _unwrapped(directive).replace('\\"', '"').replace("\\t", "\t")
     if text.startswith("{"):
         raise ServerFormatError("these are JSON lines: use `jsonl` and `columns`")
-    fields = _FIELD.findall(text)
+    if _NICKNAME.fullmatch(text):
+        raise ServerFormatError(
+            f"`{text}` is the name of a format: give the format itself (or --format {text}, where"
+            " it has that name in docs/log-formats.md)"
+        )
+    found = list(_FIELD.finditer(text))
+    fields = [field[0] for field in found]
     if re.sub(r"\s", "", text) != re.sub(r"\s", "", "".join(fields)):
         raise ServerFormatError(f"quotes and brackets do not delimit fields: {_INSTEAD}")
+    gaps = [text[a.end() : b.start()] for a, b in pairwise(found)]
     slots = [_slot(server, field) for field in fields]
     if Slot.ADDRESS not in slots:
         # What a proxy says of the visitor is all there is.
@@ -124,12 +140,16 @@ def layout_of(server: str, directive: str) -> Layout:
         raise ServerFormatError(f"the log format says too little: {what}") from None
     # What stands behind the last field that is used may be whatever it likes.
     used = max(i for i, slot in enumerate(slots) if slot is not None) + 1
+    if "" in gaps[: used - 1]:
+        i = gaps.index("")
+        raise ServerFormatError(f"nothing parts `{fields[i]}` and `{fields[i + 1]}`: {_INSTEAD}")
     kinds = [_kind(fields, i) for i in range(used)]
     needed = max(i for i, slot in enumerate(slots) if slot in _NEEDED) + 1
     form = Layout(
         kinds=tuple(int(kind) for kind in kinds),
         slots=tuple(SKIP if slot is None else int(slot) for slot in slots[:used]),
         required=needed,
+        collapse=any(len(gap) > 1 for gap in gaps) and "\t" not in text,
         escaped=True,
     )
     return replace(form, separator=b"\t") if "\t" in text else form
@@ -139,20 +159,22 @@ def _unwrapped(directive: str) -> str:
     """The format itself, of a whole line (or several) of a configuration too."""
     nginx = _NGINX_LINE.fullmatch(directive)
     apache = _APACHE_LINE.fullmatch(directive)
-    text = (nginx or apache or {"format": directive})["format"]
-    return _SEAM.sub("", text.strip()).strip("'")
+    if nginx and nginx["quote"]:
+        return _SEAMS[nginx["quote"]].sub("", nginx["format"])
+    if nginx:
+        return nginx["format"]
+    return apache["format"].strip() if apache else directive.strip().strip("'")
 
 
 def _slot(server: str, field: str) -> Slot | None:
     """What a field of the directive is; None if it is of no use."""
     content = _BRACES.sub(r"$\1", _inside(field))
     content = _HEADER.sub(lambda found: found[0].lower(), _CONDITION.sub("%", content))
-    if server == "apache" and _STRFTIME.fullmatch(content):
-        return Slot.TIME
-    slot = _VARIABLES[server].get(content)
-    if content in _BLANK_WITHIN and field == content and content != _IN_BRACKETS:
+    is_written = server == "apache" and _STRFTIME.fullmatch(content) is not None
+    has_blank = content in _BLANK_WITHIN or (is_written and " " in content)
+    if has_blank and field == content and content != _IN_BRACKETS:
         raise ServerFormatError(f"`{content}` has a blank and nothing around it: {_INSTEAD}")
-    return slot
+    return Slot.TIME if is_written else _VARIABLES[server].get(content)
 
 
 def _inside(field: str) -> str:

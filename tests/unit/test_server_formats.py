@@ -23,6 +23,7 @@ MAIN = (
 )
 APACHE = ("%h", "%t", "%r", "%s", "%{a b}t", "${x}")
 PIECES = MAIN.replace(' "', " '\n  '\"")
+DOUBLE = '"' + MAIN.replace('"', '\\"').replace("$status", '"\n  "$status') + '";'
 COMBINED = r"%h %l %u %t \"%r\" %>s %O \"%{Referer}i\" \"%{User-Agent}i\""
 
 VALUES = {
@@ -71,8 +72,11 @@ def test_well_known_formats_are_divided_as_under_their_names(
     [
         ("nginx", f"log_format main '{MAIN}';", MAIN),
         ("nginx", "log_format main escape=default\n  '" + PIECES + "';", MAIN),
+        ("nginx", f"log_format my-main '{MAIN}';", MAIN),
+        ("nginx", "log_format main " + DOUBLE, MAIN),
         ("nginx", MAIN.replace("$status", "${status}"), MAIN),
         ("apache", f'LogFormat "{COMBINED}" combined', COMBINED),
+        ("apache", f'LogFormat "{COMBINED}" with-a-dash', COMBINED),
         ("apache", COMBINED.replace("%>s", "%!304s").replace("Referer", "referer"), COMBINED),
     ],
 )
@@ -103,6 +107,16 @@ def test_fields_may_stand_in_any_order(read_log: ReadLog, fields: list[str]) -> 
         assert row.time == "2024-05-06 07:08:09"
 
 
+def test_blanks_that_only_align_fields(read_log: ReadLog) -> None:
+    """As in the file that nginx once came with."""
+    directive = (
+        MAIN.replace("$status", "").replace("] ", "]  $status ").replace("  $body", " $body")
+    )
+    (row,) = read_log(written(directive), format=f"nginx:{directive}")
+    assert (row.reason, row.target, row.status) == ("none", "/a?x=1", 200)
+    assert row.referrer == "https://www.example.com/"
+
+
 def test_what_stands_behind_the_last_used_field_is_free(read_log: ReadLog) -> None:
     directive = MAIN + " $upstream_response_time"
     (row,) = read_log(written(directive), format=f"nginx:{directive}")
@@ -122,11 +136,20 @@ def test_what_a_proxy_says_is_the_visitor_where_nothing_else_does(
     assert row.address == "198.51.100.2"
 
 
+def test_what_a_load_balancer_says_of_the_visitor(read_log: ReadLog) -> None:
+    directive = '$proxy_protocol_addr $remote_addr [$time_local] "$request" $status'
+    line = b'198.51.100.2 10.0.0.1 [06/May/2024:07:08:09 +0000] "GET /a HTTP/1.1" 200\n'
+    for address, expected in (("remote", "10.0.0.1"), ("forwarded", "198.51.100.2")):
+        (row,) = read_log(line, format=f"nginx:{directive}", address=address)
+        assert row.address == expected
+
+
 def test_times_of_apache(read_log: ReadLog) -> None:
-    line = b'203.0.113.7 1714979289 "GET /a HTTP/1.1" [2024-05-06 09:08:09 +0200] 200\n'
+    line = b'203.0.113.7 1714979289 "GET /a HTTP/1.1" [2024-05-06 09:08:09.000 +0200] 200\n'
     for directive in (
         r"%a %{sec}t \"%r\" [%D] %s",
         r"%a %D \"%r\" [%{%Y-%m-%d %H:%M:%S %z}t] %s",
+        r"%a %D \"%r\" [%{%Y-%m-%d %H:%M:%S}t.%{msec_frac}t %{%z}t] %s",
     ):
         (row,) = read_log(line, format=f"apache:{directive}")
         assert (row.time, row.target) == ("2024-05-06 07:08:09", "/a")
@@ -139,7 +162,10 @@ def test_times_of_apache(read_log: ReadLog) -> None:
         ("nginx", '$remote_addr "$request"', "nothing is named for time"),
         ("nginx", '$remote_addr $time_local "$request"', "`.time_local` has a blank"),
         ("nginx", '$remote_addr [$time_local] "$request', "do not delimit"),
+        ("nginx", '$remote_addr rt="$request_time" [$time_local] "$request"', "parts `rt=` and"),
+        ("nginx", "combined", "`combined` is the name of a format"),
         ("apache", "", "nothing is named for time, address, target"),
+        ("apache", '%h %{%Y-%m-%d %T}t "%r" %s', "has a blank and nothing around it"),
     ],
 )
 def test_what_cannot_be_read_says_why(server: str, directive: str, message: str) -> None:
