@@ -80,6 +80,9 @@ _NEEDED: Final = {
 }
 """Fields without which lines are no records, and how the header calls them."""
 
+_IIS: Final = b"internet information"
+"""What `#Software:` of all its versions has in it."""
+
 _ISO_DATE: Final = re.compile(rb"\d{4}-\d{2}-\d{2}")
 
 
@@ -93,6 +96,8 @@ class Header:
     """Whether the names, and so the fields, are separated by tabs."""
     day: int = NO_DAY
     """Days since 1970 of the last `#Date:`."""
+    iis: bool = False
+    """Whether IIS wrote the log. It undoes the escapes of paths, and writes blanks as `+`."""
 
     @property
     def cloudfront(self) -> bool:
@@ -173,6 +178,9 @@ def _decoded(records: Records, fields: Fields, headers: Sequence[Header]) -> Rec
     target, agent = records.target, records.agent
     if any(_URI in header.fields for header in headers):
         target = with_scheme(target)
+    if any(header.iis for header in headers):
+        # A `+` of the path itself is most likely none: IIS refuses it unless told otherwise.
+        target = plus_to_space(target)
     if fields.used[Slot.QUERY]:
         target = with_query(target, column(fields, Slot.QUERY))
     if any(header.cloudfront for header in headers):
@@ -194,6 +202,8 @@ def _changed(header: Header, line: bytes) -> Header:
     if name.lower() == b"#fields":
         names = value.decode("latin-1").lower().split()
         return replace(header, fields=tuple(names), tabs=b"\t" in value.strip())
+    if name.lower() == b"#software":
+        return replace(header, iis=_IIS in value.lower())
     found = _ISO_DATE.search(value) if name.lower() in (b"#date", b"#start-date") else None
     if found:
         digits = np.frombuffer(found[0], np.uint8)

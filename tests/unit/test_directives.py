@@ -97,6 +97,18 @@ CLOUDFRONT = (
 )
 
 
+def test_iis_writes_blanks_of_paths_as_plus(read_log: ReadLog) -> None:
+    """Browsers name the page they come from with `%20`, and IIS refuses the page with `+`."""
+    record = RECORD.replace(b"/a b=c", b"/my+page b=c+d")
+    for software, path in (
+        (b"Microsoft Internet Information Services 10.0", "/my page"),
+        (b"x", "/my+page"),
+    ):
+        head = b"#Software: " + software + b"\n"
+        for rows in (read_log(head + FIELDS + record), read_log(head + FIELDS, record)):
+            assert [row.target for row in rows] == [path + "?b=c+d"]
+
+
 def test_cloudfront(read_log: ReadLog) -> None:
     record = (
         b"2024-05-06\t07:08:09\tFRA2\t2001:db8::1\tGET\td1.cloudfront.net\t/a%2520b\t200\t"
