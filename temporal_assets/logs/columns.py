@@ -12,7 +12,7 @@ from typing import Final
 
 from temporal_assets.logs.layouts import COLUMN_NAMES, Slot
 
-_NAME: Final = re.compile(r"(?!.*://)[^\W\d][\w .:()\[\]/@-]{0,63}")
+_NAME: Final = re.compile(r"(?!.*://)@?[^\W\d][\w .:()\[\]/@-]{0,63}")
 """What a column may be called. Fields of a record (addresses, times, URLs) look otherwise."""
 
 _KNOWN: Final[Mapping[Slot, str]] = {

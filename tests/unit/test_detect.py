@@ -268,6 +268,11 @@ def test_a_table_says_which_columns_it_has_and_what_they_lack() -> None:
     )
 
 
+def test_names_of_columns_may_begin_as_those_of_elastic_do() -> None:
+    with pytest.raises(UnknownFormatError, match=r"for target .*; it has @timestamp, client"):
+        detected(b'"@timestamp","client.ip","url.original"\n"2024","203.0.113.7","/a"\n')
+
+
 def test_the_first_record_of_a_table_is_never_shown() -> None:
     with pytest.raises(UnknownFormatError) as error:
         detected(b"secret.example/a\tbob\thttps://secret.example/b\n" * 3)
