@@ -239,7 +239,7 @@ def _json(
 
 
 _TAIL: Final = '[time] "request" status -'
-_AGENT: Final = '"referrer" "agent" ? "forwarded"'
+_AGENT: Final = '"referrer" "agent" ? ... "forwarded"'
 
 _NGINX: Final = {
     Slot.TIME: "time_iso8601 @timestamp timestamp start_time time_local time msec date ts",

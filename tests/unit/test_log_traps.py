@@ -283,6 +283,15 @@ def test_anonymised_addresses_are_clients(read: Reader) -> None:
     assert kept.clients[0] != kept.clients[1]
 
 
+@pytest.mark.parametrize("between", ["", " 0.002", " 1234 0.002 -"])
+def test_x_forwarded_for_may_stand_behind_other_fields(read: Reader, between: str) -> None:
+    """All visitors would be the proxy, and no page would have more than one view a day."""
+    ends = (f'{between} "203.0.113.{n}" 0.1\n' for n in (8, 9))
+    text = "".join(line(address="10.0.0.1").rstrip() + end for end in ends)
+    assert len(set(read(text, address="forwarded").clients)) == 2
+    assert len(set(read(text).clients)) == 1
+
+
 def test_x_forwarded_for_lists(read: Reader) -> None:
     text = line().rstrip() + ' "198.51.100.2, 10.0.0.1"\n' + line().rstrip() + ' "-"\n'
     remote = read(text + line(address="198.51.100.2"))
