@@ -17,19 +17,21 @@ _NAME: Final = re.compile(r"(?!.*://)@?[^\W\d][\w .:()\[\]/@-]{0,63}")
 
 _KNOWN: Final[Mapping[Slot, str]] = {
     Slot.TIME: "time timestamp ts datetime eventtime eventtimestamp visittime accesstime servertime"
-    " starttime timeiso8601 timelocal edgestarttimestamp collectortstamp date",
+    " starttime timeiso8601 timelocal timemicros edgestarttimestamp collectortstamp date",
     # Of several the first tells most: addresses are shared, a `cookie` may be all of the header,
     # and users are only those who are known.
     Slot.ADDRESS: "address visitor visitorid clientid anonymousid userpseudoid domainuserid"
-    " cookieid deviceid client clientip cip remoteaddr remoteip remotehost ip ipaddress sourceip"
-    " cookie user userid uid",
+    " cookieid deviceid client clientip cip remoteaddr remoteip remotehost requestip ip ipaddress"
+    " sourceip cookie user userid uid",
     Slot.TARGET: "url target pageurl pagelocation requesturl requesturi clientrequesturi uri"
-    " fullurl csuristem requestpath pagepath path page",
+    " fullurl csuristem csuri requestpath pagepath path page",
     Slot.QUERY: "query querystring csuriquery",
     Slot.REQUEST: "request",
     Slot.REFERRER: "referrer referer httpreferrer httpreferer requestreferer clientrequestreferer"
     " csreferer pagereferrer referrerurl refererurl refurl ref previousurl",
-    Slot.HOST: "host httphost requesthost clientrequesthost cshost vhost domain",
+    # Beside the name the visitor asked for, CloudFront's `host` is the distribution's own.
+    Slot.HOST: "xhostheader hostheader host httphost requesthost clientrequesthost cshost vhost"
+    " domain",
     Slot.SCHEME: "scheme requestscheme clientrequestscheme",
     Slot.STATUS: "status statuscode httpstatus httpstatuscode responsecode responsestatus"
     " edgeresponsestatus scstatus",

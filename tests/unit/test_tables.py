@@ -72,6 +72,22 @@ def test_columns_named_as_others_do(read_log: ReadLog, names: bytes, values: byt
     assert (row.target, row.referrer) == ("https://example.com/a", "https://example.com/")
 
 
+@pytest.mark.parametrize(
+    "names",
+    [
+        b"date,time,request_ip,host,uri,status,host_header",
+        b"date,time,c_ip,cs_host,cs_uri_stem,sc_status,x_host_header",
+    ],
+)
+def test_the_site_of_a_table_of_cloudfront_is_what_visitors_asked_for(
+    read_log: ReadLog, names: bytes
+) -> None:
+    record = b"2024-05-06,07:08:09,1.2.3.4,d1.cloudfront.net,/a,200,www.example.com\n"
+    (row,) = read_log(names + b"\n" + record)
+    assert (row.time, row.address, row.target) == ("2024-05-06 07:08:09", "1.2.3.4", "/a")
+    assert (row.host, row.status) == ("www.example.com", 200)
+
+
 def test_our_own_names_go_before_those_of_others(read_log: ReadLog) -> None:
     names = b"URL,url,timestamp,time,visitor,address\n"
     (row,) = read_log(names + b"/no,/yes,no,2024-05-06T07:08:09Z,no,yes\n")
