@@ -5,7 +5,8 @@ Here: what its lines mean, and which mean nothing. Not here: what the list cover
 
 One entry a line. A line may end in a comment, from `#` that stands at its beginning or after a
 space. An entry is a host (`news.example`, `NEWS.example:8080`) or the URL of a page. In a CSV file
-the last field is the entry. Anything else is reported with its line.
+the last field is the entry; of fields between tabs the first is, as in the seeds of Nutch and
+StormCrawler, unless it is none. Anything else is reported with its line.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from temporal_assets.logs.urls import DEFAULT, UrlRules, canonical_url
 _COMMENT: Final = re.compile(r"(?:^|\s)#.*$")
 _SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _HOST: Final = re.compile(r"[^\s/?#@,;'\"<>]+\.[^\s/?#@,;'\"<>]+", re.ASCII)
+_FILE: Final = re.compile(r"^[^/:]*\.(?:[sx]?html?|php|aspx?|jspx?|cfm)[\"']?$", re.IGNORECASE)
+"""How the end of a page's URL looks where a host would be, and no host does."""
 _MAX_HOST: Final = 260
 """Characters of a host with its port. In longer text the expression above would try every dot."""
 
@@ -42,7 +45,7 @@ def read_site_list(content: bytes, rules: UrlRules = DEFAULT) -> SiteList:
     bad: list[tuple[int, str]] = []
     for number, line in enumerate(_decode(content).splitlines(), 1):
         text = _COMMENT.sub("", line).strip()
-        entry = text.rpartition(",")[2].strip().strip("\"'") if "," in text else text
+        entry = _entry(text, rules)
         if not entry or (number == 1 and text != entry and _url(entry, rules) is None):
             continue  # empty, or the header of a CSV file
         url = _url(entry, rules)
@@ -51,6 +54,17 @@ def read_site_list(content: bytes, rules: UrlRules = DEFAULT) -> SiteList:
         else:
             urls[url] = None
     return SiteList(tuple(urls), tuple(bad))
+
+
+def _entry(text: str, rules: UrlRules) -> str:
+    """The field of a line that names a host or a page."""
+    if "\t" in text:
+        first, *_, last = text.split("\t")
+        return first.strip() if _url(first.strip(), rules) else last.strip()
+    rest, comma, last = text.rpartition(",")
+    if "://" in rest and _FILE.search(last):
+        return text.strip("\"'")  # news has had commas in its URLs: `/0,1518,00.html`
+    return last.strip().strip("\"'") if comma else text
 
 
 def _url(entry: str, rules: UrlRules) -> str | None:

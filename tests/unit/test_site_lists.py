@@ -53,6 +53,33 @@ def test_of_a_csv_file_the_last_field_counts() -> None:
     assert found.bad == ()
 
 
+def test_seeds_of_a_crawler_have_their_metadata_behind_tabs() -> None:
+    """Browsers drop tabs in URLs: all of the line would be one."""
+    found = read_site_list(
+        b"https://a.example/\tnutch.score=2.0\tnutch.fetchInterval=3600\n"
+        b"b.example\t1\n"
+        b"3\tc.example\n"
+        b"4\t5\n"
+    )
+    assert found.urls == ("https://a.example/", "https://b.example/", "https://c.example/")
+    assert found.bad == ((4, "4\t5"),)
+
+
+def test_a_url_may_have_commas() -> None:
+    found = read_site_list(
+        b"https://a.example/politik/0,1518,druck-12,00.html\n"
+        b'"https://a.example/x,y.php"\n'
+        b"https://feed.example/,b.example\n"
+        b"https://c.example/x,2\n"
+    )
+    assert found.urls == (
+        "https://a.example/politik/0,1518,druck-12,00.html",
+        "https://a.example/x,y.php",
+        "https://b.example/",
+    )
+    assert found.bad == ((4, "https://c.example/x,2"),)
+
+
 @pytest.mark.parametrize("content", [b"", b"\n\n", b"# nothing\n", b"\xef\xbb\xbf"])
 def test_nothing_is_in_an_empty_list(content: bytes) -> None:
     found = read_site_list(content)
