@@ -20,11 +20,12 @@ from typing import Final
 
 from temporal_assets.logs.urls import UrlRules, canonical_url
 
-TEMPORAL: Final = frozenset({"temporal", "news", "1", "true", "yes", "t", "y"})
+TEMPORAL: Final = frozenset({"temporal", "news", "1", "1.0", "true", "yes", "t", "y"})
 UNTEMPORAL: Final = frozenset(
-    {"untemporal", "non-temporal", "not temporal", "not news", "0", "false", "no", "f", "n"}
+    {"untemporal", "non-temporal", "not temporal", "not news", "0", "0.0", "false", "no", "f", "n"}
 )
-"""Labels, in any case. TW 4.2 calls pages temporal and untemporal, NP 3 news and not."""
+"""Labels, in any case. TW 4.2 calls pages temporal and untemporal, NP 3 news and not. Tables with
+gaps write `1.0`."""
 
 _URL_NAMES: Final = frozenset({"url", "page", "address", "link"})
 _LABEL_NAMES: Final = frozenset({"label", "temporal", "is_temporal", "is_news", "class"})

@@ -29,6 +29,7 @@ NEXT = [(A, True, 2), (B, False, 3)]
         (f"{A},temporal\r\n{B},untemporal", BOTH),
         (f"{A},temporal\r{B},untemporal", BOTH),
         (f"{A}; 1\n{B}; 0\n", BOTH),
+        (f"{A},1.0\n{B},0.0\n", BOTH),
         (f"{A}\tTRUE\n{B}\tfalse\n", BOTH),
         (f'"{A}","News"\n"{B}","no"\n', BOTH),
         (f"url,label\n{A},temporal\n{B},untemporal\n", NEXT),
