@@ -6,7 +6,7 @@ Here: detection and its messages. Not here: the formats (`formats`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from enum import Enum
 from typing import Any, Final
@@ -65,7 +65,7 @@ _EPOCH: Final = 20 * 365 * DAY
 
 _NO_LIMIT: Final = -(2**63)
 
-_MASKED: Final = re.compile(rb"[0-9]{1,3}(\.[0-9x]{1,3}){3}|[0-9A-Fa-f]*:[0-9A-Fa-f:]*:[x:]*")
+_MASKED: Final = re.compile(rb"[0-9]{1,3}(\.[0-9xX*]{1,3}){3}|[0-9A-Fa-f]*:[0-9A-Fa-f:]*:[x:]*")
 """Addresses of which a part was made unreadable."""
 _NAME: Final = re.compile(rb"(?=.*[A-Za-z\x80-\xff])[A-Za-z0-9_.\x80-\xff-]+(:\d+)?")
 """A host by name, which may be written in any alphabet: whatever an address is not."""
@@ -249,7 +249,7 @@ def _delimited(source: LogSource, sample: bytes) -> Format | None:
 
 
 def _all_anonymous() -> Iterator[Format]:
-    return (FORMATS[name] for name in _ANY_ADDRESS)
+    return (FORMATS[name] for name in ("combined", "common"))
 
 
 def _as_shipped(fmt: Format, source: LogSource, sample: bytes) -> Format:
@@ -332,7 +332,10 @@ def _is_plausible(fmt: Format, records: Records, row: int, wanted: Address, olde
     if fmt.layout is None:
         return True
     if wanted is Address.ANY and fmt.name in _ANY_ADDRESS:
-        return _is_name(address, records.text.value(row) or b"")
+        words = (records.text.value(row) or b"").split(b" ", 3)
+        if not fmt.layout.has(Slot.HOST):
+            return _is_name(address, words)
+        return words[2:3] == [b"-"] and _DOTTED.fullmatch(_value(records.host, row)) is not None
     if fmt.name == "squid":
         # Nothing but words: only whole records, of URLs, tell it from other tables.
         is_url = b":" in (records.target.value(row) or b"")
@@ -353,16 +356,16 @@ def _is_served(host: bytes, address: bytes) -> bool:
     return is_server and _is_address(address, Address.REAL)
 
 
-_ANY_ADDRESS: Final = ("combined", "common")
+_ANY_ADDRESS: Final = ("combined_vhost", "combined", "common_vhost", "common")
 """Told by their brackets and quotes; servers may write client names or pseudonyms."""
 
 
-def _is_name(value: bytes, line: bytes) -> bool:
+def _is_name(value: bytes, words: Sequence[bytes]) -> bool:
     """Whether a line begins with a visitor rather than with the words of a shipper.
 
     Behind a visitor stands what `identd` knows of it: nothing, as a rule.
     """
-    return line.split(b" ", 2)[1:2] == [b"-"] or _DOTTED.fullmatch(value) is not None
+    return words[1:2] == [b"-"] or _DOTTED.fullmatch(value) is not None
 
 
 def _is_address(value: bytes, wanted: Address) -> bool:

@@ -67,6 +67,10 @@ def test_an_unknown_name_lists_the_known_ones() -> None:
         (COMBINED.replace(b"216 - -", b"216 jo -"), "combined"),
         (COMBINED.replace(b"83.149.9.216", b"2001:db8::1"), "combined"),
         (COMBINED.replace(b"83.149.9.216", b"1.2.3.x"), "combined"),
+        # Visitors without an address, behind the name of the site.
+        (COMBINED.replace(b"83.149.9.216", b"www.example.com 5f3a"), "combined_vhost"),
+        (COMMON.replace(b"83.149.9.216", b"www.example.com anon:5f3a"), "common_vhost"),
+        (COMBINED.replace(b"83.149.9.216", b"www.example.com 1.2.*.*"), "combined_vhost"),
         (COMBINED.replace(b"\n", b"\r\n"), "combined"),
         (COMBINED.rstrip(), "combined"),
         (COMBINED.replace(b"GET /a HTTP/1.1", b"-"), "combined"),
