@@ -253,10 +253,14 @@ def _all_anonymous() -> Iterator[Format]:
 
 
 def _as_shipped(fmt: Format, source: LogSource, sample: bytes) -> Format:
-    """A format that the settings name, behind the words that lines have before it."""
+    """A format that the settings name, behind the words that lines have before it.
+
+    Others may be more than those lines, in a log of a whole machine.
+    """
     if _fits(fmt, source, sample):
         return fmt
-    return _first_that_fits(_all_shipped([fmt]), source, sample, Address.REAL) or fmt
+    candidates = [fmt, *_all_shipped([fmt])]
+    return max(candidates, key=lambda one: _plausible(one, source, sample, Address.REAL)[0])
 
 
 def _all_shipped(candidates: Iterable[Format]) -> Iterator[Format]:
@@ -315,11 +319,19 @@ def _fits(
     oldest: int = _EPOCH,
 ) -> bool:
     """Whether most lines have the format and their fields look like what they should be."""
+    good, lines = _plausible(fmt, source, sample, address, oldest)
+    return 2 * good > lines
+
+
+def _plausible(
+    fmt: Format, source: LogSource, sample: bytes, address: Address, oldest: int = _EPOCH
+) -> tuple[int, int]:
+    """How many lines do, and of how many."""
     block = Block(np.frombuffer(sample, np.uint8), 1, last=True)
     records = parse(block, fmt, LogSource(path=source.path), _READING)
     rows = np.flatnonzero(~np.isin(records.reason, _UNREADABLE))
     good = sum(_is_plausible(fmt, records, int(row), address, oldest) for row in rows)
-    return 2 * good > len(records)
+    return good, len(records)
 
 
 def _is_plausible(fmt: Format, records: Records, row: int, wanted: Address, oldest: int) -> bool:

@@ -109,6 +109,14 @@ def test_words_of_a_log_shipper_are_no_visitor(
         assert detected((words + rest) * 3, format=given) == f"{name} after {number} words"
 
 
+@pytest.mark.parametrize(("words", "number"), SHIPPERS)
+def test_a_named_format_may_be_that_of_a_few_lines_of_a_machine(words: bytes, number: int) -> None:
+    """The month that a line of syslog begins with would be the only visitor."""
+    other = b"Mar 10 08:00:00 web1 sshd[1]: Accepted publickey for jo from 10.0.0.1 port 22\n"
+    head = other * 3 + words + COMBINED + other * 2
+    assert detected(head, format="combined") == f"combined after {number} words"
+
+
 HAPROXY = (
     b"192.0.2.1:5500 [10/Nov/2026:08:01:00.584] ft~ bk/x 0/0/0/0/1 200 0 - - ---- 5/4/0/0/0 0/0 "
     b'{www.example.com|} "GET /news/1 HTTP/1.1"\n'
