@@ -243,18 +243,19 @@ _AGENT: Final = '"referrer" "agent" ? ... "forwarded"'
 
 _NGINX: Final = {
     Slot.TIME: "time_iso8601 @timestamp timestamp start_time time_local time msec date ts",
-    Slot.ADDRESS: "remote_addr client_ip clientip remote_ip ip client downstream_remote_address",
+    Slot.ADDRESS: "remote_addr client_ip clientip clientIp clientIP remote_ip remoteIp remoteIP ip"
+    " client downstream_remote_address",
     Slot.FORWARDED: "http_x_forwarded_for x_forwarded_for x-forwarded-for x_forward_for"
     " x-forward-for xff",
     Slot.REQUEST: "request",
-    Slot.METHOD: "request_method method verb",
-    Slot.TARGET: "request_uri uri path url",
+    Slot.METHOD: "request_method requestMethod method verb",
+    Slot.TARGET: "request_uri requestUri uri path url",
     Slot.QUERY: "args query_string request_query query",
     Slot.HOST: "host http_host authority server_name vhost domain",
     Slot.SCHEME: "scheme",
-    Slot.STATUS: "status response status_code response_status response_code",
+    Slot.STATUS: "status response status_code statusCode response_status response_code",
     Slot.REFERRER: "http_referer http_referrer request_referer referrer referer",
-    Slot.AGENT: "http_user_agent request_user_agent user_agent agent",
+    Slot.AGENT: "http_user_agent request_user_agent user_agent userAgent agent",
 }
 _CADDY: Final = {
     Slot.TIME: "ts",

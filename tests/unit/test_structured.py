@@ -128,6 +128,25 @@ def test_what_people_call_a_query(read_log: ReadLog, key: str) -> None:
     assert row.target == "/x?id=7"
 
 
+def test_json_as_apache_is_mostly_told_to_write_it(read_log: ReadLog) -> None:
+    record = {
+        "time": "2024-05-06T07:08:09+0200",
+        "process": "12",
+        "remoteIP": "1.2.3.4",
+        "host": "www.example.com",
+        "request": "/x",
+        "query": "?id=7",
+        "method": "GET",
+        "status": "200",
+        "userAgent": "Mozilla/5.0",
+        "referer": "-",
+    }
+    (row,) = read_log(json.dumps(record).encode() + b"\n")
+    assert (row.time, row.address, row.agent) == ("2024-05-06 05:08:09", "1.2.3.4", "Mozilla/5.0")
+    assert (row.method, row.target, row.host) == ("GET", "/x?id=7", "www.example.com")
+    assert (row.status, row.referrer) == (200, None)
+
+
 def test_a_request_may_be_a_target_beside_its_verb(read_log: ReadLog) -> None:
     rows = read_log(line(request="/a?b=1", verb="POST") + line() + line(request="/a b"))
     assert [(row.reason, row.method, row.target) for row in rows] == [
