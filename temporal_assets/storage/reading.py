@@ -223,7 +223,7 @@ class LogReader:
             # they are of would be taken for known under its next name, and never be read.
             if streams.first_record(stream.head) != head:
                 raise _ReplacedError
-            fmt = detect.resolve(item.source, stream.head)
+            fmt = _format(item, stream)
             content = _Content(self._folder(item), self.settings.reading.sample_lines)
             cleaner = self._cleaner(item)
             for cleaned, holds in self._cleaned(item, stream, fmt, cleaner, pool):
@@ -439,6 +439,20 @@ def _same(records: Records) -> Records:
     return records
 
 
+def _format(item: Pending, stream: streams.LogStream) -> Format:
+    try:
+        return detect.resolve(item.source, stream.head)
+    except detect.UnknownFormatError as error:
+        raise UnreadableError(_with_damage(stream, str(error))) from error
+
+
+def _with_damage(stream: streams.LogStream, why: str) -> str:
+    """Why nothing can be read, behind the damage that has left little of the file."""
+    if stream.problem is None or why.startswith(stream.problem):
+        return why
+    return f"{stream.problem}; of what precedes it, {why}"
+
+
 def _blocks(stream: streams.LogStream) -> Iterator[Block]:
     """The stream's blocks; what goes wrong while reading is a fault of the file."""
     blocks = iter(stream)
@@ -476,10 +490,11 @@ def _explain_nothing(
         if reason == Reject.BAD_TIME.label
         else "State the format of the source"
     )
-    raise UnreadableError(
+    why = (
         f"none of {content.lines:,} lines can be read as `{fmt.name}`{hint} "
         f"({reason}{example}). {advice}"
     )
+    raise UnreadableError(why if fmt.syntax is Syntax.PARQUET else _with_damage(stream, why))
 
 
 def ordered(

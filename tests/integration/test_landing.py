@@ -83,6 +83,15 @@ def test_nothing_new_reads_nothing(state: Path, folder: Path) -> None:
     assert after == before
 
 
+def test_an_archive_that_breaks_within_its_first_line_says_so(state: Path, folder: Path) -> None:
+    whole = gzip.compress(logs.day_of_lines(DAY)[0].encode())
+    for end, why in ((len(whole) // 2, "no known format fits"), (-12, "none of 1 lines")):
+        (folder / "access.log.gz").write_bytes(whole[:end])
+        (file,) = refresh(_settings(state, folder)).failed
+        assert "access.log.gz: truncated gzip" in str(file.error)
+        assert f"; of what precedes it, {why}" in str(file.error)
+
+
 def test_the_same_content_under_any_name_and_compression_is_one_file(
     state: Path, folder: Path
 ) -> None:
