@@ -119,13 +119,14 @@ def _find(store: Store, settings: Settings, page: str, day: dt.date) -> tuple[_R
         early = engine.rows(f"SELECT * FROM early_labels {where}", young, limit=1)  # noqa: S608
     if found or early:
         return found[0] if found else None, early[0] if early else {}
-    totals = {"page_totals": store.files("page_totals", day)}
-    seen = engine.rows(f"SELECT total FROM page_totals {where}", totals, limit=1)  # noqa: S608
-    raise CommandError(_absence(page, day, settings, seen[0]["total"] if seen else 0))
+    totals = store.require("page_totals", day)
+    window = f"in the {totals.extra['window_days']} days up to {day}"
+    inputs = {"page_totals": store.paths(totals)}
+    seen = engine.rows(f"SELECT total FROM page_totals {where}", inputs, limit=1)  # noqa: S608
+    raise CommandError(_absence(page, window, settings, seen[0]["total"] if seen else 0))
 
 
-def _absence(page: str, day: dt.date, settings: Settings, total: int) -> str:
-    window = f"in the {settings.window.days} days up to {day}"
+def _absence(page: str, window: str, settings: Settings, total: int) -> str:
     if total:
         return (
             f"{page} has {console.counted(total, 'view')} {window}, fewer than the"

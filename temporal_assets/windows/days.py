@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 
 from temporal_assets.core.concentration import days_before
 from temporal_assets.core.texts import Int64s
-from temporal_assets.settings import Settings
 from temporal_assets.storage.manifest import Manifest
-from temporal_assets.storage.store import Store
-from temporal_assets.windows.asset import Job, first_of
+from temporal_assets.windows.asset import Job
 
 
 def observed_days(job: Job) -> NDArray[np.bool_]:
@@ -24,22 +22,22 @@ def observed_days(job: Job) -> NDArray[np.bool_]:
     return np.array([day in present for day in days], dtype=np.bool_)
 
 
-def made_of(store: Store, settings: Settings, day: dt.date) -> NDArray[np.bool_]:
-    """The same of a window that was made, and ends with `day`."""
-    observed = np.ones(settings.window.days, np.bool_)
-    first = first_of(settings, day)
-    for missing in store.require("page_histories", day).extra["missing_days"]:
+def made_of(histories: Manifest) -> tuple[dt.date, NDArray[np.bool_]]:
+    """First day of the window that `page_histories` were made of, and the same of its days.
+
+    It is as long as it was then: settings may say something else by now.
+    """
+    days = histories.extra["window_days"]
+    first = histories.day - dt.timedelta(days=days - 1)
+    observed = np.ones(days, np.bool_)
+    for missing in histories.extra["missing_days"]:
         observed[(dt.date.fromisoformat(missing) - first).days] = False
-    return observed
+    return first, observed
 
 
 def made_window(histories: Manifest) -> dict[str, Any]:
-    """As `window_days`, of the window that `page_histories` were made of, long as it was then."""
-    first = histories.day - dt.timedelta(days=histories.extra["window_days"] - 1)
-    observed = np.ones(histories.extra["window_days"], np.bool_)
-    for missing in histories.extra["missing_days"]:
-        observed[(dt.date.fromisoformat(missing) - first).days] = False
-    return counted_days(first, observed)
+    """As `window_days`, of the window that `page_histories` were made of."""
+    return counted_days(*made_of(histories))
 
 
 def window_days(job: Job) -> dict[str, Any]:

@@ -16,7 +16,6 @@ from temporal_assets.core.labels import PageThresholds
 from temporal_assets.engines.base import Engine
 from temporal_assets.settings import Settings
 from temporal_assets.storage.store import Store
-from temporal_assets.windows.asset import first_of
 from temporal_assets.windows.complete_pages import complete_pages
 from temporal_assets.windows.days import made_of
 from temporal_assets.windows.early_labels import learn_from
@@ -30,7 +29,7 @@ def early_trial(
 ) -> list[Score]:
     """Scores of every answer at every age; none where there are too few complete pages."""
     inputs = {name: store.files(name, day) for name in ("page_histories", "page_labels")}
-    first, observed = first_of(settings, day), made_of(store, settings, day)
+    first, observed = made_of(store.require("page_histories", day))
     pages = complete_pages(engine, inputs, observed, first, settings.early.complete_days, scratch)
     earlier = round(_EARLIER * len(pages))
     known, later = pages.take(slice(0, earlier)), pages.take(slice(earlier, None))

@@ -39,7 +39,7 @@ from temporal_assets.core.timely_strategies import Knowledge, strategies
 from temporal_assets.crawl.mirror import Mirror
 from temporal_assets.crawl.traffic import CRAWL_SQL, mirror_of
 from temporal_assets.logs.urls import site_of
-from temporal_assets.windows.asset import Job, WindowAsset, first_of, learned_days
+from temporal_assets.windows.asset import Job, WindowAsset, learned_days
 from temporal_assets.windows.crawl_simulation import (
     crawled_sites,
     stored_identity,
@@ -230,12 +230,13 @@ def _known(
 
 def new_per_hour(job: Job, day: dt.date, crawled: list[str]) -> float:
     """Pages of the crawled sites that were born an hour, by the window that ends with a day."""
-    first, length = first_of(job.settings, day), job.settings.window.days
-    lives = {"page_histories": job.store.files("page_histories", day), "crawled_sites": crawled}
-    births = np.zeros(length)
-    for row in job.engine.rows(_NEW_PAGES, lives, length):
+    made = job.store.require("page_histories", day)
+    first, observed = made_of(made)
+    lives = {"page_histories": job.store.paths(made), "crawled_sites": crawled}
+    births = np.zeros(len(observed))
+    for row in job.engine.rows(_NEW_PAGES, lives, len(observed)):
         births[(row["birth"] - first).days] = row["pages"]
-    return births_a_day(births, made_of(job.store, job.settings, day)) / _HOURS
+    return births_a_day(births, observed) / _HOURS
 
 
 def _listed(job: Job, mirror: Mirror) -> tuple[Flags | None, Flags | None]:

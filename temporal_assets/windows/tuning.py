@@ -35,8 +35,7 @@ from temporal_assets.engines.base import Engine
 from temporal_assets.logs.domains import registrable_domain
 from temporal_assets.settings import Settings
 from temporal_assets.storage.store import Store
-from temporal_assets.windows.asset import first_of
-from temporal_assets.windows.days import counted_days, made_of
+from temporal_assets.windows.days import made_window
 from temporal_assets.windows.news_prefixes import rule_of
 from temporal_assets.windows.scored import scoring_of
 
@@ -80,7 +79,7 @@ def tune(
     store: Store, engine: Engine, settings: Settings, day: dt.date, learned_until: dt.date
 ) -> Tuned:
     """Try weights, lengths and rules on the window that ends with `day`."""
-    pages = _pages(store, engine, settings, day)
+    pages = _pages(store, engine, day)
     born_late = pages["birth"] > np.datetime64(learned_until)
     learned, judged = ~born_late, born_late & pages["is_known"]
     for rows, what in ((learned, "up to"), (judged, "after")):
@@ -115,10 +114,10 @@ def tune(
     )
 
 
-def _pages(store: Store, engine: Engine, settings: Settings, day: dt.date) -> dict[str, Any]:
+def _pages(store: Store, engine: Engine, day: dt.date) -> dict[str, Any]:
     """Columns by name; `url` stays in Arrow."""
     inputs = {name: store.files(name, day) for name in ("page_labels", "page_histories")}
-    parameters = counted_days(first_of(settings, day), made_of(store, settings, day))
+    parameters = made_window(store.require("page_histories", day))
     with store.scratch() as scratch:
         made = engine.query("tuning_pages", inputs, parameters, _PAGES, scratch)
         table = pa.concat_tables(

@@ -103,7 +103,7 @@ def test_probabilities_say_what_pages_are(here: Histories) -> None:
     assert np.mean(guides) < 0.1
 
 
-def test_the_trial_judges_by_the_thresholds_that_labels_were_made_with(
+def test_the_trial_judges_by_the_thresholds_and_days_that_labels_were_made_with(
     here: Histories, tmp_path: Path
 ) -> None:
     def right(settings: Settings) -> dict[tuple[int, str], float]:
@@ -114,6 +114,8 @@ def test_the_trial_judges_by_the_thresholds_that_labels_were_made_with(
     assert set(wanted) == {(age, answer) for age in AGES for answer in ANSWERS}
     labels = here.settings.labels.model_copy(update={"q": 0.01, "m": 1, "p": 0.01})
     assert right(here.settings.model_copy(update={"labels": labels})) == wanted
+    shorter = here.settings.window.model_copy(update={"days": 40})
+    assert right(here.settings.model_copy(update={"window": shorter})) == wanted
 
 
 def test_everything_promised_holds(here: Histories) -> None:

@@ -33,6 +33,7 @@ from temporal_assets.windows.seed_evaluation import SEED_EVALUATION
 from temporal_assets.windows.site_changes import SITE_CHANGES
 from temporal_assets.windows.site_scores import SITE_SCORES
 from temporal_assets.windows.trials import trials
+from temporal_assets.windows.tuning import tune
 from tests.sites import ASSETS, FIRST, Labelled
 
 A = "https://a.example"
@@ -219,6 +220,20 @@ def test_lists_of_a_window_before_know_its_days(engine: Engine, tmp_path: Path) 
     _, trial = trials(here.job(SEED_EVALUATION, 12, tmp_path))
     assert trial.learned_until == here.day(9)
     assert trial.known["has_news"].to_pylist() == [True, False, False, True]
+
+
+def test_tune_counts_the_days_of_the_window_it_is_given(engine: Engine, tmp_path: Path) -> None:
+    """Which days those were is not to be had from the settings of now."""
+    here = Labelled(engine, tmp_path, days=10)
+    births = {f"{A}/{n}/{born}": born for n in range(3) for born in (1, 3, 6, 7)}
+    pages = {url: [0] * born + [9] * (10 - born) for url, born in births.items()}
+    here.write_days(pages, missing=(2,))
+    here.write_labels(9, pages, set(pages), set(), births=births)
+    until = here.day(5)
+    wanted = tune(here.store, here.engine, here.settings, here.day(9), until)
+    for days in (6, 14):
+        now = load_settings(tmp_path, window={"days": days, "min_days": 1})
+        assert tune(here.store, here.engine, now, here.day(9), until) == wanted
 
 
 def test_born_pages_are_judged_by_the_thresholds_of_their_labels(

@@ -18,10 +18,14 @@ DAYS = 10
 
 
 @pytest.mark.parametrize(("missing", "a_day"), [(None, 24 / 9), (3, 17 / 7), (0, 22 / 8)])
+@pytest.mark.parametrize("days_now", [DAYS, 6, 14])
 def test_births_are_those_of_crawled_sites_on_days_that_tell(
-    engine: Engine, tmp_path: Path, missing: int | None, a_day: float
+    engine: Engine, tmp_path: Path, missing: int | None, a_day: float, days_now: int
 ) -> None:
-    """Nine pages are older, two are born on the second day, and three on each one after it."""
+    """Nine pages are older, two are born on the second day, and three on each one after it.
+
+    Windows may have become shorter or longer since this one was made.
+    """
     births = [0] * 9 + [1] * 2 + [2] * 3 + [3] * 3 + [4] * 4 + [5] * 3 + [6] * 3 + [7] * 3
     births += [8] * 3
     views = np.array([[0] * day + [20] * (DAYS - day) for day in births])
@@ -30,11 +34,12 @@ def test_births_are_those_of_crawled_sites_on_days_that_tell(
     here = Histories(engine, tmp_path, views, missing, urls)
     sites = tmp_path / "sites.parquet"
     pq.write_table(pa.table({"site": ["a.example"]}), sites)
+    now = here.settings.window.model_copy(update={"days": days_now})
     job = Job(
         TIMELY_SIMULATION,
         here.store,
         engine,
-        here.settings,
+        here.settings.model_copy(update={"window": now}),
         here.day,
         Sources({}, {}, {}, {}, ()),
         tmp_path,
