@@ -11,6 +11,7 @@ import os
 import smtplib
 import ssl
 import stat
+import traceback
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -161,6 +162,12 @@ def channels(settings: Settings) -> tuple[Channel, ...]:
     if alerts.to:
         found.append(Mail(alerts, settings.state / "secrets"))
     return tuple(found)
+
+
+def kind_and_place(error: Exception) -> str:
+    """What is said of an error that nobody thought of: its text may hold a secret."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__} at {Path(last.filename).name}:{last.lineno}"
 
 
 class _NoRedirection(urllib.request.HTTPRedirectHandler):

@@ -321,7 +321,7 @@ def _dagster_home(settings: Settings) -> tuple[str, str]:
 
 def _alerts(settings: Settings, send: bool) -> tuple[str, str]:
     from temporal_assets.alerts import messages
-    from temporal_assets.alerts.delivery import Undelivered, channels
+    from temporal_assets.alerts.delivery import Undelivered, channels, kind_and_place
 
     reachable = channels(settings)
     if not reachable:
@@ -337,6 +337,9 @@ def _alerts(settings: Settings, send: bool) -> tuple[str, str]:
         except Undelivered as error:
             status = BROKEN
             details.append(f"not sent to {error}")
+        except Exception as error:  # the others are tried as well
+            status = BROKEN
+            details.append(f"not sent to {channel.where}: {kind_and_place(error)}")
     return status, "\n".join(details)
 
 

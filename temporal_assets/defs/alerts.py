@@ -11,17 +11,15 @@ from __future__ import annotations
 import datetime as dt
 import json
 import time
-import traceback
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Final
 
 import dagster as dg
 
 from temporal_assets.alerts import messages
-from temporal_assets.alerts.delivery import Channel, Undelivered, channels
+from temporal_assets.alerts.delivery import Channel, Undelivered, channels, kind_and_place
 from temporal_assets.alerts.messages import Message
 from temporal_assets.defs.finished_runs import finished_after, report_of
 from temporal_assets.defs.partitions import today
@@ -140,7 +138,7 @@ def tell(
         except Undelivered as error:
             troubles.append(str(error))
         except Exception as error:  # the others are told, and what they took is remembered
-            troubles.append(f"{channel.name}: {_kind_and_place(error)}")
+            troubles.append(f"{channel.name}: {kind_and_place(error)}")
     return Told(places, sent, moved, troubles)
 
 
@@ -159,12 +157,6 @@ def _news(
         message = old_data(installation, now)
         if message:
             yield 0.0, "", message
-
-
-def _kind_and_place(error: Exception) -> str:
-    """Of an error that nobody thought of. Its text may hold a secret."""
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{type(error).__name__} at {Path(last.filename).name}:{last.lineno}"
 
 
 def old_data(installation: Installation, now: dt.datetime) -> Message | None:

@@ -26,11 +26,12 @@ import pytest
 from typer.testing import CliRunner
 
 from temporal_assets import __version__
+from temporal_assets.alerts.delivery import Webhook
 from temporal_assets.cli import doctor, ingest
 from temporal_assets.cli.app import SUMMARIES, app
 from temporal_assets.policy import bundle
 from tests import logs
-from tests.mail_server import WebServer, serving
+from tests.mail_server import MailServer, WebServer, serving
 from tests.policies import document
 
 BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
@@ -868,6 +869,29 @@ def test_the_doctor_sends_a_test_message_when_asked(
     assert status == "broken"
     assert detail.startswith("not sent to the webhook at 127.0.0.1: answered 404 ")
     assert "SECRET" not in detail
+
+
+def test_the_doctor_tries_other_channels_after_an_error_that_nobody_thought_of(
+    built: tuple[Path, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stumbles(*_: Any) -> str:
+        raise RuntimeError("https://a.example/SECRET")
+
+    state, _ = built
+    server = MailServer()
+    monkeypatch.setattr(Webhook, "deliver", stumbles)
+    with serving(server):
+        monkeypatch.setenv("TEMPORAL_ASSETS_ALERTS__WEBHOOK", "https://a.example/SECRET")
+        monkeypatch.setenv("TEMPORAL_ASSETS_ALERTS__TO", '["ops@example.org"]')
+        monkeypatch.setenv("TEMPORAL_ASSETS_ALERTS__SMTP_PORT", str(server.port))
+        found = json.loads(call("doctor", "--json", "--alert", "--state", state).stdout)
+    (said,) = (one for one in found if one["check"] == "alerts")
+    poor, good = said["detail"].splitlines()
+    assert said["status"] == "broken"
+    assert poor.startswith("not sent to the webhook at a.example: RuntimeError at test_cli.py:")
+    assert good.startswith("sent to ")
+    assert len(server.mails) == 1
+    assert "SECRET" not in said["detail"]
 
 
 def test_the_doctor_finds_what_is_broken(state: Path) -> None:
