@@ -1,16 +1,49 @@
 -- born_pages: made from sql/born_pages.sql by `python -m temporal_assets.engines.translation`; edit that
--- inputs: page_histories, page_labels
--- parameters: born_from, born_until, sites_until
+-- inputs: known_labels, page_histories
+-- parameters: born_from, born_until, m, n, p, q, section, sites_until
+WITH known AS (
+  SELECT
+    CASE WHEN thresholds IN ('section', 'site') THEN thresholds ELSE 'all' END AS scope,
+    CASE
+      WHEN thresholds = 'section'
+      THEN REGEXP_EXTRACT(url, :section)
+      WHEN thresholds = 'site'
+      THEN site
+      ELSE ''
+    END AS name,
+    n,
+    q,
+    m,
+    p
+  FROM {known_labels} AS known_labels
+), used AS (
+  SELECT
+    scope,
+    name,
+    MAX(n) AS n,
+    MAX(q) AS q,
+    MAX(m) AS m,
+    MAX(p) AS p
+  FROM known
+  GROUP BY
+    scope,
+    name
+)
 SELECT
   lives.url,
   lives.total,
   lives.views,
-  labels.q,
-  labels.m,
-  labels.p
+  COALESCE(section.n, site.n, everywhere.n, :n) AS n,
+  COALESCE(section.q, site.q, everywhere.q, :q) AS q,
+  COALESCE(section.m, site.m, everywhere.m, :m) AS m,
+  COALESCE(section.p, site.p, everywhere.p, :p) AS p
 FROM {page_histories} AS lives
-INNER JOIN {page_labels} AS labels
-  ON labels.url = lives.url
+LEFT JOIN used AS section
+  ON section.scope = 'section' AND section.name = REGEXP_EXTRACT(lives.url, :section)
+LEFT JOIN used AS site
+  ON site.scope = 'site' AND site.name = lives.site
+LEFT JOIN used AS everywhere
+  ON everywhere.scope = 'all'
 WHERE
   lives.birth >= :born_from
   AND lives.birth <= :born_until

@@ -6,8 +6,8 @@ Here: the days of each trial and the pages on both sides. Not here: lists and me
 In sample, as in the papers, both sides are the labels of one window. Out of time a list is made
 from the labels of an earlier window, as they were published then, and judged by the pages that
 were born after it: temporal if more than q of the views they really got came in their first n days,
-news if their real concentration over m days is above p. Thresholds are those of their labels, which
-may be calibrated.
+news if their real concentration over m days is above p. Thresholds are those that the earlier
+window had for their section or site: what is judged has no say in them.
 
 Pages that are judged are in memory. Where there are more than `evaluation.most_pages`, both sides
 are those of sites that are drawn: lists are of sites, and so is the bootstrap
@@ -19,16 +19,17 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil
 from pathlib import Path
 from typing import Final, Literal
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.core.concentration import concentration
+from temporal_assets.core.page_section import SECTION
 from temporal_assets.logs.site_lists import SiteList, read_site_list
 from temporal_assets.logs.urls import UrlRules
 from temporal_assets.settings import Settings
@@ -75,6 +76,7 @@ _BORN_PAGES: Final = passing(
         _URL,
         _TOTAL,
         ColumnSpec("views", Type.INTEGERS, "Views of each day of the window."),
+        ColumnSpec("n", Type.DOUBLE, "First days whose share of the views is compared."),
         ColumnSpec("q", Type.DOUBLE, "Share of views above which it is temporal."),
         ColumnSpec("m", Type.BIGINT, "First days that concentration compares."),
         ColumnSpec("p", Type.DOUBLE, "Concentration above which it is news."),
@@ -126,7 +128,7 @@ def trials(job: Job) -> list[Trial]:
         histories = job.learned("page_histories", day)
         if labels is not None and histories is not None:
             known = _known(job, sample, labels, histories)
-            judged = born_after(job, sample, day, horizon)
+            judged = born_after(job, sample, labels, horizon)
             # A page that was known then has come back, and is not new.
             old = pc.is_in(judged["url"], known["url"])
             new = judged.filter(pc.invert(old))
@@ -134,16 +136,25 @@ def trials(job: Job) -> list[Trial]:
     return made
 
 
-def born_after(job: Job, sample: Sample, day: dt.date, horizon: int) -> pa.Table:
-    """Pages born in the days of the horizon after `day`, and what they really were."""
+def born_after(job: Job, sample: Sample, known: Manifest, horizon: int) -> pa.Table:
+    """Pages born in the days of the horizon after that of labels, and what they really were."""
+    labels = job.settings.labels
     rows = _read(
         job.engine.query(
             "born_pages",
-            {name: job.files(name) for name in ("page_histories", "page_labels")},
             {
-                "born_from": day + dt.timedelta(days=1),
-                "born_until": day + dt.timedelta(days=horizon),
+                "page_histories": job.files("page_histories"),
+                "known_labels": job.store.paths(known),
+            },
+            {
+                "born_from": known.day + dt.timedelta(days=1),
+                "born_until": known.day + dt.timedelta(days=horizon),
                 "sites_until": sample.until,
+                "section": SECTION,
+                "n": labels.n,
+                "q": labels.q,
+                "m": labels.m,
+                "p": labels.p,
             },
             _BORN_PAGES,
             job.out,
@@ -152,7 +163,8 @@ def born_after(job: Job, sample: Sample, day: dt.date, horizon: int) -> pa.Table
     days = job.settings.window.days
     views = pc.list_flatten(rows["views"]).to_numpy().reshape(len(rows), days)
     observed = observed_days(job)
-    early = concentration(views, ceil(job.settings.labels.n), observed=observed)
+    first_days = np.ceil(rows["n"].to_numpy()).astype(np.int64)
+    early = concentration(views, first_days, observed=observed)
     news = concentration(views, rows["m"].to_numpy(), observed=observed)
     return pa.table(
         {

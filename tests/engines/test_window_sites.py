@@ -236,24 +236,35 @@ def test_tune_counts_the_days_of_the_window_it_is_given(engine: Engine, tmp_path
         assert tune(here.store, here.engine, now, here.day(9), until) == wanted
 
 
-def test_born_pages_are_judged_by_the_thresholds_of_their_labels(
-    engine: Engine, tmp_path: Path
+@pytest.mark.parametrize("scope", ["section", "site", "all", "settings"])
+def test_born_pages_are_judged_by_the_thresholds_that_lists_were_made_with(
+    engine: Engine, tmp_path: Path, scope: str
 ) -> None:
-    """Nine of twelve views in three of six days: a share of 0.75, a concentration of 1.5."""
+    """Nine of twelve views in three of six days: a share of 0.75, a concentration of 1.5.
+
+    What the days that judge are labelled with is chosen on what is judged, and has no say.
+    """
     here = Labelled(engine, tmp_path, days=10, evaluation={"horizons": [2], "settle_days": 4})
-    old = {f"{A}/old": [9] * 12}
-    born = {f"{A}/new/{n}": [0] * 6 + [3, 3, 3, 1, 1, 1] for n in range(2)}
-    here.write_days(old | born)
-    here.write_labels(5, old, set(), set())
-    strict, loose = {"q": 0.8, "p": 1.6}, {"q": 0.7, "p": 1.4}
-    thresholds = dict(zip(born, (strict, loose), strict=True))
+    strict = {f"{A}/news/old": {"q": 0.8, "p": 1.6, "thresholds": scope}}
+    loose = {"https://c.example/old": {"q": 0.7, "p": 1.4, "thresholds": "all"}}
+    known = strict | loose if scope in ("section", "site") else strict
+    is_strict = {
+        f"{A}/news/new": True,
+        f"{A}/care/new": scope != "section",
+        "https://b.example/new": scope in ("all", "settings"),
+    }
+    born = {url: [0] * 6 + [3, 3, 3, 1, 1, 1] for url in is_strict}
+    here.write_days({url: [9] * 12 for url in known} | born)
+    here.write_labels(5, {url: [9] * 12 for url in known}, set(), set(), thresholds=known)
+    now = {url: {"n": 1.0, "q": 0.1, "m": 1, "p": 9.0, "thresholds": "all"} for url in born}
     births = dict.fromkeys(born, 6)
-    here.write_labels(11, old | born, set(), set(), births=births, thresholds=thresholds)
+    here.write_labels(11, born, set(), set(), births=births, thresholds=now)
     _, trial = trials(here.job(SEED_EVALUATION, 11, tmp_path))
-    assert trial.judged.select(["is_temporal", "is_news"]).to_pylist() == [
-        {"is_temporal": False, "is_news": False},
-        {"is_temporal": True, "is_news": True},
-    ]
+    judged = {row.pop("url"): row for row in trial.judged.to_pylist()}
+    assert {url: row["is_temporal"] for url, row in judged.items()} == {
+        url: not strictly for url, strictly in is_strict.items()
+    }
+    assert all(row["is_temporal"] == row["is_news"] for row in judged.values())
 
 
 def test_the_report_names_the_thresholds_in_use(engine: Engine, tmp_path: Path) -> None:
