@@ -30,7 +30,7 @@ from temporal_assets.policy.assemble import (
     Tables,
     assemble,
 )
-from temporal_assets.policy.document import Document
+from temporal_assets.policy.document import SKIP_TIER, Document
 from temporal_assets.policy.exports import TARGETS, export, nutch, sitemap
 from temporal_assets.policy.exports.heritrix import surt
 from temporal_assets.policy.exports.rules import rules, skipped, skipped_paths
@@ -560,7 +560,32 @@ def test_what_a_skipped_pattern_cannot_hold_is_not_taken_out_of_it(doc: Document
         assert not any("section-7/$" in guarded for guarded in after)
         assert not any("section-7/" in guarded for _, guarded in logins)
         # Those of NEWS, and of SHOP, where nothing comes before them.
-        assert sorted(guarded.count("|") - plain.count("|") for plain, guarded in logins) == [0, 1]
+        kept = [guarded.count("(?!") - plain.count("(?!") for plain, guarded in logins]
+        assert sorted(kept) == [0, 2]
+
+
+def test_skipped_patterns_share_what_comes_before_them(doc: Document) -> None:
+    """All prefixes of a site may be among the URLs of each pattern that begins with a wildcard."""
+    prefixes = [f"{NEWS}/section-{number}/" for number in range(50)]
+    hub = f"https://{NEWS}/section-7/print-3"
+    among = with_news(doc, prefixes, [hub])
+    (pattern,) = (
+        row
+        for row in among["patterns"]
+        if row["site"] == NEWS and row["tier"] == SKIP_TIER and "login" not in row["expression"]
+    )
+    origin = rf"^https?://{re.escape(NEWS)}"
+    kinds = [f"{origin}/[^/?]+/print-{number}$" for number in range(20)]
+    among["patterns"] = [{**pattern, "expression": kind} for kind in kinds]
+    urls = [f"https://{NEWS}/{at}/print-3" for at in ("section-7", "section-8", "other", "a/b")]
+    wanted_ones = [any(re.search(one, url) for one in kinds) for url in urls]
+    assert wanted_ones == [True, True, True, False]
+    for said in (skipped, skipped_paths):
+        found = [text for site, text in said(among) if site == NEWS]
+        assert sum(text.count("section-49/") for text in found) == 1
+        asked = urls if said is skipped else [urlsplit(url).path for url in urls]
+        is_denied = [any(re.search(one, url) for one in found) for url in asked]
+        assert is_denied == [False, False, True, False]
 
 
 LOGIN = "/user/login?next=%2Fpage%2F"

@@ -76,8 +76,8 @@ def _fast_filter(document: Document) -> str:
     """What is skipped on known hosts. The filter only denies: the others keep to known hosts."""
     static = [rule.expression for rule in rules(document) if rule.kind == "static"]
     skipped: dict[str, list[str]] = {entry["site"]: [] for entry in document["sites"]}
-    for rule, expression in skipped_paths(document):
-        skipped[rule.site].append(expression)
+    for site, expression in skipped_paths(document):
+        skipped[site].append(expression)
     lines = []
     for site, own in skipped.items():
         # Patterns are of one host, and not of those below it.

@@ -12,7 +12,7 @@ normalised what it found.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -139,19 +139,21 @@ def denied(document: Document) -> list[str]:
     ]
 
 
-def skipped(document: Document) -> Iterator[tuple[Rule, str]]:
-    """Patterns that are skipped, and their expressions without the hubs and prefixes among them."""
-    for rule, before in _skipped(document):
-        others = [(other.kind, other.expression) for other in before]
-        yield rule, _guarded(rule.expression, others)
+def skipped(document: Document) -> Iterator[tuple[str, str]]:
+    """Sites and expressions of patterns that are skipped, without hubs and prefixes among them."""
+    return _guarded(
+        (rule, rule.expression, [(other.kind, other.expression) for other in before])
+        for rule, before in _skipped(document)
+    )
 
 
-def skipped_paths(document: Document) -> Iterator[tuple[Rule, str]]:
+def skipped_paths(document: Document) -> Iterator[tuple[str, str]]:
     """The same over path and query; patterns that cannot be said so are left out."""
-    for rule, before in _skipped(document):
-        if rule.path is not None:
-            others = [(other.kind, other.path_of_any_origin) for other in before]
-            yield rule, _guarded(rule.path, others)
+    return _guarded(
+        (rule, rule.path, [(other.kind, other.path_of_any_origin) for other in before])
+        for rule, before in _skipped(document)
+        if rule.path is not None
+    )
 
 
 def _skipped(document: Document) -> Iterator[tuple[Rule, list[Rule]]]:
@@ -165,21 +167,32 @@ def _skipped(document: Document) -> Iterator[tuple[Rule, list[Rule]]]:
                 yield rule, list(before)
 
 
-def _guarded(expression: str, others: Sequence[tuple[str, str | None]]) -> str:
-    """An expression without what begins as others (kind, expression) do.
+def _guarded(
+    patterns: Iterable[tuple[Rule, str, list[tuple[str, str | None]]]],
+) -> Iterator[tuple[str, str]]:
+    """Sites and expressions of patterns without what begins as others (kind, expression) do.
 
-    Of these only what can be among its own URLs is written: a site may have thousands.
+    Of these only what can be among a pattern's own URLs is written: a site may have thousands.
+    Patterns that begin with a wildcard may meet all prefixes of their site: these are written once,
+    before all patterns that they are taken out of.
     """
-    searched = re.compile(expression)
-    start = _start(expression)
-    first = [
-        other.removeprefix("^")
-        for kind, other in others
-        if other is not None
-        and (_holds(searched, other) if kind == "hub" else _meet(start, _plain(other)))
-    ]
-    guard = f"(?!{'|'.join(first)})" if first else ""
-    return f"^{guard}{expression.removeprefix('^')}"
+    alike: dict[tuple[str, str], list[str]] = {}
+    for rule, expression, others in patterns:
+        searched, start = re.compile(expression), _start(expression)
+        named = [(kind, other) for kind, other in others if other is not None]
+        hubs = [one for kind, one in named if kind == "hub" and _holds(searched, one)]
+        prefixes = [one for kind, one in named if kind != "hub" and _meet(start, _plain(one))]
+        rest = _unless(hubs) + expression.removeprefix("^")
+        alike.setdefault((rule.site, _unless(prefixes)), []).append(rest)
+    for (site, guard), rests in alike.items():
+        if guard and len(rests) > 1:
+            rests = [f"(?:{'|'.join(rests)})"]
+        yield from ((site, f"^{guard}{rest}") for rest in rests)
+
+
+def _unless(others: Sequence[str]) -> str:
+    """Look-ahead: none of them follows."""
+    return f"(?!{'|'.join(other.removeprefix('^') for other in others)})" if others else ""
 
 
 def _holds(searched: re.Pattern[str], hub: str) -> bool:
