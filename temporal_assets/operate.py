@@ -11,9 +11,10 @@ import json
 import os
 import re
 import signal
+import sys
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
@@ -42,7 +43,7 @@ from temporal_assets.storage.durable import replace_text
 from temporal_assets.storage.inventory import Inventory
 from temporal_assets.storage.kept import Kept
 from temporal_assets.storage.store import Store
-from temporal_assets.storage.troubles import said_of
+from temporal_assets.storage.troubles import said_of, without_unwritten
 from temporal_assets.windows import registry
 from temporal_assets.windows.registry import WINDOW_NAMES
 
@@ -334,7 +335,7 @@ class _Operation:
         run_id = str(uuid4())
         self.run_ids.append(run_id)
         try:
-            with _ended_as_before():
+            with _ended_as_before(), redirect_stderr(without_unwritten(sys.stderr)):
                 result = defs.resolve_job_def(job).execute_in_process(
                     instance=instance,
                     asset_selection=[dg.AssetKey(asset) for asset in assets],

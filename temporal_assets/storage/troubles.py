@@ -12,7 +12,7 @@ import errno
 import os
 import re
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final, TextIO, cast
 
 _WHOLE: Final = "What is published is whole"
 
@@ -68,6 +68,10 @@ _WORDS: Final = (
 """In small letters, the more telling first."""
 
 
+_UNWRITTEN: Final = "Exception while writing logger call to event log"
+"""How such words begin (`dagster._core.instance.types`)."""
+
+
 def said(error: BaseException) -> str | None:
     """A sentence for a fault of the machine that is, or is behind, an error; None for others."""
     return next(filter(None, map(_said_of, _chain(error))), None)
@@ -81,6 +85,27 @@ def said_of(text: str) -> str | None:
         return None
     quoted = _QUOTED.search(text)
     return sentence.format(where=quoted[1] if quoted else "the state folder")
+
+
+def without_unwritten(stream: TextIO) -> TextIO:
+    """The stream without what Dagster says of events that it could not write down.
+
+    It writes words of SQLite and SQLAlchemy there, with the event itself, and then fails, which is
+    told by a sentence.
+    """
+    return cast("TextIO", _WithoutUnwritten(stream))
+
+
+class _WithoutUnwritten:
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        is_told = text.startswith(_UNWRITTEN) and said_of(text) is not None
+        return len(text) if is_told else self._stream.write(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 def _said_of(error: BaseException) -> str | None:

@@ -12,6 +12,7 @@ import re
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
@@ -23,6 +24,8 @@ import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from dagster._core.storage.event_log.sqlite.sqlite_event_log import SqliteEventLogStorage
+from sqlalchemy.exc import OperationalError
 from typer.testing import CliRunner
 
 from temporal_assets import __version__
@@ -115,6 +118,28 @@ def built(ingested: tuple[Path, Any]) -> tuple[Path, Any]:
     result = call("materialize", "--json", "--state", state)
     assert result.exit_code == 0, result.output
     return state, json.loads(result.stdout)
+
+
+def test_an_event_that_does_not_fit_on_the_disk_is_told_in_a_sentence(
+    ingested: tuple[Path, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Dagster writes the words of SQLite beside it, with all that it wanted to write."""
+    store = SqliteEventLogStorage.store_event
+
+    def full(self: SqliteEventLogStorage, event: Any) -> None:
+        if event.dagster_event and event.dagster_event.event_type_value == "ASSET_MATERIALIZATION":
+            raise OperationalError(
+                "INSERT", (), sqlite3.OperationalError("database or disk is full")
+            )
+        store(self, event)
+
+    state = shutil.copytree(ingested[0], tmp_path / "state")
+    monkeypatch.setattr(SqliteEventLogStorage, "store_event", full)
+    result = call("materialize", "--state", state)
+    assert result.exit_code == 1
+    assert "error: log_files: the disk of the state folder is full." in result.stderr
+    for words in ("Exception", "OperationalError", "sqlalche.me"):
+        assert words not in result.stderr
 
 
 # What the commands do -------------------------------------------------------------------------

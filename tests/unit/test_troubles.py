@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import errno
+import io
 import sqlite3
 
 import duckdb
 import pyarrow as pa
 import pytest
 
-from temporal_assets.storage.troubles import said, said_of
+from temporal_assets.storage.troubles import said, said_of, without_unwritten
 
 
 def _behind(cause: Exception) -> Exception:
@@ -64,3 +65,12 @@ def test_words_are_enough_where_the_error_is_gone() -> None:
         "folder belongs, or give the folder to this one (chown -R, chmod u+rwX)"
     )
     assert said_of("ValueError: no day") is None
+
+
+def test_only_words_that_a_sentence_replaces_are_kept_from_a_stream() -> None:
+    stream = io.StringIO()
+    quiet = without_unwritten(stream)
+    begin = "Exception while writing logger call to event log: "
+    quiet.write(f"{begin}(sqlite3.OperationalError) database or disk is full\n")
+    print(f"{begin}(KeyError) of ours", "no space left", file=quiet, sep="\n", flush=True)
+    assert stream.getvalue() == f"{begin}(KeyError) of ours\nno space left\n"
