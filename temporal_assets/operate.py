@@ -38,7 +38,7 @@ from temporal_assets.logs.paths import STATE_MARK
 from temporal_assets.quality import verdicts
 from temporal_assets.quality.log_files import evaluate_logs
 from temporal_assets.quality.verdicts import Judgement
-from temporal_assets.settings import Settings
+from temporal_assets.settings import Settings, SettingsError
 from temporal_assets.storage.durable import replace_text
 from temporal_assets.storage.inventory import Inventory
 from temporal_assets.storage.kept import Kept
@@ -444,12 +444,17 @@ def _ended_as_before() -> Iterator[None]:
 @contextmanager
 def _instance(settings: Settings) -> Iterator[dg.DagsterInstance]:
     """The instance of $DAGSTER_HOME, where that is set, else of the state folder."""
-    if os.environ.get("DAGSTER_HOME"):
-        opened = dg.DagsterInstance.get()
-    else:
-        opened = dg.DagsterInstance.from_ref(_reference(prepare_home(settings)))
-    with opened as instance:
+    with dg.DagsterInstance.from_ref(_reference(_home(settings))) as instance:
         yield instance
+
+
+def _home(settings: Settings) -> Path:
+    if not (named := os.environ.get("DAGSTER_HOME")):
+        return prepare_home(settings)
+    home = Path(named).expanduser()
+    if not home.is_absolute() or not home.is_dir():
+        raise SettingsError(f"$DAGSTER_HOME is not the absolute path of a folder: {named}")
+    return home
 
 
 def _reference(home: Path) -> InstanceRef:

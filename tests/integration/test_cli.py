@@ -1098,10 +1098,12 @@ def test_a_command_that_is_ended_says_so_with_130(state: Path, ending: str) -> N
     _end(process, number)
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("ending", [*ENDINGS, "ctrl-c and $DAGSTER_HOME"])
 def test_a_build_that_is_ended_says_so_and_the_next_goes_on(
-    tmp_path: Path, state: Path, ending: str
+    tmp_path: Path, state: Path, ending: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if "$DAGSTER_HOME" in ending:
+        monkeypatch.setenv("DAGSTER_HOME", str(tmp_path))
     log = tmp_path / "access.log"
     log.write_text(
         "".join(
@@ -1109,7 +1111,7 @@ def test_a_build_that_is_ended_says_so_and_the_next_goes_on(
         )
     )
     call("ingest", log, "--host", "a.example", "--state", state)
-    number, on_ctrl_c = ENDINGS[ending]
+    number, on_ctrl_c = ENDINGS[ending.partition(" and ")[0]]
     process = spawn("materialize", "--state", state, on_ctrl_c=on_ctrl_c, start_new_session=True)
     published = state / "tables" / "requests"
     while process.poll() is None and not list(published.glob("*/manifest.json")):

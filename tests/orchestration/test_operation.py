@@ -17,7 +17,7 @@ from temporal_assets import operate
 from temporal_assets.defs import lifelines
 from temporal_assets.logs.paths import STATE_MARK
 from temporal_assets.operate import prepare_home
-from temporal_assets.settings import load_settings
+from temporal_assets.settings import SettingsError, load_settings
 from temporal_assets.storage.landing import refresh
 from tests import logs
 from tests.orchestration.conftest import Project
@@ -149,6 +149,10 @@ def test_the_instance_of_the_environment_is_used(
     (run_id,) = project.materialize([], ["log_files"]).run_ids
     with dg.DagsterInstance.from_config(str(home)) as instance:
         assert instance.get_run_by_id(run_id) is not None
+    for wrong in ("elsewhere", str(tmp_path / "nowhere")):
+        monkeypatch.setenv("DAGSTER_HOME", wrong)
+        with pytest.raises(SettingsError, match=f"absolute path of a folder: {wrong}"):
+            project.materialize([], ["log_files"])
 
 
 def test_a_run_is_alive_as_long_as_its_process(running: Project) -> None:
