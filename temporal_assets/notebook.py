@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import datetime as dt
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
 
+import duckdb
 import pyarrow as pa
 
 from temporal_assets import contracts
-from temporal_assets.engines.duckdb import connect
+from temporal_assets.engines.duckdb import connect, spill_folder
 from temporal_assets.settings import load_settings
 from temporal_assets.storage import catalogue
 from temporal_assets.storage.store import MissingPartition, Store
 
 Day = dt.date | str
+
+_ROWS_AT_ONCE: Final = 20_480
+"""Rows of a large result that are in memory."""
 
 
 class Artifacts:
@@ -64,11 +72,41 @@ class Artifacts:
 
     def query(self, sql: str) -> pa.Table:
         """The result of a SQL query over all assets."""
+        return self._asked(sql, lambda found: found.to_arrow_table())
+
+    @contextmanager
+    def large_query(self, sql: str) -> Iterator[pa.Table]:
+        """The same while its rows are in a file: they may be more than there is memory for."""
+        with spill_folder(self.settings.state) as folder:
+            yield self._asked(sql, lambda found: _in_file(found, Path(folder) / "result.arrow"))
+
+    def _asked(self, sql: str, taken: Callable[[duckdb.DuckDBPyRelation], pa.Table]) -> pa.Table:
         return catalogue.asked(
             self.store,
             lambda: connect(self.settings),
-            lambda connection: connection.sql(sql).to_arrow_table(),
+            lambda connection: _interruptible(connection, lambda: taken(connection.sql(sql))),
         )
+
+
+def _in_file(found: duckdb.DuckDBPyRelation, path: Path) -> pa.Table:
+    with (
+        found.to_arrow_reader(_ROWS_AT_ONCE) as reader,
+        pa.ipc.new_file(str(path), reader.schema) as file,
+    ):
+        for batch in reader:
+            file.write_batch(batch)
+    return pa.ipc.open_file(pa.memory_map(str(path))).read_all()
+
+
+def _interruptible(connection: duckdb.DuckDBPyConnection, ask: Callable[[], pa.Table]) -> pa.Table:
+    """What `ask` gets. The database does not hear of Ctrl-C by itself while it works."""
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(ask)
+        try:
+            return answer.result()
+        except KeyboardInterrupt:
+            connection.interrupt()
+            raise
 
 
 def _day(value: Day) -> dt.date:

@@ -67,13 +67,27 @@ def write(text: str) -> None:
 
 def write_json(value: Any) -> None:
     """A JSON document; days and times in ISO 8601."""
+    write(_json(value))
+
+
+def write_json_rows(parts: Iterable[Sequence[Any]]) -> None:
+    """The same of a list that comes in parts, and is never in memory at once."""
+    is_begun = False
+    for part in filter(None, parts):
+        sys.stdout.write(",\n" if is_begun else "[\n")
+        sys.stdout.write(_json(part).removeprefix("[\n").removesuffix("\n]"))
+        is_begun = True
+    write("\n]" if is_begun else "[]")
+
+
+def _json(value: Any) -> str:
     import orjson
 
     try:
-        write(orjson.dumps(value, option=orjson.OPT_INDENT_2, default=str).decode())
+        return orjson.dumps(value, option=orjson.OPT_INDENT_2, default=str).decode()
     except TypeError:  # a name that is no UTF-8: its bytes as JSON's own escapes
         text = json.dumps(value, indent=2, default=str, ensure_ascii=False)
-        write(text.encode("utf-8", "backslashreplace").decode())
+        return text.encode("utf-8", "backslashreplace").decode()
 
 
 def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

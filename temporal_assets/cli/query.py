@@ -9,6 +9,7 @@ import io
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -58,13 +59,13 @@ def run(
     if as_json and as_csv:
         raise CommandError("--json and --csv exclude each other", USAGE)
     text = _statement(sql, file)
-    result = _result(text, state)
-    if as_json:
-        console.write_json([dict(row) for row in _rows(result)])
-    elif as_csv:
-        _write_csv(result)
-    else:
-        _show(result)
+    with _result(text, state) as result:
+        if as_json:
+            console.write_json_rows(_parts(result))
+        elif as_csv:
+            _write_csv(result)
+        else:
+            _show(result)
 
 
 def _statement(sql: str | None, file: str | None) -> str:
@@ -80,7 +81,8 @@ def _statement(sql: str | None, file: str | None) -> str:
     return sql
 
 
-def _result(sql: str, state: Path | None) -> pa.Table:
+@contextmanager
+def _result(sql: str, state: Path | None) -> Iterator[pa.Table]:
     import duckdb
 
     from temporal_assets import contracts
@@ -90,8 +92,8 @@ def _result(sql: str, state: Path | None) -> pa.Table:
     settings = existing_settings(state)
     try:
         _refuse_changes(sql)
-        result = Artifacts(settings.state).query(sql)
-        return result.rename_columns(_apart(result.column_names))
+        with Artifacts(settings.state).large_query(sql) as result:
+            yield result.rename_columns(_apart(result.column_names))
     except duckdb.CatalogException as error:
         known = ", ".join(f"{table.name}({_columns(table)})" for table in contracts.TABLES)
         raise CommandError(f"{error}\nThe views are {known}", USAGE) from None
@@ -138,7 +140,12 @@ def _refuse_changes(sql: str) -> None:
 
 
 def _rows(result: pa.Table) -> Iterator[dict[str, Any]]:
-    """Rows with values that JSON and people have."""
+    for part in _parts(result):
+        yield from part
+
+
+def _parts(result: pa.Table) -> Iterator[list[dict[str, Any]]]:
+    """Rows with values that JSON and people have, some at a time."""
     for batch in result.to_batches():
         try:
             rows = batch.to_pylist()
@@ -147,8 +154,7 @@ def _rows(result: pa.Table) -> Iterator[dict[str, Any]]:
                 f"a date or time cannot be shown ({error}): only those of the years 1 to 9999 can;"
                 " write CAST(... AS VARCHAR) for it"
             ) from None
-        for row in rows:
-            yield {name: _portable(value) for name, value in row.items()}
+        yield [{name: _portable(value) for name, value in row.items()} for row in rows]
 
 
 def _portable(value: Any) -> Any:

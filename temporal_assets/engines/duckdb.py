@@ -270,7 +270,7 @@ def _packing(table: Table) -> str:
 def connect(settings: Settings) -> Iterator[duckdb.DuckDBPyConnection]:
     """An in-memory database within the limits of the settings, in UTC."""
     engine = settings.engine
-    with _spill_folder(settings.state) as spill:
+    with spill_folder(settings.state) as spill:
         config: dict[str, str | bool | int | float | list[str]] = {
             "memory_limit": engine.memory_limit,
             "threads": str(engine.used_threads),
@@ -298,7 +298,7 @@ def _quiet(session: duckdb.DuckDBPyConnection) -> None:
     session.execute("SET enable_progress_bar = false")
 
 
-def _spill_folder(state: Path) -> AbstractContextManager[Path | str]:
+def spill_folder(state: Path) -> AbstractContextManager[Path | str]:
     """Beside the data; among the machine's temporary files for who may only read the data."""
     if os.access(state, os.W_OK):
         return scratch_folder(state / "tmp")

@@ -1123,6 +1123,19 @@ def test_a_build_that_is_ended_says_so_and_the_next_goes_on(
     assert answer(state, "SELECT count(*) AS views FROM page_views") == [{"views": 8}]
 
 
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_query_that_takes_long_is_ended_at_once(built: tuple[Path, Any], ending: str) -> None:
+    """DuckDB does not look for signals while it works."""
+    number, on_ctrl_c = ENDINGS[ending]
+    sql = "SELECT count(*) FROM range(30000000) a, range(1000) b WHERE a.range * b.range % 7 = 3"
+    process = spawn("query", sql, "--state", built[0], on_ctrl_c=on_ctrl_c, start_new_session=True)
+    time.sleep(5)
+    assert process.poll() is None
+    started = time.monotonic()
+    _end(process, number)
+    assert time.monotonic() - started < 20
+
+
 def _end(process: subprocess.Popen[str], number: signal.Signals) -> None:
     # As terminals and service managers do it: all processes of the command are told.
     os.killpg(process.pid, number)

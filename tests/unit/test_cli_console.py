@@ -89,3 +89,13 @@ def test_nothing_that_was_built_is_no_empty_table(capsys: pytest.CaptureFixture[
     assert "Nothing was built." in said
     assert "2999-01-01 was left out: the day has not begun" in said
     assert "rows" not in said
+
+
+@pytest.mark.parametrize("parts", [[], [[]], [[{"a": 1}]], [[1, {"a": [2]}], [], [{}, [], "\n]"]]])
+def test_a_list_in_parts_is_written_as_the_whole(
+    parts: list[list[object]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    console.write_json([row for part in parts for row in part])
+    whole = capsys.readouterr().out
+    console.write_json_rows(parts)
+    assert capsys.readouterr().out == whole

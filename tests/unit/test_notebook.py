@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 import temporal_assets
@@ -33,3 +34,16 @@ def test_reading_leaves_the_state_folder_as_it_is(tmp_path: Path) -> None:
     assert artifacts.read("page_views").num_rows == 0
     assert artifacts.days("page_views") == []
     assert list(tmp_path.iterdir()) == []
+
+
+def test_rows_of_a_large_result_are_not_in_memory(tmp_path: Path) -> None:
+    (tmp_path / "state").mkdir()
+    before = pa.total_allocated_bytes()
+    artifacts = temporal_assets.open(tmp_path / "state")
+    sql = "SELECT range AS x, repeat('x', 1000) AS y FROM range(100_000)"
+    with artifacts.large_query(sql) as rows:
+        assert rows.num_rows == 100_000
+        assert pa.total_allocated_bytes() - before < 10_000_000
+        assert rows.slice(0, 9).equals(artifacts.query(f"{sql} LIMIT 9"))
+        assert pa.total_allocated_bytes() - before < 10_000_000
+    assert not list((tmp_path / "state").rglob("*.arrow"))
