@@ -9,6 +9,7 @@ from __future__ import annotations
 import bz2
 import codecs
 import lzma
+import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -186,6 +187,8 @@ class LogStream:
         self._fingerprint = _Fingerprint(checkpoints)
         self._file: IO[bytes] = path.open("rb")
         try:
+            self.version = version_of(os.fstat(self._file.fileno()))
+            """Of the file that is read, whatever has its name by now."""
             self._texts = self._text()
             self.head = self._first(_HEAD)
             """The first 64 KiB of text or less, for detection; of a file that is refused, what it
@@ -464,6 +467,11 @@ def _newlines(data: Bytes) -> int:
     for byte in data:
         count += byte == NEWLINE
     return count
+
+
+def version_of(stat: os.stat_result) -> tuple[int, int, int]:
+    """What changes where a file is replaced or written to."""
+    return stat.st_ino, stat.st_size, stat.st_mtime_ns
 
 
 def open_stream(path: Path, reading: Reading, checkpoints: Sequence[int] = ()) -> LogStream:

@@ -276,6 +276,9 @@ class LogReader:
                     pass
                 for records in parquet.read(item.path, item.source):
                     yield partial(_same, records)
+                # For its rows it was opened by its name, which may be another file's by then.
+                if streams.version_of(item.path.stat()) != stream.version:
+                    raise _ReplacedError
                 return
             state: formats.State = None
             for block in _blocks(stream):

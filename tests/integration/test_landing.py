@@ -15,11 +15,12 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import zstandard
 
-from temporal_assets.logs import streams
+from temporal_assets.logs import parquet, streams
 from temporal_assets.logs.records import Block
 from temporal_assets.logs.streams import LogStream
 from temporal_assets.settings import Reading, Settings, load_settings
@@ -667,6 +668,35 @@ def test_a_file_that_is_replaced_in_the_same_size_and_time_is_tried_again(
     os.utime(path, (1e9, 1e9))
     report = refresh(settings)
     assert (len(report.landed), report.failed) == (1, ())
+
+
+@pytest.mark.parametrize("is_replaced", [True, False])
+def test_a_parquet_log_that_changes_between_its_digest_and_its_rows_is_left_for_the_next_time(
+    state: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, is_replaced: bool
+) -> None:
+    """Rows of the second would be taken for those of the first, and never be read again."""
+    path, other = folder / "access.parquet", folder.parent / "other.parquet"
+    days = (DAY, DAY + dt.timedelta(days=1))
+    for file, day in zip((path, other), days, strict=True):
+        time = dt.datetime.combine(day, dt.time(12), dt.UTC)
+        rows = {"time": [time] * 3, "url": [f"https://a.example/{n}" for n in range(3)]}
+        pq.write_table(pa.table(rows | {"address": ["192.0.2.1"] * 3}), file)
+
+    read = parquet.read
+
+    def changed(*given: Any) -> Any:
+        monkeypatch.setattr(parquet, "read", read)
+        if is_replaced:
+            other.replace(path)
+        else:
+            path.write_bytes(other.read_bytes())
+        return read(*given)
+
+    monkeypatch.setattr(parquet, "read", changed)
+    settings = _settings(state, folder)
+    assert refresh(settings).landed == ()
+    assert len(refresh(settings).landed) == 1
+    assert Inventory.load(settings).days() == [days[1]]
 
 
 def test_a_failure_that_another_process_forgets_meanwhile_is_tried_again(
