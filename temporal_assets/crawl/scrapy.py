@@ -11,10 +11,12 @@ are documented in `docs/crawlers/scrapy.md`. Needs Scrapy 2.16.
 from __future__ import annotations
 
 import hashlib
+import json
 import logging
 import math
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -70,6 +72,9 @@ visit_failed: Final = object()
 
 _OLDEST: Final = (2, 16)
 
+_QUEUE: Final = "scrapy.pqueues.ScrapyPriorityQueue"
+"""It keeps what is left as a list; Scrapy's default as one for each host."""
+
 _CONDITIONS: Final = frozenset(name.encode() for name in CONDITIONS)
 """As Scrapy names headers."""
 
@@ -104,7 +109,23 @@ class PolicyAddon:
         settings.set("REQUEST_FINGERPRINTER_CLASS", PageFingerprinter, "addon")
         if settings.getbool("TEMPORAL_CROSS_SITE", True):
             # Scrapy's own default honours priorities within a host only.
-            settings.set("SCHEDULER_PRIORITY_QUEUE", "scrapy.pqueues.ScrapyPriorityQueue", "addon")
+            settings.set("SCHEDULER_PRIORITY_QUEUE", _QUEUE, "addon")
+            _refuse_other_queues(settings)
+
+
+def _refuse_other_queues(settings: BaseSettings) -> None:
+    """A folder of a crawl that was begun with another kind of queue, which Scrapy would mix up."""
+    if not (folder := settings.get("JOBDIR")) or settings["SCHEDULER_PRIORITY_QUEUE"] != _QUEUE:
+        return
+    try:
+        left = json.loads((Path(folder) / "requests.queue" / "active.json").read_text("utf-8"))
+    except (OSError, ValueError):
+        return  # nothing was left, or it is for Scrapy to say what is wrong
+    if isinstance(left, dict) and left:
+        raise NotSupported(
+            f"JOBDIR {folder} was begun without PolicyAddon, and its queues are of another kind:"
+            " begin a new one, or go on with the setting TEMPORAL_CROSS_SITE = False"
+        )
 
 
 class PageFingerprinter(RequestFingerprinter):

@@ -19,7 +19,9 @@ import pytest
 pytest.importorskip("scrapy", reason="the scrapy extra is not installed")
 
 from scrapy import Request, Spider
+from scrapy.exceptions import NotSupported
 from scrapy.http import HtmlResponse, Response
+from scrapy.settings import Settings
 from scrapy.utils.test import get_crawler
 
 from temporal_assets.crawl.hub_visits import HubVisits
@@ -569,3 +571,21 @@ def test_a_broken_new_policy_leaves_the_old_one(tmp_path: Path) -> None:
     assert not source.reload()
     written(tmp_path, document())
     assert source.reload()
+
+
+def test_a_folder_of_a_crawl_without_the_addon_is_refused_with_a_sentence(tmp_path: Path) -> None:
+    """Scrapy compares priorities with the names of hosts, and ends in a `TypeError`."""
+    left = tmp_path / "requests.queue" / "active.json"
+    left.parent.mkdir()
+
+    def begin(**settings: Any) -> None:
+        PolicyAddon().update_settings(Settings({"JOBDIR": str(tmp_path), **settings}))
+
+    begin()
+    for own in ([], [0, -15], {}):
+        left.write_text(json.dumps(own))
+        begin()
+    left.write_text(json.dumps({"a.example": [0]}))
+    with pytest.raises(NotSupported, match="was begun without PolicyAddon"):
+        begin()
+    begin(TEMPORAL_CROSS_SITE=False)
