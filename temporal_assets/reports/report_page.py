@@ -203,7 +203,7 @@ def written(value: Cell, kind: Kind) -> str:
     if isinstance(value, str):
         return value
     if kind == "share":
-        return f"{value:.1%}"
+        return f"{value:.1%}".replace("-0.0%", "0.0%")
     if kind == "score":
         return f"{value:.3f}"
     if isinstance(value, int):

@@ -16,7 +16,13 @@ from temporal_assets.reports.text import shown
 
 WIDTH: Final = 520
 HEIGHT: Final = 290
-_LEFT, _RIGHT, _TOP, _BOTTOM = 60, 18, 12, 48
+LEFT: Final = 78
+"""Room for the name of an axis and its ticks, also in the larger letters of a phone."""
+
+NAME_AT: Final = 16
+"""Where its name stands there."""
+
+_RIGHT, _TOP, _BOTTOM = 18, 12, 48
 _TICKS: Final = 5
 """About so many on an axis."""
 
@@ -97,7 +103,7 @@ class _Scale:
         number = log10(max(value, 1e-9)) if self.axis.is_log else value
         share = min(max((number - self.low) / (self.high - self.low), 0.0), 1.0)
         if self.is_x:
-            return _LEFT + share * (WIDTH - _LEFT - _RIGHT)
+            return LEFT + share * (WIDTH - LEFT - _RIGHT)
         return HEIGHT - _BOTTOM - share * (HEIGHT - _BOTTOM - _TOP)
 
     def ticks(self) -> list[tuple[float, str]]:
@@ -136,8 +142,8 @@ def _frame(x: _Scale, y: _Scale, one: Chart) -> Iterator[str]:
     bottom, right = HEIGHT - _BOTTOM, WIDTH - _RIGHT
     for value, name in y.ticks():
         at = y.at(value)
-        yield f'<path class="grid" d="M{_LEFT} {at:.1f}H{right}"/>'
-        yield f'<text class="tick" x="{_LEFT - 6}" y="{at + 4:.1f}" text-anchor="end">'
+        yield f'<path class="grid" d="M{LEFT} {at:.1f}H{right}"/>'
+        yield f'<text class="tick" x="{LEFT - 6}" y="{at + 4:.1f}" text-anchor="end">'
         yield f"{_text(name)}</text>"
     for value, name in x.ticks():
         at = x.at(value)
@@ -145,11 +151,12 @@ def _frame(x: _Scale, y: _Scale, one: Chart) -> Iterator[str]:
         anchor = "end" if at > right - 4 and len(name) > 3 else "middle"
         yield f'<text class="tick" x="{at:.1f}" y="{bottom + 17}" text-anchor="{anchor}">'
         yield f"{_text(name)}</text>"
-    yield f'<path class="axis" d="M{_LEFT} {bottom}H{right}"/>'
-    middle = (_LEFT + right) / 2
+    yield f'<path class="axis" d="M{LEFT} {bottom}H{right}"/>'
+    middle = (LEFT + right) / 2
     yield f'<text class="label" x="{middle:g}" y="{HEIGHT - 8}" text-anchor="middle">'
     yield f"{_text(one.x.label)}</text>"
-    yield f'<text class="label" transform="translate(13 {(bottom + _TOP) / 2:g}) rotate(-90)"'
+    centre = (bottom + _TOP) / 2
+    yield f'<text class="label" transform="translate({NAME_AT} {centre:g}) rotate(-90)"'
     yield f' text-anchor="middle">{_text(one.y.label)}</text>'
     if one.has_diagonal:
         ends = (x.at(x.low), y.at(y.low), x.at(x.high), y.at(y.high))

@@ -11,10 +11,10 @@ from math import ceil, cos, isfinite, pi, sin, sqrt
 from typing import Final
 
 from temporal_assets.reports.document import Graph, HeatMap
-from temporal_assets.reports.svg_chart import WIDTH, framed
+from temporal_assets.reports.svg_chart import LEFT, NAME_AT, WIDTH, framed
 from temporal_assets.reports.text import shown
 
-_LEFT, _TOP, _BOTTOM = 60, 8, 48
+_TOP, _BOTTOM = 8, 48
 _ROW: Final = 26
 _LEVELS: Final = 9
 """Shades from the worst to the best cell: classes h0 to h8 of the page."""
@@ -27,7 +27,7 @@ _LONGEST_NAME: Final = 26
 def heat_map(one: HeatMap, number: str) -> str:
     """Darker is more, in `_LEVELS` shades from the lowest to the highest."""
     rows, columns = len(one.values), len(one.values[0]) if one.values else 0
-    wide = (WIDTH - _LEFT - 10) / max(columns, 1)
+    wide = (WIDTH - LEFT - 10) / max(columns, 1)
     height = _TOP + _ROW * rows + _BOTTOM
     inner = "".join([*_cells(one, wide), *_names(one, wide, height), *_marks(one, wide)])
     return framed(inner, one.title, one.shows, number, (WIDTH, height))
@@ -41,7 +41,7 @@ def _cells(one: HeatMap, wide: float) -> Iterator[str]:
         for c, value in enumerate(row):
             level = min(int(_LEVELS * (value - low) / span), _LEVELS - 1)
             yield (
-                f'<rect class="h{level}" x="{_LEFT + c * wide:.1f}" y="{_TOP + r * _ROW}"'
+                f'<rect class="h{level}" x="{LEFT + c * wide:.1f}" y="{_TOP + r * _ROW}"'
                 f' width="{wide + 0.3:.1f}" height="{_ROW}"/>'
             )
 
@@ -49,25 +49,31 @@ def _cells(one: HeatMap, wide: float) -> Iterator[str]:
 def _names(one: HeatMap, wide: float, height: float) -> Iterator[str]:
     for r, name in enumerate(one.rows.ticks):
         at = _TOP + (r + 0.5) * _ROW + 4
-        yield f'<text class="tick" x="{_LEFT - 6}" y="{at:.1f}" text-anchor="end">{_t(name)}</text>'
+        yield f'<text class="tick" x="{LEFT - 6}" y="{at:.1f}" text-anchor="end">{_t(name)}</text>'
     every = max(1, ceil(len(one.columns.ticks) / 9))
     foot = height - _BOTTOM + 15
     for c, name in list(enumerate(one.columns.ticks))[::every]:
-        at = _LEFT + (c + 0.5) * wide
+        at = LEFT + (c + 0.5) * wide
         yield f'<text class="tick" x="{at:.1f}" y="{foot:g}" text-anchor="middle">{_t(name)}</text>'
     yield f'<text class="label" x="{WIDTH / 2}" y="{height - 8:g}" text-anchor="middle">'
     yield f"{_t(one.columns.label)}</text>"
     middle = (height - _BOTTOM) / 2
-    yield f'<text class="label" transform="translate(13 {middle:g}) rotate(-90)"'
+    yield f'<text class="label" transform="translate({NAME_AT} {middle:g}) rotate(-90)"'
     yield f' text-anchor="middle">{_t(one.rows.label)}</text>'
 
 
 def _marks(one: HeatMap, wide: float) -> Iterator[str]:
+    """Initials; those of one cell stand beside each other."""
+    cells: dict[tuple[int, int], str] = {}
     for r, c, what in one.marks:
-        x, y = _LEFT + (c + 0.5) * wide, _TOP + (r + 0.5) * _ROW
-        yield f'<circle class="marked" cx="{x:.1f}" cy="{y:.1f}" r="10"/>'
+        cells[r, c] = cells.get((r, c), "") + what[:1]
+    for (r, c), initials in cells.items():
+        x, y = LEFT + (c + 0.5) * wide, _TOP + (r + 0.5) * _ROW
+        half = 10 + 5 * (len(initials) - 1)
+        yield f'<rect class="marked" x="{x - half:.1f}" y="{y - 10:.1f}" width="{2 * half}"'
+        yield ' height="20" rx="10"/>'
         yield f'<text class="mark" x="{x:.1f}" y="{y + 4:.1f}" text-anchor="middle">'
-        yield f"{_t(what[:1])}</text>"
+        yield f"{_t(initials)}</text>"
 
 
 def graph(one: Graph, number: str) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from temporal_assets.reports.report_page import page
-from tests.browser.chromium import program
+from tests.browser.chromium import browse, program
 from tests.reports import EVIL, report
 
 _TITLE = re.compile(r"<head>.*?<title>(.*?)</title>", re.DOTALL)
@@ -122,3 +122,27 @@ def test_nothing_is_fetched(browser: Browser, server: tuple[str, list[str]]) -> 
 def test_evil_is_what_it_is_taken_for() -> None:
     assert "<script>" in EVIL
     assert "\u202e" in EVIL
+
+
+_MEETING = """
+[...document.querySelectorAll('svg.plot')].flatMap(svg => {
+  const frame = svg.getBoundingClientRect();
+  const texts = [...svg.querySelectorAll('text')].map(e => [e, e.getBoundingClientRect()]);
+  const cut = texts.filter(([e, r]) => r.width && r.left < frame.left - 0.5);
+  const names = texts.filter(([e, r]) => e.classList.contains('label'));
+  const ticks = texts.filter(([e, r]) => e.classList.contains('tick'));
+  const meet = (a, b) =>
+    a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+  return [...cut, ...names.filter(([e, r]) => ticks.some(([f, s]) => meet(r, s)))]
+    .map(([e, r]) => e.textContent);
+})"""
+
+
+def test_names_of_axes_are_apart_from_their_ticks_on_a_phone(tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    file.write_text(page(report("views")), "utf-8")
+    with browse(program(), tmp_path, width=500) as tab:
+        tab.open(file.as_uri())
+        tab.wait(lambda: tab.run("document.querySelectorAll('svg.plot').length"), "no chart")
+        assert tab.run("matchMedia('(max-width: 34rem)').matches")
+        assert tab.run(_MEETING) == []

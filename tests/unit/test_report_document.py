@@ -5,13 +5,16 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
+import re
 from importlib.resources import files
 
 import jsonschema
 import pytest
 
 from temporal_assets.reports.document import (
+    Axis,
     Column,
+    HeatMap,
     Report,
     Section,
     Table,
@@ -20,6 +23,7 @@ from temporal_assets.reports.document import (
     section_of,
 )
 from temporal_assets.reports.report_page import page, written
+from temporal_assets.reports.svg_map import heat_map
 from tests.reports import report
 
 
@@ -50,6 +54,8 @@ def test_numbers_are_short_and_always_numbers() -> None:
         (True, "text", "yes"),
         (1234567, "count", "1,234,567"),
         (0.545, "share", "54.5%"),
+        (-0.0002, "share", "0.0%"),
+        (-0.1, "share", "-10.0%"),
         (0.26892, "number", "0.269"),
         (0.6, "score", "0.600"),
         (9.1123, "number", "9.112"),
@@ -96,3 +102,10 @@ def test_pictures_have_names_and_numbers_behind_them() -> None:
     assert html.count("<title ") == html.count("<desc ") == 3
     assert '<html lang="en">' in html
     assert '<a class="skip" href="#content">' in html
+
+
+def test_marks_of_one_cell_of_a_heat_map_can_all_be_read() -> None:
+    axes = Axis("n", ticks=("1",)), Axis("q", ticks=("0.5", "0.7"))
+    marks = ((0, 1, "settings"), (0, 1, "used"), (0, 0, "best"))
+    drawn = heat_map(HeatMap("t", "s", *axes, ((1.0, 2.0),), marks), "h")
+    assert re.findall(r'class="mark"[^>]*>(\w+)<', drawn) == ["su", "b"]

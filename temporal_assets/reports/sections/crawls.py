@@ -47,7 +47,7 @@ _COLOURS: Final = {
     "overall_referral": 4,
     "volume": 6,
     "page_rank": 0,
-    "breadth_first": 7,
+    "breadth_first": 4,
     "random": 6,
 }
 _NAMES: Final = {"page_rank": "PageRank", "combined": "combined (ours)"}
@@ -266,7 +266,7 @@ def timely(rows: Sequence[Row], missing: Missing | None = None) -> Section:
 
 _STRATEGIES: Final = {
     "baseline": ("list in use", 5),
-    "breadth_first": ("breadth first", 7),
+    "breadth_first": ("breadth first", 4),
     "page_rank": ("PageRank", 0),
     "nutch": ("adaptive, as Nutch", 3),
     "ours": ("ours", 1),
