@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final, Literal
 
 if TYPE_CHECKING:
     # rich is imported where something is shown: a fifth of the time of `--help`, which shows none.
@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 
 _WIDE: Final = 200
 """Columns where there is no terminal to ask: a pipe or a file cuts nothing off."""
+
+_SHORT: Final = 12
+"""Columns of a terminal: values no longer than this are kept whole."""
+
+_NAMED: Final = 4
+"""The least for the name of a column."""
 
 _HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 """Unicode categories that move the cursor, turn the direction of text or cannot be shown."""
@@ -96,17 +102,40 @@ def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]
     from rich.text import Text
 
     body = [list(row) for row in rows]
-    table = Table()
-    for index, name in enumerate(columns):
-        numeric = any(_is_number(row[index]) for row in body)
-        table.add_column(Text(plain(name)), justify="right" if numeric else "left", overflow="fold")
-    for row in body:
-        table.add_row(*(Text(_cell(value)) for value in row))
+    names = [plain(name) for name in columns]
+    cells = [[_cell(value) for value in row] for row in body]
     console = _results()
+    table = Table()
+    for index, width in enumerate(_widths(names, cells, console.width)):
+        numeric = any(_is_number(row[index]) for row in body)
+        justify: Literal["left", "right"] = "right" if numeric else "left"
+        table.add_column(Text(names[index]), justify=justify, overflow="fold", width=width)
+    for texts in cells:
+        table.add_row(*map(Text, texts))
     if title:
         # Above rather than as the table's own title, which is folded to the table's width.
         console.print(Text(plain(title), style="bold"), soft_wrap=True)
     console.print(table)
+
+
+def _widths(names: Sequence[str], cells: Sequence[Sequence[str]], room: int) -> list[int | None]:
+    """Where a table is wider than the terminal, short columns stay whole: numbers, days.
+
+    Their names are folded where that is not enough, and long texts are in any case.
+    """
+    from rich.cells import cell_len
+
+    free: list[int | None] = [None] * len(names)
+    longest = [max((cell_len(row[k]) for row in cells), default=0) for k in range(len(names))]
+    whole = [max(cell_len(name), n) for name, n in zip(names, longest, strict=True)]
+    borders = 3 * len(names) + 1
+    if sum(whole) + borders <= room:
+        return free
+    for widths, least in ((whole, 16), ([max(n, _NAMED) for n in longest], 8)):
+        fixed = [width if n <= _SHORT else None for width, n in zip(widths, longest, strict=True)]
+        if sum(width or least for width in fixed) + borders <= room:
+            return list(fixed)
+    return free
 
 
 class Bar:

@@ -55,6 +55,30 @@ def test_numbers_are_grouped_and_nothing_is_cut_in_a_pipe(
     assert "0.333333" in shown
 
 
+@pytest.mark.parametrize("room", [60, 80])
+def test_numbers_and_days_stay_whole_on_a_narrow_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, room: int
+) -> None:
+    monkeypatch.setattr(console, "_WIDE", room)
+    columns = ("asset", "days", "to", "rows of it", "missing days", "stale")
+    row = ("an_asset_with_a_long_name", 60, dt.date(2025, 5, 1), 279610, 123456, 12)
+    console.show_table("", columns, [row])
+    shown = capsys.readouterr().out
+    assert max(map(len, shown.splitlines())) <= room
+    for value in ("2025-05-01", "279,610", "123,456"):
+        assert value in shown
+
+
+def test_nothing_is_lost_where_a_terminal_is_too_narrow_for_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(console, "_WIDE", 30)
+    console.show_table("", [f"name {k}" for k in range(4)], [[1234567] * 4])
+    console.show_table("", ["a long name of a column"] * 4, [])
+    digits = [c for c in capsys.readouterr().out if c.isdigit()]
+    assert len(digits) == 4 + 4 * 7
+
+
 def test_a_progress_bar_is_silent_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
     with console.progress_bar("Reading", 10) as bar:
         bar.at(5)
