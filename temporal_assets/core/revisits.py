@@ -45,6 +45,9 @@ _EXACT: Final = 1e-14
 _SMALLEST: Final = 1e-9
 """Of the largest gain of a visit: below it every interval is the shortest."""
 
+_NOTHING: Final = float(np.finfo(np.float64).tiny)
+"""Less has no full digits, and soon no logarithm."""
+
 
 def day_weights(observed: Flags, half_life: float) -> Floats:
     """What a page that was born on each day of a window adds to the new pages to expect a day.
@@ -84,7 +87,7 @@ def intervals(
     if visits >= len(worth) / shortest:
         return np.where(value > 0, shortest, longest)
     high = float(worth.max())
-    if high == 0:
+    if high * _SMALLEST < _NOTHING:
         return np.full(len(worth), longest)
 
     def excess(log_price: float) -> float:

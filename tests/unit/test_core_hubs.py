@@ -8,7 +8,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
@@ -302,6 +302,7 @@ def test_bounds_of_intervals() -> None:
     assert intervals([], [], [], 3, 0.25, 5).tolist() == []
 
 
+@example(hubs=[(1.0, 5e-324, 1.0)], visits=1.0)
 @given(
     hubs=st.lists(
         st.tuples(st.floats(0, 1e4), st.floats(0, 1e5), st.floats(0.04, 60)), min_size=1, max_size=8
