@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from temporal_assets.cli import console
-from temporal_assets.cli.exits import INTERRUPTED, CommandError, command
+from temporal_assets.cli.exits import INTERRUPTED, USAGE, CommandError, command
 from temporal_assets.cli.options import Json, State
 from temporal_assets.cli.policies import PolicyPath, policy_path, read_policy
+
+_CONTACT: Final = re.compile(r"https?://[!-~]+|[!-~]+@[!-~]+")
 
 
 @command
@@ -47,6 +50,12 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Crawl what the policy wants now, into WARC files; Ctrl-C or the budget ends it."""
+    if not _CONTACT.fullmatch(contact):
+        raise CommandError(
+            f"--contact {contact}: give an address of the web or of mail, like"
+            " https://example.org/crawler or crawl@example.org",
+            USAGE,
+        )
     path = policy_path(policy, state)
     read_policy(path)  # a missing policy is said before the crawl starts
     try:

@@ -695,7 +695,7 @@ def test_a_damaged_day_is_no_wrong_call(built: tuple[Path, Any], tmp_path: Path)
 
 @pytest.mark.parametrize(
     "command",
-    [("policy",), ("export", "nutch", "--to", "out"), ("crawl", "--to", "out", "--contact", "x")],
+    [("policy",), ("export", "nutch", "--to", "out"), ("crawl", "--to", "out", "--contact", "a@b")],
 )
 def test_a_damaged_policy_is_said_before_anything_begins(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
@@ -710,6 +710,17 @@ def test_a_damaged_policy_is_said_before_anything_begins(
 
 
 @pytest.mark.parametrize("command", ["status", "materialize"])
+@pytest.mark.parametrize("contact", ["nobody", "us at example.org", "ftp://example.org/", "a@b c"])
+def test_a_crawl_says_where_it_can_be_reached(tmp_path: Path, contact: str) -> None:
+    result = call("crawl", "--to", tmp_path, "--contact", contact, "--policy", tmp_path / "none")
+    assert result.exit_code == 2
+    assert "give an address of the web or of mail" in result.stderr
+    result = call(
+        "crawl", "--to", tmp_path, "--contact", "http://a.b/", "--policy", tmp_path / "none"
+    )
+    assert "there is no policy" in result.stderr
+
+
 def test_a_file_is_no_state_folder(log: Path, command: str) -> None:
     result = call(command, "--state", log)
     assert result.exit_code == 2
