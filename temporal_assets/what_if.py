@@ -118,7 +118,9 @@ def what_if(
     store = Store.open(settings)
     chosen = day or max(store.days("page_labels"), default=None)
     if chosen is None:
-        raise MissingPartition("no window has been made yet: temporal-assets materialize")
+        raise MissingPartition(
+            "no window has been made yet: temporal-assets materialize makes those of the latest day"
+        )
     store.require("page_labels", chosen)
     folder, locks = _folder(settings, changes), settings.state / "locks"
     locks.mkdir(parents=True, exist_ok=True)

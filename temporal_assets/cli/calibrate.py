@@ -32,7 +32,14 @@ if TYPE_CHECKING:
     from temporal_assets.windows.annotated_pages import Found
     from temporal_assets.windows.calibration import Choice
 
-_Weight = Annotated[float | None, typer.Option(min=0, show_default=False)]
+_Hit = Annotated[float | None, typer.Option(min=0, help="A: what a page labelled right is worth.")]
+_Miss = Annotated[
+    float | None, typer.Option(min=0, help="B: what a temporal page costs that is not labelled so.")
+]
+_FalseAlarm = Annotated[
+    float | None,
+    typer.Option(min=0, help="C: what a page costs that is wrongly labelled temporal."),
+]
 
 
 @command
@@ -52,9 +59,9 @@ def run(
         str | None,
         typer.Option(help="none, site or section: thresholds of their own.", show_default=False),
     ] = None,
-    hit_weight: _Weight = None,
-    miss_weight: _Weight = None,
-    false_alarm_weight: _Weight = None,
+    hit_weight: _Hit = None,
+    miss_weight: _Miss = None,
+    false_alarm_weight: _FalseAlarm = None,
     png: Annotated[
         Path | None, typer.Option("--png", metavar="FILE", help="Draw the heat maps into a file.")
     ] = None,

@@ -34,6 +34,7 @@ def run(
     folder: Annotated[
         Path | None,
         typer.Argument(
+            metavar="FOLDER",
             help="Where the corpus goes; the folder `demo` of the state folder by default.",
             show_default=False,
         ),
@@ -44,10 +45,14 @@ def run(
     ] = "small",
     seed: Annotated[int, typer.Option(min=0, help="Equal seeds give equal logs.")] = 1,
     days: Annotated[
-        int | None, typer.Option(min=1, help="Days of the corpus.", show_default=False)
+        int | None,
+        typer.Option(min=1, help="Days of the corpus; 60 by default.", show_default=False),
     ] = None,
     requests: Annotated[
-        int | None, typer.Option(min=1, help="Log lines in all.", show_default=False)
+        int | None,
+        typer.Option(
+            min=1, help="Log lines in all, in place of those of --size.", show_default=False
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -15,7 +15,7 @@ from temporal_assets.cli.building import build, outcome_report, show_outcome
 from temporal_assets.cli.days import parse_day, ranges, span
 from temporal_assets.cli.exits import FAILED, USAGE, CommandError, command
 from temporal_assets.cli.landing import land, show_landing, show_troubles
-from temporal_assets.cli.options import Json, State, existing_settings
+from temporal_assets.cli.options import Json, State, existing_settings, invocation
 from temporal_assets.cli.windows import say_what_is_missing
 
 if TYPE_CHECKING:
@@ -96,6 +96,9 @@ def run(
         outcome = None
     if as_json:
         console.write_json(outcome_report(days, outcome))
+    elif outcome is None and not inventory.days():
+        name = invocation("ingest PATH", settings.state)
+        console.say(f"Nothing to build: no log lines are known yet. Name logs: {name}")
     elif outcome is None:
         what = "what was named" if assets else f"every day of the logs{_kept(settings, inventory)}"
         console.say(f"Nothing to build: {what} is there and up to date.")

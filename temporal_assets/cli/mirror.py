@@ -70,6 +70,12 @@ def run(
     if demo:
         name = "links.parquet" if html is None else "pages.parquet"
         paths.append(settings.state / "demo" / "mirror" / name)
+        if not paths[-1].exists():
+            raise CommandError(
+                f"there is no {console.place(paths[-1])}: `temporal-assets demo` writes it; of a"
+                " demo in another folder name its files",
+                USAGE,
+            )
     check_given(*paths)
     mirror = make(settings, files_of(paths), transits=transits, html=html)
     counts = {"sites": len(mirror.sites), **mirror.counts}
@@ -156,5 +162,5 @@ def _add_transits(settings: Settings, builder: MirrorBuilder) -> None:
         with store.scratch() as scratch:
             add_transits(traffic_of(engine_of(settings), files, scratch), builder)
     except NoMirror:
-        build = invocation("ingest", settings.state)
+        build = invocation("materialize transits", settings.state)
         raise CommandError(f"no transits have been made yet: {build}") from None

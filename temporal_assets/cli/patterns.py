@@ -43,7 +43,9 @@ _MISSING: Final = {
 def run(
     site: Annotated[
         str | None,
-        typer.Argument(help="The host; all sites when none is named.", show_default=False),
+        typer.Argument(
+            metavar="SITE", help="The host; all sites when none is named.", show_default=False
+        ),
     ] = None,
     state: State = None,
     day: Day = None,

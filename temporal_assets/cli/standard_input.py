@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from temporal_assets.cli.exits import USAGE, CommandError
+from temporal_assets.cli.options import check_given
 
 if TYPE_CHECKING:
     from io import BufferedReader
@@ -58,6 +59,8 @@ def written(argument: str) -> str:
 def text_of(file: str) -> str:
     """All of a file, or of standard input where it is `-`."""
     is_piped = file == STANDARD_INPUT
+    if not is_piped:
+        check_given(Path(file))
     content = sys.stdin.buffer.read() if is_piped else Path(file).read_bytes()
     try:
         return content.removeprefix(codecs.BOM_UTF8).decode("utf-8")

@@ -15,7 +15,7 @@ from temporal_assets.cli import console
 from temporal_assets.cli.days import parse_day
 from temporal_assets.cli.exits import USAGE, CommandError, command
 from temporal_assets.cli.options import Json, State, existing_settings, invocation
-from temporal_assets.cli.windows import Day, window_day
+from temporal_assets.cli.windows import window_day
 
 if TYPE_CHECKING:
     from temporal_assets.core.list_tuning import PrefixTrial, SiteTrial
@@ -33,7 +33,16 @@ _SHOWN: Final = 8
 @command
 def run(
     state: State = None,
-    day: Day = None,
+    day: Annotated[
+        dt.date | None,
+        typer.Option(
+            "--day",
+            parser=parse_day,
+            metavar="DAY",
+            help="Last day of the window; that before the latest when none is given.",
+            show_default=False,
+        ),
+    ] = None,
     learn_until: Annotated[
         dt.date | None,
         typer.Option(

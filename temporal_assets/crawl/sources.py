@@ -68,6 +68,6 @@ def read_sources(paths: Iterable[Path], builder: MirrorBuilder) -> None:
     for path in paths:
         reader = reader_of(path)
         if reader is None:
-            raise ValueError(f"{path.name}: a mirror is made of {', '.join(sorted(READERS))}")
+            raise ValueError(f"a mirror is made of {', '.join(sorted(READERS))}")
         reader(path, builder)
         builder.counts["files"] += 1

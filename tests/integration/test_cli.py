@@ -24,6 +24,7 @@ import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import typer
 from dagster._core.storage.event_log.sqlite.sqlite_event_log import SqliteEventLogStorage
 from sqlalchemy.exc import OperationalError
 from typer.testing import CliRunner
@@ -560,6 +561,10 @@ def test_tables_that_are_none_of_links_are_named(built: tuple[Path, Any], tmp_pa
         result = call("mirror", tmp_path / name, "--state", state)
         assert result.exit_code == 2
         assert said in result.stderr
+        assert result.stderr.count(name) == 1
+    result = call("mirror", "--demo", "--state", state)
+    assert result.exit_code == 2
+    assert "`temporal-assets demo` writes it" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -568,6 +573,7 @@ def test_tables_that_are_none_of_links_are_named(built: tuple[Path, Any], tmp_pa
         ("evaluate", "gone.txt"),
         ("calibrate", "gone.txt"),
         ("mirror", "gone.txt"),
+        ("query", "--file", "gone.txt"),
         ("simulate", "--clicks", "gone.txt"),
     ],
 )
@@ -709,7 +715,6 @@ def test_a_damaged_policy_is_said_before_anything_begins(
     assert not Path("out").exists()
 
 
-@pytest.mark.parametrize("command", ["status", "materialize"])
 @pytest.mark.parametrize("contact", ["nobody", "us at example.org", "ftp://example.org/", "a@b c"])
 def test_a_crawl_says_where_it_can_be_reached(tmp_path: Path, contact: str) -> None:
     result = call("crawl", "--to", tmp_path, "--contact", contact, "--policy", tmp_path / "none")
@@ -721,6 +726,25 @@ def test_a_crawl_says_where_it_can_be_reached(tmp_path: Path, contact: str) -> N
     assert "there is no policy" in result.stderr
 
 
+def test_where_no_log_has_been_read_nothing_is_up_to_date(tmp_path: Path) -> None:
+    result = call("materialize", "--state", tmp_path)
+    assert result.exit_code == 0
+    assert "no log lines are known yet" in result.stderr
+    assert f"temporal-assets ingest PATH --state {tmp_path}" in result.stderr
+
+
+def test_every_option_says_what_it_is_for() -> None:
+    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    silent = [
+        f"{name} {option.name}"
+        for name, one in commands.items()
+        for option in one.params
+        if not getattr(option, "help", None)
+    ]
+    assert silent == []
+
+
+@pytest.mark.parametrize("command", ["status", "materialize"])
 def test_a_file_is_no_state_folder(log: Path, command: str) -> None:
     result = call(command, "--state", log)
     assert result.exit_code == 2
