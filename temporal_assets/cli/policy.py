@@ -45,7 +45,9 @@ def run(
     from temporal_assets.policy.bundle import unreleased_of
 
     console.show_table(
-        f"Crawl policy of {document['day']}", ("", "entries", "now", "later", "skip"), said["lists"]
+        f"Crawl policy of {document['day']}",
+        ("", "entries", "now", "later", "skip"),
+        [tuple(one.values()) for one in said["lists"]],
     )
     console.say(
         f"{said['bytes']:,} bytes, from {console.counted(said['days'], 'day')} up to"
@@ -65,7 +67,8 @@ def _summary(document: Document, path: Path) -> dict[str, Any]:
     for name in ("sites", "hubs", "prefixes", "patterns"):
         tiers: list[Any] = document[name]
         counts = Counter(tier_of_action(entry["tier"]) for entry in tiers)
-        lists.append((name, len(tiers), counts["now"], counts["later"], counts["skip"]))
+        decided = {decision: counts[decision] for decision in ("now", "later", "skip")}
+        lists.append({"list": name, "entries": len(tiers), **decided})
     return {
         "day": document["day"],
         "bytes": policy_file(path).stat().st_size,

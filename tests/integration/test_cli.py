@@ -715,6 +715,14 @@ def test_a_damaged_policy_is_said_before_anything_begins(
     assert not Path("out").exists()
 
 
+def test_what_a_policy_holds_has_names_in_json(tmp_path: Path) -> None:
+    Path(tmp_path / "policy.json").write_text(json.dumps(document()), "utf-8")
+    result = call("policy", "--policy", tmp_path / "policy.json", "--json")
+    first = json.loads(result.stdout)["lists"][0]
+    assert list(first) == ["list", "entries", "now", "later", "skip"]
+    assert (first["list"], first["entries"]) == ("sites", len(document()["sites"]))
+
+
 @pytest.mark.parametrize("contact", ["nobody", "us at example.org", "ftp://example.org/", "a@b c"])
 def test_a_crawl_says_where_it_can_be_reached(tmp_path: Path, contact: str) -> None:
     result = call("crawl", "--to", tmp_path, "--contact", contact, "--policy", tmp_path / "none")
