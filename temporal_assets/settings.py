@@ -903,11 +903,16 @@ def _variables() -> set[str]:
     return {name.upper() for name in os.environ if name.upper().startswith(_PREFIX)}
 
 
+_UNKNOWN = "there is no such setting (docs/settings.md lists them)"
+
+
 def _in_words(error: ValidationError, file: Path) -> str:
     """Every wrong field with what is wrong; values are repeated unless they may be secret."""
     said: dict[str, list[str]] = {}
     for one in error.errors():
-        wrong = _sentence(one["loc"], one["msg"].removeprefix("Value error, "), one["input"])
+        is_unknown = one["type"] == "extra_forbidden"
+        message = _UNKNOWN if is_unknown else one["msg"].removeprefix("Value error, ")
+        wrong = _sentence(one["loc"], message, one["input"])
         said.setdefault(_place(one["loc"], file), []).append(wrong)
     return "; ".join(f"{place}: {'; '.join(sentences)}" for place, sentences in said.items())
 

@@ -112,6 +112,8 @@ def test_variables_that_are_no_settings_are_left_alone(
         ("[window]\ndays = 5\n", "7 days can never be there of window.days = 5"),
         ("[window]\ndays = 2\nmin_days = 2\n", "labels.m: the first 3 days do not fit into"),
         ("[labels]\nm = 61\n", "labels.m: the first 61 days do not fit into window.days = 60"),
+        ("[labels]\nqq = 1", "labels.qq: there is no such setting (docs/settings.md lists them)"),
+        ("[labls]\nq = 0.5", "labls: there is no such setting"),
     ],
 )
 def test_a_wrong_setting_is_named_with_its_file(state: Path, text: str, says: str) -> None:
