@@ -17,6 +17,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass, field
 from importlib.resources import files
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
@@ -148,12 +149,14 @@ def materialize(
     assets: Sequence[str] = (),
     on_event: Callable[[Event], None] | None = None,
     latest_windows: Collection[str] = (),
+    late: Mapping[str, Collection[dt.date]] | None = None,
 ) -> Outcome:
     """Make `assets` for `days`, and check them.
 
     Window assets among them are made for the windows that end with these days. With
     `latest_windows`, window assets of that name are then brought up to date for the latest day
-    that has views. Where no assets are named, all daily ones are made, and the latest windows.
+    that has views. Where no assets are named, all daily ones are made, and the latest windows. With
+    `late`, a daily asset is made for those of the days alone that are late.
 
     `log_files` may be among the assets: new log files are then read before anything else. Days
     are made in runs of `orchestration.days_per_run`. A day that fails, or that breaks an
@@ -170,7 +173,8 @@ def materialize(
         windows = [asset for asset in WINDOW_NAMES if asset in wanted]
         for run in ranges(operation.partitions(days), settings.orchestration.days_per_run):
             for names, some in operation.kept(chosen, run):
-                operation.make(instance, names, some)
+                for own, part in _alike(names, some, late):
+                    operation.make(instance, own, part)
             if windows:
                 operation.make_windows(instance, windows, run)
         operation.make_latest(instance, latest_windows if assets else WINDOW_NAMES)
@@ -392,6 +396,26 @@ class _Operation:
         return any(event.kind == "failed" for event in events) or bool(
             verdicts.blockers(judgements)
         )
+
+
+def _alike(
+    assets: Sequence[str],
+    days: Sequence[dt.date],
+    late: Mapping[str, Collection[dt.date]] | None,
+) -> Iterator[tuple[Sequence[str], Sequence[dt.date]]]:
+    """Contiguous days and the assets to make for all of them."""
+    if late is None:
+        yield assets, days
+        return
+
+    def wanted(day: dt.date) -> tuple[str, ...]:
+        return tuple(
+            one for one in assets if day in late["requests" if one in _MADE_TOGETHER else one]
+        )
+
+    for own, part in groupby(days, wanted):
+        if own:
+            yield own, list(part)
 
 
 def _wanted(assets: Sequence[str]) -> Collection[str]:

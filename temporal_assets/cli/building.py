@@ -6,7 +6,7 @@ Here: what `demo` and `materialize` share of it. Not here: building (`operate`).
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from temporal_assets.cli import console
@@ -28,10 +28,12 @@ def build(
     days: Sequence[dt.date],
     assets: Sequence[str] = (),
     latest_windows: Sequence[str] = (),
+    late: Mapping[str, Collection[dt.date]] | None = None,
 ) -> Outcome:
     """Build `assets` for `days`, then `latest_windows` for the latest day, through Dagster.
 
-    Where none is named at all, these are all daily assets and all window assets.
+    Where none is named at all, these are all daily assets and all window assets. With `late`, a
+    daily asset is built for those of the days alone that it has there.
     """
     from temporal_assets.daily import DAILY_ASSETS
     from temporal_assets.operate import materialize
@@ -56,7 +58,7 @@ def build(
                 bar.at(min(len(done), total), total)
 
         # With `log_files`, so that Dagster knows which days their files have changed.
-        outcome = materialize(settings, days, ("log_files", *wanted), advance, latest)
+        outcome = materialize(settings, days, ("log_files", *wanted), advance, latest, late)
         if interrupted():
             raise KeyboardInterrupt
     return outcome

@@ -81,16 +81,19 @@ def run(
     else:
         show_troubles(report)
     inventory = Inventory.load(settings)
+    late: dict[str, list[dt.date]] = {}
     if day:
         days = sorted(set(day))
     elif first or last:
         days = _between(inventory, first, last)
     else:
-        daily, days = _late(settings, inventory, daily, windows)
+        late = _late(settings, inventory, daily, windows)
+        days = sorted({day for some in late.values() for day in some})
     if day or first or last:
         outcome = build(settings, days, (*daily, *windows))
     elif days or ((windows or not daily) and _is_due(settings, windows)):
-        outcome = build(settings, days, daily, windows)
+        names = tuple(late) if daily or windows else ()
+        outcome = build(settings, days, names, windows, late)
     else:
         tidy(settings)
         outcome = None
@@ -149,8 +152,8 @@ def _between(inventory: Inventory, first: dt.date | None, last: dt.date | None) 
 
 def _late(
     settings: Settings, inventory: Inventory, daily: Sequence[str], windows: Sequence[str]
-) -> tuple[Sequence[str], list[dt.date]]:
-    """The days that are missing or stale, and the daily assets to make for them.
+) -> dict[str, list[dt.date]]:
+    """By daily asset to make, the days on which it is missing or stale.
 
     These are the ones named, and those that they or windows are made from where they are late.
     """
@@ -160,9 +163,12 @@ def _late(
     late = stale(Store.open(settings), inventory, settings)
     if daily or windows:
         wanted = {"requests", *daily, *(DERIVED if windows else ())}
-        daily = [name for name in late if name in daily or (name in wanted and late[name])]
-        late = {name: late[name] for name in daily}
-    return daily, sorted({day for days in late.values() for day in days})
+        return {
+            name: days
+            for name, days in late.items()
+            if name in daily or (name in wanted and late[name])
+        }
+    return late
 
 
 def _kept(settings: Settings, inventory: Inventory) -> str:

@@ -396,6 +396,24 @@ def test_a_daily_asset_brings_its_own_source(windows: Path) -> None:
     assert "Nothing to build" in again.stderr
 
 
+def test_an_asset_is_made_again_for_its_own_late_days_alone(windows: Path, tmp_path: Path) -> None:
+    def built(*names: str) -> set[tuple[str, str]]:
+        report = json.loads(call("materialize", *names, "--json", "--state", windows).stdout)
+        assert report["ok"]
+        return {(one["asset"], one["day"]) for one in report["built"] if one["asset"] != "rejects"}
+
+    days = [f"2026-01-{day:02}" for day in range(1, 5)]
+    assert built("requests") == {("requests", day) for day in days}
+    late = tmp_path / "late.log"
+    late.write_text(line("192.0.2.1", "03 10:00:00", "GET /late") + "\n")
+    call("ingest", late, "--host", "a.example", "--state", windows)
+    of_views = {("page_views", day) for day in days}
+    assert built("page_views") == {("requests", "2026-01-03"), *of_views}
+    made = built()
+    assert {one for one in made if one[0] in ("requests", "page_views")} == set()
+    assert {("transits", day) for day in days} < made
+
+
 def test_ingest_says_what_is_left_to_build(windows: Path) -> None:
     again = ("ingest", windows.parent / "four.log", "--host", "a.example", "--state", windows)
     assert "Next: " in call(*again).stderr
