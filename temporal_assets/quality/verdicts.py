@@ -4,17 +4,20 @@
 
 Dagster keeps one result per check and run, and a run may hold thirty days. Whether one day may
 be built upon, and what `status` shows of it, is kept here. A verdict counts for the content that
-was judged and no other: a partition published since has none.
+was judged and no other: a partition published since has none. Nor has one whose check asks another
+question since, or is gone: it is judged again before anything is built upon it.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from temporal_assets import contracts
 from temporal_assets.contracts import Drift, Rule, Severity
 from temporal_assets.quality.evaluate import Finding, Status
 from temporal_assets.quality.wording import compared
@@ -22,7 +25,7 @@ from temporal_assets.reports.text import shown
 from temporal_assets.storage.durable import replace_text
 from temporal_assets.storage.manifest import Manifest
 from temporal_assets.storage.scratch import scratch_folder
-from temporal_assets.storage.sealed import sealed, unsealed
+from temporal_assets.storage.sealed import digest_of, sealed, unsealed
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,9 @@ def record(state: Path, manifest: Manifest, judgements: Sequence[Judgement]) -> 
     path = _path(state, manifest.asset, manifest.day)
     known = {one.check: one for one in read(state, manifest)}
     known |= {one.check: one for one in judgements}
-    fields = {"digest": manifest.digest, "checks": [_fields(one) for one in known.values()]}
+    rules = _rules(manifest.asset)
+    checks = [{**_fields(one), "rule": rules.get(one.check)} for one in known.values()]
+    fields = {"digest": manifest.digest, "checks": checks}
     path.parent.mkdir(parents=True, exist_ok=True)
     with scratch_folder(state / "tmp") as scratch:
         replace_text(path, sealed(fields), scratch)
@@ -73,8 +78,11 @@ def read(state: Path, manifest: Manifest) -> tuple[Judgement, ...]:
         fields = unsealed(_path(state, manifest.asset, manifest.day).read_text("utf-8"))
         if fields["digest"] != manifest.digest:
             return ()
+        rules = _rules(manifest.asset)
         return tuple(
-            Judgement(asset=manifest.asset, day=manifest.day, **one) for one in fields["checks"]
+            Judgement(asset=manifest.asset, day=manifest.day, **one)
+            for one in fields["checks"]
+            if _is_asked(one, rules)
         )
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return ()  # one that cannot be read is no verdict
@@ -94,6 +102,23 @@ def is_accepted(checks: Iterable[Rule | Drift], judgements: Iterable[Judgement])
     """Whether every invariant among `checks` was judged and holds."""
     held = {one.check for one in judgements if one.passed}
     return all(check.name in held for check in checks if is_blocking(check))
+
+
+def _rules(asset: str) -> dict[str, str]:
+    """What the checks of an asset ask, as digests by name."""
+    return {check.name: _question(check) for check in contracts.table(asset).checks}
+
+
+@cache
+def _question(check: Rule | Drift) -> str:
+    return digest_of(repr(replace(check, protects="", remedy="")))  # whatever is said about it
+
+
+def _is_asked(fields: dict[str, Any], rules: Mapping[str, str]) -> bool:
+    """Whether a judgement answers what its check asks now; takes what says so out of it."""
+    if "rule" not in fields:  # of a release that did not keep it
+        return bool(fields["passed"])
+    return bool(fields.pop("rule") == rules.get(fields["check"]))
 
 
 def _fields(one: Judgement) -> Mapping[str, Any]:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import datetime as dt
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from temporal_assets import contracts
 from temporal_assets.contracts import Drift, Rule, Severity
-from temporal_assets.quality import wording
+from temporal_assets.quality import verdicts, wording
 from temporal_assets.quality.asset_checks import to_check_result
 from temporal_assets.quality.evaluate import (
     NO_REFERRERS,
@@ -29,6 +31,8 @@ from temporal_assets.quality.expectations import judge
 from temporal_assets.quality.log_files import Logs, evaluate_logs
 from temporal_assets.quality.verdicts import Judgement, blockers, judgement
 from temporal_assets.storage.inventory import DayShare, LandedFile, Sighting
+from temporal_assets.storage.manifest import Manifest
+from temporal_assets.storage.sealed import sealed
 
 DAYS = [dt.date(2026, 3, n) for n in range(1, 6)]
 RULE = Rule("limit", "x", "Things go wrong.", "Mend them.", maximum=2)
@@ -291,3 +295,40 @@ def test_logs_are_old_only_where_a_day_is_waited_for() -> None:
     assert message.startswith("the latest day is 2026-03-01, and 2026-03-02 is expected")
     assert recent([], day)[0] is False
     assert recent(files, None) == (True, "Judged in the nightly run only.")
+
+
+def test_a_verdict_falls_with_the_question_of_its_check(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A day that a wrong check held up was held up for good, also by one that is gone."""
+    manifest = Manifest("page_views", dt.date(2026, 3, 1), (), 1, (), "s")
+    table = contracts.PAGE_VIEWS
+    names = [rule.name for rule in table.rules]
+    found = [Judgement("page_views", one, manifest.day, False, True, "12") for one in names]
+
+    def known(*rules: Rule) -> list[str]:
+        now = replace(table, rules=rules)
+        monkeypatch.setattr(contracts, "table", lambda _: now)
+        return [one.check for one in verdicts.read(tmp_path, manifest)]
+
+    verdicts.record(tmp_path, manifest, found)
+    first, *others = table.rules
+    assert known(*table.rules) == names
+    assert known(replace(first, remedy="Look again."), *others) == names
+    assert known(replace(first, minimum=-1.0), *others) == names[1:]
+    assert known(*others) == names[1:]
+    verdicts.record(tmp_path, manifest, [])
+    assert known(*table.rules) == names[1:]
+
+
+def test_a_verdict_that_does_not_say_what_was_asked_counts_where_it_held(tmp_path: Path) -> None:
+    manifest = Manifest("page_views", dt.date(2026, 3, 1), (), 1, (), "s")
+    names = contracts.PAGE_VIEWS.check_names[:2]
+    fields = [
+        {"check": name, "passed": passed, "blocking": True, "message": ""}
+        for name, passed in zip(names, (True, False), strict=True)
+    ]
+    path = tmp_path / "verdicts" / "page_views" / "2026-03-01.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(sealed({"digest": manifest.digest, "checks": fields}))
+    assert [one.check for one in verdicts.read(tmp_path, manifest)] == [names[0]]
