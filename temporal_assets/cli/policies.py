@@ -9,6 +9,7 @@ import typer
 
 from temporal_assets.cli import console
 from temporal_assets.cli.exits import CommandError
+from temporal_assets.cli.options import check_given, existing_settings
 
 if TYPE_CHECKING:
     from temporal_assets.policy.document import Document
@@ -27,9 +28,8 @@ PolicyPath = Annotated[
 def policy_path(policy: Path | None, state: Path | None) -> Path:
     """The policy that is named, else the latest of the state folder."""
     if policy is not None:
+        check_given(policy)
         return policy
-    # Only now: a crawler's machine has no settings, and names its policy.
-    from temporal_assets.cli.options import existing_settings
 
     latest = existing_settings(state).state / "policy" / "latest"
     if not latest.exists():

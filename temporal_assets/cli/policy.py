@@ -10,7 +10,7 @@ import typer
 
 from temporal_assets.cli import console
 from temporal_assets.cli.exits import command
-from temporal_assets.cli.options import Json, State
+from temporal_assets.cli.options import Json, State, check_given
 from temporal_assets.cli.policies import PolicyPath, policy_path, read_policy
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Show what the crawl policy holds, or how it differs from an older one."""
+    check_given(against)
     path = policy_path(policy, state)
     document = read_policy(path)
     if against is not None:
