@@ -11,13 +11,12 @@ comments.
 
 from __future__ import annotations
 
-import codecs
 import csv
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from temporal_assets.logs.text_files import decoded, lines_of
 from temporal_assets.logs.urls import UrlRules, canonical_url
 
 TEMPORAL: Final = frozenset({"temporal", "news", "1", "1.0", "true", "yes", "t", "y"})
@@ -31,15 +30,6 @@ _URL_NAMES: Final = frozenset({"url", "page", "address", "link"})
 _LABEL_NAMES: Final = frozenset({"label", "temporal", "is_temporal", "is_news", "class"})
 
 _DELIMITERS: Final = (",", ";", "\t")
-
-_LINE_ENDS: Final = re.compile(r"\r\n|\r|\n")
-"""Not `str.splitlines`: it also breaks at characters that editors count within a line."""
-
-_BYTE_ORDER_MARKS: Final = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
 
 _SHOWN: Final = 200
 """Characters of a bad line that are kept to be shown."""
@@ -103,7 +93,7 @@ class _Form:
 
 def read_annotations(content: bytes, rules: UrlRules) -> Annotations:
     """Read a file. Nothing in it is an error: what cannot be used is listed with its line."""
-    text, encoding = _decoded(content)
+    text, encoding = decoded(content)
     lines = list(_lines(text))
     form = _form(lines[0][1], rules) if lines else _Form(",", 0, 1, False)
     bad: list[BadRow] = []
@@ -129,20 +119,9 @@ def _repeat(url: str, rows: Sequence[tuple[int, bool]]) -> Repeat:
     return Repeat(url, tuple(number for number, _ in rows))
 
 
-def _decoded(content: bytes) -> tuple[str, str]:
-    for mark, encoding in _BYTE_ORDER_MARKS:
-        if content.startswith(mark):
-            return content.decode(encoding, "replace"), encoding.removesuffix("-sig")
-    try:
-        return content.decode("utf-8"), "utf-8"
-    except UnicodeDecodeError:
-        # Spreadsheets write the code page of their machine. URLs and labels are ASCII in all.
-        return content.decode("cp1252", "replace"), "cp1252"
-
-
 def _lines(text: str) -> Iterator[tuple[int, str]]:
     """Lines that say something, with their numbers. A URL has no line break, so a row has none."""
-    for number, line in enumerate(_LINE_ENDS.split(text), 1):
+    for number, line in enumerate(lines_of(text), 1):
         if line.strip() and not line.lstrip().startswith("#"):
             yield number, line
 

@@ -11,11 +11,11 @@ StormCrawler, unless it is none. Anything else is reported with its line.
 
 from __future__ import annotations
 
-import codecs
 import re
 from dataclasses import dataclass
 from typing import Final
 
+from temporal_assets.logs.text_files import decoded, lines_of
 from temporal_assets.logs.urls import DEFAULT, UrlRules, canonical_url
 
 _COMMENT: Final = re.compile(r"(?:^|\s)#.*$")
@@ -40,10 +40,11 @@ class SiteList:
 
 
 def read_site_list(content: bytes, rules: UrlRules = DEFAULT) -> SiteList:
-    """Read a list; UTF-8, or Latin-1 where it is none."""
+    """Read a list, in whatever encoding an editor or a spreadsheet has saved it."""
     urls: dict[str, None] = {}
     bad: list[tuple[int, str]] = []
-    for number, line in enumerate(_decode(content).splitlines(), 1):
+    whole, _ = decoded(content)
+    for number, line in enumerate(lines_of(whole), 1):
         text = _COMMENT.sub("", line).strip()
         entry = _entry(text, rules)
         if not entry or (number == 1 and text != entry and _url(entry, rules) is None):
@@ -76,11 +77,3 @@ def _url(entry: str, rules: UrlRules) -> str | None:
     if len(host) > _MAX_HOST or _HOST.fullmatch(host) is None:
         return None
     return canonical_url(f"https://{host}/{path if slash else ''}", rules)
-
-
-def _decode(content: bytes) -> str:
-    raw = content.removeprefix(codecs.BOM_UTF8)
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError:
-        return raw.decode("latin-1")

@@ -86,9 +86,12 @@ def test_nothing_is_in_an_empty_list(content: bytes) -> None:
     assert (found.urls, found.bad) == ((), ())
 
 
-def test_old_files_are_latin_1() -> None:
-    found = read_site_list("# für alle\na.example\n".encode("latin-1"))
-    assert found.urls == ("https://a.example/",)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_lists_as_editors_and_spreadsheets_save_them(encoding: str) -> None:
+    text = "# für\u00a0alle\r\na.example\tnachts\r\n\r\nhttps://b.example/x\r\n"
+    found = read_site_list(text.encode(encoding))
+    assert found.urls == ("https://a.example/", "https://b.example/x")
+    assert found.bad == ()
 
 
 @given(content=st.binary(max_size=200))
