@@ -13,7 +13,7 @@ import typer
 
 from temporal_assets.cli import console
 from temporal_assets.cli.exits import USAGE, CommandError, command
-from temporal_assets.cli.options import Json, State, existing_settings, invocation
+from temporal_assets.cli.options import Json, State, check_results, existing_settings, invocation
 from temporal_assets.cli.windows import Day
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ def run(
     from temporal_assets.reports.page_chart import as_png, as_text
     from temporal_assets.storage.store import Store
 
+    check_results(png, html)
     settings = existing_settings(state)
     store = Store.open(settings)
     page = _canonical(url, settings)

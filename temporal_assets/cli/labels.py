@@ -15,7 +15,7 @@ import typer
 
 from temporal_assets.cli import console
 from temporal_assets.cli.exits import CommandError, command
-from temporal_assets.cli.options import Json, State, existing_settings, invocation
+from temporal_assets.cli.options import Json, State, check_results, existing_settings, invocation
 from temporal_assets.cli.sites import named_site
 from temporal_assets.cli.windows import Day
 
@@ -79,6 +79,7 @@ def run(
     The scores are the share of interest on the first day (TW figure 5) and concentration
     (NP figure 2).
     """
+    check_results(html)
     found = _labelled(existing_settings(state), site and named_site(site), day)
     if html is not None:
         html.write_text(_page(found), "utf-8")

@@ -13,7 +13,7 @@ import typer
 
 from temporal_assets.cli import console
 from temporal_assets.cli.exits import CommandError, command
-from temporal_assets.cli.options import Json, State, existing_settings
+from temporal_assets.cli.options import Json, State, check_results, existing_settings
 from temporal_assets.cli.sites import named_site
 from temporal_assets.cli.windows import Day, window_day
 
@@ -67,6 +67,7 @@ def run(
     from temporal_assets.reports.prefix_tree import STYLE, as_html, as_lines, trees_of
     from temporal_assets.storage.store import Store
 
+    check_results(html)
     settings = existing_settings(state)
     store = Store.open(settings)
     chosen = window_day(store, settings, "news_prefixes", day)

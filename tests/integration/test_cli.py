@@ -752,6 +752,20 @@ def test_a_crawl_says_where_it_can_be_reached(tmp_path: Path, contact: str) -> N
     assert (result.exit_code, "none\n" in result.stderr) == (2, True)
 
 
+@pytest.mark.parametrize(
+    "command",
+    ["labels --html", "explain https://a.example/ --png", "explain https://a.example/ --html",
+     "tree a.example --html", "evaluate --html", "calibrate --png"],
+)  # fmt: skip
+def test_a_result_that_has_no_place_is_refused_before_the_work(
+    tmp_path: Path, command: str
+) -> None:
+    nowhere = tmp_path / "none" / "file"
+    result = call(*command.split(), nowhere, "--state", tmp_path)
+    assert result.exit_code == 2
+    assert f"there is no folder {nowhere.parent}" in result.stderr
+
+
 def test_where_no_log_has_been_read_nothing_is_up_to_date(tmp_path: Path) -> None:
     result = call("materialize", "--state", tmp_path)
     assert result.exit_code == 0
