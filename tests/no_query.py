@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from temporal_assets.engines.base import Engine
 
 
-class NoQuery:
-    """An engine that may write, and is not to be asked."""
+def no_query(engine: Engine) -> Engine:
+    """The engine, which may write and is not to be asked."""
+    return cast("Engine", _NoQuery(engine))
 
+
+class _NoQuery:
     spread = None
 
     def __init__(self, engine: Engine) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import typer
 
@@ -18,6 +19,11 @@ def parse_day(text: str) -> dt.date:
         return dt.date.fromisoformat(text)
     except ValueError:
         raise typer.BadParameter(f"{text!r} is not a day like 2026-01-31") from None
+
+
+def day_option(name: str, words: str) -> Any:
+    """An option that takes a day; `words` say what it is when none is given."""
+    return typer.Option(name, parser=parse_day, metavar="DAY", help=words, show_default=False)
 
 
 def span(first: dt.date, last: dt.date) -> list[dt.date]:

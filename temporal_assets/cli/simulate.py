@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from temporal_assets.cli import console
-from temporal_assets.cli.days import parse_day
+from temporal_assets.cli.days import day_option
 from temporal_assets.cli.exits import USAGE, CommandError, command
 from temporal_assets.cli.options import (
     Json,
@@ -37,12 +37,9 @@ def run(
     state: State = None,
     learn_until: Annotated[
         dt.date | None,
-        typer.Option(
+        day_option(
             "--learn-until",
-            parser=parse_day,
-            metavar="DAY",
-            help="Last day to learn on; later ones score. Half of the days when none is given.",
-            show_default=False,
+            "Last day to learn on; later ones score. Half of the days when none is given.",
         ),
     ] = None,
     clicks: Annotated[

@@ -9,10 +9,8 @@ from __future__ import annotations
 import datetime as dt
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-import typer
-
 from temporal_assets.cli import console
-from temporal_assets.cli.days import parse_day
+from temporal_assets.cli.days import day_option
 from temporal_assets.cli.exits import USAGE, CommandError, command
 from temporal_assets.cli.options import Json, State, existing_settings, invocation
 from temporal_assets.cli.windows import window_day
@@ -35,22 +33,13 @@ def run(
     state: State = None,
     day: Annotated[
         dt.date | None,
-        typer.Option(
-            "--day",
-            parser=parse_day,
-            metavar="DAY",
-            help="Last day of the window; that before the latest when none is given.",
-            show_default=False,
-        ),
+        day_option("--day", "Last day of the window; that before the latest when none is given."),
     ] = None,
     learn_until: Annotated[
         dt.date | None,
-        typer.Option(
+        day_option(
             "--learn-until",
-            parser=parse_day,
-            metavar="DAY",
-            help="Pages born later judge; two weeks before the end of the window by default.",
-            show_default=False,
+            "Pages born later judge; two weeks before the end of the window by default.",
         ),
     ] = None,
     as_json: Json = False,

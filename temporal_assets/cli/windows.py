@@ -5,10 +5,8 @@ from __future__ import annotations
 import datetime as dt
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from temporal_assets.cli import console
-from temporal_assets.cli.days import parse_day
+from temporal_assets.cli.days import day_option
 from temporal_assets.cli.exits import CommandError
 from temporal_assets.cli.options import invocation
 
@@ -18,13 +16,7 @@ if TYPE_CHECKING:
 
 Day = Annotated[
     dt.date | None,
-    typer.Option(
-        "--day",
-        parser=parse_day,
-        metavar="DAY",
-        help="Last day of the window; the latest when none is given.",
-        show_default=False,
-    ),
+    day_option("--day", "Last day of the window; the latest when none is given."),
 ]
 
 

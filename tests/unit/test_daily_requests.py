@@ -22,7 +22,7 @@ from temporal_assets.daily_tables.requests_by_statements import requests_by_stat
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.settings import load_settings
 from temporal_assets.storage.segments import SCHEMA
-from tests.no_query import NoQuery
+from tests.no_query import no_query
 
 DAY = dt.date(2026, 3, 29)
 START = dt.datetime(2026, 3, 29, 1, 59)
@@ -78,7 +78,7 @@ def _both(
     engine: DuckDBEngine, segments: Sequence[str], limits: RobotLimits, folder: Path
 ) -> tuple[Any, Any]:
     """What is made by number, and by statements."""
-    ways = {"numbers": sort_out(NoQuery(engine), DAY, [segments], limits, folder)}  # type: ignore[arg-type]
+    ways = {"numbers": sort_out(no_query(engine), DAY, [segments], limits, folder)}
     scratch = folder / "scratch"
     scratch.mkdir()
     ways["statements"] = requests_by_statements(engine, [segments], limits, scratch)

@@ -22,7 +22,7 @@ from temporal_assets.daily_tables.transits import DayTransits, make_transits
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.logs.urls import site_of
 from temporal_assets.settings import load_settings
-from tests.no_query import NoQuery
+from tests.no_query import no_query
 
 DAY = dt.date(2026, 3, 29)
 Row = tuple[str, str | None, int]
@@ -68,7 +68,7 @@ def _both(engine: DuckDBEngine, requests: list[str], folder: Path) -> tuple[byte
     made, asked = folder / "made", folder / "asked"
     made.mkdir()
     asked.mkdir()
-    found = make_transits(NoQuery(engine), requests, DAY, made)  # type: ignore[arg-type]
+    found = make_transits(no_query(engine), requests, DAY, made)
     _check_places(requests, found)
     (one,) = found.rows
     (other,) = engine.query("transits", {"requests": requests}, {}, contracts.TRANSITS, asked)
@@ -145,7 +145,7 @@ def test_days_that_do_not_fit_and_empty_ones_are_the_database_s(
         _check_places(requests, found)
     assert pq.read_metadata(made).num_rows == len(set(some))
     with pytest.raises(AssertionError, match="database's"):
-        make_transits(NoQuery(engine), _write(tmp_path, [some], 9), DAY, tmp_path)  # type: ignore[arg-type]
+        make_transits(no_query(engine), _write(tmp_path, [some], 9), DAY, tmp_path)
 
 
 @pytest.mark.slow
@@ -162,7 +162,7 @@ def test_a_page_that_many_came_to_from_long_urls(engine: DuckDBEngine, tmp_path:
     pq.write_table(requests, tmp_path / "requests.parquet")
     made = tmp_path / "made"
     made.mkdir()
-    found = make_transits(NoQuery(engine), [str(tmp_path / "requests.parquet")], DAY, made)  # type: ignore[arg-type]
+    found = make_transits(no_query(engine), [str(tmp_path / "requests.parquet")], DAY, made)
     (file,) = found.rows
     assert pq.read_metadata(file).num_rows == clients * sources
     places = pq.read_table(found.beside[0])
