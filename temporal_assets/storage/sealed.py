@@ -22,7 +22,9 @@ def digest_of(value: Any) -> str:
 
 
 def sealed(fields: Mapping[str, Any]) -> str:
-    """The text of a record."""
+    """The text of a record. Raises `ValueError` for a field with the name of the seal."""
+    if _SEAL in fields:
+        raise ValueError(f"a record has no field {_SEAL!r} of its own")
     # As they will be read: keys of objects become texts, and are then sorted as such.
     plain = json.loads(json.dumps(fields))
     return json.dumps(plain | {_SEAL: digest_of(plain)}, indent=1, sort_keys=True)
@@ -33,6 +35,6 @@ def unsealed(text: str | bytes) -> dict[str, Any]:
     fields = json.loads(text)
     if not isinstance(fields, dict):
         raise ValueError("it is no record")
-    if fields.pop(_SEAL, None) not in (None, digest_of(fields)):
+    if _SEAL in fields and fields.pop(_SEAL) != digest_of(fields):
         raise ValueError("it is not what was written")
     return fields
