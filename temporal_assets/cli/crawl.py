@@ -84,9 +84,9 @@ def run(
         for name, keys in (
             ("downloads", ("downloader/request_count",)),
             ("pages", ("response_received_count",)),
-            ("visits of hubs", ("temporal/seeds", "temporal/revisits")),
-            ("links not wanted", ("temporal/dropped",)),
-            ("refused by robots.txt", ("robotstxt/forbidden",)),
+            ("visits_of_hubs", ("temporal/seeds", "temporal/revisits")),
+            ("links_not_wanted", ("temporal/dropped",)),
+            ("refused_by_robots", ("robotstxt/forbidden",)),
         )
     }
     if as_json:
@@ -95,7 +95,7 @@ def run(
         console.show_table(
             f"Archived in {console.place(folder)}, until {ended}",
             ("what", "times"),
-            list(found.items()),
+            [(name.replace("_", " "), times) for name, times in found.items()],
         )
     if ended == KILLED:
         raise typer.Exit(INTERRUPTED)

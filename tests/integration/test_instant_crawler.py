@@ -371,4 +371,12 @@ def test_a_crawl_that_is_killed_has_no_reason_of_its_own(repository: Path, tmp_p
         said, told = crawl.communicate(timeout=60)
         ended.set()
     assert crawl.returncode == 130, told
-    assert json.loads(said)["ended"] == "killed"
+    numbers = json.loads(said)
+    assert numbers.pop("ended") == "killed"
+    assert list(numbers) == [
+        "downloads",
+        "pages",
+        "visits_of_hubs",
+        "links_not_wanted",
+        "refused_by_robots",
+    ]
