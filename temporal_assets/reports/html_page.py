@@ -12,11 +12,13 @@ from typing import Any, Final
 
 from temporal_assets.reports.text import shown
 
+# Colours of the reader's system, light or dark; charts are pictures on white in both.
 _STYLE: Final = (
-    "body{font:15px/1.5 system-ui,sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem;"
-    "color:#222}h1{font-size:1.4rem}h2{font-size:1.1rem;margin-top:2rem}"
+    ":root{color-scheme:light dark}"
+    "body{font:15px/1.5 system-ui,sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem}"
+    "h1{font-size:1.4rem}h2{font-size:1.1rem;margin-top:2rem}"
     "table{border-collapse:collapse;margin:1rem 0}th,td{padding:.25rem .7rem;text-align:right;"
-    "border-bottom:1px solid #ddd}th{border-bottom:2px solid #888}"
+    "border-bottom:1px solid #8886}th{border-bottom:2px solid #888}"
     ".text,th:first-child{text-align:left}img{max-width:100%}"
     "p{overflow-wrap:anywhere}"
 )

@@ -109,8 +109,8 @@ STYLE: Final = """
 .prefix-tree summary, .prefix-tree p { padding: .1em 0; }
 .prefix-tree code { font-size: 13px; }
 .prefix-tree .leaf { padding-left: 1.05em; }
-.prefix-tree .numbers { color: #666; }
-.prefix-tree .prefix code { background: #ffe9b8; padding: 0 .3em; border-radius: 3px; }
+.prefix-tree .numbers { opacity: .75; }
+.prefix-tree .prefix code { background: #ffe9b8; color: #222; padding: 0 .3em; border-radius: 3px; }
 .prefix-tree meter { width: 5em; height: .8em; vertical-align: middle; }
 """
 """Style of the fragment, for the page it stands in."""
