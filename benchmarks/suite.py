@@ -5,11 +5,11 @@
     python -m benchmarks.suite --line totals           one line; with --write, only this is replaced
 
 Every way of a line is a process of its own and runs several times (`suite_lines` has the jobs),
-but not again after a minute. Shown are items a second from the median, the spread (largest less
-smallest, over the median), the ratio to ours, the same in processor time (on which other work on
-the machine tells less), and the peak memory of the process. What is not installed is said to be
-missing: `pip install .[bench]`, `apt-get install goaccess`, and on the PATH `pattern-make` of
-os-urlpattern and `import_logs.py` of Matomo.
+until it has taken two seconds, but not again after a minute. Shown are items a second from the
+median, the spread (of the middle half of the runs, over the median), the ratio to ours, the same
+in processor time (on which other work on the machine tells less), and the peak memory of the
+process. What is not installed is said to be missing: `pip install .[bench]`, `apt-get install
+goaccess`, and on the PATH `pattern-make` of os-urlpattern and `import_logs.py` of Matomo.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.paper_scale import machine
-from benchmarks.suite_job import SIZES
+from benchmarks.suite_job import SIZES, spread
 from benchmarks.suite_lines import LINES
 from temporal_assets.memory import keep_memory
 
@@ -50,7 +50,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--size", choices=SIZES, default="small")
     parser.add_argument("--line", choices=list(LINES), nargs="+", default=list(LINES))
-    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--repeats", type=int, default=3, help="of every way, at least")
     parser.add_argument("--folder", type=Path, help="keeps the inputs for the next time")
     parser.add_argument("--write", action="store_true", help="into docs/performance.{md,json}")
     arguments = parser.parse_args()
@@ -84,7 +84,6 @@ def line(name: str, folder: Path, size: str, repeats: int) -> list[dict[str, Any
         median = statistics.median(found["seconds"])
         row |= found | {
             "median": median,
-            "spread": (max(found["seconds"]) - min(found["seconds"])) / median,
             "per_second": found["items"] / median,
         }
         row["ratio"] = rows[0]["per_second"] / row["per_second"]
@@ -162,9 +161,9 @@ def _row(name: str, row: dict[str, Any]) -> str:
     ratios = ["", ""]
     if row["way"] != "ours":
         ratios = [f"{row[of]:,.1f}" if of in row else "" for of in ("ratio", "processor_ratio")]
-    spread = f"{row['spread']:.0%}" if len(row["seconds"]) > 1 else "one run"
+    apart = f"{spread(row['seconds']):.0%}" if len(row["seconds"]) > 1 else "one run"
     return (
-        f"| {job} | {row['way']} | {row['per_second']:,.0f} {of.items} | {spread} |"
+        f"| {job} | {row['way']} | {row['per_second']:,.0f} {of.items} | {apart} |"
         f" {' | '.join(ratios)} | {row['peak_mib']:,.0f} MiB |"
     )
 

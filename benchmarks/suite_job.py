@@ -11,6 +11,7 @@ only the job is timed.
 from __future__ import annotations
 
 import resource
+import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -35,6 +36,12 @@ Sized = dict[str, int]
 ENOUGH_SECONDS: Final = 60.0
 """Of one way's repeats together: what takes longer is not repeated."""
 
+SHORT_SECONDS: Final = 2.0
+"""Of one way's repeats together, at least: of three that take milliseconds a median is chance."""
+
+MOST_REPEATS: Final = 30
+"""Enough for a median, however short a job is."""
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
@@ -57,7 +64,7 @@ def timed(job: Job, repeats: int) -> dict[str, Any]:
     seconds: list[float] = []
     processor: list[float] = []
     items, answer = 0, None
-    while len(seconds) < repeats and sum(seconds) < ENOUGH_SECONDS:
+    while wants_more(seconds, repeats):
         worked, started = _processor_seconds(), time.perf_counter()
         items, answer, *counted = job()
         seconds.append(counted[0] if counted else time.perf_counter() - started)
@@ -71,6 +78,19 @@ def timed(job: Job, repeats: int) -> dict[str, Any]:
         "answer": answer,
         "peak_mib": max(one.ru_maxrss for one in used) / 1024,
     }
+
+
+def spread(seconds: Sequence[float]) -> float:
+    """How far apart the middle half of the runs lies, over the median."""
+    first, median, third = statistics.quantiles(seconds, method="inclusive")
+    return (third - first) / median
+
+
+def wants_more(seconds: Sequence[float], repeats: int) -> bool:
+    """Whether a way is to run again, after runs of so many seconds each."""
+    if len(seconds) < repeats:
+        return sum(seconds) < ENOUGH_SECONDS
+    return sum(seconds) < SHORT_SECONDS and len(seconds) < MOST_REPEATS
 
 
 def same_rows(
