@@ -22,7 +22,7 @@ from temporal_assets.daily_tables.requests import DayRequests, sort_out
 from temporal_assets.daily_tables.transits import make_transits
 from temporal_assets.engines.base import Engine, Result
 from temporal_assets.engines.batches import in_order
-from temporal_assets.logs.records import Reject
+from temporal_assets.logs.records import remedy
 from temporal_assets.settings import Settings
 from temporal_assets.storage.integrity import DamagedFile
 from temporal_assets.storage.inventory import LOST, Inventory, LandedFile, content_of
@@ -354,16 +354,11 @@ def _refuse_wrong_format(
     worst, file = max(rejects, key=lambda one: one[0].lines)
     line, text = worst.samples[0] if worst.samples else (1, "")
     hint = f" The file looks like `{file.likely_format}`." if file.likely_format else ""
-    remedy = (
-        "Their lines do not name their site: set `host` of the source"
-        if worst.reason == Reject.NO_HOST.label
-        else "State the format of the source"
-    )
     raise TooManyRejects(
         f"{day}: {rejected:,} of {lines:,} log lines ({rejected / lines:.0%}) cannot be read, more "
         f"than reading.max_reject_share = {limit:.0%} allows. Most are in {worst.file}, read as "
-        f"`{file.format}`: {worst.reason}, for example line {line}: {text!r}.{hint} {remedy}, or "
-        "raise the limit; what was published before is unchanged."
+        f"`{file.format}`: {worst.reason}, for example line {line}: {text!r}.{hint} "
+        f"{remedy(worst.reason)}, or raise the limit; what was published before is unchanged."
     )
 
 

@@ -151,8 +151,8 @@ class Reading(_Section):
     max_reject_share: float = Field(0.2, ge=0, le=1)
     """A day whose rejected lines exceed this share of its lines fails: more is a wrong format."""
 
-    earliest: dt.date = dt.date(1995, 1, 1)
-    """Older timestamps are rejected: no access log predates NCSA httpd's common log format."""
+    earliest: dt.date = dt.date(1993, 1, 1)
+    """Older timestamps are rejected: the common log format came with NCSA httpd, in 1993."""
 
     future_hours: float = Field(24.0, ge=0)
     """Lines dated later than now plus this are rejected: clocks drift and zones are misread by

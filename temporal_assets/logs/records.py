@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +44,18 @@ class Reject(IntEnum):
     def label(self) -> str:
         """The reason as users see it."""
         return self.name.lower()
+
+
+_REMEDIES: Final = {
+    Reject.BAD_TIME.label: "See docs/log-formats.md for the times that are understood",
+    Reject.ANCIENT.label: "If its times are right, set `reading.earliest` to a day before them",
+    Reject.NO_HOST.label: "Their lines do not name their site: set `host` of the source",
+}
+
+
+def remedy(reason: str) -> str:
+    """What to do where most lines of a file are rejected for the reason of this label."""
+    return _REMEDIES.get(reason, "State the format of the source")
 
 
 @dataclass(frozen=True, slots=True)

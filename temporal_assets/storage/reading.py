@@ -26,7 +26,7 @@ from temporal_assets.logs.kernels import NEWLINE
 from temporal_assets.logs.memo import Memo
 from temporal_assets.logs.patterns import PatternError
 from temporal_assets.logs.pseudonyms import KeyRing
-from temporal_assets.logs.records import Block, Records, Reject
+from temporal_assets.logs.records import Block, Records, Reject, remedy
 from temporal_assets.logs.server_formats import ServerFormatError
 from temporal_assets.logs.tally import UNKNOWN_DAY, Tally
 from temporal_assets.settings import Settings
@@ -488,14 +488,9 @@ def _explain_nothing(
     reason, (_, samples) = max(reasons.items(), key=lambda entry: entry[1][0])
     example = f", for example line {samples[0][0]}: {samples[0][1]!r}" if samples else ""
     hint = f"; it looks like `{likely}`" if likely and likely != fmt.name else ""
-    advice = (
-        "See docs/log-formats.md for the times that are understood"
-        if reason == Reject.BAD_TIME.label
-        else "State the format of the source"
-    )
     why = (
         f"none of {content.lines:,} lines can be read as `{fmt.name}`{hint} "
-        f"({reason}{example}). {advice}"
+        f"({reason}{example}). {remedy(reason)}"
     )
     raise UnreadableError(why if fmt.syntax is Syntax.PARQUET else _with_damage(stream, why))
 

@@ -31,7 +31,7 @@ def day(n: int) -> dt.date:
 
 
 def test_the_first_day_is_configured_or_landed_or_the_earliest_possible(project: Project) -> None:
-    assert first_day(project.settings) == dt.date(1995, 1, 1)
+    assert first_day(project.settings) == dt.date(1993, 1, 1)
     logs.write_days(project.logs, day(5), 2)
     refresh(project.settings)
     assert first_day(project.settings) == day(5)

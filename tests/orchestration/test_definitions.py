@@ -214,7 +214,7 @@ def test_the_days_of_a_new_installation_reach_back_to_the_first_possible_log(sta
     settings = load_settings(state)
     days = build_defs(settings).resolve_asset_graph().get(dg.AssetKey("requests")).partitions_def
     assert days is not None
-    assert days.get_first_partition_key() == settings.reading.earliest.isoformat() == "1995-01-01"
+    assert days.get_first_partition_key() == settings.reading.earliest.isoformat() == "1993-01-01"
     assert dt.date.fromisoformat(days.get_last_partition_key() or "") >= dt.date(2026, 1, 1)
 
 
