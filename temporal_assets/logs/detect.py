@@ -33,6 +33,7 @@ from temporal_assets.logs.formats import (
     regex_format,
     server_format,
     shipped,
+    with_known_keys,
 )
 from temporal_assets.logs.layouts import Kind, Slot
 from temporal_assets.logs.pseudonyms import packed_address
@@ -99,6 +100,8 @@ _KEYS_SHOWN: Final = 30
 _SEPARATORS: Final = (b",", b";", b"|")
 """What columns of CSV are divided by."""
 
+_OPEN: Final = ("jsonl", "nginx_json")
+"""JSON whose keys are for whoever writes it to choose."""
 _DOCKER: Final = frozenset({"log", "stream", "time"})
 """What Docker's json-file driver makes of any line."""
 _JOURNAL: Final = frozenset({"MESSAGE", "__REALTIME_TIMESTAMP"})
@@ -188,8 +191,9 @@ def _with_columns(fmt: Format, source: LogSource, head: bytes) -> Format:
         slots_of(columns, names)
         if (taken := told(columns)) and columns != source.columns:
             return replace(fmt, by=taken)
-    elif fmt.name == "jsonl":
+    elif fmt.name in _OPEN:
         check(source.columns)
+        return with_known_keys(fmt, source, _keys_of(_sample(head)))
     elif fmt.syntax is Syntax.DIRECTIVES:
         header = directives.header_of(head)
         if header.fields and header.missing():
@@ -235,7 +239,21 @@ def _json_format(source: LogSource, sample: bytes) -> Format | None:
         return None
     if source.columns:
         return FORMATS["jsonl"]
-    return _first_that_fits((FORMATS[name] for name in _MAPPED), source, sample)
+    known = with_known_keys(FORMATS["jsonl"], source, _keys_of(sample))
+    return _first_that_fits((*(FORMATS[name] for name in _MAPPED), known), source, sample)
+
+
+def _keys_of(sample: bytes) -> list[str]:
+    """Of all objects in some lines, also behind other words, in the order they come in."""
+    keys: dict[str, None] = {}
+    for line in sample.splitlines():
+        try:
+            record = orjson.loads(line[line.find(b"{") :])
+        except orjson.JSONDecodeError:
+            continue
+        if isinstance(record, dict):
+            keys |= dict.fromkeys(record)
+    return list(keys)
 
 
 def _delimited(source: LogSource, sample: bytes) -> Format | None:

@@ -15,7 +15,7 @@ header of a W3C log or a table) is a small state that `advance` carries on in th
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Final
@@ -25,7 +25,7 @@ import numpy as np
 
 from temporal_assets.logs import directives, patterns, structured, tables
 from temporal_assets.logs.assemble import assemble, known_times, line_text, reject_cut_line
-from temporal_assets.logs.columns import check, lacking
+from temporal_assets.logs.columns import check, lacking, mapped, told
 from temporal_assets.logs.kernels import NEWLINE
 from temporal_assets.logs.layouts import COLUMN_NAMES, Layout, Slot, after_words, layout
 from temporal_assets.logs.records import Block, Records
@@ -55,6 +55,9 @@ class Before:
     repeated: int = BAD
     """See `times.last_repeated`."""
 
+
+_REQUESTED: Final = frozenset({Slot.REQUEST, Slot.TARGET})
+"""Fields that say what was asked for."""
 
 State = Before | None
 """None at the beginning of a file."""
@@ -190,6 +193,28 @@ def _parse_delimited(
     reject_cut_line(fields, lines, block)
     text = line_text(block, lines)
     return assemble(fields, lines.number, text, source, escaped=form.escaped, before=before)
+
+
+def with_known_keys(fmt: Format, source: LogSource, keys: Collection[str]) -> Format:
+    """JSON lines whose objects have these keys, read by what tables call our fields, too.
+
+    Such keys count for fields that nothing else is there for: no path of the user's, and none that
+    the format has.
+    """
+    paths = _mapped_paths(source) if fmt.paths is None else fmt.paths
+    there = {slot for slot, options in paths.items() if any(path[0] in keys for path in options)}
+    if there & _REQUESTED:
+        there |= _REQUESTED  # a target beside a whole request would be another one
+    more = {
+        COLUMN_NAMES[field]: name
+        for field, name in mapped(source.columns, keys).items()
+        if field not in source.columns and COLUMN_NAMES[field] not in there
+    }
+    if not more:
+        return fmt
+    known = {slot: (*paths.get(slot, ()), (name,)) for slot, name in more.items()}
+    taken = told({slot.name.lower(): name for slot, name in more.items()})
+    return replace(fmt, paths={**paths, **known}, by=taken)
 
 
 def _mapped_paths(source: LogSource) -> Mapping[Slot, tuple[Path, ...]]:

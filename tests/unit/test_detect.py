@@ -202,10 +202,43 @@ def test_json_by_its_keys_not_by_its_syntax() -> None:
         detected(b'{"message": "started", "level": "info", "ts": 1714979289}\n')
     # Without an address under a known name visitors could not be told apart.
     with pytest.raises(UnknownFormatError, match="JSON lines need"):
-        detected(b'{"time": 1714979289, "url": "https://e.org/", "visitor": "a"}\n')
-    options = {"columns": {"time": "time", "url": "url", "address": "visitor"}}
-    head = b'{"time": 1714979289, "url": "https://e.org/", "visitor": "a"}\n'
+        detected(b'{"time": 1714979289, "url": "https://e.org/", "person": "a"}\n')
+    options = {"columns": {"time": "time", "url": "url", "address": "person"}}
+    head = b'{"time": 1714979289, "url": "https://e.org/", "person": "a"}\n'
     assert detected(head, **options) == "jsonl"
+
+
+EVENT = (
+    b'{"userId": "u:1", "referrerUrl": "https://e.org/", "pageUrl": "https://e.org/a", "ts": 1}\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("options", "label"),
+    [
+        ({}, "jsonl by address=userId, target=pageUrl, referrer=referrerUrl"),
+        ({"format": "jsonl"}, "jsonl by address=userId, target=pageUrl, referrer=referrerUrl"),
+        ({"columns": {"address": "userId"}}, "jsonl by target=pageUrl, referrer=referrerUrl"),
+        ({"columns": {"time": "ts", "url": "pageUrl", "address": "userId"}}, "jsonl"),
+    ],
+)
+def test_json_with_keys_that_tables_have(options: dict[str, object], label: str) -> None:
+    event = EVENT.replace(b'"ts": 1', b'"ts": 1714979289')
+    assert resolve(LogSource(path="x", **options), event * 3).label == label
+
+
+def test_usual_keys_of_servers_come_before_those_of_tables() -> None:
+    line = (
+        b'{"time": 1714979289, "ip": "192.0.2.3", "url": "/a", "visitorId": "u", "Referer": "/"}\n'
+    )
+    assert detected(line) == "nginx_json by referrer=Referer"
+    assert detected(line, format="jsonl") == "jsonl by referrer=Referer"
+    assert detected(line.replace(b"Referer", b"referer")) == "nginx_json"
+
+
+def test_a_target_beside_a_whole_request_is_another_one() -> None:
+    line = b'{"time": 1714979289, "ip": "192.0.2.3", "request": "GET /a HTTP/1.1", "page": "/b"}\n'
+    assert detected(line) == "nginx_json"
 
 
 def test_json_that_is_not_known_says_which_keys_it_has() -> None:
