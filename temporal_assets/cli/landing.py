@@ -26,6 +26,9 @@ _FILES_SHOWN: Final = 40
 _TROUBLES_SHOWN: Final = 10
 """Files of which is said what is wrong: with more, it is the same with most."""
 
+_NAMED: Final = ("csv", "tsv", "parquet", "jsonl", "nginx_json")
+"""Formats whose fields are called as whoever writes them likes."""
+
 _SAMPLES_SHOWN: Final = 3
 """Malformed lines shown; all that were kept are in `rejects`."""
 
@@ -119,16 +122,24 @@ def show_troubles(report: LandingReport) -> None:
     without = [file for file in report.landed if file.lines and not file.has_referrers]
     if without:
         formats = ", ".join(sorted({file.format for file in without}))
+        ways = " or ".join(sorted({_way_to_referrers(file) for file in without}))
         console.warn(
             f"{counted(len(without), 'file')} in a format without referrers ({formats}): the "
             "visits count as views, but nothing is known of the links that led there, so hubs and "
-            "the behaviour graph will not see them. If its lines do name referrers, say what the "
-            "server was told to write (`--format nginx:…`, docs/log-formats.md)"
+            f"the behaviour graph will not see them. If its lines do name referrers, say {ways} "
+            "(docs/log-formats.md)"
         )
     failed = sorted(report.failed, key=lambda file: file.name)
     for file in failed[:_TROUBLES_SHOWN]:
         console.fail(console.plain(file.error))
     _say_how_many_more(failed, "that cannot be read: `ingest --json` names them")
+
+
+def _way_to_referrers(file: LandedFile) -> str:
+    """What to say of lines that name referrers, and were not known to."""
+    if file.format.split()[0] in _NAMED:
+        return "under which name: `--column referrer=NAME`"
+    return "what the server was told to write: `--format nginx:…`"
 
 
 def _say_how_many_more(files: Sequence[LandedFile], what: str) -> None:

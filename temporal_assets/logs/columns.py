@@ -81,8 +81,13 @@ def numbers(count: int) -> tuple[str, ...]:
 
 
 def look_like_names(names: Collection[str]) -> bool:
-    """Whether these may be shown: fields of a record are nobody's business."""
-    return bool(names) and all(_NAME.fullmatch(name) for name in names)
+    """Whether these may be shown: fields of a record are nobody's business.
+
+    The first may have none: it often is the number of a row.
+    """
+    first, *others = names or ("",)
+    named = [first, *others] if first else others
+    return bool(named) and all(_NAME.fullmatch(name) for name in named)
 
 
 def told(columns: Mapping[str, str]) -> str:
@@ -140,7 +145,7 @@ def _what_there_is(present: Collection[str]) -> str:
     if present and set(present) == set(numbers(len(present))):
         return f"it has {len(present)}"
     if look_like_names(present):
-        return f"it has {', '.join(present)}; say which is meant: --column FIELD=NAME"
+        return f"it has {', '.join(filter(None, present))}; say which is meant: --column FIELD=NAME"
     return (
         "its first line does not look like column names: add a line that names them, or give their"
         " numbers (--column time=1 --column address=2 --column url=3)"

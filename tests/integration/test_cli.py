@@ -498,12 +498,25 @@ def test_an_unreadable_file_fails_but_does_not_stop_the_others(
     assert "--format" in call("ingest", "--help").stdout
 
 
-def test_a_format_without_referrers_is_said_plainly(tmp_path: Path, state: Path) -> None:
-    common = tmp_path / "common.log"
-    common.write_text('192.0.2.1 - - [30/Jan/2026:10:00:00 +0000] "GET / HTTP/1.1" 200 512\n')
-    result = call("ingest", common, "--host", "a.example", "--state", state)
+@pytest.mark.parametrize(
+    ("line", "name", "way"),
+    [
+        ('192.0.2.1 - - [30/Jan/2026:10:00:00 +0000] "GET / HTTP/1.1" 200 512\n', "common",
+         "say what the server was told to write: `--format nginx:…`"),
+        ("time,visitor,url\n2026-01-30T10:00:00Z,a,/\n", "csv by address=visitor",
+         "say under which name: `--column referrer=NAME`"),
+    ],
+)  # fmt: skip
+def test_a_format_without_referrers_is_said_plainly(
+    tmp_path: Path, state: Path, line: str, name: str, way: str
+) -> None:
+    log = tmp_path / "access.log"
+    log.write_text(line)
+    result = call("ingest", log, "--host", "a.example", "--state", state)
     assert result.exit_code == 0
-    assert "1 file in a format without referrers (common)" in result.stderr
+    said = " ".join(result.stderr.split())
+    assert f"1 file in a format without referrers ({name})" in said
+    assert way in said
 
 
 # Queries --------------------------------------------------------------------------------------

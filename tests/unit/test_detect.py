@@ -304,6 +304,13 @@ def test_what_is_no_log_says_why_and_what_to_do(head: bytes, message: str) -> No
     assert likely_format(head) is None
 
 
+def test_numbers_of_rows_need_no_name() -> None:
+    with pytest.raises(UnknownFormatError, match="for address; it has host, time, url; say which"):
+        detected(b",host,time,url\n0,a.example,804571201,/a\n")
+    with pytest.raises(UnknownFormatError, match="names no columns"):
+        detected(b",,bob,\n,,al,\n")
+
+
 def test_a_table_says_which_columns_it_has_and_what_they_lack() -> None:
     with pytest.raises(UnknownFormatError) as error:
         detected(b"time,who,page\n1,2,3\n")
