@@ -35,9 +35,11 @@ from benchmarks.window_builds import build, publish_rows
 from temporal_assets import contracts
 from temporal_assets.core.hub_coverage import greedy_order
 from temporal_assets.core.links import Links, reach
+from temporal_assets.daily_tables.transits import make_transits
 from temporal_assets.engines.base import Engine
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.settings import load_settings
+from temporal_assets.storage.manifest import Input, Manifest
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.hub_seeds import HUB_SEEDS
 from temporal_assets.windows.link_graph import link_tables, read_links
@@ -251,10 +253,12 @@ def write(store: Store, engine: Engine, pages: pa.Table, transits: int) -> None:
     total = np.zeros(len(urls), np.int64)
     birth = np.full(len(urls), -1)
     days_seen = np.zeros(len(urls), np.int64)
+    opened: list[Input] = []
     share = np.cumsum(dice.lognormal(0, 1.8, len(pages)))  # a few pages have most of the readers
     for n in range(_DAYS):
         day = _FIRST + dt.timedelta(days=n)
-        source, target, client = _steps(dice, transits // _DAYS, len(pages), site, share)
+        once = np.arange(n, len(pages), _DAYS)  # of a page that nobody opened there is no label
+        source, target, client = _steps(dice, transits // _DAYS, once, site, share)
         columns = {
             "day": pa.repeat(pa.scalar(day), len(target)),
             "referrer": urls.take(pa.array(source, mask=source < 0)),
@@ -267,14 +271,15 @@ def write(store: Store, engine: Engine, pages: pa.Table, transits: int) -> None:
         birth[page] = np.where(birth[page] < 0, n, birth[page])
         days_seen[page] |= 1 << n
         columns = {"site": names.take(pa.array(site[page])), "url": urls.take(pa.array(page))}
-        publish(store, engine, "page_views", day, columns | {"views": pa.array(views)})
+        made = publish(store, engine, "page_views", day, columns | {"views": pa.array(views)})
+        opened.append(Input(f"page_views/day={day}", made.digest))
     born = pa.array(np.datetime64(_FIRST) + np.maximum(birth, 0))
     seen = pa.array(np.flatnonzero(birth >= 0))
     every = {"site": names.take(pa.array(site)), "url": urls, "birth": born}
     every["total"] = pa.array(np.maximum(total, 1))
     totals = every | {"seen": pa.array(days_seen)}
     totals = {name: column.take(seen) for name, column in totals.items()}
-    publish(store, engine, "page_totals", _DAY, totals)
+    publish(store, engine, "page_totals", _DAY, totals, opened)
     known = {name: column.slice(0, len(pages)) for name, column in every.items()}
     _write_labels(store, engine, pages, known)
 
@@ -284,9 +289,8 @@ def _write_transits(store: Store, engine: Engine, day: dt.date, requests: pa.Tab
     with store.scratch() as scratch:
         path = scratch / "requests.parquet"
         pq.write_table(requests, path)
-        inputs = {"requests": [str(path)]}
-        files = engine.query("transits", inputs, {}, contracts.TRANSITS, scratch)
-        store.publish("transits", day, files, inputs=[], settings_digest="")
+        made = make_transits(engine, [str(path)], day, scratch)
+        store.publish("transits", day, made.rows, inputs=[], settings_digest="", beside=made.beside)
 
 
 def _write_labels(
@@ -307,13 +311,18 @@ def _write_labels(
 def _steps(
     dice: np.random.Generator,
     count: int,
-    pages: int,
+    once: np.ndarray,
     site: np.ndarray,
     share: np.ndarray,
 ) -> Sequence[np.ndarray]:
-    """Referrers (-1 for nowhere), targets and clients of one day, by number."""
+    """Referrers (-1 for nowhere), targets and clients of one day, by number.
+
+    Pages that are opened at least `once` are, from hubs.
+    """
+    pages = len(share)
     target = np.searchsorted(share, dice.random(count) * share[-1])
     way = dice.random(count)
+    target[: len(once)], way[: len(once)] = once, 0
     # Low numbers are the front page and the large sections.
     hub = (dice.random(count) ** 3 * _HUBS).astype(np.int64)
     hub_page = pages + site[target] * _HUBS + hub
@@ -325,7 +334,14 @@ def _steps(
     return source, target, dice.integers(0, _CLIENTS, count)
 
 
-def publish(store: Store, engine: Engine, name: str, day: dt.date, columns: dict[str, Any]) -> None:
+def publish(
+    store: Store,
+    engine: Engine,
+    name: str,
+    day: dt.date,
+    columns: dict[str, Any],
+    inputs: Sequence[Input] = (),
+) -> Manifest:
     """A partition with the columns there are, and zeros or nothing for the others."""
     schema = contracts.table(name).arrow_schema
     count = len(next(iter(columns.values())))
@@ -337,9 +353,8 @@ def publish(store: Store, engine: Engine, name: str, day: dt.date, columns: dict
         else:
             scalar = pa.scalar(fixed.get(column.type, 0), column.type)
             arrays.append(pa.repeat(scalar, count))
-    publish_rows(
-        store, engine, name, day, pa.Table.from_arrays(arrays, schema=schema), "site", "url"
-    )
+    rows = pa.Table.from_arrays(arrays, schema=schema)
+    return publish_rows(store, engine, name, day, rows, "site", "url", inputs=inputs)
 
 
 if __name__ == "__main__":

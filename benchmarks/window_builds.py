@@ -7,12 +7,14 @@ anything.
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Sequence
 
 import pyarrow as pa
 
 from temporal_assets import contracts
 from temporal_assets.engines.base import Engine
 from temporal_assets.settings import Settings
+from temporal_assets.storage.manifest import Input, Manifest
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.asset import Job, Sources, WindowAsset
 
@@ -40,11 +42,17 @@ def build(
 
 
 def publish_rows(
-    store: Store, engine: Engine, name: str, day: dt.date, rows: pa.Table, *by: str
-) -> None:
+    store: Store,
+    engine: Engine,
+    name: str,
+    day: dt.date,
+    rows: pa.Table,
+    *by: str,
+    inputs: Sequence[Input] = (),
+) -> Manifest:
     """Publish rows in the order of these columns, packed as the asset packs them."""
     ordered = rows.sort_by([(column, "ascending") for column in by])
     with store.scratch() as scratch:
         files = engine.write(ordered, contracts.table(name), scratch)
         extra = {"missing_days": []}
-        store.publish(name, day, files, inputs=[], settings_digest="", extra=extra)
+        return store.publish(name, day, files, inputs=inputs, settings_digest="", extra=extra)

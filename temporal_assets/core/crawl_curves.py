@@ -14,6 +14,7 @@ from numba import njit
 from numpy.typing import ArrayLike
 
 from temporal_assets.core.crawl_simulation import reachable
+from temporal_assets.core.distinct import distinct_numbers
 from temporal_assets.core.link_graph import LinkGraph
 from temporal_assets.core.texts import Flags, Floats, Int32s, Int64s
 
@@ -93,7 +94,7 @@ def seen_bound(graph: LinkGraph, start: ArrayLike, traffic: Floats) -> Floats:
     of submodular coverage). With a single start page the first fetch is known, and what it has
     shown no other adds.
     """
-    starts = np.unique(np.asarray(start, np.int32))
+    starts = distinct_numbers(np.asarray(start, np.int32))
     pages = reachable(graph, starts)
     shown = np.zeros(len(graph), np.bool_)
     shown[starts] = True

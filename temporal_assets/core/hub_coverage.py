@@ -28,6 +28,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
+from temporal_assets.core.distinct import distinct_numbers, numbered_apart
 from temporal_assets.core.links import Links
 from temporal_assets.core.texts import Int32s, Int64s
 
@@ -61,7 +62,7 @@ def paper_order(links: Links, candidates: ArrayLike, limit: int | None = None) -
 
     Candidates that link to nothing are left out.
     """
-    known = np.unique(np.asarray(candidates, np.int64))
+    known = distinct_numbers(np.asarray(candidates, np.int64))
     counts = links.counts[known]
     order = np.argsort(-counts, kind="stable")
     hub = known[order[: np.count_nonzero(counts)]][:limit]
@@ -149,16 +150,14 @@ class Greedy:
     def extend(self, part: HubPart) -> None:
         """Take the hubs of a part that would be taken next from all of them."""
         hubs = np.argsort(part.place)  # ties go to the first in the order of the paper
-        pages, target = np.unique(part.target, return_inverse=True)
+        pages, target = numbered_apart(part.target)
         start = np.concatenate(([0], np.cumsum(part.count)))
         times = self._times_of(pages)
         heap, nothing = _keys(part.bound[hubs])
         # The last of the part: nothing that was not read comes before it.
         last = nothing if part.is_all else int(heap[-1])
         most = self.limit - len(self.order)
-        taken, gain = _greedy(
-            start, target.astype(np.int32), hubs, heap, most, self._worth, times, last, nothing
-        )
+        taken, gain = _greedy(start, target, hubs, heap, most, self._worth, times, last, nothing)
         self._hubs.append(part.hub[hubs[taken]])
         self._gains.append(gain)
         self._keep(pages, times)

@@ -24,6 +24,7 @@ from numba import njit
 
 from temporal_assets.core import url_split
 from temporal_assets.core.compiled import inlined
+from temporal_assets.core.distinct import distinct_numbers
 from temporal_assets.core.pattern_tree import OTHER, SHAPED, PatternTree
 from temporal_assets.core.texts import (
     MULTIPLIER,
@@ -300,7 +301,7 @@ def _values(trees: Sequence[PortableTree], first_key: Int64s, key: Int64s, code:
     """(text, key) -> the number of the value in its tree."""
     codes = int(code.max(initial=0)) + 1
     # One number for both: distinct rows of two columns take ten times as long.
-    key, code = np.divmod(np.unique(key * codes + code), codes)
+    key, code = np.divmod(distinct_numbers(key * codes + code), codes)
     tree = np.searchsorted(first_key, key, side="right") - 1
     strings = [
         trees[number]["texts"][value - 1]

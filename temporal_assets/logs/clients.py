@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from temporal_assets.core.compiled import fetch_ahead
+from temporal_assets.core.distinct import distinct_numbers
 from temporal_assets.logs.encode import Codes, encode, encode_keys, take
 from temporal_assets.logs.hmac_sha256 import hmac_heads
 from temporal_assets.logs.ipv6 import group_masks, in_full
@@ -45,7 +46,7 @@ class Clients:
             who, distinct, agent = self._with_agents(address.codes, distinct, records.agent, rows)
         periods = self._keys.period(days)
         client = np.empty(len(rows), np.int64)
-        for period in np.unique(periods).tolist():
+        for period in distinct_numbers(periods).tolist():
             chosen = periods == period
             codes, present = encode_keys(who[chosen].astype(np.int64))
             client[chosen] = self._of_values(period, distinct, agent, present)[codes]

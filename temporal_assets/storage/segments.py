@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from temporal_assets.core.distinct import distinct_numbers
 from temporal_assets.logs.cleaning import Cleaned
 from temporal_assets.storage.durable import sync
 
@@ -87,7 +88,7 @@ class SegmentWriter:
 
     def add(self, cleaned: Cleaned) -> None:
         """Append the rows of a block."""
-        for day in np.unique(cleaned.day).tolist():
+        for day in distinct_numbers(cleaned.day).tolist():
             rows = cleaned.day == day
             times = cleaned.time[rows]
             info = self.days.setdefault(day, DaySegments())

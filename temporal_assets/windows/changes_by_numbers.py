@@ -22,6 +22,7 @@ import pyarrow as pa
 
 from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.core.changed_traffic import ChangedPages, Transits, changed_traffic
+from temporal_assets.core.distinct import distinct_numbers
 from temporal_assets.core.moved_visits import (
     Numbered,
     TextPages,
@@ -396,7 +397,9 @@ def _transits(
     index = np.full(len(both.seen) + 1, -1, np.int32)  # the last is the place of -1
     index[changed] = np.arange(len(changed), dtype=np.int32)
     # Pages that are gone come before those that are there.
-    gone = np.unique(np.concatenate([day.row[(day.row >= 0) & (day.page < 0)] for day in moved]))
+    gone = distinct_numbers(
+        np.concatenate([day.row[(day.row >= 0) & (day.page < 0)] for day in moved])
+    )
     parts = [
         *(_of_moved(day, one, index, gone) for day, one in zip(moved, texts, strict=False)),
         *(_of_shared(one, index, len(gone)) for one in shared),

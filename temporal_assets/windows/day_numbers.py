@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from temporal_assets.contracts.page_totals import SEEN_BITS
 from temporal_assets.core.moved_visits import Visits
 from temporal_assets.core.seen_days import pages_by_day
-from temporal_assets.core.texts import Flags, Int32s, Int64s
+from temporal_assets.core.texts import Int32s, Int64s
 from temporal_assets.engines.base import Result
 from temporal_assets.engines.batches import in_order
 from temporal_assets.engines.parquet_rows import ParquetRows
@@ -48,21 +48,23 @@ class DayNumbers:
     places: Sequence[str]
     strangers: Int64s
     """Of each URL: 0 of a page that was opened, else the number of its text."""
+    opened: Int64s
+    """Which URLs are pages that were opened."""
 
     @classmethod
     def of(cls, store: Store, transits: Manifest) -> DayNumbers:
         """Those of a day, which must have them."""
         places, urls = store.paths_beside(transits)
         (strangers,) = _read([urls], "stranger")
-        return cls(store.paths(transits), [places], strangers)
+        opened = np.flatnonzero(strangers == 0)
+        return cls(store.paths(transits), [places], strangers, opened)
 
     def where_pages(self, values: NDArray[Scalar], other: int) -> NDArray[Scalar]:
         """For each URL what its page has, of values for the pages in order; others have another."""
-        is_page: Flags = self.strangers == 0
-        if np.count_nonzero(is_page) != len(values):
+        if len(self.opened) != len(values):
             raise OtherPages
-        found = np.full(len(is_page), other, values.dtype)
-        found[is_page] = values
+        found = np.full(len(self.strangers), other, values.dtype)
+        found[self.opened] = values
         return found
 
     def links(self) -> tuple[Int32s, Int32s]:

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from temporal_assets.contracts import ColumnSpec, Type, passing
+from temporal_assets.core.distinct import distinct_numbers
 from temporal_assets.core.hub_coverage import WHOLE, Greedy, HubPart
 from temporal_assets.core.revisits import day_weights
 from temporal_assets.core.texts import Flags, Floats, Int64s
@@ -181,8 +182,8 @@ def _asked_links(job: Job, wanted: pa.Array, most: int) -> _Links | None:
     target = np.concatenate([np.empty(0, np.int64), *(one["target"].to_numpy() for one in blocks)])
     source = referrer.indices.to_numpy()
     order = np.argsort(source, kind="stable")
-    links = NumberedLinks(referrer.dictionary, source[order], target[order], np.unique(target))
-    return _in_order(links)
+    linked = distinct_numbers(target)
+    return _in_order(NumberedLinks(referrer.dictionary, source[order], target[order], linked))
 
 
 def _in_order(found: NumberedLinks) -> _Links:

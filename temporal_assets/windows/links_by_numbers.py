@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from temporal_assets.core.day_links import links_to
+from temporal_assets.core.distinct import distinct_numbers
 from temporal_assets.core.moved_visits import TextPages
 from temporal_assets.core.page_order import text_numbers
 from temporal_assets.core.texts import Flags, Int32s, Int64s
@@ -135,7 +136,7 @@ def _each_once(links: _DayLinks) -> _DayLinks:
     order = np.lexsort((links.target, links.text))
     text, target = links.text[order], links.target[order]
     is_new = np.append(True, (text[1:] != text[:-1]) | (target[1:] != target[:-1]))[: len(text)]
-    return _DayLinks(np.unique(links.page), text[is_new], target[is_new])
+    return _DayLinks(distinct_numbers(links.page), text[is_new], target[is_new])
 
 
 def _as_one(page: Int32s | Int64s, target: Int32s) -> Int64s:
@@ -147,22 +148,24 @@ def _wanted(links: Int64s) -> Int64s:
 
 
 def _links(pages: ParquetRows, found: _DayLinks, most: int, most_bytes: int) -> NumberedLinks:
-    of_pages, text, target = np.unique(found.page), found.text, found.target
-    by_text = _by_text(np.unique(text))
+    of_pages, text, target = distinct_numbers(found.page), found.text, found.target
+    by_text = _by_text(distinct_numbers(text))
     has_links = np.zeros(len(pages), np.bool_)
     has_links[of_pages >> _PLACE_BITS] = True
     urls, page_of_text = _walk(pages, has_links, by_text, most_bytes)
     page = page_of_text[by_text.find(text)]
-    links = np.unique(np.concatenate([of_pages, _as_one(page[page >= 0], target[page >= 0])]))
+    more = _as_one(page[page >= 0], target[page >= 0])
+    links = distinct_numbers(np.concatenate([of_pages, more])) if len(more) else of_pages
     if len(links) > most:
         raise TooManyLinks
-    sources = np.flatnonzero(has_links)
-    return NumberedLinks(
-        urls,
-        np.searchsorted(sources, links >> _PLACE_BITS),
-        _wanted(links),
-        np.unique(np.concatenate([_wanted(of_pages), target])),
-    )
+    linked = np.bincount(np.concatenate([_wanted(of_pages), target]))
+    return NumberedLinks(urls, _places(links), _wanted(links), np.flatnonzero(linked))
+
+
+def _places(links: Int64s) -> Int64s:
+    """For each link, which of the pages that have any its page is."""
+    page = links >> _PLACE_BITS
+    return np.cumsum(np.diff(page, prepend=page[:1]) != 0)
 
 
 def _by_text(texts: Int64s) -> TextPages:

@@ -23,6 +23,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from temporal_assets import contracts
+from temporal_assets.core.distinct import distinct_numbers
 from temporal_assets.core.page_layout import tag_paths
 from temporal_assets.core.pattern_match import NOWHERE, PatternMatcher, compile_matcher
 from temporal_assets.core.pattern_quality import (
@@ -278,6 +279,6 @@ def _group_pages(
     leaves = matcher.match_leaves(texts(urls))
     leaves[html.is_null().to_numpy()] = NOWHERE  # a mirror keeps the HTML of some of its pages
     first = len(groups)
-    for number, leaf in enumerate(np.unique(leaves[leaves != NOWHERE]).tolist(), first):
+    for number, leaf in enumerate(distinct_numbers(leaves[leaves != NOWHERE]).tolist(), first):
         members = np.flatnonzero(leaves == leaf)[:_LAYOUT_PAGES].tolist()
         groups[number] = [tag_paths(html[member].as_py()) for member in members]

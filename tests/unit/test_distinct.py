@@ -1,0 +1,27 @@
+"""Distinct integers, as NumPy's own `unique` tells them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from temporal_assets.core.distinct import distinct_numbers, numbered_apart
+
+NUMBERS = st.lists(st.integers(-5, 5) | st.integers(-(2**31), 2**31 - 1))
+
+
+@given(NUMBERS)
+@pytest.mark.parametrize("kind", [np.int32, np.int64])
+def test_each_once_in_order(kind: type[np.integer], values: list[int]) -> None:
+    found = distinct_numbers(np.array(values, kind))
+    assert found.tolist() == sorted(set(values))
+    assert found.dtype == kind
+
+
+@given(st.lists(st.integers(0, 300)))
+def test_places_among_them(values: list[int]) -> None:
+    distinct, place = numbered_apart(np.array(values, np.int64))
+    assert distinct.tolist() == sorted(set(values))
+    assert distinct[place].tolist() == values
