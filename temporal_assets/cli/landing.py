@@ -26,9 +26,6 @@ _FILES_SHOWN: Final = 40
 _TROUBLES_SHOWN: Final = 10
 """Files of which is said what is wrong: with more, it is the same with most."""
 
-_NAMED: Final = ("csv", "tsv", "parquet", "jsonl", "nginx_json")
-"""Formats whose fields are called as whoever writes them likes."""
-
 _SAMPLES_SHOWN: Final = 3
 """Malformed lines shown; all that were kept are in `rejects`."""
 
@@ -137,7 +134,9 @@ def show_troubles(report: LandingReport) -> None:
 
 def _way_to_referrers(file: LandedFile) -> str:
     """What to say of lines that name referrers, and were not known to."""
-    if file.format.split()[0] in _NAMED:
+    from temporal_assets.logs.formats import NAMED
+
+    if file.format.split()[0] in NAMED:
         return "under which name: `--column referrer=NAME`"
     return "what the server was told to write: `--format nginx:…`"
 

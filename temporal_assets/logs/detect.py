@@ -27,6 +27,7 @@ from temporal_assets.logs.columns import (
 from temporal_assets.logs.formats import (
     ALIASES,
     FORMATS,
+    NAMED,
     Format,
     Syntax,
     parse,
@@ -100,8 +101,6 @@ _KEYS_SHOWN: Final = 30
 _SEPARATORS: Final = (b",", b";", b"|")
 """What columns of CSV are divided by."""
 
-_OPEN: Final = ("jsonl", "nginx_json")
-"""JSON whose keys are for whoever writes it to choose."""
 _DOCKER: Final = frozenset({"log", "stream", "time"})
 """What Docker's json-file driver makes of any line."""
 _JOURNAL: Final = frozenset({"MESSAGE", "__REALTIME_TIMESTAMP"})
@@ -191,7 +190,7 @@ def _with_columns(fmt: Format, source: LogSource, head: bytes) -> Format:
         slots_of(columns, names)
         if (taken := told(columns)) and columns != source.columns:
             return replace(fmt, by=taken)
-    elif fmt.name in _OPEN:
+    elif fmt.syntax is Syntax.JSON and fmt.name in NAMED:
         check(source.columns)
         return with_known_keys(fmt, source, _keys_of(_sample(head)))
     elif fmt.syntax is Syntax.DIRECTIVES:

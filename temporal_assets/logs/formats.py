@@ -449,6 +449,9 @@ _ALL: Final = (
 FORMATS: Final[Mapping[str, Format]] = {fmt.name: fmt for fmt in _ALL}
 """By name; among the delimited ones, the more telling first, as detection tries them."""
 
+NAMED: Final = frozenset({"nginx_json", "jsonl", "csv", "tsv", "parquet"})
+"""Formats whose fields are called as whoever writes them likes."""
+
 ALIASES: Final[Mapping[str, str]] = {
     "apache": "combined",
     "traefikclf": "combined",
