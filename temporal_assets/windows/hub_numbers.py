@@ -47,6 +47,7 @@ from temporal_assets.windows.links_by_numbers import (
     links_by_numbers,
 )
 from temporal_assets.windows.page_rows import read_in_step
+from temporal_assets.windows.visits_by_numbers import Visits, visits_by_numbers
 
 NUMBERS_SQL: Final = ("wanted_links",)
 """The statement of this way, beside those that count visits."""
@@ -140,6 +141,8 @@ class _Links:
 
     url: pa.Array
     host: pa.DictionaryArray
+    page: Int64s | None
+    """Place of each page in the window, where that is known."""
     start: Int64s
     count: Int64s
     """Of each page: where its links begin in `target`, and how many there are."""
@@ -183,7 +186,7 @@ def _asked_links(job: Job, wanted: pa.Array, most: int) -> _Links | None:
     source = referrer.indices.to_numpy()
     order = np.argsort(source, kind="stable")
     linked = distinct_numbers(target)
-    return _in_order(NumberedLinks(referrer.dictionary, source[order], target[order], linked))
+    return _in_order(NumberedLinks(referrer.dictionary, None, source[order], target[order], linked))
 
 
 def _in_order(found: NumberedLinks) -> _Links:
@@ -195,8 +198,9 @@ def _in_order(found: NumberedLinks) -> _Links:
     rank[pc.array_sort_indices(host.dictionary).to_numpy()] = np.arange(len(rank))
     order = np.argsort(rank[host.indices.to_numpy()], kind="stable")
     start = np.cumsum(count) - count
+    page = None if found.page is None else found.page[order]
     return _Links(
-        url.take(order), host.take(order), start[order], count[order], target, found.linked
+        url.take(order), host.take(order), page, start[order], count[order], target, found.linked
     )
 
 
@@ -236,23 +240,34 @@ def _order(job: Job, links: _Links, files: VisitFiles) -> _Order:
     pages = pa.table({"page": np.arange(len(links.url)), "url": links.url, "host": links.host})
     if job.settings.hubs.search_engines == "drop":
         pages = without_search_engines(pages, job.settings.hubs)
-    # Pages that nobody opened have no visits, and are no hubs.
-    pages = pages.drop("host").append_column("is_opened", pa.array(np.ones(len(pages), np.bool_)))
-    candidates = handed_on(pages, job.out / "candidates.parquet")
-    made = count_visits(job.engine, job.settings, files, candidates, job.day, job.out)
-    visits = pq.read_table(made, partitioning=None)
-    visits = visits.filter(pa.array(_may_be_hub(job, visits)))
-    hub, clients = visits["page"].to_numpy(), visits["clients"].to_numpy()
+    page, visits = _visits(job, links, pages.drop("host"), files)
+    is_hub = _may_be_hub(job, visits)
+    hub, clients = page[is_hub], visits.clients[is_hub]
     order = np.lexsort((hub, -links.count[hub]))
     return _Order(hub[order], np.arange(1, len(hub) + 1), clients[order])
 
 
-def _may_be_hub(job: Job, visits: pa.Table) -> Flags:
+def _visits(job: Job, links: _Links, pages: pa.Table, files: VisitFiles) -> tuple[Int64s, Visits]:
+    """The pages that somebody came to, by number, and who did."""
+    page = pages["page"].to_numpy()
+    if links.page is not None and not job.settings.privacy.rotation_days:
+        found = visits_by_numbers(job, links.page[page])
+        if found is not None:
+            return page, found
+    # Pages that nobody opened have no visits, and are no hubs.
+    pages = pages.append_column("is_opened", pa.array(np.ones(len(pages), np.bool_)))
+    candidates = handed_on(pages, job.out / "candidates.parquet")
+    made = count_visits(job.engine, job.settings, files, candidates, job.day, job.out)
+    rows = pq.read_table(made, partitioning=None)
+    names = ("clients", "visits", "recent_visits")
+    return rows["page"].to_numpy(), Visits(*(rows[name].to_numpy() for name in names))
+
+
+def _may_be_hub(job: Job, of: Visits) -> Flags:
     rules = order_rules(job.settings, observed_days(job))
-    usual = visits["visits"].to_numpy() * rules["recent_days"] / rules["observed_days"]
-    recent = visits["recent_visits"].to_numpy()
-    is_quiet = (usual >= rules["usual_visits"]) & (recent < rules["quiet_share"] * usual)
-    known: Flags = visits["clients"].to_numpy() >= rules["min_clients"]
+    usual = of.visits * rules["recent_days"] / rules["observed_days"]
+    is_quiet = (usual >= rules["usual_visits"]) & (of.recent < rules["quiet_share"] * usual)
+    known: Flags = of.clients >= rules["min_clients"]
     return known & ~is_quiet if rules["drops_quiet"] else known
 
 

@@ -8,7 +8,6 @@ memory (`hub_numbers`).
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -36,7 +35,7 @@ from temporal_assets.windows.chosen_hubs import (
     revisit_minutes,
     usual_mu,
 )
-from temporal_assets.windows.days import observed_days
+from temporal_assets.windows.days import observed_days, recent_days
 from temporal_assets.windows.hub_numbers import NUMBERS_SQL, numbered_hubs
 from temporal_assets.windows.hub_order import HUB_COLUMNS, ORDER_SQL, VisitFiles, hub_order
 from temporal_assets.windows.interest_curves import INTEREST_CURVES
@@ -112,7 +111,8 @@ _COVERED: Final = pa.schema({"page": pa.int64(), "worth": pa.int64()})
 
 
 def _make(job: Job) -> Sequence[Path]:
-    visits = VisitFiles(job.window("transits").files, job.files("page_traffic"), _recent(job))
+    recent = [path for one in recent_days(job) for path in job.store.paths(one)]
+    visits = VisitFiles(job.window("transits").files, job.files("page_traffic"), recent)
     found = None
     if job.engine.spread is None and job.settings.hubs.external == "drop":
         found = numbered_hubs(job, visits, LINKS_AT_ONCE)
@@ -120,13 +120,6 @@ def _make(job: Job) -> Sequence[Path]:
         found = _hubs_by_statements(job, visits)
     ranked = {"ranked_hubs": handed_on(_ranked(job, found), job.out / "ranked_hubs.parquet")}
     return job.engine.query("hub_seeds", ranked, {"day": job.day}, job.asset.table, job.out)
-
-
-def _recent(job: Job) -> list[str]:
-    """Files of the last days of `page_views`, by which a hub may have gone quiet."""
-    first = job.day - dt.timedelta(days=job.settings.sites.quiet_days - 1)
-    days = [one for one in job.window("page_views").manifests if one.day >= first]
-    return [path for one in days for path in job.store.paths(one)]
 
 
 def _hubs_by_statements(job: Job, visits: VisitFiles) -> ChosenHubs:

@@ -42,6 +42,8 @@ class NumberedLinks:
 
     url: pa.Array
     """Of each page with links, in the order of pages."""
+    page: Int64s | None
+    """Its place among all pages of the window, where that is known."""
     source: Int64s
     """Which of them each link leads from."""
     target: Int64s
@@ -159,13 +161,14 @@ def _links(pages: ParquetRows, found: _DayLinks, most: int, most_bytes: int) -> 
     if len(links) > most:
         raise TooManyLinks
     linked = np.bincount(np.concatenate([_wanted(of_pages), target]))
-    return NumberedLinks(urls, _places(links), _wanted(links), np.flatnonzero(linked))
+    page, source = _numbered(links >> _PLACE_BITS)
+    return NumberedLinks(urls, page, source, _wanted(links), np.flatnonzero(linked))
 
 
-def _places(links: Int64s) -> Int64s:
-    """For each link, which of the pages that have any its page is."""
-    page = links >> _PLACE_BITS
-    return np.cumsum(np.diff(page, prepend=page[:1]) != 0)
+def _numbered(pages: Int64s) -> tuple[Int64s, Int64s]:
+    """The distinct ones of ascending pages, and which of them each is."""
+    is_next = np.diff(pages, prepend=-1) != 0
+    return pages[is_next], np.cumsum(is_next) - 1
 
 
 def _by_text(texts: Int64s) -> TextPages:

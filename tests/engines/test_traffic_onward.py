@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import shutil
+from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -91,8 +92,8 @@ class Traffic:
                 for referrer, target, client in sorted(visits, key=str)
             ]
             views = [
-                {"day": self.day(n), "site": site_of(url), "url": url, "views": 1}
-                for url in sorted({target for _, target, _ in visits}, key=_page)
+                {"day": self.day(n), "site": site_of(url), "url": url, "views": clients}
+                for url, clients in sorted(_opened(visits).items(), key=lambda one: _page(one[0]))
             ]
             made_of = [Input("requests", str(visits))]
             self.publish("page_views", n, views, made_of)
@@ -127,8 +128,8 @@ class Traffic:
         views: dict[str, list[int]] = {}
         first = last - LENGTH + 1
         for n in range(max(0, first), last + 1):
-            for target, _ in sorted({(target, client) for _, target, client in self.days[n]}):
-                views.setdefault(target, []).append(n)
+            for target, clients in sorted(_opened(self.days[n]).items()):
+                views.setdefault(target, []).extend([n] * clients)
         rows = [
             {
                 "site": site_of(url),
@@ -179,6 +180,11 @@ class Traffic:
 def _page(url: str) -> tuple[bytes, bytes]:
     """What pages are sorted by."""
     return site_of(url).encode(), url.encode()
+
+
+def _opened(visits: list[Visit]) -> Counter[str]:
+    """Distinct clients of each page of a day."""
+    return Counter(target for target, _ in {(target, client) for _, target, client in visits})
 
 
 @pytest.fixture(scope="module")
