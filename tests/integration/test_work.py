@@ -40,10 +40,12 @@ from temporal_assets.storage.store import Store
 from temporal_assets.windows import page_histories
 from temporal_assets.windows.asset import Job, Sources, build
 from temporal_assets.windows.changes_by_numbers import NUMBERS_SQL
+from temporal_assets.windows.hub_seeds import HUB_SEEDS
 from temporal_assets.windows.page_histories import PAGE_HISTORIES
 from temporal_assets.windows.page_totals import PAGE_TOTALS
 from temporal_assets.windows.page_traffic import PAGE_TRAFFIC, write_traffic
 from temporal_assets.windows.page_traffic_changes import COUNTED
+from temporal_assets.windows.registry import WINDOW_ASSETS
 from tests.logs import line, write
 from tests.tables import write_table
 
@@ -360,6 +362,26 @@ def test_the_next_traffic_reads_numbers_of_shared_days_once(
     # Of the window before, numbers: which of its pages is which no URL is asked.
     before = f"page_traffic/day={days[0]}/"
     assert {column for path, column in read if before in path} == {"site", "links", *COUNTED}
+
+
+def test_hubs_are_found_by_numbers_of_days_read_once(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No statement reads a file but the last, which writes them; of days no text is read."""
+    day = FIRST + (WINDOW - 1) * ONE
+    for asset in WINDOW_ASSETS[: WINDOW_ASSETS.index(HUB_SEEDS)]:
+        build(corpus.store, corpus.engine, corpus.settings, asset, day)
+    read = _columns_read(monkeypatch)
+    work = corpus.engine.during(
+        lambda: build(corpus.store, corpus.engine, corpus.settings, HUB_SEEDS, day)
+    )
+    assert work.rows == corpus.store.require("hub_seeds", day).rows
+    of_days = Counter(column for path, column in read if "/transits/" in path)
+    assert of_days == dict.fromkeys(("target", "referrer", "stranger"), WINDOW)
+    last_days = corpus.settings.sites.quiet_days
+    assert Counter(column for path, column in read if "/page_views/" in path) == {
+        "views": min(WINDOW, last_days)
+    }
 
 
 def _columns_read(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
