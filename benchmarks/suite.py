@@ -6,10 +6,11 @@
 
 Every way of a line is a process of its own and runs several times (`suite_lines` has the jobs),
 until it has taken two seconds, but not again after a minute. Shown are items a second from the
-median, the spread (of the middle half of the runs, over the median), the ratio to ours, the same
-in processor time (on which other work on the machine tells less), and the peak memory of the
-process. What is not installed is said to be missing: `pip install .[bench]`, `apt-get install
-goaccess`, and on the PATH `pattern-make` of os-urlpattern and `import_logs.py` of Matomo.
+median, the spread (of the middle half of the runs, over the median), the ratio to ours (of ways
+that do a part of the job, to our way of that part), the same in processor time (on which other work
+on the machine tells less), and the peak memory of the process. What is not installed is said to be
+missing: `pip install .[bench]`, `apt-get install goaccess`, and on the PATH `pattern-make` of
+os-urlpattern and `import_logs.py` of Matomo.
 """
 
 from __future__ import annotations
@@ -86,11 +87,12 @@ def line(name: str, folder: Path, size: str, repeats: int) -> list[dict[str, Any
             "median": median,
             "per_second": found["items"] / median,
         }
-        row["ratio"] = rows[0]["per_second"] / row["per_second"]
+        ours = _compared_with(name, way, rows)
+        row["ratio"] = ours["per_second"] / row["per_second"]
         if found["processor_seconds"]:  # not where only a part of the job counts
             worked = statistics.median(found["processor_seconds"])
             row["per_processor_second"] = found["items"] / worked
-            row["processor_ratio"] = rows[0]["per_processor_second"] / row["per_processor_second"]
+            row["processor_ratio"] = ours["per_processor_second"] / row["per_processor_second"]
     missing = {row["way"] for row in rows if row.get("missing")}
     compared = LINES[name].compared or LINES[name].ways
     if LINES[name].check is not None and missing.isdisjoint(compared):
@@ -99,6 +101,12 @@ def line(name: str, folder: Path, size: str, repeats: int) -> list[dict[str, Any
     if any(abs(one - answers[0]) > 1e-4 * abs(answers[0]) for one in answers):
         sys.exit(f"{name}: the ways differ: {[(row['way'], row.get('answer')) for row in rows]}")
     return rows
+
+
+def _compared_with(name: str, way: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Our row of the same job, or of the same part of it."""
+    ours = LINES[name].parts.get(way, rows[0]["way"])
+    return next(row for row in rows if row["way"] == ours)
 
 
 def is_there(need: str | None) -> bool:
@@ -159,7 +167,7 @@ def _row(name: str, row: dict[str, Any]) -> str:
     if row.get("missing"):
         return f"| {job} | {row['way']} | not installed | | | | |"
     ratios = ["", ""]
-    if row["way"] != "ours":
+    if row["way"] not in ("ours", *of.parts.values()):
         ratios = [f"{row[of]:,.1f}" if of in row else "" for of in ("ratio", "processor_ratio")]
     apart = f"{spread(row['seconds']):.0%}" if len(row["seconds"]) > 1 else "one run"
     return (

@@ -14,7 +14,7 @@ import resource
 import statistics
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -57,6 +57,8 @@ class Line:
     """Of what the ways have left: not in the process of one, whose memory is measured."""
     compared: tuple[str, ...] = ()
     """Ways that `check` compares with ours; all where it names none."""
+    parts: dict[str, str] = field(default_factory=dict)
+    """Of a way that does a part of the job, our way of that part, with which it is compared."""
 
 
 def timed(job: Job, repeats: int) -> dict[str, Any]:

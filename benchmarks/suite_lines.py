@@ -19,6 +19,7 @@ from benchmarks import suite_graphs as graphs
 from benchmarks import suite_links as links
 from benchmarks import suite_lists as lists
 from benchmarks import suite_logs as logs
+from benchmarks import suite_parts as parts
 from benchmarks import suite_urls as urls
 from benchmarks import suite_windows as windows
 from benchmarks.suite_job import Line, timed
@@ -35,6 +36,7 @@ LINES: Final[dict[str, Line]] = {
         "lines",
         {
             "ours": logs.read_by_us,
+            "ours, all lines as they stand": parts.lines_by_us,
             "awk and sort": logs.read_by_awk,
             "awk and sort, all lines as they stand": logs.read_by_sort,
             "GoAccess": logs.read_by_goaccess,
@@ -49,6 +51,7 @@ LINES: Final[dict[str, Line]] = {
         (logs.write_inputs,),
         logs.visits_are_alike,
         ("awk and sort",),
+        {"awk and sort, all lines as they stand": "ours, all lines as they stand"},
     ),
     "transits": Line(
         "distinct transits of a day",
@@ -118,6 +121,7 @@ LINES: Final[dict[str, Line]] = {
         "pages",
         {
             "ours": lists.scores_by_us,
+            "ours, sites alone": parts.sites_by_us,
             "Polars": lists.sections_by_polars,
             "Polars, sites alone": lists.scores_by_polars,
             "pandas, sites alone": lists.scores_by_pandas,
@@ -125,6 +129,7 @@ LINES: Final[dict[str, Line]] = {
         {"Polars": "polars", "Polars, sites alone": "polars"},
         (lists.write_labels,),
         lists.same_scores,
+        parts=dict.fromkeys(("Polars, sites alone", "pandas, sites alone"), "ours, sites alone"),
     ),
     "prefixes": Line(
         "site scores and news prefixes, in memory",

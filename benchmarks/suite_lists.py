@@ -85,11 +85,11 @@ def write_labels(folder: Path, size: str) -> None:
     from benchmarks import sites_and_prefixes as both
     from temporal_assets.engines.duckdb import DuckDBEngine
 
-    store, settings = _scored_store(folder)
+    store, settings = scored_store(folder)
     both.write(store, DuckDBEngine(settings), both.make_pages(LABELLED[size], SITES))
 
 
-def _scored_store(folder: Path) -> tuple[Any, Any]:
+def scored_store(folder: Path) -> tuple[Any, Any]:
     """The store, and the settings that make the lists those of the papers."""
     from temporal_assets.settings import load_settings
     from temporal_assets.storage.store import Store
@@ -108,7 +108,7 @@ def scores_by_us(folder: Path, _: str) -> Job:
     from temporal_assets.windows.prefix_trees import PREFIX_TREES
     from temporal_assets.windows.site_scores import SITE_SCORES
 
-    store, settings = _scored_store(folder)
+    store, settings = scored_store(folder)
     engine = DuckDBEngine(settings)
 
     def job() -> Done:
@@ -129,7 +129,8 @@ def labelled_day(store: Any) -> dt.date:
     return found
 
 
-def _label_files(store: Any) -> tuple[str, str]:
+def label_files(store: Any) -> tuple[str, str]:
+    """The files of `page_labels` and `page_histories`."""
     (labels,) = store.files("page_labels", labelled_day(store))
     (histories,) = store.files("page_histories", labelled_day(store))
     return str(labels), str(histories)
@@ -139,7 +140,7 @@ def scores_by_pandas(folder: Path, _: str) -> Job:
     """Score1, Score2 and Score of each site (TW 4.3), from the same files."""
     import pandas as pd
 
-    labels_file, histories_file = _label_files(_scored_store(folder)[0])
+    labels_file, histories_file = label_files(scored_store(folder)[0])
 
     def job() -> Done:
         labels = pd.read_parquet(labels_file, columns=["site", "url", "is_temporal"])
@@ -164,7 +165,7 @@ def scores_by_polars(folder: Path, _: str) -> Job:
     """The same: one score of each site."""
     import polars as pl
 
-    labels_file, histories_file = _label_files(_scored_store(folder)[0])
+    labels_file, histories_file = label_files(scored_store(folder)[0])
 
     def job() -> Done:
         labels = pl.read_parquet(labels_file, columns=["site", "url", "is_temporal"])
@@ -184,7 +185,7 @@ def scores_by_polars(folder: Path, _: str) -> Job:
 
 def sections_by_polars(folder: Path, _: str) -> Job:
     """All that both tables say: every folder and program, and the sites with bound and rank."""
-    store, settings = _scored_store(folder)
+    store, settings = scored_store(folder)
     day = labelled_day(store)
 
     def job() -> Done:
@@ -200,7 +201,7 @@ def sections_by_polars(folder: Path, _: str) -> Job:
 
 def same_scores(folder: Path, _: str) -> None:
     """Whether Polars makes the rows that ours publishes; here are no young pages or domains."""
-    store, _settings = _scored_store(folder)
+    store, _settings = scored_store(folder)
     day = labelled_day(store)
     same_rows(folder / _TREES, store.files("prefix_trees", day), "prefix")
     young = ("young_pages", "young_temporal_pages", "young_temporal_views")
@@ -221,7 +222,7 @@ def _sections_by_polars(store: Any, day: dt.date, recent: int) -> tuple[int, Any
         "view_squares": (views**2).sum(), "clients": pl.col("clients").max(),
         "first_seen": pl.col("birth").min(),
     }  # fmt: skip
-    labels_file, histories_file = _label_files(store)
+    labels_file, histories_file = label_files(store)
     columns = ["site", "url", "is_temporal", "is_news", "phi_n", "m", "p"]
     labels = pl.read_parquet(labels_file, columns=columns)
     lives = pl.read_parquet(histories_file, columns=["url", "total", "birth", "views"])

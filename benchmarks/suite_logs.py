@@ -173,8 +173,10 @@ def _shell(folder: Path, command: str, target: str) -> Job:
 
 
 def visits_are_alike(folder: Path, _: str) -> None:
-    """Stop unless awk and we count the same visitors of the same pages."""
+    """Stop unless awk and we count the same visitors of the same pages, and lines as they stand."""
     import pandas as pd
+
+    from benchmarks.suite_parts import lines_are_alike
 
     counted = pd.read_csv(
         folder / _COUNTED, sep=" ", skipinitialspace=True, names=["views", "day", "url"]
@@ -185,6 +187,7 @@ def visits_are_alike(folder: Path, _: str) -> None:
     with tempfile.TemporaryDirectory(dir=folder) as state:
         _, files = _published(Path(state), folder / "access.log")
         same_rows(folder / "counted.parquet", files, ["day", "url"], without=("site",))
+    lines_are_alike(folder)
 
 
 def read_by_goaccess(folder: Path, _: str) -> Job:
