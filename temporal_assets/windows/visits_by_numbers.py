@@ -44,8 +44,10 @@ def visits_by_numbers(job: Job, pages: Int64s) -> Visits | None:
     traffic = ParquetRows(job.files("page_traffic"))
     if lately is None or len(lately) != len(traffic):
         return None
-    clients, views = (traffic.numbers(name, np.int64)[pages] for name in ("clients", "views"))
-    return Visits(clients, views, lately[pages])
+    clients, views = (traffic.numbers(name, np.int64) for name in ("clients", "views"))
+    if (lately > views).any():  # rows of a day lie in another order
+        return None
+    return Visits(clients[pages], views[pages], lately[pages])
 
 
 def _views(job: Job, days: Sequence[Manifest]) -> Int64s | None:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from temporal_assets.engines.base import Engine
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.settings import load_settings
+from temporal_assets.storage.manifest import Input
 from temporal_assets.windows.asset import Job, Sources
 from temporal_assets.windows.days import recent_days
 from temporal_assets.windows.hub_order import VisitFiles, count_visits
@@ -105,3 +106,12 @@ def test_tables_of_other_pages_are_not_counted(duckdb: Engine, tmp_path: Path, n
     other = Sources(windows, {}, tables, {}, ())
     changed = Job(HUB_SEEDS, job.store, job.engine, job.settings, job.day, other, tmp_path)
     assert visits_by_numbers(changed, np.array([0])) is None
+
+
+def test_rows_in_another_order_are_not_counted(duckdb: Engine, tmp_path: Path) -> None:
+    here = Traffic(duckdb, tmp_path, [*[[]] * LAST, *TWICE])
+    day = here.day(LAST)
+    rows = here.store.read("page_views", day).to_pylist()
+    assert [row["views"] for row in rows] == [2, 1]
+    here.publish("page_views", LAST, rows[::-1], [Input("requests", str(TWICE[0]))])
+    assert visits_by_numbers(_job(here, tmp_path), np.array([0])) is None
