@@ -150,7 +150,6 @@ class DuckDBEngine:
                 self._database.execute("SET disabled_optimizers = 'statistics_propagation'")
             session = self._database.cursor()
         with session:
-            _quiet(session)
             for name, paths in inputs.items():
                 create_view(session, name, paths, temporary=True)
             yield session
@@ -289,13 +288,8 @@ def connect(settings: Settings) -> Iterator[duckdb.DuckDBPyConnection]:
 def settle(database: duckdb.DuckDBPyConnection) -> None:
     """What a database must be told once."""
     database.execute("SET GLOBAL TimeZone = 'UTC'")
-    _quiet(database)
-
-
-def _quiet(session: duckdb.DuckDBPyConnection) -> None:
-    """What every session must be told anew."""
-    # The bar would be written between the lines of a result.
-    session.execute("SET enable_progress_bar = false")
+    # The bar would be written between the lines of a result; other sessions have none.
+    database.execute("SET enable_progress_bar = false")
 
 
 def spill_folder(state: Path) -> AbstractContextManager[Path | str]:
