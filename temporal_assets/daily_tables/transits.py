@@ -98,9 +98,11 @@ def _by_numbers(engine: Engine, requests: ParquetRows, day: dt.date, out: Path) 
 
     def batches() -> Iterator[pa.RecordBatch]:
         for some in in_order(rows.distinct, rows.parts(), _THREADS):
-            pairs.put((some.target, some.referrer))
             for text in rows.as_text(some):
                 yield from _of_day(day, text).to_batches()
+            # Behind the text: both are mostly Python, and few rows would wait for their places.
+            pairs.put((some.target, some.referrer))
+        pairs.put(None)
 
     # Clients are numbered while URLs are, and files beside the rows written while these are.
     with ThreadPoolExecutor(1) as aside:
