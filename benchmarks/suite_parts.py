@@ -24,7 +24,6 @@ _COUNTED: Final = "lines.parquet"
 _RECORD: Final = re.compile(
     rb'([0-9a-f.:]+) \S+ \S+ \[(\S+ [+-]\d{4})\] "\S+ (\S+) HTTP/[^ "]+" \d{3} \S+ "'
 )
-_PAGES_AT_ONCE: Final = 131_072
 
 
 # Lines as they stand -------------------------------------------------------------------------
@@ -147,28 +146,24 @@ def _utc_day(text: bytes) -> dt.date:
 
 
 def sites_by_us(folder: Path, _: str) -> Job:
-    """Score1, Score2 and Score of each site (TW 4.3), and the paper's order of them."""
+    """Score1, Score2 and Score of each site (TW 4.3), and the paper's order of them.
+
+    Labels and histories have the same pages in the same order: none is looked for by its URL.
+    """
     import numpy as np
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     from benchmarks.suite_lists import label_files, scored_store
     from temporal_assets.core.site_scores import PAPER, count, score
-    from temporal_assets.windows.page_rows import SITES, read_in_step
 
-    columns = {"page_labels": ("site", "url", "is_temporal"), "page_histories": ("url", "total")}
     labels, histories = label_files(scored_store(folder)[0])
-    files = {"page_labels": [labels], "page_histories": [histories]}
 
     def job() -> Done:
-        read = [
-            (pages["site"], pages["is_temporal"].to_numpy(), lives["total"].to_numpy())
-            for pages, lives in read_in_step(files, columns, _PAGES_AT_ONCE, SITES)
-        ]
-        names, *numbers = zip(*read, strict=True)
-        sites = pa.chunked_array([part for name in names for part in name.chunks])
-        sites = sites.unify_dictionaries().combine_chunks()
-        is_temporal, views = map(np.concatenate, numbers)
+        sites, is_temporal = _of_sites(labels, "is_temporal")
+        others, views = _of_sites(histories, "total")
+        if not sites.equals(others):
+            raise ValueError("labels and histories are not of the same pages")
         counts = count(sites.indices.to_numpy(), is_temporal, views, len(sites.dictionary))
         scores = score(counts, PAPER).score
         order = np.lexsort((-counts.temporal_pages, -scores))
@@ -182,3 +177,12 @@ def sites_by_us(folder: Path, _: str) -> Job:
 
     job()
     return job
+
+
+def _of_sites(file: str, name: str) -> tuple[Any, Any]:
+    """The site of each page, and a column beside it."""
+    from temporal_assets.engines.parquet_rows import ParquetRows
+    from temporal_assets.windows.page_rows import SITES
+
+    rows = ParquetRows([file], SITES).columns((*SITES, name))
+    return rows["site"].unify_dictionaries().combine_chunks(), rows[name].to_numpy()
