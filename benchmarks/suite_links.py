@@ -180,8 +180,33 @@ def hubs_by_us(folder: Path, size: str) -> Job:
     return _published(folder, size, HUB_SEEDS, best)
 
 
+def order_by_us(folder: Path, size: str) -> Job:
+    """Only the paper's order (NP 5.1), as `hub_seeds` begins with it; nothing is published."""
+    import pyarrow as pa
+
+    from benchmarks.window_builds import job_of
+    from temporal_assets.windows.hub_numbers import ordered_hubs
+    from temporal_assets.windows.hub_seeds import HUB_SEEDS, LINKS_AT_ONCE, visit_files
+
+    store, engine, settings = _linked(folder)
+    day = labelled_day(store)
+
+    def job() -> Done:
+        with job_of(store, engine, settings, HUB_SEEDS, day) as made_from:
+            found = ordered_hubs(made_from, visit_files(made_from), LINKS_AT_ONCE)
+        if found is None:
+            raise ValueError("more links than fit into memory")
+        _, links, order = found
+        pages = links.count[order.hub]
+        ranked = {"url": links.url.take(pa.array(order.hub)), "temporal_pages": pages}
+        return _TRANSITS[size], int(pa.table(ranked)["temporal_pages"].to_numpy()[:_BEST].sum())
+
+    job()
+    return job
+
+
 def hubs_by_pandas(folder: Path, size: str) -> Job:
-    """Only the paper's order (NP 5.1)."""
+    """The same."""
     import pandas as pd
 
     from benchmarks.labels_to_lists import hubs_of_pandas

@@ -7,7 +7,8 @@ anything.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import pyarrow as pa
 
@@ -23,22 +24,30 @@ def build(
     store: Store, engine: Engine, settings: Settings, asset: WindowAsset, day: dt.date
 ) -> None:
     """Publish the asset of a day from the tables of that day and the days that are there."""
+    with job_of(store, engine, settings, asset, day) as job:
+        store.publish(
+            asset.name,
+            day,
+            asset.make(job),
+            inputs=job.sources.inputs,
+            settings_digest="",
+            extra={"missing_days": []},
+        )
+
+
+@contextmanager
+def job_of(
+    store: Store, engine: Engine, settings: Settings, asset: WindowAsset, day: dt.date
+) -> Iterator[Job]:
+    """What an asset of a day is made from."""
     tables = {one.name: store.require(one.name, day) for one in asset.tables}
     windows, days = (
         {name: store.window(name, day, settings.window.days, 1) for name in names}
         for names in (asset.windows, asset.days)
     )
-    sources = Sources(windows, days, tables, {}, ())
     with store.scratch() as scratch:
-        job = Job(asset, store, engine, settings, day, sources, scratch)
-        store.publish(
-            asset.name,
-            day,
-            asset.make(job),
-            inputs=sources.inputs,
-            settings_digest="",
-            extra={"missing_days": []},
-        )
+        sources = Sources(windows, days, tables, {}, ())
+        yield Job(asset, store, engine, settings, day, sources, scratch)
 
 
 def publish_rows(

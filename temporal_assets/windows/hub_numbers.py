@@ -78,11 +78,10 @@ _BEFORE: Final = -1
 
 def numbered_hubs(job: Job, visits: VisitFiles, most_links: int) -> ChosenHubs | None:
     """The hubs of both orders; None where there are more links than `most_links`, or long URLs."""
-    temporal = _temporal_pages(job)
-    links = temporal and _links(job, temporal.url, most_links)
-    if temporal is None or links is None:
+    found = ordered_hubs(job, visits, most_links)
+    if found is None:
         return None
-    order = _order(job, links, visits)
+    temporal, links, order = found
     limit = most_hubs(job.settings.hubs)
     greedy = Greedy(limit, job.settings.hubs.again)
     if len(order.hub):
@@ -94,6 +93,17 @@ def numbered_hubs(job: Job, visits: VisitFiles, most_links: int) -> ChosenHubs |
     return ChosenHubs(
         chosen.table(links), taken, _demand(job, temporal, links, chosen.hub), len(temporal.url)
     )
+
+
+def ordered_hubs(
+    job: Job, visits: VisitFiles, most_links: int
+) -> tuple[_Temporal, _Links, _Order] | None:
+    """Temporal pages, what leads to them, and the pages that may be hubs in the paper's order."""
+    temporal = _temporal_pages(job)
+    links = temporal and _links(job, temporal.url, most_links)
+    if temporal is None or links is None:
+        return None
+    return temporal, links, _order(job, links, visits)
 
 
 # Pages ---------------------------------------------------------------------------------------

@@ -111,15 +111,19 @@ _COVERED: Final = pa.schema({"page": pa.int64(), "worth": pa.int64()})
 
 
 def _make(job: Job) -> Sequence[Path]:
-    recent = [path for one in recent_days(job) for path in job.store.paths(one)]
-    visits = VisitFiles(job.window("transits").files, job.files("page_traffic"), recent)
-    found = None
+    visits, found = visit_files(job), None
     if job.engine.spread is None and job.settings.hubs.external == "drop":
         found = numbered_hubs(job, visits, LINKS_AT_ONCE)
     if found is None:
         found = _hubs_by_statements(job, visits)
     ranked = {"ranked_hubs": handed_on(_ranked(job, found), job.out / "ranked_hubs.parquet")}
     return job.engine.query("hub_seeds", ranked, {"day": job.day}, job.asset.table, job.out)
+
+
+def visit_files(job: Job) -> VisitFiles:
+    """What says who came to pages of the window."""
+    recent = [path for one in recent_days(job) for path in job.store.paths(one)]
+    return VisitFiles(job.window("transits").files, job.files("page_traffic"), recent)
 
 
 def _hubs_by_statements(job: Job, visits: VisitFiles) -> ChosenHubs:
