@@ -27,15 +27,18 @@ SPARK = {
 }
 
 
+@pytest.fixture(scope="session")
+def duckdb(tmp_path_factory: pytest.TempPathFactory) -> Engine:
+    """The engine that goes on from windows before, and reads tables in step."""
+    return DuckDBEngine(load_settings(tmp_path_factory.mktemp("engine")))
+
+
 @pytest.fixture(scope="session", params=["duckdb", pytest.param("spark", marks=pytest.mark.spark)])
-def engine(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Engine]:
+def engine(request: pytest.FixtureRequest) -> Engine:
     """Every engine in turn."""
-    if request.param == "duckdb":
-        yield DuckDBEngine(load_settings(tmp_path_factory.mktemp("engine")))
-        return
-    yield request.getfixturevalue("spark_engine")
+    name = "spark_engine" if request.param == "spark" else "duckdb"
+    found: Engine = request.getfixturevalue(name)
+    return found
 
 
 @pytest.fixture(scope="session")

@@ -11,30 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from temporal_assets.engines.base import Engine
-from temporal_assets.engines.duckdb import DuckDBEngine
-from temporal_assets.settings import load_settings
 from temporal_assets.windows import links_by_numbers
-from temporal_assets.windows.asset import Job, Sources
-from temporal_assets.windows.hub_seeds import HUB_SEEDS
 from temporal_assets.windows.links_by_numbers import TooManyLinks
 from tests.engines.test_traffic_onward import LENGTH, URLS, Traffic, Visit, many_days
 
 LAST = LENGTH - 1
-
-
-@pytest.fixture(scope="module")
-def duckdb(tmp_path_factory: pytest.TempPathFactory) -> Engine:
-    return DuckDBEngine(load_settings(tmp_path_factory.mktemp("engine")))
-
-
-def _job(here: Traffic, out: Path) -> Job:
-    here.make(LAST)
-    day = here.day(LAST)
-    names = ("page_totals", "page_traffic")
-    tables = {name: here.store.require(name, day) for name in names}
-    window = here.store.window("transits", day, LENGTH, 1)
-    sources = Sources({"transits": window}, {}, tables, {}, ())
-    return Job(HUB_SEEDS, here.store, here.engine, here.settings, day, sources, out)
 
 
 def _expected(here: Traffic) -> tuple[list[tuple[str, int]], list[int], int]:
@@ -58,7 +39,7 @@ def test_links_are_those_of_a_loop(duckdb: Engine, days: list[list[Visit]], held
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(links_by_numbers, "_HELD", held)
         here = Traffic(duckdb, Path(folder), days)
-        job = _job(here, Path(folder))
+        job = here.hubs_job(LAST, Path(folder))
         links, linked, temporal = _expected(here)
         found: Any = links_by_numbers.links_by_numbers(job, temporal, 100, 10_000)
         urls = found.url.to_pylist()
@@ -77,11 +58,14 @@ def test_what_does_not_fit_is_said_and_what_has_no_numbers_is_left(
     ring = zip(URLS, [*URLS[1:], URLS[0]], strict=True)
     days: list[list[Visit]] = [[(None, one, 1), (one, other, 1)] for one, other in ring]
     here = Traffic(duckdb, tmp_path / "numbered", days)
-    job = _job(here, tmp_path)
+    job = here.hubs_job(LAST, tmp_path)
     links, _, temporal = _expected(here)
     assert links
     for most, most_bytes in ((len(links) - 1, 10_000), (0, 10_000), (100, 1)):
         with pytest.raises(TooManyLinks):
             links_by_numbers.links_by_numbers(job, temporal, most, most_bytes)
     plain = Traffic(duckdb, tmp_path / "plain", days, numbered=False)
-    assert links_by_numbers.links_by_numbers(_job(plain, tmp_path), temporal, 100, 10_000) is None
+    assert (
+        links_by_numbers.links_by_numbers(plain.hubs_job(LAST, tmp_path), temporal, 100, 10_000)
+        is None
+    )

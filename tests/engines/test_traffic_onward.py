@@ -23,7 +23,6 @@ from hypothesis import strategies as st
 from temporal_assets import contracts
 from temporal_assets.daily_tables.transits import make_transits
 from temporal_assets.engines.base import Engine
-from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.logs.urls import site_of
 from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage.manifest import Input
@@ -36,6 +35,7 @@ from temporal_assets.windows import (
     page_traffic_onward,
 )
 from temporal_assets.windows.asset import Job, Sources
+from temporal_assets.windows.hub_seeds import HUB_SEEDS
 from temporal_assets.windows.kept_pages import kept_pages
 from temporal_assets.windows.page_traffic import PAGE_TRAFFIC
 from temporal_assets.windows.page_traffic_onward import go_on
@@ -168,6 +168,17 @@ class Traffic:
                 settings_digest=PAGE_TRAFFIC.settings_digest(self.settings),
             )
 
+    def hubs_job(self, n: int, out: Path) -> Job:
+        """What the hubs of the window that ends with a day are made from."""
+        self.make(n)
+        day = self.day(n)
+        tables = {name: self.store.require(name, day) for name in ("page_totals", "page_traffic")}
+        windows = {
+            name: self.store.window(name, day, LENGTH, 1) for name in ("page_views", "transits")
+        }
+        sources = Sources(windows, {}, tables, {}, ())
+        return Job(HUB_SEEDS, self.store, self.engine, self.settings, day, sources, out)
+
     def content(self, n: int) -> list[bytes]:
         files = self.store.files("page_traffic", self.day(n))
         return [Path(path).read_bytes() for path in files]
@@ -185,12 +196,6 @@ def _page(url: str) -> tuple[bytes, bytes]:
 def _opened(visits: list[Visit]) -> Counter[str]:
     """Distinct clients of each page of a day."""
     return Counter(target for target, _ in {(target, client) for _, target, client in visits})
-
-
-@pytest.fixture(scope="module")
-def duckdb(tmp_path_factory: pytest.TempPathFactory) -> Engine:
-    """The engine that goes on."""
-    return DuckDBEngine(load_settings(tmp_path_factory.mktemp("engine")))
 
 
 @pytest.fixture

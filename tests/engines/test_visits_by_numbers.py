@@ -14,8 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from temporal_assets.engines.base import Engine
-from temporal_assets.engines.duckdb import DuckDBEngine
-from temporal_assets.settings import load_settings
 from temporal_assets.storage.manifest import Input
 from temporal_assets.windows.asset import Job, Sources
 from temporal_assets.windows.days import recent_days
@@ -27,20 +25,6 @@ from tests.tables import write_table
 
 LAST = LENGTH - 1
 TWICE: list[list[Visit]] = [[(None, URLS[0], 1), (None, URLS[0], 2), (URLS[0], URLS[1], 1)]]
-
-
-@pytest.fixture(scope="module")
-def duckdb(tmp_path_factory: pytest.TempPathFactory) -> Engine:
-    return DuckDBEngine(load_settings(tmp_path_factory.mktemp("engine")))
-
-
-def _job(here: Traffic, out: Path) -> Job:
-    here.make(LAST)
-    day = here.day(LAST)
-    tables = {name: here.store.require(name, day) for name in ("page_totals", "page_traffic")}
-    windows = {name: here.store.window(name, day, LENGTH, 1) for name in ("page_views", "transits")}
-    sources = Sources(windows, {}, tables, {}, ())
-    return Job(HUB_SEEDS, here.store, here.engine, here.settings, day, sources, out)
 
 
 def _asked(job: Job, pages: list[int], urls: list[str]) -> list[dict[str, Any]]:
@@ -68,7 +52,7 @@ def test_visits_are_those_of_the_statement(
     """Of any pages, in any order."""
     with TemporaryDirectory() as folder:
         here = Traffic(duckdb, Path(folder), days)
-        job = _job(here, Path(folder))
+        job = here.hubs_job(LAST, Path(folder))
         urls = list(here.rows(LAST))
         chosen = st.lists(st.integers(0, len(urls) - 1), unique=True) if urls else st.just([])
         pages = data.draw(chosen)
@@ -83,7 +67,7 @@ def test_visits_are_those_of_the_statement(
 def test_visits_by_hand(duckdb: Engine, tmp_path: Path) -> None:
     """Two clients on the first day and the last: four visits, of which two are recent."""
     here = Traffic(duckdb, tmp_path, [*TWICE, *[[]] * (LAST - 1), *TWICE])
-    found = visits_by_numbers(_job(here, tmp_path), np.array([1, 0]))
+    found = visits_by_numbers(here.hubs_job(LAST, tmp_path), np.array([1, 0]))
     assert found is not None
     assert found.clients.tolist() == [1, 2]
     assert found.visits.tolist() == [2, 4]
@@ -94,7 +78,7 @@ def test_visits_by_hand(duckdb: Engine, tmp_path: Path) -> None:
 def test_tables_of_other_pages_are_not_counted(duckdb: Engine, tmp_path: Path, name: str) -> None:
     """A day that was made anew, and totals with one page less than traffic."""
     here = Traffic(duckdb, tmp_path, [*TWICE] * LENGTH)
-    job = _job(here, tmp_path)
+    job = here.hubs_job(LAST, tmp_path)
     assert visits_by_numbers(job, np.array([0])) is not None
     rows = here.store.read(name, job.day).to_pylist()[1:]
     made_from = list(job.sources.tables["page_totals"].inputs)
@@ -114,4 +98,4 @@ def test_rows_in_another_order_are_not_counted(duckdb: Engine, tmp_path: Path) -
     rows = here.store.read("page_views", day).to_pylist()
     assert [row["views"] for row in rows] == [2, 1]
     here.publish("page_views", LAST, rows[::-1], [Input("requests", str(TWICE[0]))])
-    assert visits_by_numbers(_job(here, tmp_path), np.array([0])) is None
+    assert visits_by_numbers(here.hubs_job(LAST, tmp_path), np.array([0])) is None
