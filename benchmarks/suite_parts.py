@@ -1,7 +1,8 @@
 """Parts of jobs as others do them, and no more: so that they stand beside a way of ours.
 
 Made of what the product is made of, in the same order; nothing is published, kept from a crash or
-bounded. Not here: the jobs themselves (`suite_logs`, `suite_lists`).
+bounded. Not here: the jobs themselves (`suite_logs`, `suite_lists`), the order of hubs
+(`suite_links`), which is a step of the product's own.
 """
 
 from __future__ import annotations
