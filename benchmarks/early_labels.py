@@ -57,7 +57,7 @@ def known_pages(demo: DemoViews) -> Pages:
     rows = np.flatnonzero(
         (window.sum(axis=1) >= _WINDOW) & (born >= UNSEEN) & (born <= _WINDOW - COMPLETE)
     )
-    label = fit(window[rows], Options(n=PAPERS.n)).phi_n > PAPERS.q
+    label = fit(window[rows], Options(n=PAPERS.n)).is_above(PAPERS.q)
     return Pages(
         first_days(window[rows], born[rows], FIRST_DAYS),
         label,

@@ -64,7 +64,7 @@ def labels(demo: DemoViews, rows: NDArray[np.int64]) -> Iterator[tuple[str, Flag
             options = Options(method=method, base=base, n=PAPERS.n)
             name = method.replace("_", " ") + (" + base" if base else "")
             for views, also in ((window, ""), (even, ", weekdays removed")):
-                yield name + also, fit(views, options).phi_n > PAPERS.q
+                yield name + also, fit(views, options).is_above(PAPERS.q)
     yield "likelihood; early labels in the last week", with_early_labels(demo, rows)
 
 
@@ -72,7 +72,7 @@ def with_early_labels(demo: DemoViews, rows: NDArray[np.int64]) -> Flags:
     """By likelihood; pages born in the last week by their early label, learned in the window."""
     window = demo.views[:, _FROM : _FROM + _DAYS]
     label = np.zeros(len(window), np.bool_)
-    label[rows] = fit(window[rows], Options(n=PAPERS.n)).phi_n > PAPERS.q
+    label[rows] = fit(window[rows], Options(n=PAPERS.n)).is_above(PAPERS.q)
     born = (window > 0).argmax(axis=1)
     reliable = np.zeros(len(window), np.bool_)
     reliable[rows] = True

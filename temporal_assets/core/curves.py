@@ -54,7 +54,7 @@ MIN_LIFE: Final = 5
 """Observed days a curve needs: it has four parameters."""
 
 _STARTS: Final = 4
-_ROUNDS: Final = 80
+_ROUNDS: Final = 400
 _ENOUGH: Final = 1e-5
 """Relative gain that is too small to go on for."""
 _NO_PEAK_OF_MASS: Final = 0.5
@@ -135,6 +135,16 @@ class Curves:
     def converged(self) -> NDArray[np.bool_]:
         """Whether the descent ended at a minimum."""
         return self.reason <= Reason.AT_BOUND
+
+    @property
+    def tells_interest(self) -> NDArray[np.bool_]:
+        """Whether Phi says something of the page: it has a best curve, or all views on one day."""
+        tells: NDArray[np.bool_] = self.converged | (self.reason == Reason.ONE_DAY)
+        return tells
+
+    def is_above(self, q: float | Floats) -> NDArray[np.bool_]:
+        """Label pages temporal if Phi(n) > q (TW 4.2); false where no curve tells."""
+        return self.tells_interest & (self.phi_n > q)
 
     def accumulated(self, n: ArrayLike, days: int) -> Floats:
         """Accumulated interest after n days for any n, as `phi_n` is defined."""

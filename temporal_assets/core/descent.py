@@ -46,6 +46,9 @@ _SETTLED: Final = 1e-9
 _NEAR_OF_MASS: Final = (0.25, 0.3, 0.2)
 _NEAR_OF_DOTS: Final = (0.8, 0.5, 0.33)
 """Descents that have come so close to the best in offset, mu and log sigma are in its valley."""
+_EXACT: Final = 1e-3
+"""Gains are compared with at least this share of what a constant leaves: a curve through every
+point leaves nothing, and nothing would be a small gain."""
 _HEATS: Final = 5
 """Rounds after which what is allowed to a descent stays the same."""
 _FACTOR_OF_MASS: Final = (0.4, 0.2, 0.11, 0.05, 0.025)
@@ -174,7 +177,7 @@ def descend(
             best = value
             copy(trial, theta)
             current = 1 - current
-            scale = max(value + shift, TINY)
+            scale = max(value + shift, _EXACT * flat, TINY)
             if done > 0:
                 damping = _damped(damping, gain, promised)
                 small = small + 1 if gain <= (_SETTLED if moved else enough) * scale else 0
@@ -200,7 +203,7 @@ def descend(
         copy(theta, trial)
         for k in range(1, PARAMETERS):
             trial[k] = min(max(theta[k] + step[k], low[k]), high[k])
-        scale = max(best + shift, TINY)
+        scale = max(best + shift, _EXACT * flat, TINY)
         little = promised <= enough * scale and damping <= _FREE_DAMPING
         if little and (promised <= _SETTLED * scale or not _moved(theta, trial, n)):
             return best, True, evaluations

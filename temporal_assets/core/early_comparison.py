@@ -67,7 +67,7 @@ def compare(
 def _by_curve(seen: Floats, thresholds: Thresholds | PageThresholds) -> NDArray[np.bool_]:
     """As `page_labels` would: false where the page is too young for a curve."""
     window = np.pad(seen, ((0, 0), (_BEFORE, 0)))
-    label: NDArray[np.bool_] = fit(window, Options(n=thresholds.n)).phi_n > thresholds.q
+    label: NDArray[np.bool_] = fit(window, Options(n=thresholds.n)).is_above(thresholds.q)
     return label
 
 

@@ -60,7 +60,7 @@ def _by_curve(options: Options, q: float, *, weekdays: bool) -> Labeller:
         table: NDArray[np.float64] = views.astype(np.float64)
         if weekdays:
             table = without_weekdays(table, weekday_factors(table.sum(axis=0), 0), 0)
-        result: NDArray[np.bool_] = fit(table, options).phi_n > q
+        result: NDArray[np.bool_] = fit(table, options).is_above(q)
         return result
 
     return label

@@ -72,10 +72,11 @@ def fit_batch(
 
 def _numbers(curves: Curves) -> dict[str, pa.Array]:
     """A curve that is no best one is NULL; what all views on one day say of interest is not."""
-    told = curves.converged | (curves.reason == Reason.ONE_DAY)
     of_curve = ("amplitude", "base", "b", "mu", "sigma", "objective", "goodness")
     of_interest = ("phi_1", "phi_n", "phi_n_low", "phi_n_high")
-    known = dict.fromkeys(of_curve, curves.converged) | dict.fromkeys(of_interest, told)
+    known = dict.fromkeys(of_curve, curves.converged) | dict.fromkeys(
+        of_interest, curves.tells_interest
+    )
     return {
         name: pa.array(getattr(curves, _NAMES.get(name, name)), mask=~rows)
         for name, rows in known.items()

@@ -146,7 +146,7 @@ def test_all_views_on_the_first_day_may_be_the_last_of_a_long_life(
     assert curves.reason[1] != Reason.ONE_DAY
     assert curves.phi_n.tolist() == pytest.approx([1, 1], abs=1e-3)
     assert curves.phi_low.tolist() == [0, 0]
-    assert curves.phi_high.tolist() == [1, 1]
+    assert curves.phi_high.tolist() == pytest.approx([1, 1], abs=1e-6)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -341,3 +341,42 @@ def test_wrong_input_is_refused() -> None:
 
 def test_no_pages() -> None:
     assert len(fit(np.empty((0, DAYS))).phi_n) == 0
+
+
+SHARP = ([111, 29], [186, 1208, 5], [137, 1615, 3], [1, 1], [5000, 1], [1, 5000], [40, 33, 3, 1])
+"""Lives of two to four days: curves through every point, of which there are many."""
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("life", SHARP)
+def test_a_sharp_life_gets_its_answer(method: str, life: list[float]) -> None:
+    """In the limit of a curve that gets narrower, all interest lies in the days with views."""
+    curves = one([0.0] * 10 + life, Options(method=method))
+    assert curves.converged[0]
+    assert curves.phi_n[0] == pytest.approx(sum(life[:3]) / sum(life), abs=0.02)
+
+
+@pytest.mark.parametrize("base", [False, True])
+@pytest.mark.parametrize("method", METHODS)
+def test_every_sharp_life_gets_an_answer(method: str, base: bool) -> None:
+    """Whatever its first days, the window it lies in and the trickle that follows."""
+    rng = np.random.default_rng(5)
+    views = np.zeros((2000, DAYS))
+    for page in views:
+        born, days = rng.integers(0, DAYS - 7), rng.integers(2, 5)
+        page[born : born + days] = np.ceil(np.exp(rng.uniform(0, 9, days)))
+        page[born:] += rng.poisson(np.exp(rng.uniform(-6, 1)), DAYS - born)
+    curves = fit(views, Options(method=method, base=base))
+    assert curves.converged.all()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_limit_of_narrow_curves_is_a_step(method: str) -> None:
+    """Known curves that narrow towards a step on their second day: all interest by the third."""
+    sigma = np.geomspace(0.25, 0.1, 40)
+    make = dots if method == "least_squares" else masses
+    views = np.array([make(1000.0, 10.2, 0.4, one) for one in sigma])
+    curves = fit(views, Options(method=method))
+    truth = ndtr((math.log(3) - 0.4) / sigma)
+    assert curves.converged.all()
+    np.testing.assert_allclose(curves.phi_n, truth, atol=0.01)
