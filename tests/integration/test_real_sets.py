@@ -1,0 +1,56 @@
+"""Real sets of the benchmarks: the product's windows and the plain arrays hold the same visits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.real_sets import SETS, daily_of, edges_of
+from benchmarks.real_visits import VISITS, stretched, times_of, visits_of
+
+
+def test_a_set_gives_the_same_views_as_arrays_and_as_tables(
+    shared_data: Path, tmp_path: Path
+) -> None:
+    real = SETS["elastic"]
+    daily = real.daily(shared_data)
+    built = real.build(shared_data, tmp_path)
+    day = built.decisions[0]
+    settings = built.make(["page_totals"], day)
+    number = (day - daily.first).days
+    window = daily.views[:, number - settings.window.days + 1 : number + 1].sum(axis=1)
+    rows = built.store.read("page_totals", day)
+    published = dict(zip(rows["url"].to_pylist(), rows["total"].to_pylist(), strict=True))
+    held = dict(zip(daily.urls.tolist(), window.tolist(), strict=True))
+    assert published == {url: views for url, views in held.items() if views}
+    assert built.decisions[-1] < built.days[-real.horizon - real.settle]
+
+
+@pytest.mark.parametrize("name", ["elastic", "bbc_most_read_spring", "wikispeedia"])
+def test_visits_have_the_columns_of_all_sets_in_the_order_of_time(
+    shared_data: Path, name: str
+) -> None:
+    visits = SETS[name].visits(shared_data)
+    assert visits.schema.names == VISITS.names
+    assert (np.diff(times_of(visits)).astype(np.int64) >= 0).all()
+    edges = edges_of(visits)
+    assert len(edges.referrer) > 0
+    assert not (edges.referrer == edges.target).any()
+
+
+def test_stretched_time_starts_at_midnight_and_keeps_proportions() -> None:
+    time = np.array(["2017-10-01T03:00", "2017-10-01T05:00", "2017-10-01T09:00"], "M8[us]")
+    visits = stretched(visits_of(time, [1, 1, 2], ["https://a.example/"] * 3), 6)
+    expected = np.array(["2017-10-01T00:00", "2017-10-01T08:00", "2017-10-02T00:00"], "M8[us]")
+    assert times_of(visits).tolist() == expected.tolist()
+    daily = daily_of(visits)
+    assert daily.views.tolist() == [[1, 1]]
+    assert daily.births.tolist() == [0]
+
+
+def test_no_set_is_both_chosen_on_and_reported_on_under_one_name() -> None:
+    roles = {one.role for one in SETS.values()}
+    assert roles == {"chosen on", "reported on"}
+    assert all(name == one.name for name, one in SETS.items())
