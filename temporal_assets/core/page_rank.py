@@ -19,10 +19,13 @@ from temporal_assets.core.link_graph import LinkGraph, reverse
 from temporal_assets.core.texts import Floats, Int32s, Int64s
 
 DAMPING: Final = 0.85
-TOLERANCE: Final = 1e-6
-"""Sum of all movements in a round, of scores that sum to one: the order is settled long before."""
-ROUNDS: Final = 200
-"""0.85**200 is 1e-14; nothing needs more."""
+TOLERANCE: Final = 1e-12
+"""Sum of all movements in a round, of scores that sum to one. What is left is far below `_DIGITS`,
+so that pages whose scores are equal stay equal and are crawled in the order they are seen."""
+ROUNDS: Final = 400
+"""0.85**400 is 1e-28; nothing needs more."""
+_DIGITS: Final = 9
+"""Decimals of a score that count, in units of the average score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +61,8 @@ def page_rank_run(
     scores, used, movement = _scores(
         back.first, back.target, inverse, idle, damping, tolerance, rounds
     )
-    return PageRank(scores, int(used), float(movement), bool(movement < tolerance))
+    rounded = np.round(scores * len(graph), _DIGITS) / len(graph)
+    return PageRank(rounded, int(used), float(movement), bool(movement < tolerance))
 
 
 @njit(nogil=True, cache=True)
