@@ -13,7 +13,7 @@ import numpy as np
 
 from temporal_assets.core.page_layout import layout_similarity
 from temporal_assets.core.pattern_tree import PatternTree
-from temporal_assets.core.texts import Floats, Int32s
+from temporal_assets.core.texts import Floats, Int32s, Int64s
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class LayoutSimilarity:
     within: float
     """Pairs of pages of one pattern."""
     random: float
-    """Pairs of pages of any two different patterns: the control."""
+    """Pairs of pages of two different patterns of one site: the control."""
     pairs_within: int
     pairs_random: int
 
@@ -58,18 +58,23 @@ def traffic_divergence(pattern_of_url: Int32s, visits: Floats) -> float:
 
 
 def layout_consistency(
-    pages: Mapping[int, list[dict[str, float]]], pairs: int, seed: int
+    pages: Mapping[tuple[int, int], list[dict[str, float]]], pairs: int, seed: int
 ) -> LayoutSimilarity:
-    """Compare `pairs` pairs of pages within patterns, and as many across.
+    """Compare `pairs` pairs of pages within patterns, and as many across patterns of one site.
 
-    `pages` are the tag paths of the pages of each pattern.
+    Pages of two sites differ whatever their patterns are, and would flatter the patterns. Pairs are
+    drawn from all that there are of either kind, each as likely.
 
-    Pairs within are drawn from all pairs of two pages of one pattern, each as likely.
+    Args:
+        pages: Tag paths of the pages of each pattern, by numbers of the site and the pattern.
+        pairs: How many of each kind.
+        seed: Of the draw.
     """
     draw = np.random.default_rng(seed)
-    groups = [group for _, group in sorted(pages.items()) if group]
+    kept = [(site, group) for (site, _), group in sorted(pages.items()) if group]
+    groups = [group for _, group in kept]
     within = _within(groups, pairs, draw)
-    across = _across(groups, pairs, draw)
+    across = _across(np.array([site for site, _ in kept], np.int64), groups, pairs, draw)
     return LayoutSimilarity(_mean(within), _mean(across), len(within), len(across))
 
 
@@ -93,18 +98,23 @@ def _within(
 
 
 def _across(
-    groups: list[list[dict[str, float]]], pairs: int, draw: np.random.Generator
+    site: Int64s,
+    groups: list[list[dict[str, float]]],
+    pairs: int,
+    draw: np.random.Generator,
 ) -> list[float]:
-    if len(groups) < 2:
+    sizes = np.array([len(group) for group in groups], np.int64)
+    others = np.bincount(site, sizes)[site] - sizes if len(groups) else sizes
+    chances = (sizes * others).astype(np.float64)  # pairs that begin in the pattern
+    if not chances.any():
         return []
-    owner = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
-    page = np.concatenate([np.arange(len(group)) for group in groups])
     found: list[float] = []
-    while len(found) < pairs:
-        a, b = draw.integers(len(owner), size=2).tolist()
-        if owner[a] != owner[b]:
-            first, second = groups[owner[a]][page[a]], groups[owner[b]][page[b]]
-            found.append(layout_similarity(first, second))
+    for first in draw.choice(len(groups), pairs, p=chances / chances.sum()).tolist():
+        beside = (site == site[first]) & (np.arange(len(groups)) != first)
+        weights = np.where(beside, sizes, 0)
+        second = int(draw.choice(len(groups), p=weights / weights.sum()))
+        a, b = int(draw.integers(sizes[first])), int(draw.integers(sizes[second]))
+        found.append(layout_similarity(groups[first][a], groups[second][b]))
     return found
 
 

@@ -34,6 +34,7 @@ from temporal_assets.core.pattern_quality import (
 )
 from temporal_assets.core.site_patterns import CUTS, SiteTraffic
 from temporal_assets.core.texts import Flags, texts
+from temporal_assets.crawl.traffic import traffic_of
 from temporal_assets.engines.arrow_texts import from_arrow
 from temporal_assets.engines.base import Engine
 from temporal_assets.settings import Settings
@@ -225,15 +226,14 @@ def _judge(
     sites: dict[str, _Site],
     shares: dict[str, Share],
 ) -> None:
-    """Count what is known of the URLs of later days."""
-    views = {"page_views": _files(store, "page_views", days)}
+    """Count what is known of the URLs of later days, and of the visits to them."""
+    if not sites:
+        return
     with store.scratch() as scratch:
-        window = whole_window(days[0], days[-1])
-        made = engine.query("page_totals", views, window, contracts.PAGE_TOTALS, scratch)
-        rows = pq.read_table(made, filters=_among(sites), partitioning=None)
+        rows = traffic_of(engine, _files(store, "transits", days), scratch, sites).pages
     for name, part in _sites(rows):
         if name in sites:
-            visits = part.column("total").to_numpy().astype(np.float64)
+            visits = part.column("visits").to_numpy().astype(np.float64)
             for method, known in _known(sites[name], part.column("url")).items():
                 shares[method].add(known, visits)
 
@@ -255,8 +255,8 @@ def _judge_mirror(
     hosts = pc.struct_field(
         pc.extract_regex(mirror.column("url"), r"^[a-z]+://(?P<host>[^/:?]+)"), "host"
     )
-    groups = {str(cut): dict[int, list[dict[str, float]]]() for cut in CUTS}
-    for name, site in sorted(sites.items()):
+    groups = {str(cut): dict[tuple[int, int], list[dict[str, float]]]() for cut in CUTS}
+    for number, (name, site) in enumerate(sorted(sites.items())):
         part = mirror.filter(pc.fill_null(pc.equal(hosts, name), False))
         if not len(part):
             continue
@@ -265,20 +265,22 @@ def _judge_mirror(
             methods[method].mirror.add(known, nothing)
         if "html" in part.column_names:
             for cut, group in groups.items():
-                _group_pages(part, site.matchers[cut], group)
+                _group_pages(part, number, site.matchers[cut], group)
     if "html" in mirror.column_names:
         for cut, group in groups.items():
             methods[cut].layout = layout_consistency(group, _LAYOUT_PAIRS, seed=0)
 
 
 def _group_pages(
-    pages: pa.Table, matcher: PatternMatcher, groups: dict[int, list[dict[str, float]]]
+    pages: pa.Table,
+    site: int,
+    matcher: PatternMatcher,
+    groups: dict[tuple[int, int], list[dict[str, float]]],
 ) -> None:
-    """Add the tag paths of a site's pages to the groups of its patterns, under new numbers."""
+    """Add the tag paths of a site's pages to the groups of its patterns."""
     urls, html = pages.column("url").to_pylist(), pages.column("html")
     leaves = matcher.match_leaves(texts(urls))
     leaves[html.is_null().to_numpy()] = NOWHERE  # a mirror keeps the HTML of some of its pages
-    first = len(groups)
-    for number, leaf in enumerate(distinct_numbers(leaves[leaves != NOWHERE]).tolist(), first):
+    for leaf in distinct_numbers(leaves[leaves != NOWHERE]).tolist():
         members = np.flatnonzero(leaves == leaf)[:_LAYOUT_PAGES].tolist()
-        groups[number] = [tag_paths(html[member].as_py()) for member in members]
+        groups[site, leaf] = [tag_paths(html[member].as_py()) for member in members]

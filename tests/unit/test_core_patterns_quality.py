@@ -82,7 +82,7 @@ def test_layout_similarity() -> None:
 
 def test_pages_of_one_pattern_are_compared_with_random_pairs() -> None:
     article, longer, table = tag_paths(ARTICLE), tag_paths(LONGER), tag_paths(TABLE)
-    pages = {7: [article, longer], 3: [table, table], 5: [], 9: [table]}
+    pages = {(0, 7): [article, longer], (0, 3): [table, table], (0, 5): [], (0, 9): [table]}
     found = layout_consistency(pages, 200, seed=1)
     assert found.within > 0.98
     assert found.random < 0.7
@@ -90,8 +90,17 @@ def test_pages_of_one_pattern_are_compared_with_random_pairs() -> None:
     assert found == layout_consistency(pages, 200, seed=1)
 
 
+def test_random_pairs_are_of_one_site() -> None:
+    """Two sites with a layout of their own each: across sites nothing would be alike."""
+    article, table = tag_paths(ARTICLE), tag_paths(TABLE)
+    pages = {(0, 1): [article], (0, 2): [article, article], (1, 1): [table], (1, 2): [table]}
+    assert layout_consistency(pages, 100, seed=1).random == pytest.approx(1.0)
+    alone = {(0, 1): [article, article], (1, 1): [table]}
+    assert layout_consistency(alone, 100, seed=1).pairs_random == 0
+
+
 def test_too_few_pages_give_no_similarity() -> None:
-    found = layout_consistency({1: [tag_paths(TABLE)]}, 10, seed=1)
+    found = layout_consistency({(0, 1): [tag_paths(TABLE)]}, 10, seed=1)
     assert math.isnan(found.within)
     assert math.isnan(found.random)
     assert (found.pairs_within, found.pairs_random) == (0, 0)
