@@ -1,13 +1,14 @@
--- crawl_traffic: what users did with each page of some sites in one period or both (BB 2): F_in, visits
---   from anywhere or nowhere, and F_out, visits to other pages that came from it
+-- crawl_traffic: what users did with each page of some sites in some periods (BB 2): F_in, visits from
+--   anywhere or nowhere, and F_out, visits to other pages that came from it; pages that nobody opened
+--   are none, as in page_traffic and url_patterns
 -- inputs: crawl_triples
--- parameters: before, since
+-- parameters: first, second, third
 -- output: crawl_traffic
 -- grain: url
 WITH triples AS (
     SELECT referrer, target, referrer_site, target_site
     FROM crawl_triples
-    WHERE (is_before AND $before) OR (is_since AND $since)
+    WHERE (in_first AND $first) OR (in_second AND $second) OR (in_third AND $third)
 ),
 
 ends AS (
@@ -25,4 +26,5 @@ ends AS (
 SELECT site, url, sum(visits) AS visits, sum(referrals) AS referrals
 FROM ends
 GROUP BY site, url
+HAVING sum(visits) > 0
 ORDER BY site, url

@@ -1,7 +1,7 @@
--- crawl_transits: F_trans to pages of some sites in one period or both (BB 2): distinct clients that went
+-- crawl_transits: F_trans to pages of some sites in some periods (BB 2): distinct clients that went
 --   there from a page of any site
 -- inputs: crawl_triples
--- parameters: before, since
+-- parameters: first, second, third
 -- output: crawl_transits
 -- grain: referrer, target
 SELECT target_site AS site, referrer, target, count(*) AS clients
@@ -9,6 +9,6 @@ FROM crawl_triples
 WHERE
     target_site IS NOT NULL
     AND referrer IS NOT NULL
-    AND ((is_before AND $before) OR (is_since AND $since))
+    AND ((in_first AND $first) OR (in_second AND $second) OR (in_third AND $third))
 GROUP BY target_site, referrer, target
 ORDER BY target_site, referrer, target

@@ -1,6 +1,6 @@
 -- crawl_traffic: made from sql/crawl_traffic.sql by `python -m temporal_assets.engines.translation`; edit that
 -- inputs: crawl_triples
--- parameters: before, since
+-- parameters: first, second, third
 WITH triples AS (
   SELECT
     referrer,
@@ -10,9 +10,13 @@ WITH triples AS (
   FROM {crawl_triples} AS crawl_triples
   WHERE
     (
-      is_before AND :before
-    ) OR (
-      is_since AND :since
+      in_first AND :first
+    )
+    OR (
+      in_second AND :second
+    )
+    OR (
+      in_third AND :third
     )
 ), ends AS (
   SELECT
@@ -48,6 +52,8 @@ FROM ends
 GROUP BY
   site,
   url
+HAVING
+  SUM(visits) > 0
 ORDER BY
   site NULLS LAST,
   url NULLS LAST

@@ -1,6 +1,6 @@
 -- crawl_transits: made from sql/crawl_transits.sql by `python -m temporal_assets.engines.translation`; edit that
 -- inputs: crawl_triples
--- parameters: before, since
+-- parameters: first, second, third
 SELECT
   target_site AS site,
   referrer,
@@ -12,9 +12,13 @@ WHERE
   AND NOT referrer IS NULL
   AND (
     (
-      is_before AND :before
-    ) OR (
-      is_since AND :since
+      in_first AND :first
+    )
+    OR (
+      in_second AND :second
+    )
+    OR (
+      in_third AND :third
     )
   )
 GROUP BY

@@ -1,14 +1,15 @@
 -- crawl_triples: made from sql/crawl_triples.sql by `python -m temporal_assets.engines.translation`; edit that
 -- inputs: crawled_sites, transits
--- parameters: since, site
+-- parameters: second_from, site, third_from
 SELECT
   transits.referrer,
   transits.target,
   transits.client,
   sources.site AS referrer_site,
   targets.site AS target_site,
-  MIN(transits.day) < :since AS is_before,
-  MAX(transits.day) >= :since AS is_since
+  MIN(transits.day) < :second_from AS in_first,
+  COUNT(CASE WHEN transits.day >= :second_from AND transits.day < :third_from THEN 1 END) > 0 AS in_second,
+  MAX(transits.day) >= :third_from AS in_third
 FROM {transits} AS transits
 LEFT JOIN {crawled_sites} AS sources
   ON sources.site = REGEXP_EXTRACT(transits.referrer, :site)

@@ -161,21 +161,19 @@ def _traffic(
     score: list[dt.date],
     clicks: Path | None,
 ) -> tuple[Any, Any]:
-    from temporal_assets.crawl.traffic import clicks_of, traffic_of
+    from temporal_assets.crawl.traffic import clicks_of, learning_of, traffic_of
     from temporal_assets.engines.chosen import engine_of
     from temporal_assets.logs.urls import UrlRules
     from temporal_assets.storage.store import Store
 
     store, engine = Store.open(settings), engine_of(settings)
 
-    def of(days: list[dt.date]) -> Any:
-        files = [path for day in days for path in store.files("transits", day)]
-        with store.scratch() as scratch:
-            return traffic_of(engine, files, scratch, sites)
-
-    learned = of(learn)
-    if clicks is None:
-        return learned, of(score).pages
+    with store.scratch() as scratch:
+        files = {day: store.files("transits", day) for day in (*learn, *score)}
+        learned = learning_of(engine, {day: files[day] for day in learn}, scratch, sites)
+        if clicks is None:
+            later = [path for day in score for path in files[day]]
+            return learned, traffic_of(engine, later, scratch, sites).pages
     try:
         scored, bad = clicks_of(clicks, UrlRules.from_settings(settings.cleaning))
     except OSError as error:
@@ -218,7 +216,28 @@ def _report(result: Evaluation, period: dict[str, str], unnamed: set[str]) -> di
         "skipped": {site: why for site, why in result.skipped.items() if site not in unnamed},
         "skipped_unnamed": len(unnamed & result.skipped.keys()),
         **{scenario: _numbers(result.mean(scenario)) for scenario in ("fetch", "discovery")},
+        "combined_less_best": {name: _gains(result, name) for name in ("fetch", "discovery")},
     }
+
+
+def _gains(result: Evaluation, scenario: str) -> list[dict[str, Any]]:
+    """Return what ours has more than the best simple order at each share of the pages."""
+    import numpy as np
+
+    from temporal_assets.core.crawl_curves import THROUGHPUTS
+
+    best = result.best_baseline(scenario, np.array(THROUGHPUTS))
+    gain = result.gain(scenario, "combined", best, np.array(THROUGHPUTS))
+    return [
+        {
+            "throughput": share,
+            "best_baseline": best[i],
+            "gain": float(gain.mean[i]),
+            "low": None if gain.low is None else float(gain.low[i]),
+            "high": None if gain.high is None else float(gain.high[i]),
+        }
+        for i, share in enumerate(THROUGHPUTS)
+    ]
 
 
 def _numbers(curves: Any) -> dict[str, Any]:
@@ -263,11 +282,27 @@ def _show(result: Evaluation, period: dict[str, str]) -> None:
             for name, curve in curves.items()
         ]
         console.show_table(f"{title} (pages needed for a share; traffic at a share)", header, rows)
+        console.say(_against_the_best(result, scenario, shown))
     console.say(
         f"{_of(result)}, out of time: learned on"
         f" {period['learned']}, scored by {period['scored']}."
         f" {console.counted(len(result.skipped), 'site')} left out."
     )
+
+
+def _against_the_best(result: Evaluation, scenario: str, shares: tuple[float, ...]) -> str:
+    """Say what ours has more than the simple order that is best at each share of the pages."""
+    import numpy as np
+
+    best = result.best_baseline(scenario, np.array(shares))
+    gain = result.gain(scenario, "combined", best, np.array(shares))
+    told = []
+    for i, share in enumerate(shares):
+        said = f"{100 * gain.mean[i]:+.1f}"
+        if gain.low is not None and gain.high is not None:
+            said += f" [{100 * gain.low[i]:+.1f}, {100 * gain.high[i]:+.1f}]"
+        told.append(f"{said} at {share:.0%} ({best[i].replace('_', ' ')})")
+    return f"Points of traffic that combined has more than the best simple order: {', '.join(told)}"
 
 
 def _of(result: Evaluation) -> str:

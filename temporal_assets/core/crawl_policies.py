@@ -1,11 +1,10 @@
-"""Scores of pages under every order that BB 5.3 compares, and ours.
+"""Scores of pages under every order that BB 5.3 compares, under simpler ones, and under ours.
 
 Here: from ranks of patterns, page counts and links to one score a page. Not here: the ranks
 (`behaviour_graph`), crawling by scores (`crawl_simulation`).
 
-`combined` is ours. A pattern says what an unknown page is worth; the log says it of a known one.
-A page's expected traffic is the mean of its own count and the average of its pattern, so that known
-pages are told apart within their pattern and unknown ones stand where the pattern puts them.
+`combined` is ours: the traffic to expect of each page, learned from the site's own past
+(`expected_traffic`).
 """
 
 from __future__ import annotations
@@ -15,8 +14,11 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from temporal_assets.core.behaviour_graph import BehaviourGraph, PatternRanks
+from temporal_assets.core.crawls.expected_traffic import PageEvidence, expected_traffic
+from temporal_assets.core.crawls.opic import opic_scores
 from temporal_assets.core.link_graph import LinkGraph
 from temporal_assets.core.page_rank import page_rank
 from temporal_assets.core.texts import Floats, Int32s, Int64s
@@ -32,7 +34,9 @@ POLICIES: Final[Mapping[Scenario, tuple[str, ...]]] = {
         "average_visit",
         "overall_visit",
         "volume",
+        "page_counts",
         "page_rank",
+        "opic",
         "breadth_first",
         "random",
     ),
@@ -41,16 +45,21 @@ POLICIES: Final[Mapping[Scenario, tuple[str, ...]]] = {
         "behaviour_graph",
         "average_referral",
         "overall_referral",
+        "page_counts",
         "page_rank",
+        "opic",
         "breadth_first",
         "random",
     ),
 }
 
+BASELINES: Final = ("page_counts", "page_rank", "opic", "breadth_first", "random")
+"""Orders that anybody can have without patterns."""
+
 
 @dataclass(frozen=True, slots=True)
 class SiteKnowledge:
-    """What the log of the learning period says about a site's pages."""
+    """Knowledge about a site's pages from the log of the learning period."""
 
     pattern: Int32s
     """Row of each page's pattern in `graph`; -1 for pages that no pattern covers."""
@@ -60,21 +69,41 @@ class SiteKnowledge:
     """F_in of each page, 0 for pages that are not in the log."""
     referrals: Floats
     """F_out of each page."""
+    training: Training | None = None
+    """None where the learning period has one part only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """The learning period in two parts, so that weights can be learned in time order."""
+
+    earlier: SiteKnowledge
+    """Knowledge from the first part."""
+    visits: Floats
+    """F_in of each page in the second part."""
+    referrals: Floats
+    """F_out of each page in the second part."""
 
 
 def policy_scores(
-    known: SiteKnowledge, links: LinkGraph, scenario: Scenario, seed: int = 1
+    known: SiteKnowledge,
+    links: LinkGraph,
+    scenario: Scenario,
+    seed: int = 1,
+    start: ArrayLike = (0,),
 ) -> dict[str, Floats]:
-    """A score a page for every policy of a scenario, the highest first; NaN: nothing is known."""
-    pages = len(links)
-    scores = {
-        "page_rank": page_rank(links),
-        "breadth_first": np.zeros(pages),
-        "random": np.random.default_rng(seed).random(pages),
-    }
-    graph, ranks = known.graph, known.ranks
+    """Return a score a page for every policy, the highest first; NaN where nothing is known.
+
+    Args:
+        known: Knowledge about the pages of the site.
+        links: Links of the mirror, between the same pages.
+        scenario: What the crawl is for.
+        seed: Of the random order.
+        start: Pages that the crawl begins with, for orders that are made while crawling.
+    """
+    page_ranks = page_rank(links)
+    ranks = known.ranks
     if scenario == "fetch":
-        count, of_page = graph.visits, known.visits
         by_rank = {
             "behaviour_graph": ranks.by_fetch,
             "average_visit": ranks.by_average_visit,
@@ -82,23 +111,48 @@ def policy_scores(
             "volume": ranks.by_volume,
         }
     else:
-        count, of_page = graph.referrals, known.referrals
         by_rank = {
             "behaviour_graph": ranks.by_discovery,
             "average_referral": ranks.by_average_referral,
             "overall_referral": ranks.by_overall_referral,
         }
-    scores |= {name: _of_pages(known.pattern, rank) for name, rank in by_rank.items()}
-    scores["combined"] = _expected(known.pattern, count / np.maximum(graph.volume, 1), of_page)
+    scores = {name: _of_pages(known.pattern, rank) for name, rank in by_rank.items()}
+    scores |= {
+        "combined": _expected(known, page_ranks, scenario),
+        "page_counts": known.visits if scenario == "fetch" else known.referrals,
+        "page_rank": page_ranks,
+        "opic": opic_scores(links, start),
+        "breadth_first": np.zeros(len(links)),
+        "random": np.random.default_rng(seed).random(len(links)),
+    }
     return {name: scores[name] for name in POLICIES[scenario]}
 
 
 def _of_pages(pattern: Int32s, rank: Int64s) -> Floats:
-    """The rank of each page's pattern as a score."""
+    """Return the rank of each page's pattern as a score."""
     return np.where(pattern >= 0, -rank[np.maximum(pattern, 0)].astype(np.float64), np.nan)
 
 
-def _expected(pattern: Int32s, average: Floats, count: Floats) -> Floats:
-    """Mean of a page's own count and its pattern's average; its own alone without a pattern."""
-    prior = np.where(pattern >= 0, average[np.maximum(pattern, 0)], 0.0)
-    return 0.5 * (count + prior)
+def _expected(known: SiteKnowledge, page_ranks: Floats, scenario: Scenario) -> Floats:
+    """Return the score of `combined`: the traffic to expect of each page."""
+    # Logs without referrers say nothing of where visits lead to. Pages that are read are linked
+    # from pages that are read, so visits stand in.
+    by_visits = scenario == "fetch" or not known.referrals.any()
+    evidence = _evidence(known, page_ranks, by_visits)
+    training = known.training
+    if training is None:
+        return expected_traffic(evidence)
+    later = training.visits if by_visits else training.referrals
+    return expected_traffic(evidence, _evidence(training.earlier, page_ranks, by_visits), later)
+
+
+def _evidence(known: SiteKnowledge, page_ranks: Floats, by_visits: bool) -> PageEvidence:
+    total = known.graph.visits if by_visits else known.graph.referrals
+    average = total / np.maximum(known.graph.volume, 1)
+    pattern = known.pattern
+    return PageEvidence(
+        count=known.visits if by_visits else known.referrals,
+        pattern_average=np.where(pattern >= 0, average[np.maximum(pattern, 0)], 0.0),
+        visits=known.visits,
+        page_rank=page_ranks,
+    )

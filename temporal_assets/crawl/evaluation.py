@@ -10,8 +10,8 @@ the mirror is no order's fault.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
@@ -27,19 +27,22 @@ from temporal_assets.core.crawl_curves import (
     seen_bound,
 )
 from temporal_assets.core.crawl_policies import (
+    BASELINES,
     POLICIES,
     SCENARIOS,
     SiteKnowledge,
+    Training,
     policy_scores,
 )
 from temporal_assets.core.crawl_simulation import Crawl, HostLimit, crawl, reachable
+from temporal_assets.core.crawls.opic import opic_scores
 from temporal_assets.core.link_graph import part
 from temporal_assets.core.page_rank import page_rank
 from temporal_assets.core.pattern_match import compile_matcher
 from temporal_assets.core.site_patterns import SiteTraffic, learn_patterns
 from temporal_assets.core.texts import Floats
 from temporal_assets.crawl.mirror import Mirror
-from temporal_assets.crawl.traffic import Traffic
+from temporal_assets.crawl.traffic import Learning, Traffic
 from temporal_assets.engines.arrow_texts import from_arrow
 
 ORACLE: Final = "oracle"
@@ -47,6 +50,10 @@ ORACLE: Final = "oracle"
 
 FEWEST_PAGES: Final = 50
 """Of a site: with fewer, a curve is a matter of single pages."""
+
+_DRAWS: Final = 1000
+"""Bootstrap samples of sites."""
+_SEED: Final = 2011
 
 Curves = Mapping[str, Mapping[str, CrawlCurve]]
 """Scenario -> policy -> curve."""
@@ -74,6 +81,16 @@ class SiteResult:
 
 
 @dataclass(frozen=True, slots=True)
+class Gain:
+    """Difference of two curves at some shares of the pages, with its 95 % interval over sites."""
+
+    mean: Floats
+    low: Floats | None
+    """None where there is one site only, and so for `high`."""
+    high: Floats | None
+
+
+@dataclass(frozen=True, slots=True)
 class Evaluation:
     """All sites, and those that could not be judged."""
 
@@ -87,6 +104,35 @@ class Evaluation:
         return {
             name: mean_curve([site.curves[scenario][name] for site in self.sites]) for name in names
         }
+
+    def best_baseline(self, scenario: str, throughputs: Floats) -> list[str]:
+        """Return the simple order that has the most traffic at each share of the pages.
+
+        The order is chosen with hindsight, which flatters it.
+        """
+        curves = self.mean(scenario)
+        shares = np.array([curves[name].at(throughputs) for name in BASELINES])
+        return [BASELINES[row] for row in np.argmax(np.round(shares, 12), axis=0)]
+
+    def gain(self, scenario: str, name: str, others: Sequence[str], throughputs: Floats) -> Gain:
+        """Return what a policy has more than others, one of them at each share of the pages.
+
+        Sites are drawn again with replacement for the interval; one site has none.
+        """
+        rows = []
+        for site in self.sites:
+            curves = site.curves[scenario]
+            theirs = {other: curves[other].at(throughputs) for other in set(others)}
+            beside = [theirs[other][i] for i, other in enumerate(others)]
+            rows.append(curves[name].at(throughputs) - np.array(beside))
+        differences = np.array(rows)
+        if len(rows) < 2:
+            return Gain(differences.mean(axis=0), None, None)
+        drawn = np.random.default_rng(_SEED).multinomial(
+            len(rows), np.full(len(rows), 1 / len(rows)), _DRAWS
+        )
+        low, high = np.quantile(drawn @ differences / len(rows), (0.025, 0.975), axis=0)
+        return Gain(differences.mean(axis=0), low, high)
 
     def sites_ahead(self, scenario: str, name: str, other: str, wanted: float = 0.8) -> int:
         """On how many sites a policy needs fewer pages than another for a share of the traffic.
@@ -104,7 +150,7 @@ class Evaluation:
 
 def evaluate(
     mirror: Mirror,
-    learned: Traffic,
+    learned: Learning,
     scored: pa.Table,
     only: Collection[str] = (),
     seed: int = 1,
@@ -115,8 +161,7 @@ def evaluate(
     `scored`: site, url, visits of the later period. `only`: sites, all if empty. `on_site` is told
     how many sites are done.
     """
-    in_log, sent = _by_site(learned.pages), _by_site(scored)
-    between = _by_site(learned.transits)
+    logs, sent = _Logs.of(learned), _by_site(scored)
     sites: list[SiteResult] = []
     skipped: dict[str, str] = {}
     for i, site in enumerate(mirror.sites):
@@ -125,12 +170,12 @@ def evaluate(
         pages = int(mirror.first[i + 1] - mirror.first[i])
         if pages < FEWEST_PAGES:
             skipped[site] = f"fewer than {FEWEST_PAGES} pages in the mirror"
-        elif site not in in_log:
+        elif site not in logs.whole.pages:
             skipped[site] = "no traffic to learn from"
         elif site not in sent:
             skipped[site] = "no traffic to be scored by"
         else:
-            result = _site(mirror, i, in_log[site], between.get(site), sent[site], seed)
+            result = _site(mirror, i, logs, sent[site], seed)
             if result.traffic > 0:
                 sites.append(result)
             else:
@@ -149,7 +194,7 @@ class Politeness:
 
 def evaluate_together(
     mirror: Mirror,
-    learned: Traffic,
+    learned: Learning,
     scored: pa.Table,
     politeness: Politeness | None = None,
     seed: int = 1,
@@ -159,13 +204,13 @@ def evaluate_together(
     PageRank is that of the whole mirror. Ranks of patterns are ranks within a site, so that the
     best patterns of all sites come first; pages of sites without traffic to learn from come last.
     """
-    in_log, between = _by_site(learned.pages), _by_site(learned.transits)
+    logs = _Logs.of(learned)
     traffic = _aligned(mirror.urls, scored, "visits")
     if not traffic.any():
         return Evaluation((), {"all sites": "no page of the mirror has traffic to be scored by"})
     parts = [(int(a), int(b)) for a, b in pairwise(mirror.first)]
     known = [
-        knowledge(mirror.urls[a:b], in_log[site], between.get(site)) if site in in_log else None
+        logs.knowledge(site, mirror.urls[a:b]) if site in logs.whole.pages else None
         for site, (a, b) in zip(mirror.sites, parts, strict=True)
     ]
     homes = [a + _home(mirror.urls[a:b]) for a, b in parts]
@@ -180,11 +225,18 @@ def evaluate_together(
         scores = {name: np.full(pages, np.nan) for name in POLICIES[scenario]}
         for one, (a, b) in zip(known, parts, strict=True):
             if one is not None:
-                found = policy_scores(one, part(mirror.links, a, b), scenario, seed)
+                found = policy_scores(
+                    one, part(mirror.links, a, b), scenario, seed, [_home(mirror.urls[a:b])]
+                )
                 for name, score in found.items():
                     scores[name][a:b] = score
         whole = np.random.default_rng(seed).random(pages)
-        scores |= {"page_rank": rank, "breadth_first": np.zeros(pages), "random": whole}
+        scores |= {
+            "page_rank": rank,
+            "opic": opic_scores(mirror.links, homes),
+            "breadth_first": np.zeros(pages),
+            "random": whole,
+        }
         for name, score in scores.items():
             done = crawl(mirror.links, homes, score, limit)
             gained = done.fetched_traffic(traffic) if is_fetch else done.seen_traffic(traffic)
@@ -205,13 +257,11 @@ def evaluate_together(
     return Evaluation((result,), {})
 
 
-def _site(
-    mirror: Mirror, i: int, in_log: pa.Table, between: pa.Table | None, sent: pa.Table, seed: int
-) -> SiteResult:
+def _site(mirror: Mirror, i: int, logs: _Logs, sent: pa.Table, seed: int) -> SiteResult:
     start, stop = int(mirror.first[i]), int(mirror.first[i + 1])
     urls = mirror.urls[start:stop]
     links = part(mirror.links, start, stop)
-    known = knowledge(urls, in_log, between)
+    known = logs.knowledge(mirror.sites[i], urls)
     traffic = _aligned(urls, sent, "visits")
     home = _home(urls)
     total = float(traffic.sum())
@@ -220,7 +270,7 @@ def _site(
         is_fetch = scenario == "fetch"
         bound = (fetch_bound if is_fetch else seen_bound)(links, [home], traffic)
         curves[scenario] = {ORACLE: curve_of(bound, len(urls), total)}
-        for name, score in policy_scores(known, links, scenario, seed).items():
+        for name, score in policy_scores(known, links, scenario, seed, [home]).items():
             done: Crawl = crawl(links, [home], score)
             gained = done.fetched_traffic(traffic) if is_fetch else done.seen_traffic(traffic)
             curves[scenario][name] = curve_of(gained, len(urls), total)
@@ -237,6 +287,53 @@ def _site(
         in_mirror=total / max(float(pc.sum(sent.column("visits")).as_py() or 0), 1.0),
         curves=curves,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Log:
+    """Traffic by site."""
+
+    pages: Mapping[str, pa.Table]
+    transits: Mapping[str, pa.Table]
+
+    @classmethod
+    def of(cls, traffic: Traffic) -> _Log:
+        return cls(_by_site(traffic.pages), _by_site(traffic.transits))
+
+    def knowledge(self, site: str, urls: pa.Array) -> SiteKnowledge:
+        """Return what this log says about the pages of a site."""
+        return knowledge(urls, self.pages[site], self.transits.get(site))
+
+
+@dataclass(frozen=True, slots=True)
+class _Logs:
+    """Traffic of the learning period by site, and of its two parts where it has them."""
+
+    whole: _Log
+    earlier: _Log | None
+    later: _Log | None
+
+    @classmethod
+    def of(cls, learned: Learning) -> _Logs:
+        parts = (
+            None if part is None else _Log.of(part) for part in (learned.earlier, learned.later)
+        )
+        return cls(_Log.of(learned.whole), *parts)
+
+    def knowledge(self, site: str, urls: pa.Array) -> SiteKnowledge:
+        """Return the knowledge of the whole period, with what its parts teach."""
+        known = self.whole.knowledge(site, urls)
+        if self.earlier is None or self.later is None:
+            return known
+        if site not in self.earlier.pages or site not in self.later.pages:
+            return known
+        later = self.later.pages[site]
+        training = Training(
+            self.earlier.knowledge(site, urls),
+            _aligned(urls, later, "visits"),
+            _aligned(urls, later, "referrals"),
+        )
+        return replace(known, training=training)
 
 
 def knowledge(urls: pa.Array, in_log: pa.Table, between: pa.Table | None) -> SiteKnowledge:

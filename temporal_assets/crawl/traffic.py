@@ -30,7 +30,7 @@ _TARGET: Final = ColumnSpec("target", Type.VARCHAR, "Canonical URL they went to.
 
 CRAWL_TRIPLES: Final = passing(
     name="crawl_triples",
-    description="Who went where, and in which of two periods.",
+    description="Who went where, and in which of three periods.",
     grain="referrer, target, client",
     columns=(
         replace(_REFERRER, nullable=True),
@@ -38,8 +38,9 @@ CRAWL_TRIPLES: Final = passing(
         ColumnSpec("client", Type.BIGINT, "Pseudonym of the visitor."),
         ColumnSpec("referrer_site", Type.VARCHAR, "One of the sites; NULL if another.", True),
         ColumnSpec("target_site", Type.VARCHAR, "One of the sites; NULL if another.", True),
-        ColumnSpec("is_before", Type.BOOLEAN, "In the first period."),
-        ColumnSpec("is_since", Type.BOOLEAN, "In the second."),
+        ColumnSpec("in_first", Type.BOOLEAN, "In the first period."),
+        ColumnSpec("in_second", Type.BOOLEAN, "In the second."),
+        ColumnSpec("in_third", Type.BOOLEAN, "In the third."),
     ),
 )
 CRAWL_TRAFFIC: Final = passing(
@@ -85,42 +86,62 @@ class Traffic:
 
 
 @dataclass(frozen=True, slots=True)
-class Periods:
-    """Traffic of the days before one of them, of the days since, and of all."""
+class Learning:
+    """Traffic of a learning period, and of its two parts, from which weights are learned."""
 
     whole: Traffic
-    before: Traffic
-    since: Traffic
+    earlier: Traffic | None = None
+    """Traffic of the first part; None where the period has one part only."""
+    later: Traffic | None = None
+
+
+class TrafficByPeriod:
+    """Traffic of some sites in three periods, and in any of them together.
+
+    Files are read once, and most rows are of other sites. Something that a client did in two
+    periods counts once in each, and once in both together. Works in the folder `out`, which is
+    nobody else's. Raises `NoMirror` where there are no files.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        transits: Sequence[str],
+        out: Path,
+        sites: Collection[str] | None = None,
+        second_from: dt.date = dt.date.max,
+        third_from: dt.date = dt.date.max,
+    ) -> None:
+        self._engine, self._out = engine, out
+        self._triples = _triples(engine, transits, out, sites, second_from, third_from)
+        self._made: dict[tuple[int, ...], Traffic] = {}
+
+    def of(self, *periods: int) -> Traffic:
+        """Return the traffic of one or several of the periods 1, 2 and 3."""
+        if periods not in self._made:
+            flags = {name: n in periods for n, name in enumerate(("first", "second", "third"), 1)}
+            self._made[periods] = _traffic(self._engine, self._triples, self._out, flags)
+        return self._made[periods]
 
 
 def traffic_of(
     engine: Engine, transits: Sequence[str], out: Path, sites: Collection[str] | None = None
 ) -> Traffic:
-    """Traffic of some sites, or of all, in the days whose transits lie in some files.
-
-    Works in the folder `out`, which is nobody else's. Raises `NoMirror` where there are no files.
-    """
-    triples = _triples(engine, transits, out, sites, dt.date.max)
-    return _traffic(engine, triples, out, {"before": True, "since": True})
+    """Return the traffic of some sites, or of all, in the days whose transits lie in some files."""
+    return TrafficByPeriod(engine, transits, out, sites).of(1, 2, 3)
 
 
-def traffic_of_periods(
-    engine: Engine,
-    transits: Sequence[str],
-    out: Path,
-    sites: Collection[str],
-    since: dt.date,
-) -> Periods:
-    """The same of two periods, and of both: files are read once, and most rows are of other sites.
-
-    Something that a client did in both periods counts in each, and once in both.
-    """
-    triples = _triples(engine, transits, out, sites, since)
-    return Periods(
-        _traffic(engine, triples, out, {"before": True, "since": True}),
-        _traffic(engine, triples, out, {"before": True, "since": False}),
-        _traffic(engine, triples, out, {"before": False, "since": True}),
-    )
+def learning_of(
+    engine: Engine, days: Mapping[dt.date, Sequence[str]], out: Path, sites: Collection[str]
+) -> Learning:
+    """Return the traffic of days to learn from, and of the first and the second half of them."""
+    ordered = sorted(days)
+    files = [path for day in ordered for path in days[day]]
+    half = ordered[len(ordered) // 2]
+    made = TrafficByPeriod(engine, files, out, sites, second_from=half)
+    if len(ordered) < 2:
+        return Learning(made.of(1, 2))
+    return Learning(made.of(1, 2), made.of(1), made.of(2))
 
 
 def _triples(
@@ -128,7 +149,8 @@ def _triples(
     transits: Sequence[str],
     out: Path,
     sites: Collection[str] | None,
-    since: dt.date,
+    second_from: dt.date,
+    third_from: dt.date,
 ) -> list[str]:
     if not transits:
         raise NoMirror("there are no days to take traffic from")
@@ -137,7 +159,7 @@ def _triples(
     names = sites_opened(engine, transits) if sites is None else sorted(sites)
     pq.write_table(pa.table({"site": pa.array(names, pa.string())}), chosen)
     inputs = {"transits": transits, "crawled_sites": [str(chosen)]}
-    parameters = {"site": SITE, "since": since}
+    parameters = {"site": SITE, "second_from": second_from, "third_from": third_from}
     made = engine.query("crawl_triples", inputs, parameters, CRAWL_TRIPLES, out)
     return [str(path) for path in made]
 
@@ -179,12 +201,14 @@ def rare_sites(engine: Engine, transits: Sequence[str], least: int) -> set[str]:
 def add_transits(traffic: Traffic, builder: MirrorBuilder) -> None:
     """Make a mirror of what users did: every page they opened, every step they took a link.
 
-    Where they came from elsewhere, a search engine perhaps, that is no page of it.
+    Referrers that nobody opened, a search engine perhaps, are no pages of it.
     """
+    opened = set(traffic.pages.column("url").to_pylist())
     for batch in traffic.transits.to_batches(_ROWS):
         pairs = zip(batch["referrer"].to_pylist(), batch["target"].to_pylist(), strict=True)
         for referrer, target in pairs:
-            builder.step(referrer, target)
+            if referrer in opened:
+                builder.step(referrer, target)
     for batch in traffic.pages.to_batches(_ROWS):
         for url in batch["url"].to_pylist():
             builder.page(url, ())

@@ -23,7 +23,9 @@ _STYLES: Final = {
     "overall_visit": ("#8073ac", "--"),
     "overall_referral": ("#8073ac", "--"),
     "volume": ("#b2abd2", "-."),
+    "page_counts": ("#8c510a", "-"),
     "page_rank": ("#2166ac", "-"),
+    "opic": ("#35978f", "--"),
     "breadth_first": ("#1b7837", "-"),
     "random": ("#777777", "-."),
 }

@@ -28,11 +28,11 @@ from temporal_assets.crawl.mirror import (
 )
 from temporal_assets.crawl.traffic import (
     CRAWL_SQL,
-    Periods,
+    Learning,
     Traffic,
+    TrafficByPeriod,
     mirror_of,
     traffic_of,
-    traffic_of_periods,
 )
 from temporal_assets.reports.document import Missing
 from temporal_assets.settings import Settings
@@ -127,13 +127,24 @@ def traffic(job: Job, sites: Sequence[str]) -> Traffic:
     return traffic_of(job.engine, job.window("transits").files, job.out / "traffic", sites)
 
 
-def _traffic_of(job: Job, planned: Sequence[Trial], sites: Sequence[str]) -> Periods:
-    """Of the window, of the days to learn from and of those that score."""
-    if len(planned) == 1:
-        whole = traffic(job, sites)
-        return Periods(whole, whole, whole)
-    files, since = job.window("transits").files, planned[1].scored[0].day
-    return traffic_of_periods(job.engine, files, job.out / "traffic", sites, since)
+def _periods(job: Job, planned: Sequence[Trial], sites: Sequence[str]) -> TrafficByPeriod:
+    """Return the traffic of the days that teach, in two halves, and of those that score."""
+    learned = planned[-1].learned
+    bounds = {"second_from": learned[len(learned) // 2].day} if len(learned) > 1 else {}
+    if len(planned) > 1:
+        bounds["third_from"] = planned[-1].scored[0].day
+    files = job.window("transits").files
+    return TrafficByPeriod(job.engine, files, job.out / "traffic", sites, **bounds)
+
+
+def _learning(users: TrafficByPeriod, trial: Trial, is_split: bool) -> tuple[Learning, Traffic]:
+    """Return what a trial learns from, and the traffic that scores it."""
+    if trial.name == "in_sample":
+        whole = users.of(1, 2, 3)
+        parts = (users.of(1, 2), users.of(3)) if is_split else (None, None)
+        return Learning(whole, *parts), whole
+    parts = (users.of(1), users.of(2)) if len(trial.learned) > 1 else (None, None)
+    return Learning(users.of(1, 2), *parts), users.of(3)
 
 
 def judge(job: Job) -> list[Row]:
@@ -143,15 +154,13 @@ def judge(job: Job) -> list[Row]:
     planned = trials(job)
     if not sites or not planned:
         return []
-    users = _traffic_of(job, planned, sites)
+    users = _periods(job, planned, sites)
     stored = stored_mirror(job.settings)
-    mirror = mirror_of(users.whole) if stored is None else stored
+    mirror = mirror_of(users.of(1, 2, 3)) if stored is None else stored
     kind = "transits" if stored is None else "stored"
     rows: list[Row] = []
     for trial in planned:
-        learned, scored = users.whole, users.whole
-        if trial.name == "out_of_time":
-            learned, scored = users.before, users.since
+        learned, scored = _learning(users, trial, is_split=len(planned) > 1)
         result = evaluate(mirror, learned, scored.pages, sites)
         if result.sites:
             facts = _facts(job, trial, kind, result)
@@ -180,8 +189,7 @@ def _facts(job: Job, trial: Trial, kind: str, result: Evaluation) -> Row:
 def _points(result: Evaluation) -> Iterator[Row]:
     for scenario in SCENARIOS:
         curves = result.mean(scenario)
-        others = {name: curves[name] for name in ("breadth_first", "page_rank")}
-        against = {name: other.at(THROUGHPUTS) for name, other in others.items()}
+        best = result.best_baseline(scenario, THROUGHPUTS)
         for name, curve in curves.items():
             whole: Row = {
                 "scenario": scenario,
@@ -191,17 +199,18 @@ def _points(result: Evaluation) -> Iterator[Row]:
                 "pages_80": curve.pages_for(0.8),
                 "pages_90": curve.pages_for(0.9),
             }
-            for other, theirs in others.items():
-                whole[f"pages_80_less_{other}"] = _less(curve, theirs)
+            for other in ("breadth_first", "page_rank"):
+                whole[f"pages_80_less_{other}"] = _less(curve, curves[other])
                 whole[f"sites_ahead_of_{other}"] = result.sites_ahead(scenario, name, other)
+            gain = result.gain(scenario, name, best, THROUGHPUTS)
             for i, share in enumerate(curve.at(THROUGHPUTS)):
                 yield whole | {
                     "throughput": i / (len(THROUGHPUTS) - 1),
                     "traffic_share": float(share),
-                    **{
-                        f"traffic_less_{other}": float(share - there[i])
-                        for other, there in against.items()
-                    },
+                    "best_baseline": best[i],
+                    "traffic_less_best": float(gain.mean[i]),
+                    "traffic_less_best_low": None if gain.low is None else float(gain.low[i]),
+                    "traffic_less_best_high": None if gain.high is None else float(gain.high[i]),
                 }
 
 

@@ -13,9 +13,16 @@ from typer.testing import CliRunner
 
 from temporal_assets import contracts
 from temporal_assets.cli.app import app
+from temporal_assets.core.crawl_policies import BASELINES
 from temporal_assets.crawl import evaluation
 from temporal_assets.crawl.mirror import MirrorBuilder, NoMirror, save
-from temporal_assets.crawl.traffic import rare_sites, traffic_of, traffic_of_periods
+from temporal_assets.crawl.traffic import (
+    TrafficByPeriod,
+    add_transits,
+    mirror_of,
+    rare_sites,
+    traffic_of,
+)
 from temporal_assets.engines.base import Engine
 from temporal_assets.quality.evaluate import Status
 from temporal_assets.quality.inspect import Inspector
@@ -96,7 +103,8 @@ def test_orders_as_worked_out_by_hand(site: Site) -> None:
     assert combined[0]["pages_80_less_breadth_first"] == pytest.approx(-40 / 61, abs=2e-3)
     half = (combined[50]["throughput"], breadth_first[50]["traffic_share"])
     assert half == (0.5, pytest.approx(3 / 63))
-    assert combined[50]["traffic_less_breadth_first"] == pytest.approx(60 / 63)
+    assert combined[50]["traffic_less_best_low"] is None  # one site
+    assert combined[10]["best_baseline"] in BASELINES
     assert combined[0]["sites_ahead_of_breadth_first"] == combined[0]["sites"] == 1
     # After the first fetch everything has been seen.
     assert site.curve("out_of_time", "discovery", "volume") == []
@@ -108,18 +116,33 @@ def test_periods_that_are_asked_at_once_are_those_asked_one_by_one(
 ) -> None:
     """Stories are opened by the same readers in both periods, old pages in the first alone."""
     days = [site.store.files("transits", day) for day in DAYS]
-    files = [[path for day in some for path in day] for some in (days, days[:2], days[2:])]
     sites = ["a.example", "small.example"]
-    made = traffic_of_periods(site.engine, files[0], tmp_path / "all", sites, DAYS[2])
-    alone = [
-        traffic_of(site.engine, some, tmp_path / str(place), sites)
-        for place, some in enumerate(files)
-    ]
-    for period, other in zip((made.whole, made.before, made.since), alone, strict=True):
-        assert period.pages.to_pylist() == other.pages.to_pylist()
-        assert period.transits.to_pylist() == other.transits.to_pylist()
-    counts = [sum(of.pages["visits"].to_pylist()) for of in (made.whole, made.before, made.since)]
+    every = [path for day in days for path in day]
+    made = TrafficByPeriod(site.engine, every, tmp_path / "all", sites, DAYS[1], DAYS[2])
+    days_of = {(1,): days[:1], (2,): days[1:2], (3,): days[2:], (1, 2): days[:2], (1, 2, 3): days}
+    for place, (periods, some) in enumerate(days_of.items()):
+        files = [path for day in some for path in day]
+        alone = traffic_of(site.engine, files, tmp_path / str(place), sites)
+        period = made.of(*periods)
+        assert period.pages.to_pylist() == alone.pages.to_pylist()
+        assert period.transits.to_pylist() == alone.transits.to_pylist()
+    counts = [sum(made.of(*of).pages["visits"].to_pylist()) for of in ((1, 2, 3), (1, 2), (3,))]
     assert counts == [3 + 1 + 60 + 40, 3 + 1 + 60 + 40, 3 + 1 + 60]
+
+
+def test_a_page_that_is_known_as_a_referrer_alone_is_no_page(site: Site, tmp_path: Path) -> None:
+    rows = [
+        {"referrer": "https://a.example/gone", "target": HOME, "client": 1, "day": DAYS[0]},
+        {"referrer": HOME, "target": NEWS[0], "client": 1, "day": DAYS[0]},
+    ]
+    path = tmp_path / "transits.parquet"
+    write_table(pa.Table.from_pylist(rows, contracts.table("transits").arrow_schema), path)
+    found = traffic_of(site.engine, [str(path)], tmp_path / "out", ["a.example"])
+    assert found.pages["url"].to_pylist() == [HOME, NEWS[0]]
+    assert mirror_of(found).links.links == 1
+    builder = MirrorBuilder()
+    add_transits(found, builder)
+    assert builder.build().urls.to_pylist() == [HOME, NEWS[0]]
 
 
 def test_sites_that_few_know_by_name(site: Site) -> None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
-from temporal_assets.crawl.evaluation import Politeness, evaluate, evaluate_together
+from temporal_assets.core.crawl_policies import BASELINES
+from temporal_assets.crawl.evaluation import Evaluation, Politeness, evaluate, evaluate_together
 from temporal_assets.crawl.mirror import MirrorBuilder
 from temporal_assets.crawl.sources import read_sources
-from temporal_assets.crawl.traffic import SITE, Traffic, add_transits, clicks_of
+from temporal_assets.crawl.traffic import SITE, Learning, Traffic, add_transits, clicks_of
 from temporal_assets.logs.urls import DEFAULT, site_of
 
 HOME = "https://a.example/"
@@ -45,7 +47,7 @@ def learned():
     transits = table(
         urls[1:], "target", referrer=[*[OLD[0]] * 200, *[HOME] * 50], clients=counts[1:]
     )
-    return Traffic(pages, transits)
+    return Learning(Traffic(pages, transits))
 
 
 def test_orders_differ_as_the_site_says(mirror, learned):
@@ -69,6 +71,41 @@ def test_orders_differ_as_the_site_says(mirror, learned):
     assert all(curve.pages_for(0.9) < 0.003 for curve in seen.values())  # all is on the home page
 
 
+def test_a_site_teaches_its_own_weights(mirror, learned):
+    """What was read in the first part is over in the second, and new pages of the news are read."""
+    first, second = NEWS[:30], NEWS[30:60]
+
+    def visited(news):
+        urls = [HOME, *OLD[:100], *news]
+        visits = [50, *[1] * 100, *[10] * len(news)]
+        none = [0] * len(urls)
+        return Traffic(
+            table(urls, visits=visits, referrals=none), learned.whole.transits.slice(0, 0)
+        )
+
+    parts = Learning(visited([*first, *second]), visited(first), visited(second))
+    later = table([HOME, *NEWS[60:]], visits=[50] + [10] * 40)
+    with_past, without = (
+        evaluate(mirror, one, later).mean("fetch")["combined"].at(0.1)
+        for one in (parts, Learning(parts.whole))
+    )
+    assert with_past > without + 0.2
+
+
+def test_a_gain_over_the_best_simple_order_has_an_interval_over_sites(mirror, learned):
+    later = table(NEWS, visits=[1] * 100)
+    result = evaluate(mirror, learned, later)
+    at = np.array([0.1, 0.5])
+    best = result.best_baseline("fetch", at)
+    assert set(best) <= set(BASELINES)
+    gain = result.gain("fetch", "combined", best, at)
+    assert (gain.low, gain.high) == (None, None)
+    twice = Evaluation((*result.sites, *result.sites), {})
+    same = twice.gain("fetch", "combined", best, at)
+    assert same.low == pytest.approx(gain.mean)
+    assert same.high == pytest.approx(gain.mean)
+
+
 def test_only_the_sites_asked_for(mirror, learned):
     later = table(NEWS, visits=[1] * 100)
     assert evaluate(mirror, learned, later, only=["small.example"]).sites == ()
@@ -76,7 +113,7 @@ def test_only_the_sites_asked_for(mirror, learned):
 
 def test_a_mirror_of_what_users_did(learned):
     builder = MirrorBuilder()
-    add_transits(learned, builder)
+    add_transits(learned.whole, builder)
     mirror = builder.build()
     assert (len(mirror), mirror.links.links) == (251, 250)
 
@@ -142,9 +179,11 @@ def test_hosts_take_turns_in_a_crawl_of_all_sites():
             builder.page(url, ())
     site = ["a.example", "b.example"]
     log = pa.table({"site": site, "url": [f"https://{one}/" for one in site], "visits": [1, 1]})
-    learned = Traffic(
-        log.append_column("referrals", pa.array([1, 1])),
-        pa.table({"site": [""], "referrer": [""], "target": [""], "clients": [0]}).slice(0, 0),
+    learned = Learning(
+        Traffic(
+            log.append_column("referrals", pa.array([1, 1])),
+            pa.table({"site": [""], "referrer": [""], "target": [""], "clients": [0]}).slice(0, 0),
+        )
     )
     scored = pa.table({"site": ["b.example"] * 30, "url": pages["b"], "visits": [1] * 30})
     needed = {}

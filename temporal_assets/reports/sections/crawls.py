@@ -34,9 +34,12 @@ _FIGURES: Final = (
 )
 _PATTERNS: Final = (
     *("oracle", "combined", "behaviour_graph", "average_visit", "overall_visit", "volume"),
-    *("average_referral", "overall_referral"),
+    *("average_referral", "overall_referral", "random"),
 )
-_LINKS: Final = ("oracle", "combined", "behaviour_graph", "page_rank", "breadth_first", "random")
+_LINKS: Final = (
+    *("oracle", "combined", "behaviour_graph"),
+    *("page_counts", "page_rank", "opic", "breadth_first", "random"),
+)
 _COLOURS: Final = {
     "oracle": 5,
     "combined": 1,
@@ -46,12 +49,16 @@ _COLOURS: Final = {
     "overall_visit": 4,
     "overall_referral": 4,
     "volume": 6,
+    "page_counts": 3,
     "page_rank": 0,
+    "opic": 7,
     "breadth_first": 4,
     "random": 6,
 }
-_NAMES: Final = {"page_rank": "PageRank", "combined": "combined (ours)"}
-_DASHED: Final = ("oracle", "random", "volume", "average_visit", "average_referral")
+_NAMES: Final = {"page_rank": "PageRank", "combined": "combined (ours)", "opic": "OPIC"}
+_DASHED: Final = ("oracle", "random", "volume", "average_visit", "average_referral", "opic")
+_EARLY: Final = (0.01, 0.05, 0.1, 0.2, 0.4)
+"""Shares of the pages at which orders are compared in words: budgets that crawlers have."""
 _THROUGHPUTS: Final = (0.01, 0.05, 0.1, 0.2, 0.4, 0.8)
 _SCENARIOS: Final = {"fetch": "traffic downloaded", "discovery": "traffic seen"}
 _TRIALS: Final = {"in_sample": "in sample", "out_of_time": "out of time"}
@@ -133,16 +140,78 @@ def _links_said(own: Sequence[Row], scenario: str) -> str:
     ours, graph = curves["combined"], curves["behaviour_graph"]
     rank, breadth = curves["page_rank"], curves["breadth_first"]
     verdict = {
-        (True, True): "The paper's claim holds here, for its order and for ours",
-        (True, False): "The paper's claim holds here",
-        (False, True): "The paper's claim does not hold here for its order; it does for ours",
-        (False, False): "The paper's claim does not hold here",
+        (True, True): "There the paper's claim holds, for its order and for ours",
+        (True, False): "There the paper's claim holds",
+        (False, True): "There the paper's claim does not hold for its order; it does for ours",
+        (False, False): "There the paper's claim does not hold",
     }[_holds(own)]
     return (
         f"{_trial(own)}: for 80% of the traffic the behaviour graph's order {_needs(graph)},"
-        f" combined {_needs(ours)}, PageRank {_needs(rank)}, breadth first {_needs(breadth)}"
-        f" (the paper: {_PAPER_80[scenario]}). {verdict}."
+        f" combined {_needs(ours)}, PageRank {_needs(rank)}, breadth first {_needs(breadth)},"
+        f" random {_needs(curves['random'])} (the paper: {_PAPER_80[scenario]}). {verdict}."
+        f" {_early_said(own)} {_best_said(own)}"
     )
+
+
+def _early_said(own: Sequence[Row]) -> str:
+    """Say where the behaviour graph's order is behind PageRank and random, at small budgets."""
+    shares = _shares(own)
+    graph, behind = shares["behaviour_graph"], []
+    for name, title in (("page_rank", "PageRank"), ("random", "random")):
+        at = [t for t in _EARLY if t in graph and shares[name][t] > graph[t] + _SAME]
+        if at:
+            behind.append(f"{title} has more traffic than it at {_listed(at)} of the pages")
+    if not behind:
+        return "At 1% to 40% of the pages neither PageRank nor random has more than it."
+    return f"{'; '.join(behind)}."
+
+
+def _best_said(own: Sequence[Row]) -> str:
+    """Say how ours compares with the best of the simple orders, which has hindsight."""
+    rows = [
+        row
+        for row in own
+        if row["crawl_order"] == "combined" and round(row["throughput"], 4) in _EARLY
+    ]
+    sure = [row for row in rows if row["traffic_less_best_low"] is not None]
+    parts = [
+        f"Combined less the best simple order at each share: {_gains(rows)}",
+        _surely("ahead", [r for r in sure if r["traffic_less_best_low"] > 0]),
+        _surely("behind", [r for r in sure if r["traffic_less_best_high"] < 0]),
+    ]
+    if not sure:
+        parts.append("one site gives no interval")
+    return f"{'; '.join(part for part in parts if part)}."
+
+
+def _gains(rows: Sequence[Row]) -> str:
+    return ", ".join(
+        f"{100 * row['traffic_less_best']:+.1f} points at {row['throughput']:.0%}"
+        f" ({_NAMES.get(row['best_baseline'], row['best_baseline'].replace('_', ' '))})"
+        for row in rows
+    )
+
+
+def _surely(how: str, rows: Sequence[Row]) -> str:
+    at = [round(row["throughput"], 4) for row in rows]
+    return f"{how} beyond chance (95%, over sites) at {_listed(at)}" if at else ""
+
+
+def _listed(throughputs: Sequence[float]) -> str:
+    return ", ".join(f"{t:.0%}" for t in throughputs)
+
+
+_SAME: Final = 1e-9
+"""Shares of the traffic that differ by less are equal."""
+
+
+def _shares(own: Sequence[Row]) -> dict[str, dict[float, float]]:
+    """Return the share of the traffic by order and share of the pages."""
+    found: dict[str, dict[float, float]] = {}
+    for row in own:
+        at = round(row["throughput"], 4)
+        found.setdefault(row["crawl_order"], {})[at] = row["traffic_share"]
+    return found
 
 
 def _holds(own: Sequence[Row]) -> tuple[bool, bool]:

@@ -16,6 +16,7 @@ from temporal_assets.reports.document import (
     Chart,
     Column,
     Graph,
+    Mark,
     Missing,
     Node,
     Section,
@@ -59,6 +60,13 @@ _PAPER_SITES: Final = (
     ("paper: fantong.com", 4_952_562, 67_060, 6_789),
 )
 _TENTH: Final = 0.1
+_MARKS: Final[Mapping[str, Mark]] = {
+    "urls": "dashes",
+    "syntax": "line",
+    "visit": "dashes",
+    "transit": "dots",
+}
+"""Trees often know the same share: what lies on another line shows through it."""
 _COLOURS: Final = {"syntax": 3, "visit": 0, "transit": 2, "urls": 5}
 _NAMES: Final = {**dict(CUTS), "urls": "single URLs"}
 
@@ -283,7 +291,7 @@ def _held(found: Quality, what: str, ticks: tuple[str, ...]) -> Chart:
         series.append(
             Series(
                 name,
-                "dashes" if key == "urls" else "line",
+                _MARKS[key],
                 _COLOURS[key],
                 tuple(k for k, _ in known),
                 tuple(v for _, v in known),
@@ -345,11 +353,29 @@ def traffic_spread(
                         tuple(map(float, shares)),
                     )
                     for colour, (site, shares) in enumerate(curves.items())
-                ),
+                )
+                + _crawled(crawls),
             ),
         ),
-        "The paper's figure shows how much of the traffic PageRank's order loses.",
+        "The paper's figure shows how much of the traffic PageRank's order loses: the curves of"
+        " crawls are means over the sites that were crawled, in sample.",
     )
+
+
+def _crawled(crawls: Sequence[Row]) -> tuple[Series, ...]:
+    """Curves of crawls by PageRank and at random, beside the most visited pages first."""
+    drawn = (("page_rank", "crawl in PageRank's order", 7), ("random", "crawl at random", 5))
+    found = []
+    for order, name, colour in drawn:
+        points = sorted(
+            (row["throughput"], row["traffic_share"])
+            for row in crawls
+            if (row["trial"], row["scenario"], row["crawl_order"]) == ("in_sample", "fetch", order)
+        )
+        if points:
+            x, y = zip(*points, strict=True)
+            found.append(Series(name, "dashes", colour, x, y))
+    return tuple(found)
 
 
 def _lost(crawls: Sequence[Row]) -> tuple[str, ...]:
