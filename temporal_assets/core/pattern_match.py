@@ -51,5 +51,6 @@ def compile_matcher(tree: PatternTree) -> PatternMatcher:
 
 @leaf
 def _match(data: Bytes, offsets: Int64s, forest: Forest, desk: Desk, nodes: Int32s) -> None:
+    """Walk every URL through the only tree of the forest."""
     for url in range(len(nodes)):
         nodes[url] = walk(forest, 0, data, offsets[url], offsets[url + 1], desk)

@@ -28,6 +28,7 @@ from numba import njit
 
 from temporal_assets.core.audience import Audience
 from temporal_assets.core.compiled import leaf, readonly
+from temporal_assets.core.date_roles import AMBIGUOUS, ROLE_BITS, Look, date_roles
 from temporal_assets.core.hierarchy import Hierarchy, hierarchy
 from temporal_assets.core.public_values import PublicValues, everything_public, public_values
 from temporal_assets.core.salience import salient
@@ -35,18 +36,32 @@ from temporal_assets.core.texts import Flags, Floats, Int8s, Int32s, Int64s, Tex
 from temporal_assets.core.url_keys import ABSENT, UrlKeys, decompose
 from temporal_assets.core.url_split import EXTENSION, PATH, QUERY
 from temporal_assets.core.value_shapes import (
+    ALL_BITS,
+    ALWAYS_DATES,
     ANY_CLASS,
     CLASSES,
+    COMPACT,
+    DASHED_DAY,
     DATE,
+    DATE_CLASS,
     DAY,
     DAY_CLASS,
     DIGITS,
     DIGITS_CLASS,
     DOTLESS,
+    EPOCH,
     MONTH_CLASS,
+    MONTH_DAY,
     MONTH_NAME,
     NONEMPTY,
+    SIX,
+    SLUG_DATE_CLASS,
+    SMALL,
+    TWO_DIGITS_CLASS,
+    WRITTEN,
     YEAR,
+    YEAR_CLASS,
+    YEAR_MONTH,
     bits_of,
     class_of,
     tightest,
@@ -58,13 +73,9 @@ SHAPED: Final = -2
 """Branch of the values with the shape `split_bit` of the parent."""
 ROOT: Final = -3
 
-_BITS: Final = 9
-_DATE_AT: Final = DATE.bit_length() - 1
-_DAY_AT: Final = DAY.bit_length() - 1
+_BITS: Final = ALL_BITS.bit_length()
 _DIGITS_AT: Final = DIGITS.bit_length() - 1
-_MONTH_NAME_AT: Final = MONTH_NAME.bit_length() - 1
 _NONEMPTY_AT: Final = NONEMPTY.bit_length() - 1
-_YEAR_AT: Final = YEAR.bit_length() - 1
 """Where a bit is counted."""
 
 _CLASS_COUNT: Final = len(CLASSES)
@@ -74,9 +85,10 @@ _DOMINANT: Final = 0.9
 """Share of a node's values that must look like dates before the rest is taken for exceptions,
 and share of one class before a wildcard is called by its name."""
 
-_DATED: Final = 0.1
-"""Share of years in the segment before that makes small numbers months and days. Well below one
-half, because a section may write its dates in two places."""
+_WHOLE_DATES: Final = (DATE, WRITTEN, YEAR, COMPACT, YEAR_MONTH, EPOCH)
+"""Shapes of dates, whatever stands beside them, that may have a branch of their own."""
+_PARTS_OF_DATES: Final = (DAY, MONTH_NAME, MONTH_DAY, DASHED_DAY, SMALL, SIX)
+_NUMBERS: Final = YEAR | COMPACT | YEAR_MONTH | EPOCH | DAY | MONTH_DAY | SMALL | SIX
 
 _SAME: Final = 1e-9
 """Entropies that differ by less are equal: they are sums in different orders."""
@@ -289,15 +301,15 @@ class _Builder:
         urls = task.stop - task.start
         measures = self._measure(task)
         open_keys = task.open_keys.tolist()
-        context = self._date_context(open_keys, measures)
+        roles = self._roles(open_keys, measures)
         known = dict(task.known)
         still_open = []
         for i, key in enumerate(open_keys):
-            if self._fold(node, i, key, measures, context[i], urls, known):
+            if self._fold(node, i, key, measures, roles[i], urls, known):
                 still_open.append(i)
         key, bit, branches = _NO_KEY, 0, list[tuple[int, int]]()
         if urls >= self.support:
-            key, bit, branches = self._divide(task, measures, context, still_open)
+            key, bit, branches = self._divide(task, measures, roles, still_open)
         self.nodes.append((task.parent, task.branch, key, bit, task.start, task.stop))
         left = task.open_keys[still_open]
         children = []
@@ -322,22 +334,24 @@ class _Builder:
         )
         return _Measures(*(column.tolist() for column in found))
 
-    def _date_context(self, open_keys: list[int], measures: _Measures) -> list[int]:
-        """0, or MONTH_CLASS or DAY_CLASS for segments that follow a year (and a month)."""
-        kinds = [self.kind[key] for key in open_keys]
-        index = [self.index[key] for key in open_keys]
-        years = {
-            index[i]
-            for i in range(len(kinds))
-            if kinds[i] == PATH and measures.bit_urls[i][_YEAR_AT] > _DATED * measures.present[i]
-        }
-        context = [0] * len(kinds)
-        for i, kind in enumerate(kinds):
-            if kind == PATH and index[i] - 1 in years:
-                context[i] = MONTH_CLASS
-            elif kind == PATH and index[i] - 2 in years:
-                context[i] = DAY_CLASS
-        return context
+    def _roles(self, open_keys: list[int], measures: _Measures) -> list[int]:
+        """Which keys hold a part of a date because of their neighbours (`date_roles`)."""
+        looks = [
+            Look(*look)
+            for look in zip(
+                measures.present,
+                measures.distinct,
+                measures.bit_urls,
+                measures.class_urls,
+                strict=True,
+            )
+        ]
+        return date_roles(
+            [self.kind[key] for key in open_keys],
+            [self.index[key] for key in open_keys],
+            [self.keys.keys.name[key] for key in open_keys],
+            looks,
+        )
 
     def _fold(
         self,
@@ -345,7 +359,7 @@ class _Builder:
         i: int,
         key: int,
         measures: _Measures,
-        context: int,
+        role: int,
         urls: int,
         known: dict[int, tuple[int, int]],
     ) -> bool:
@@ -362,19 +376,19 @@ class _Builder:
             return True
         common = measures.common[i]
         constant = measures.constant[i]
-        if measures.distinct[i] == 1 and self._fixes(key, constant, common, context, urls):
+        if measures.distinct[i] == 1 and self._fixes(key, constant, common, role, urls):
             self.tests.append((node, key, constant, 0, ANY_CLASS))
             return False
-        required = self._required(kind, common, context, urls)
-        name = _class_name(measures.class_urls[i], measures.bit_urls[i], present, context)
-        if name == DIGITS_CLASS and known.get(key, (0, 0))[1] in (MONTH_CLASS, DAY_CLASS):
+        required = self._required(kind, common, role, urls)
+        name = _class_name(measures.class_urls[i], measures.bit_urls[i], present, role)
+        if name == DIGITS_CLASS and known.get(key, (0, 0))[1] in _ROLE_NAMES:
             name = known[key][1]  # a few numbers say less than those of the node above
         if known.get(key) != (required, name):
             known[key] = (required, name)
             self.tests.append((node, key, OTHER, required, name))
         return True
 
-    def _fixes(self, key: int, constant: int, common: int, context: int, urls: int) -> bool:
+    def _fixes(self, key: int, constant: int, common: int, role: int, urls: int) -> bool:
         """Whether a constant value belongs to the pattern."""
         kind = self.kind[key]
         if not self.public.is_value_public[self.keys.first[key] + constant - 1]:
@@ -383,24 +397,22 @@ class _Builder:
             return True
         if kind == PATH and not common & NONEMPTY:
             return True
-        dated = common & (YEAR | DATE) or (context and common & (DAY | MONTH_NAME))
-        return urls >= self.support and not dated
+        return urls >= self.support and not common & (ALWAYS_DATES | ROLE_BITS[role])
 
-    def _required(self, kind: int, common: int, context: int, urls: int) -> int:
+    def _required(self, kind: int, common: int, role: int, urls: int) -> int:
         """Bits that a wildcard requires, given those that all its values have."""
         if kind == EXTENSION:
             return 0
         if urls < self.support:
             return common & NONEMPTY
-        if not context:
-            # Page numbers happen to be below 32, words to be `may`.
-            common &= ~(DAY | MONTH_NAME)
+        # Page numbers happen to be below 32, words to be `may`.
+        common &= ~AMBIGUOUS | ROLE_BITS[role]
         if kind == QUERY:
             common &= ~DOTLESS
         return tightest(common)
 
     def _divide(
-        self, task: _Task, measures: _Measures, context: list[int], still_open: list[int]
+        self, task: _Task, measures: _Measures, roles: list[int], still_open: list[int]
     ) -> tuple[int, int, list[tuple[int, int]]]:
         """Split key, shape with its own branch, and (branch, URLs) of each child."""
         candidates = [
@@ -412,10 +424,10 @@ class _Builder:
         candidates.sort(key=lambda i: round(measures.entropy[i] / _SAME))
         for i in candidates:
             key = int(task.open_keys[i])
-            bit = self._date_bit(measures, i, context[i])
+            bit = self._date_bit(measures, i, roles[i])
             if self._is_one_branch(measures, i, bit, task.stop - task.start):
                 continue
-            dates = YEAR | DATE | (DAY | MONTH_NAME if context[i] else 0)
+            dates = ALWAYS_DATES | ROLE_BITS[roles[i]]
             branches = self._branches(task, key, bit, dates)
             if branches:
                 return key, bit, branches
@@ -435,18 +447,16 @@ class _Builder:
             and (bit == 0 or of_bits[_place(bit)] == urls)
         )
 
-    def _date_bit(self, measures: _Measures, i: int, context: int) -> int:
-        """The kind of date that most numbers (or dashed dates, or month names) of a key are."""
+    def _date_bit(self, measures: _Measures, i: int, role: int) -> int:
+        """The shape of most dates of a key, if they are most of its numbers; 0 for none."""
         urls = measures.bit_urls[i]
         numbers = _DOMINANT * urls[_DIGITS_AT]
-        found = [(urls[_DATE_AT], DATE)]
-        if urls[_YEAR_AT] >= numbers:
-            found.append((urls[_YEAR_AT], YEAR))
-        if context and urls[_DAY_AT] >= numbers:
-            found.append((urls[_DAY_AT], DAY))
-        if context == MONTH_CLASS:
-            found.append((urls[_MONTH_NAME_AT], MONTH_NAME))
-        most, bit = max(found)
+        parts = (bit for bit in _PARTS_OF_DATES if bit & ROLE_BITS[role])
+        most, bit = max(
+            (urls[_place(bit)], bit)
+            for bit in (*_WHOLE_DATES, *parts)
+            if not bit & _NUMBERS or urls[_place(bit)] >= numbers
+        )
         return bit if most >= self.support else 0
 
     def _branches(self, task: _Task, key: int, bit: int, dates: int) -> list[tuple[int, int]]:
@@ -482,13 +492,28 @@ class _Builder:
         return list(zip(order, sizes.tolist(), strict=True))
 
 
-def _class_name(class_urls: list[int], bit_urls: list[int], present: int, context: int) -> int:
+_ROLE_NAMES: Final = (YEAR_CLASS, MONTH_CLASS, DAY_CLASS, DATE_CLASS)
+
+
+def _class_name(class_urls: list[int], bit_urls: list[int], present: int, role: int) -> int:
     """What a wildcard is called: by what nearly all its values look like."""
-    days = bit_urls[_DAY_AT] + bit_urls[_MONTH_NAME_AT]
-    if context and days >= _DOMINANT * present:
-        return context
-    most = max(class_urls)
-    return class_urls.index(most) if most >= _DOMINANT * present else ANY_CLASS
+    least = _DOMINANT * present
+    if role:
+        whole = (MONTH_DAY | DASHED_DAY) & ROLE_BITS[role]
+        if whole and sum(bit_urls[_place(bit)] for bit in (MONTH_DAY, DASHED_DAY)) >= least:
+            return DATE_CLASS
+        parts = (bit for bit in _PARTS_OF_DATES if bit & ROLE_BITS[role] & ~whole)
+        if sum(bit_urls[_place(bit)] for bit in parts) >= least:
+            return role
+    counts = list(class_urls)
+    counts[DIGITS_CLASS] += counts[TWO_DIGITS_CLASS]
+    counts[TWO_DIGITS_CLASS] = 0
+    most = max(counts)
+    name = counts.index(most)
+    if name != SLUG_DATE_CLASS:
+        # One slug with a number in ten seems to hold a date.
+        most += counts[SLUG_DATE_CLASS]
+    return name if most >= least else ANY_CLASS
 
 
 def _place(bit: int) -> int:

@@ -15,6 +15,7 @@ from typing import Final
 import numpy as np
 from numba import njit
 
+from temporal_assets.core import date_shapes
 from temporal_assets.core.compiled import constant, inlined, leaf
 from temporal_assets.core.texts import Bytes, Int32s, Int64s, after_digits, after_hex, find_byte
 
@@ -27,8 +28,33 @@ MONTH_NAME: Final = 32
 DATE: Final = 64
 HEX: Final = 128
 UUID: Final = 256
+COMPACT: Final = 512
+"""A date in eight digits or more."""
+SIX: Final = 1024
+"""A date in six digits; one number in ten looks like that by chance."""
+YEAR_MONTH: Final = 2048
+"""`202503`, one of the former."""
+MONTH_DAY: Final = 4096
+"""`0322`, a date after a year."""
+EPOCH: Final = 8192
+"""Seconds or milliseconds since 1970."""
+SMALL: Final = 16384
+"""One digit or two."""
+WRITTEN: Final = 32768
+"""`22-03-2025`, `22-mar`, `2025-w12`: see `date_shapes`."""
+MONTHLY: Final = 65536
+"""`2025-03`, a DATE that days may follow."""
+MONTH: Final = 131072
+"""A DAY up to 12."""
+DASHED_DAY: Final = 262144
+"""`03-22`, a date after a year."""
+DATED: Final = 524288
+"""A date stands somewhere in the value. Nothing requires it, so it has no expression."""
 
-ALL_BITS: Final = 511
+ALL_BITS: Final = 1048575
+
+ALWAYS_DATES: Final = YEAR | DATE | COMPACT | YEAR_MONTH | EPOCH | WRITTEN | DATED
+"""Values that are dates wherever they stand."""
 
 CLASSES: Final = (
     "*",
@@ -43,23 +69,30 @@ CLASSES: Final = (
     "word",
     "token",
     "day",
+    "time",
+    "slug-date",
+    "digits",
 )
-"""Names of wildcards. Numbers are months and days only by their position after a year."""
+"""Names of wildcards. Numbers are months and days only by their place beside others. The last are
+numbers of two digits, which such a place may make years."""
 
 ANY_CLASS: Final = 0
+YEAR_CLASS: Final = 1
+DATE_CLASS: Final = 2
 DIGITS_CLASS: Final = 3
 MONTH_CLASS: Final = 6
+SLUG_ID_CLASS: Final = 7
+SLUG_CLASS: Final = 8
 DAY_CLASS: Final = 11
-_YEAR_CLASS: Final = 1
-_DATE_CLASS: Final = 2
+SLUG_DATE_CLASS: Final = 13
+TWO_DIGITS_CLASS: Final = 14
 _UUID_CLASS: Final = 4
 _HEX_CLASS: Final = 5
-_SLUG_ID_CLASS: Final = 7
-_SLUG_CLASS: Final = 8
 _WORD_CLASS: Final = 9
 _TOKEN_CLASS: Final = 10
+_TIME_CLASS: Final = 12
 
-_CLASS_SHIFT: Final = 16
+_CLASS_SHIFT: Final = 20
 """A value's code of shape: its bits, and its class above them."""
 
 _HEX_LENGTH: Final = 8
@@ -69,17 +102,32 @@ _TOKEN_LENGTH: Final = 6
 
 _DOT: Final = constant(46)
 
+_ONE: Final = constant(49)
+
+_LONGEST_DATE: Final = 17
+"""`20-september-2025`."""
+_MONTHLY_LENGTH: Final = 7
+_TWO: Final = 2
+
 _LONG: Final = 64
 """Longer values are no dates, names of months or UUIDs."""
 
 EXPRESSIONS: Final = {
     UUID: "[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}",
-    YEAR: "(?:19|20)[0-9]{2}",
-    DATE: "(?:19|20)[0-9]{2}[-_](?:0[1-9]|1[0-2])(?:[-_](?:0[1-9]|[12][0-9]|3[01]))?",
-    MONTH_NAME: "(?:[Jj]an(?:uary)?|[Ff]eb(?:ruary)?|[Mm]ar(?:ch)?|[Aa]pr(?:il)?|[Mm]ay|[Jj]une?"
-    "|[Jj]uly?|[Aa]ug(?:ust)?|[Ss]ep(?:tember)?|[Oo]ct(?:ober)?|[Nn]ov(?:ember)?"
-    "|[Dd]ec(?:ember)?)",
-    DAY: "(?:0?[1-9]|[12][0-9]|3[01])",
+    YEAR: date_shapes.YEAR_EXPRESSION,
+    MONTHLY: date_shapes.MONTHLY_EXPRESSION,
+    DATE: date_shapes.DATE_EXPRESSION,
+    WRITTEN: date_shapes.WRITTEN_EXPRESSION,
+    DASHED_DAY: date_shapes.DASHED_DAY_EXPRESSION,
+    MONTH_NAME: date_shapes.NAME_EXPRESSION,
+    MONTH: date_shapes.MONTH_EXPRESSION,
+    DAY: date_shapes.DAY_EXPRESSION,
+    SMALL: "[0-9]{1,2}",
+    YEAR_MONTH: date_shapes.YEAR_MONTH_EXPRESSION,
+    SIX: date_shapes.SIX_EXPRESSION,
+    COMPACT: date_shapes.COMPACT_EXPRESSION,
+    MONTH_DAY: date_shapes.MONTH_DAY_EXPRESSION,
+    EPOCH: "1[0-9]{9}(?:[0-9]{3})?",
     DIGITS: "[0-9]+",
     HEX: "(?=[0-9]*[A-Fa-f])[0-9A-Fa-f]{8,}",
 }
@@ -87,14 +135,6 @@ EXPRESSIONS: Final = {
 
 Any two of the shapes exclude each other or one contains the other, and all of them are non-empty
 and without dots: so what several requirements have in common is the most specific of them."""
-
-_MONTHS: Final = np.frombuffer(
-    b"january  february march    april    may      june     july     august   "
-    b"september october  november december ".ljust(120),
-    np.uint8,
-)
-_MONTH_STARTS: Final = np.array([0, 9, 18, 27, 36, 45, 54, 63, 72, 82, 91, 100], np.int64)
-_MONTH_LENGTHS: Final = np.array([7, 8, 5, 5, 3, 4, 4, 6, 9, 7, 8, 8], np.int64)
 
 
 def shapes(data: Bytes, starts: Int64s, stops: Int64s) -> Int32s:
@@ -140,6 +180,9 @@ def _shapes(data: Bytes, starts: Int64s, stops: Int64s) -> Int32s:
     codes = np.empty(len(starts), np.int32)
     for i in range(len(starts)):
         codes[i] = shape_of(data, starts[i], stops[i])
+        is_other = not codes[i] & (ALWAYS_DATES | DIGITS | UUID)
+        if is_other and date_shapes.holds_date(data, starts[i], stops[i]):
+            codes[i] = codes[i] & ALL_BITS | DATED | SLUG_DATE_CLASS << _CLASS_SHIFT
     return codes
 
 
@@ -157,10 +200,12 @@ def shape_of(data: Bytes, start: int, stop: int) -> int:
         bits |= _number_bits(data, start, stop)
     elif length >= _HEX_LENGTH and digits + hexadecimal == length:
         bits |= HEX
-    if digits >= 6 and digits + separators == length and _is_date(data, start, stop):
-        bits |= DATE
-    if letters == length and _is_month(data, start, stop):
-        bits |= MONTH_NAME
+    if separators and digits and length <= _LONGEST_DATE:
+        bits |= _dashed_bits(data, start, stop)
+    elif letters and digits and digits + letters == length <= _LONGEST_DATE:
+        bits |= WRITTEN if date_shapes.is_written(data, start, stop) else 0
+    elif letters == length <= _LONGEST_DATE:
+        bits |= MONTH_NAME if date_shapes.month_of(data, start, stop) else 0
     if length == 36 and separators == 4 and _is_uuid(data, start):
         bits |= UUID
     return bits | _class(bits, data, start, stop, digits, letters, separators) << _CLASS_SHIFT
@@ -201,11 +246,31 @@ def _census(data: Bytes, start: int, stop: int) -> tuple[int, int, int, int, int
 
 @inlined
 def _number_bits(data: Bytes, start: int, stop: int) -> int:
-    if stop - start == 4 and _is_year(data, start):
-        return DIGITS | YEAR
-    if stop - start <= 2 and 1 <= _number(data, start, stop) <= 31:
-        return DIGITS | DAY
-    return DIGITS
+    length = stop - start
+    if length <= 2:
+        value = date_shapes.number(data, start, stop)
+        if not 1 <= value <= 31:
+            return DIGITS | SMALL
+        return DIGITS | SMALL | DAY | (MONTH if value <= 12 else 0)
+    if length == 4:
+        if date_shapes.is_year(data, start):
+            return DIGITS | YEAR
+        return DIGITS | (MONTH_DAY if date_shapes.is_month_day(data, start) else 0)
+    if length == 6 and date_shapes.is_six(data, start):
+        return DIGITS | SIX | (YEAR_MONTH if date_shapes.is_year_month(data, start) else 0)
+    if (length == 10 or length == 13) and data[start] == _ONE:
+        return DIGITS | EPOCH
+    return DIGITS | (COMPACT if date_shapes.is_compact(data, start, stop) else 0)
+
+
+@inlined
+def _dashed_bits(data: Bytes, start: int, stop: int) -> int:
+    """Bits of a value with digits and separators."""
+    if date_shapes.is_dashed(data, start, stop):
+        return DATE | (MONTHLY if stop - start == _MONTHLY_LENGTH else 0)
+    if date_shapes.is_dashed_day(data, start, stop):
+        return DASHED_DAY
+    return WRITTEN if date_shapes.is_written(data, start, stop) else 0
 
 
 @inlined
@@ -217,83 +282,24 @@ def _class(
     if bits & UUID:
         kind = _UUID_CLASS
     elif bits & YEAR:
-        kind = _YEAR_CLASS
-    elif bits & DATE:
-        kind = _DATE_CLASS
+        kind = YEAR_CLASS
+    elif bits & (DATE | WRITTEN | COMPACT | YEAR_MONTH):
+        kind = DATE_CLASS
+    elif bits & EPOCH:
+        kind = _TIME_CLASS
     elif bits & DIGITS:
-        kind = _DATE_CLASS if _is_compact_date(data, start, stop) else DIGITS_CLASS
+        kind = TWO_DIGITS_CLASS if length == _TWO else DIGITS_CLASS
     elif bits & MONTH_NAME:
         kind = MONTH_CLASS
     elif bits & HEX and digits:
         kind = _HEX_CLASS
     elif letters and separators:
-        kind = _SLUG_ID_CLASS if _ends_in_number(data, start, stop) else _SLUG_CLASS
+        kind = SLUG_ID_CLASS if _ends_in_number(data, start, stop) else SLUG_CLASS
     elif letters == length:
         kind = _WORD_CLASS
     elif letters and digits and letters + digits == length and length >= _TOKEN_LENGTH:
         kind = _TOKEN_CLASS
     return kind
-
-
-@inlined
-def _number(data: Bytes, start: int, stop: int) -> int:
-    """Value of a few digits, -1 if there are others between them."""
-    number = 0
-    for i in range(start, stop):
-        if not 48 <= data[i] <= 57:
-            return -1
-        number = number * 10 + (data[i] - 48)
-    return number
-
-
-@inlined
-def _is_year(data: Bytes, start: int) -> bool:
-    return 1900 <= _number(data, start, start + 4) <= 2099
-
-
-@inlined
-def _is_date(data: Bytes, start: int, stop: int) -> bool:
-    """`2024-01` or `2024-01-31`, with `-` or `_`."""
-    length = stop - start
-    if (length != 7 and length != 10) or not _is_year(data, start):
-        return False
-    if not _is_dash(data[start + 4]) or not 1 <= _number(data, start + 5, start + 7) <= 12:
-        return False
-    if length == 7:
-        return True
-    return _is_dash(data[start + 7]) and 1 <= _number(data, start + 8, stop) <= 31
-
-
-@inlined
-def _is_compact_date(data: Bytes, start: int, stop: int) -> bool:
-    """`20240131`. Only a name: a number may look like it by chance."""
-    return (
-        stop - start == 8
-        and _is_year(data, start)
-        and 1 <= _number(data, start + 4, start + 6) <= 12
-        and 1 <= _number(data, start + 6, stop) <= 31
-    )
-
-
-@inlined
-def _is_dash(byte: int) -> bool:
-    return byte == 45 or byte == 95
-
-
-@leaf
-def _is_month(data: Bytes, start: int, stop: int) -> bool:
-    """The English name or its first three letters; only the first may be a capital."""
-    length = stop - start
-    for month in range(12):
-        if length != 3 and length != _MONTH_LENGTHS[month]:
-            continue
-        at = _MONTH_STARTS[month]
-        same = data[start] | 32 == _MONTHS[at]
-        for i in range(1, length):
-            same = same and data[start + i] == _MONTHS[at + i]
-        if same:
-            return True
-    return False
 
 
 @leaf

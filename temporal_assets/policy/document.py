@@ -16,9 +16,10 @@ from temporal_assets.core.pattern_forest import PortableTree
 from temporal_assets.policy import damage
 
 FORMAT: Final = "temporal-assets/crawl-policy"
-VERSION: Final = 1
+VERSION: Final = 2
 """Raised when a reader of the version before would misunderstand a document. New fields do not
-raise it: readers ignore fields they do not know."""
+raise it: readers ignore fields they do not know. Version 2 knows more shapes of dates; documents of
+version 1 mean what they meant."""
 
 FILE: Final = "policy.json"
 

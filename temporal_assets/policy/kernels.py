@@ -225,7 +225,7 @@ def _find(
     name: Bytes,
     found: Found,
 ) -> None:
-    """All but the site, for the URLs in `order`, whose sites are known."""
+    """Decide on the URLs in `order`, whose sites are known."""
     for place in range(len(order)):
         i = order[place]
         start, stop = starts[i], stops[i]

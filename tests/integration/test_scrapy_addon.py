@@ -29,7 +29,7 @@ from temporal_assets.crawl.policy_source import PolicySource
 from temporal_assets.crawl.scrapy import HUB, TIER, PolicyAddon, PolicyMiddleware, priority
 from temporal_assets.crawl.validators import Validators
 from temporal_assets.policy import NewerPolicy, PolicyError
-from temporal_assets.policy.document import Document, HubEntry, as_text
+from temporal_assets.policy.document import VERSION, Document, HubEntry, as_text
 from tests.crawl_server import Sites, served
 from tests.policies import document
 
@@ -468,7 +468,7 @@ def test_errors_are_clear(tmp_path: Path) -> None:
             with pytest.raises(PolicyError, match=f"{name} is {number}; it is a number above 0"):
                 built(TEMPORAL_POLICY=str(policy), **{name: number})
             assert built(TEMPORAL_POLICY=str(policy), TEMPORAL_REVISIT=False, **{name: number})
-    newer = json.loads(policy.read_text("utf-8")) | {"version": 2}
+    newer = json.loads(policy.read_text("utf-8")) | {"version": VERSION + 1}
     policy.write_text(json.dumps(newer), "utf-8")
     with pytest.raises(NewerPolicy, match="install a newer temporal-assets"):
         built(TEMPORAL_POLICY=str(policy))

@@ -12,10 +12,23 @@ from hypothesis import strategies as st
 from temporal_assets.core.texts import texts
 from temporal_assets.core.value_shapes import (
     CLASSES,
+    COMPACT,
+    DATE,
+    DATED,
+    DAY,
     DIGITS,
     DOTLESS,
+    EPOCH,
     EXPRESSIONS,
+    MONTH,
+    MONTH_DAY,
+    MONTHLY,
     NONEMPTY,
+    SIX,
+    SMALL,
+    WRITTEN,
+    YEAR,
+    YEAR_MONTH,
     bits_of,
     class_of,
     required_expression,
@@ -39,6 +52,12 @@ def shape(value: str) -> int:
         ("2024-01-31", "date"),
         ("2024_12_01", "date"),
         ("2024-13-01", "*"),
+        ("22-03-2025", "date"),
+        ("22-mar-2025", "date"),
+        ("202503", "date"),
+        ("1742601600", "time"),
+        ("250322", "digits"),
+        ("story-20250322-name", "slug-date"),
         ("20240131", "date"),
         ("20241399", "digits"),
         ("31", "digits"),
@@ -66,6 +85,7 @@ def test_names(value: str, name: str) -> None:
 
 values = st.one_of(
     st.text("0123456789-_abcdefgG.", max_size=12),
+    st.text("0123459-_marfebMW", max_size=12),
     st.from_regex("|".join(EXPRESSIONS.values()), fullmatch=True),
     st.sampled_from(
         ["Mar", "march", "marc", "00", "32", "0", "7", "07", "1900", "2100", "2024-1-1"]
@@ -92,11 +112,50 @@ def test_what_values_share_is_one_expression(some: list[str], other: str) -> Non
     assert (bits_of(shape(other)) & required == required) == bool(re.fullmatch(expression, other))
 
 
+WITHIN = {
+    MONTHLY: DATE, MONTH: DAY, DAY: SMALL, SMALL: DIGITS, YEAR: DIGITS, YEAR_MONTH: SIX,
+    SIX: DIGITS, COMPACT: DIGITS, MONTH_DAY: DIGITS, EPOCH: DIGITS,
+}  # fmt: skip
+"""The next larger shape, where there is one."""
+
+
 @given(values)
 def test_shapes_contain_each_other_or_exclude_each_other(value: str) -> None:
     bits = bits_of(shape(value))
     special = [bit for bit in EXPRESSIONS if bits & bit]
-    assert len([bit for bit in special if bit != DIGITS]) <= 1
+    for bit in special:
+        assert bits & WITHIN.get(bit, bit)
+    smallest = [bit for bit in special if bit not in {WITHIN.get(other) for other in special}]
+    assert len(smallest) <= 1
     if special:
+        assert smallest == special[:1], "the most specific comes first"
         assert bits & NONEMPTY
         assert bits & DOTLESS
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("story-20250322-name", "2025.03.22", "22.03.2025", "news-2025-03-22-evening"),
+        *("022523-cbs-weekend-news", "march-22-2025-update", "22-march-report", "20feb2025"),
+        *("2025-03-22T14:30", "daily_20250322143000", "show-22-03-2025"),
+    ],
+)
+def test_dates_within_a_value_are_found(value: str) -> None:
+    assert bits_of(shape(value)) & (DATED | WRITTEN)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "story-12345678",
+        "top-10-of-2024",
+        "mayor-5",
+        "v1.10",
+        "a-march",
+        "1234567890123-x",
+        "a-139999",
+    ],
+)
+def test_other_numbers_are_no_dates(value: str) -> None:
+    assert not bits_of(shape(value)) & DATED

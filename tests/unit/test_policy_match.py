@@ -365,7 +365,15 @@ def test_a_policy_that_cannot_be_used_says_why(
     with pytest.raises(error, match=says) as raised:
         Policy.load(file)
     assert str(file) in str(raised.value)
-    assert VERSION == 1
+
+
+def test_a_policy_of_the_version_before_means_what_it_meant(tmp_path: Path) -> None:
+    """Its shapes keep their bits: dates were years, or had dashes between year, month and day."""
+    doc: Any = document(whole=True) | {"version": VERSION - 1}
+    (tmp_path / "policy.json").write_text(as_text(doc), "utf-8")
+    old, new = Policy.load(tmp_path), Policy(document(whole=True))
+    urls = [f"https://news.example/{year}/03/22/story-{year}.html" for year in range(1990, 2110)]
+    assert list(old.matches(urls)) == list(new.matches(urls))
 
 
 def test_a_policy_from_before_a_field_is_still_read(tmp_path: Path) -> None:
