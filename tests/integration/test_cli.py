@@ -32,7 +32,7 @@ from typer.testing import CliRunner
 from temporal_assets import __version__
 from temporal_assets.alerts.delivery import Webhook
 from temporal_assets.cli import doctor, ingest
-from temporal_assets.cli.app import SUMMARIES, app
+from temporal_assets.cli.app import GROUPS, SUMMARIES, app
 from temporal_assets.policy import bundle
 from tests import logs
 from tests.mail_server import MailServer, WebServer, serving
@@ -870,6 +870,15 @@ def test_a_mistyped_command_is_told_the_nearest() -> None:
     result = call("ingset")
     assert result.exit_code == 2
     assert "ingest" in result.output
+
+
+def test_h_is_help_and_commands_come_in_groups() -> None:
+    listed = call("-h").stdout
+    assert listed == call("--help").stdout
+    places = [listed.index(f"\n{title}:\n") for title in GROUPS]
+    assert places == sorted(places)
+    assert sum(map(len, GROUPS.values())) == len(SUMMARIES)
+    assert call("policy", "-h").stdout == call("policy", "--help").stdout
 
 
 def test_help_loads_nothing_heavy() -> None:
