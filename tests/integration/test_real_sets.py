@@ -18,9 +18,9 @@ def test_a_set_gives_the_same_views_as_arrays_and_as_tables(
     daily = real.daily(shared_data)
     built = real.build(shared_data, tmp_path)
     day = built.decisions[0]
-    settings = built.make(["page_totals"], day)
+    assert built.make(["page_totals"], day) == ["page_totals"]
     number = (day - daily.first).days
-    window = daily.views[:, number - settings.window.days + 1 : number + 1].sum(axis=1)
+    window = daily.views[:, number - built.settings.window.days + 1 : number + 1].sum(axis=1)
     rows = built.store.read("page_totals", day)
     published = dict(zip(rows["url"].to_pylist(), rows["total"].to_pylist(), strict=True))
     held = dict(zip(daily.urls.tolist(), window.tolist(), strict=True))
@@ -54,3 +54,10 @@ def test_no_set_is_both_chosen_on_and_reported_on_under_one_name() -> None:
     roles = {one.role for one in SETS.values()}
     assert roles == {"chosen on", "reported on"}
     assert all(name == one.name for name, one in SETS.items())
+
+
+def test_the_documentation_names_every_set_and_its_role(repository: Path) -> None:
+    page = (repository / "docs" / "evidence.md").read_text("utf-8")
+    for real in SETS.values():
+        row = f"| `{real.name}` | {real.role} | {real.description} | {real.shows} |"
+        assert f"{row} {real.cannot_show} |" in page

@@ -1,0 +1,198 @@
+"""How answers are compared: measures with 95 % intervals, and who is ahead.
+
+Here: the paired bootstrap and the tables that are printed. Not here: the answers.
+
+Every answer to the same question is judged on the same pages. The bootstrap draws the independent
+units (a page in all windows that it is judged in, or a site) with replacement, the same draws for
+all answers; the interval is that of the middle 95 % of the draws. Ours is compared with the best
+baseline, chosen on the very data that is reported, which is to our disadvantage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+Int64s = NDArray[np.int64]
+
+ROUNDS: Final = 400
+_SEED: Final = 1
+_TAILS: Final = (0.025, 0.975)
+_CERTAIN: Final = 1e-6
+_BINS: Final = 10
+_AT_ONCE: Final = 1 << 23
+"""Numbers in memory at once."""
+
+Measure = Callable[[Floats], Floats]
+"""From sums of columns (draws x columns) to one number a draw."""
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """One measure of one answer."""
+
+    value: float
+    draws: Floats
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The middle 95 % of the draws."""
+        low, high = np.nanquantile(self.draws, _TAILS)
+        return float(low), float(high)
+
+    def __str__(self) -> str:
+        low, high = self.interval
+        return f"{self.value:.3f} [{low:.2f}, {high:.2f}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Ours beside the best baseline."""
+
+    baseline: str
+    difference: Value
+    higher_is_better: bool
+
+    @property
+    def mark(self) -> str:
+        """`win` or `loss` where the interval of the difference does not hold 0, else `level`."""
+        low, high = self.difference.interval
+        if low <= 0 <= high or np.isnan(low):
+            return "level"
+        return "win" if (low > 0) == self.higher_is_better else "**loss**"
+
+    def __str__(self) -> str:
+        low, high = self.difference.interval
+        return f"{self.difference.value:+.3f} [{low:+.2f}, {high:+.2f}] | {self.baseline}"
+
+
+class Draws:
+    """How often each row is drawn in each round; rows of one unit are drawn together."""
+
+    def __init__(self, units: ArrayLike) -> None:
+        _, self.unit = np.unique(np.asarray(units), return_inverse=True)
+        self.units = int(self.unit.max(initial=-1)) + 1
+        dice = np.random.default_rng(_SEED)
+        share = np.full(self.units, 1 / max(self.units, 1))
+        drawn = dice.multinomial(self.units, share, ROUNDS) if self.units else np.zeros((ROUNDS, 0))
+        self.times = drawn.astype(np.float64)
+
+    def summed(self, columns: Sequence[ArrayLike], measure: Measure) -> Value:
+        """Return a measure of sums of columns (one number a row)."""
+        table = np.stack([np.asarray(one, np.float64) for one in columns], axis=1)
+        by_unit = np.zeros((self.units, table.shape[1]))
+        np.add.at(by_unit, self.unit, table)
+        return Value(float(measure(by_unit.sum(axis=0)[None])[0]), measure(self.times @ by_unit))
+
+    def share(self, part: ArrayLike, whole: ArrayLike | None = None) -> Value:
+        """Return the sum of one column as a share of that of another (of the rows)."""
+        of = np.ones(len(self.unit)) if whole is None else whole
+        return self.summed([part, of], _share)
+
+    def f_measure(self, listed: ArrayLike, wanted: ArrayLike) -> Value:
+        """Return the harmonic mean of precision and recall."""
+        both = np.asarray(listed, np.bool_) & np.asarray(wanted, np.bool_)
+        return self.summed([2 * both, np.asarray(listed) * 1 + np.asarray(wanted) * 1], _share)
+
+    def auc(self, truth: ArrayLike, score: ArrayLike) -> Value:
+        """Return the probability that a true row has a higher score than a false one."""
+        t, s = np.asarray(truth, np.bool_), np.asarray(score, np.float64)
+        order = np.argsort(s, kind="stable")
+        _, start = np.unique(s[order], return_index=True)
+        t, unit = t[order], self.unit[order]
+
+        def measured(times: Floats) -> Floats:
+            weight = times[:, unit]
+            false = np.add.reduceat(weight * ~t, start, axis=1)
+            true = np.add.reduceat(weight * t, start, axis=1)
+            below = np.cumsum(false, axis=1) - false / 2
+            pairs = true.sum(axis=1) * false.sum(axis=1)
+            wins = (true * below).sum(axis=1)
+            unknown: Floats = np.full(len(times), np.nan)
+            return np.asarray(np.divide(wins, pairs, out=unknown, where=pairs > 0))
+
+        step = max(1, _AT_ONCE // max(len(t), 1))
+        parts = [measured(self.times[i : i + step]) for i in range(0, ROUNDS, step)]
+        return Value(float(measured(np.ones((1, self.units)))[0]), np.concatenate(parts))
+
+    def median(self, values: ArrayLike) -> Value:
+        """Return the median."""
+        v = np.asarray(values, np.float64)
+        order = np.argsort(v)
+        upto = np.cumsum(self.times[:, self.unit[order]], axis=1)
+        middle = (upto < upto[:, -1:] / 2).sum(axis=1)
+        return Value(float(np.median(v)), v[order][np.minimum(middle, len(v) - 1)])
+
+    def brier(self, truth: ArrayLike, probability: ArrayLike) -> Value:
+        """Return the mean squared distance of probabilities from what happened."""
+        return self.share((np.asarray(probability) - np.asarray(truth, np.float64)) ** 2)
+
+    def log_loss(self, truth: ArrayLike, probability: ArrayLike) -> Value:
+        """Return the mean surprise in nats."""
+        p = np.clip(np.asarray(probability, np.float64), _CERTAIN, 1 - _CERTAIN)
+        return self.share(-np.where(np.asarray(truth, np.bool_), np.log(p), np.log1p(-p)))
+
+    def calibration(self, truth: ArrayLike, probability: ArrayLike) -> Value:
+        """Return the mean distance of observed from promised shares, in ten bins."""
+        t, p = np.asarray(truth, np.float64), np.asarray(probability, np.float64)
+        which = np.minimum((p * _BINS).astype(np.int64), _BINS - 1)
+        inside = [which == part for part in range(_BINS)]
+        return self.summed([*((t - p) * one for one in inside), np.ones(len(t))], _distance)
+
+
+def _share(sums: Floats) -> Floats:
+    zeros: Floats = np.zeros(len(sums))
+    return np.divide(sums[:, 0], sums[:, 1], out=zeros, where=sums[:, 1] > 0)
+
+
+def _distance(sums: Floats) -> Floats:
+    parts = np.abs(sums[:, :-1]).sum(axis=1)
+    return np.asarray(parts / np.maximum(sums[:, -1], 1e-12))
+
+
+def verdict(
+    ours: Value, baselines: Mapping[str, Value], *, higher_is_better: bool = True
+) -> Verdict:
+    """Compare ours with the best of the baselines."""
+    known = {name: one for name, one in baselines.items() if not np.isnan(one.value)}
+    sign = 1 if higher_is_better else -1
+    name = max(known, key=lambda one: sign * known[one].value)
+    best = known[name]
+    difference = Value(ours.value - best.value, ours.draws - best.draws)
+    return Verdict(name, difference, higher_is_better)
+
+
+class Table:
+    """A Markdown table of answers, one row a question; columns are the answers."""
+
+    def __init__(self, title: str, head: Sequence[str], *, higher_is_better: bool = True) -> None:
+        self.title, self.head, self.higher = title, list(head), higher_is_better
+        self.rows: list[tuple[list[str], Value, dict[str, Value]]] = []
+
+    def add(self, cells: Sequence[Any], ours: Value, baselines: Mapping[str, Value]) -> None:
+        """Add a row."""
+        self.rows.append(([str(one) for one in cells], ours, dict(baselines)))
+
+    @property
+    def verdicts(self) -> list[Verdict]:
+        """Ours beside the best baseline, for each row."""
+        return [verdict(ours, rest, higher_is_better=self.higher) for _, ours, rest in self.rows]
+
+    def text(self) -> str:
+        """Return the table."""
+        names = list(dict.fromkeys(name for _, _, rest in self.rows for name in rest))
+        head = [*self.head, "ours [95 %]", *names, "difference [95 %]", "best baseline", "mark"]
+        lines = [f"### {self.title}", "", _row(head), _row(["---"] * len(head))]
+        for (cells, ours, rest), against in zip(self.rows, self.verdicts, strict=True):
+            values = [f"{rest[one].value:.3f}" if one in rest else "" for one in names]
+            lines.append(_row([*cells, str(ours), *values, str(against), against.mark]))
+        return "\n".join(lines)
+
+
+def _row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cells) + " |"

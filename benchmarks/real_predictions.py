@@ -1,0 +1,82 @@
+"""What our decisions are worth on real data, out of time, beside the simple ones.
+
+    python -m benchmarks.real_predictions [--only SET ...] [--part PART ...] [--chosen]
+
+Every real set that results are reported on (`--chosen`: those that parameters are chosen on) goes
+through the product's own windows; what is published on a day is judged by what came after it. All
+baselines are computed in the same run, from the same past. Square brackets are 95 % intervals of a
+paired bootstrap; `win`, `level` and `loss` say whether the interval of the difference to the best
+baseline holds 0. Takes some minutes a set.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Final
+
+from benchmarks.real_early import early
+from benchmarks.real_hubs import hubs
+from benchmarks.real_judged import Judged, judged
+from benchmarks.real_judging import Table
+from benchmarks.real_labels import labels
+from benchmarks.real_lists import lists
+from benchmarks.real_revisits import revisits
+from benchmarks.real_sets import DATA, SETS, RealSet
+
+PARTS: Final[Mapping[str, Callable[[Judged], list[Table]]]] = {
+    "hubs": hubs,
+    "lists": lists,
+    "early": early,
+    "labels": labels,
+    "visits": revisits,
+}
+
+
+def predictions(real: RealSet, data: Path, parts: Iterable[str]) -> list[Table]:
+    """Judge a set by some parts."""
+    with judged(real, data) as one:
+        return [table for part in parts for table in PARTS[part](one)]
+
+
+def joined(tables: Iterable[Table]) -> list[Table]:
+    """Put the rows of tables with the same title into one."""
+    result: dict[str, Table] = {}
+    for table in tables:
+        whole = Table(table.title, table.head, higher_is_better=table.higher)
+        result.setdefault(table.title, whole).rows.extend(table.rows)
+    return list(result.values())
+
+
+def main() -> None:
+    """Judge and print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--only", nargs="+", choices=SETS, help="some of the sets")
+    parser.add_argument("--part", nargs="+", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--chosen", action="store_true", help="sets that parameters are chosen on")
+    given = parser.parse_args()
+    role = "chosen on" if given.chosen else "reported on"
+    names = given.only or [name for name, real in SETS.items() if real.role == role]
+    tables: list[Table] = []
+    for name in names:
+        started = time.monotonic()
+        tables += predictions(SETS[name], given.data, given.part)
+        print(f"{name}: {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
+    for table in joined(tables):
+        print(f"\n{table.text()}")
+        print(f"\n{counted(table)}")
+
+
+def counted(table: Table) -> str:
+    """Count the marks of a table in a sentence."""
+    marks = Counter(one.mark.strip("*") for one in table.verdicts)
+    return ", ".join(f"{marks[name]} {name}" for name in ("win", "level", "loss"))
+
+
+if __name__ == "__main__":
+    main()
