@@ -60,6 +60,7 @@ def _write_curves(folder: Path) -> None:
     low, high = np.maximum(phi - 0.05, 0), np.minimum(phi + 0.05, 1)
     for name, values in (("phi_n", phi), ("phi_n_low", low), ("phi_n_high", high)):
         pages = pages.append_column(name, pa.array(values))
+    pages = pages.append_column("reason", pa.repeat("converged", len(pages)))
     pq.write_table(pages, folder / "now" / "interest_curves.parquet")
     none = contracts.table("calibration").arrow_schema.empty_table()
     pq.write_table(none, folder / "now" / "calibration.parquet")
@@ -268,9 +269,9 @@ def labels_by_us(folder: Path, _: str) -> Job:
 
 
 def _write_labels(engine: Engine, folder: Path, out: Path) -> list[Path]:
-    from temporal_assets.windows.page_labels import write_labels
+    from temporal_assets import contracts
 
-    return write_labels(engine, *_labels(folder), out)
+    return engine.query("page_labels", *_labels(folder), contracts.PAGE_LABELS, out)
 
 
 def _labels(folder: Path) -> tuple[dict[str, list[str]], dict[str, Any]]:
@@ -282,6 +283,7 @@ def _labels(folder: Path) -> tuple[dict[str, list[str]], dict[str, Any]]:
         "day": _LAST, "first": _SECOND, "days": _DAYS,
         "seen_before": ",".join(map(str, range(_DAYS + 1))),
         "calibrated": True, "section": SECTION, **_THRESHOLDS,
+        "rule": "observed", "n_days": 3, "least_days": 5,
     }  # fmt: skip
     return {name: _of(folder, "now", name) for name in names}, parameters
 

@@ -1,6 +1,6 @@
--- page_labels: temporal by the interest curve (TW 4.2), news by concentration (NP 4.1)
+-- page_labels: whether each page is temporal, by the rule of the settings and by each paper's own (TW 4.2, NP 4.1)
 -- inputs: calibration, interest_curves, page_histories
--- parameters: day, first, days, seen_before, calibrated, section, n, q, m, p
+-- parameters: day, first, days, seen_before, calibrated, section, rule, n, n_days, least_days, q, m, p
 -- output: page_labels
 -- grain: url
 WITH used AS (
@@ -19,9 +19,23 @@ SELECT
     $day AS day,
     site,
     url,
-    coalesce(phi_n > q, FALSE) AS is_temporal,
-    coalesce(phi_n_low > q OR phi_n_high <= q, FALSE) AS is_sure,
+    CASE label_basis
+        WHEN 'share' THEN first_share > q
+        WHEN 'concentration' THEN concentration > p
+        WHEN 'none' THEN FALSE
+        ELSE phi_n > q
+    END AS is_temporal,
+    label_basis,
+    CASE label_basis
+        -- The threshold is outside of the share's 95 % interval (Wilson): 3.8415 is 1.96 squared.
+        WHEN 'share' THEN (first_share - q) * (first_share - q) > 3.8415 * q * (1 - q) / total
+        WHEN 'concentration' THEN (m_share - m_cut) * (m_share - m_cut) > 3.8415 * m_cut * (1 - m_cut) / total
+        WHEN 'none' THEN FALSE
+        ELSE coalesce(phi_n_low > q OR phi_n_high <= q, FALSE)
+    END AS is_sure,
+    coalesce(phi_n > q, FALSE) AS is_temporal_by_curve,
     concentration > p AND has_concentration AS is_news,
+    first_share,
     phi_n,
     concentration,
     has_concentration,
@@ -34,6 +48,7 @@ FROM (
     SELECT
         lives.site,
         lives.url,
+        lives.total,
         lives.q,
         lives.m,
         lives.p,
@@ -41,12 +56,24 @@ FROM (
         curves.phi_n,
         curves.phi_n_low,
         curves.phi_n_high,
-        lives.days > lives.first_days AS has_concentration,
+        CAST(lives.n_views AS DOUBLE) / CAST(lives.total AS DOUBLE) AS first_share,
+        CAST(lives.m_views AS DOUBLE) / CAST(lives.total AS DOUBLE) AS m_share,
+        lives.p * CAST(lives.m_days AS DOUBLE) / CAST(lives.days AS DOUBLE) AS m_cut,
+        lives.days > lives.m_days AS has_concentration,
         CASE
-            WHEN lives.days > lives.first_days
+            WHEN $rule = 'concentration' AND lives.days > lives.m_days THEN 'concentration'
+            WHEN $rule = 'concentration' THEN 'none'
+            WHEN $rule = 'observed' AND NOT lives.is_born_before AND lives.days >= $least_days
+                AND lives.n_days >= $n_days THEN 'share'
+            WHEN curves.phi_n IS NULL THEN 'none'
+            WHEN curves.reason = 'one_day' THEN 'limit'
+            ELSE 'curve'
+        END AS label_basis,
+        CASE
+            WHEN lives.days > lives.m_days
                 -- Of whole numbers, and rounded once: what is a threshold exactly is not above it.
-                THEN (CAST(lives.first_views AS DOUBLE) * CAST(lives.days AS DOUBLE))
-                    / (CAST(lives.total AS DOUBLE) * CAST(lives.first_days AS DOUBLE))
+                THEN (CAST(lives.m_views AS DOUBLE) * CAST(lives.days AS DOUBLE))
+                    / (CAST(lives.total AS DOUBLE) * CAST(lives.m_days AS DOUBLE))
             ELSE CAST(1 AS DOUBLE)
         END AS concentration
     FROM (
@@ -54,13 +81,17 @@ FROM (
             site,
             url,
             total,
+            is_born_before,
             q,
             m,
             p,
             thresholds,
-            CAST(list_sum(list_slice(views, born, born + m - 1)) AS BIGINT) AS first_views,
+            CAST(list_sum(list_slice(views, born, born + m - 1)) AS BIGINT) AS m_views,
+            CAST(list_sum(list_slice(views, born, born + CAST($n_days AS INTEGER) - 1)) AS BIGINT) AS n_views,
             list_extract(seen_before, least(born + m, $days + 1))
-                - list_extract(seen_before, born) AS first_days,
+                - list_extract(seen_before, born) AS m_days,
+            list_extract(seen_before, least(born + CAST($n_days AS INTEGER), $days + 1))
+                - list_extract(seen_before, born) AS n_days,
             list_extract(seen_before, $days + 1) - list_extract(seen_before, born) AS days
         FROM (
             SELECT
@@ -70,6 +101,7 @@ FROM (
                 pages.url,
                 pages.total,
                 pages.views,
+                pages.is_born_before,
                 CAST(date_diff('day', $first, pages.birth) + 1 AS INTEGER) AS born,
                 coalesce(section.q, site.q, everywhere.q, $q) AS q,
                 CAST(coalesce(section.m, site.m, everywhere.m, $m) AS INTEGER) AS m,

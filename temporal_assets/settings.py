@@ -255,7 +255,13 @@ class Curves(_Section):
 
 
 class Labels(_Section):
-    """When a page is temporal (Φ(n) > q), and when it is news (concentration over m days > p)."""
+    """When a page is temporal (more than q in n days), and when it is news (concentration > p)."""
+
+    rule: Literal["observed", "curve", "concentration"] = "observed"
+    """What decides whether a page is temporal, in all lists and the policy. `observed`: the share
+    of its views so far in the first `n` days where its life was observed, the curve where it is cut
+    or days are missing. `curve`: TW 4.2 for all pages. `concentration`: NP 4.1 for all pages. The
+    papers' labels are columns of `page_labels` whatever the rule."""
 
     n: float = Field(3.0, ge=1, le=30)
     """Days after birth at which accumulated interest is looked at (TW 4.2)."""

@@ -125,6 +125,8 @@ class Labelled:
                 page
                 | {"is_temporal": url in temporal, "is_sure": True, "is_news": url in news}
                 | {
+                    "label_basis": "none" if url in young else "curve",
+                    "is_temporal_by_curve": url in temporal,
                     "phi_n": None if url in young else 0.5,
                     "concentration": 1.0,
                     "has_concentration": True,

@@ -1,6 +1,6 @@
 -- page_labels: made from sql/page_labels.sql by `python -m temporal_assets.engines.translation`; edit that
 -- inputs: calibration, interest_curves, page_histories
--- parameters: calibrated, day, days, first, m, n, p, q, section, seen_before
+-- parameters: calibrated, day, days, first, least_days, m, n, n_days, p, q, rule, section, seen_before
 WITH used AS (
   SELECT
     scope,
@@ -19,9 +19,40 @@ SELECT
   :day AS day,
   site,
   url,
-  COALESCE(phi_n > q, FALSE) AS is_temporal,
-  COALESCE(phi_n_low > q OR phi_n_high <= q, FALSE) AS is_sure,
+  CASE label_basis
+    WHEN 'share'
+    THEN first_share > q
+    WHEN 'concentration'
+    THEN concentration > p
+    WHEN 'none'
+    THEN FALSE
+    ELSE phi_n > q
+  END AS is_temporal,
+  label_basis,
+  CASE label_basis
+    WHEN 'share'
+    THEN (
+      first_share - q
+    ) * (
+      first_share - q
+    ) > 3.8415 * q * (
+      1 - q
+    ) / total
+    WHEN 'concentration'
+    THEN (
+      m_share - m_cut
+    ) * (
+      m_share - m_cut
+    ) > 3.8415 * m_cut * (
+      1 - m_cut
+    ) / total
+    WHEN 'none'
+    THEN FALSE
+    ELSE COALESCE(phi_n_low > q OR phi_n_high <= q, FALSE)
+  END AS is_sure,
+  COALESCE(phi_n > q, FALSE) AS is_temporal_by_curve,
   concentration > p AND has_concentration AS is_news,
+  first_share,
   phi_n,
   concentration,
   has_concentration,
@@ -34,6 +65,7 @@ FROM (
   SELECT
     lives.site,
     lives.url,
+    lives.total,
     lives.q,
     lives.m,
     lives.p,
@@ -41,13 +73,32 @@ FROM (
     curves.phi_n,
     curves.phi_n_low,
     curves.phi_n_high,
-    lives.days > lives.first_days AS has_concentration,
+    CAST(lives.n_views AS DOUBLE) / CAST(lives.total AS DOUBLE) AS first_share,
+    CAST(lives.m_views AS DOUBLE) / CAST(lives.total AS DOUBLE) AS m_share,
+    lives.p * CAST(lives.m_days AS DOUBLE) / CAST(lives.days AS DOUBLE) AS m_cut,
+    lives.days > lives.m_days AS has_concentration,
     CASE
-      WHEN lives.days > lives.first_days
+      WHEN :rule = 'concentration' AND lives.days > lives.m_days
+      THEN 'concentration'
+      WHEN :rule = 'concentration'
+      THEN 'none'
+      WHEN :rule = 'observed'
+      AND NOT lives.is_born_before
+      AND lives.days >= :least_days
+      AND lives.n_days >= :n_days
+      THEN 'share'
+      WHEN curves.phi_n IS NULL
+      THEN 'none'
+      WHEN curves.reason = 'one_day'
+      THEN 'limit'
+      ELSE 'curve'
+    END AS label_basis,
+    CASE
+      WHEN lives.days > lives.m_days
       THEN (
-        CAST(lives.first_views AS DOUBLE) * CAST(lives.days AS DOUBLE)
+        CAST(lives.m_views AS DOUBLE) * CAST(lives.days AS DOUBLE)
       ) / (
-        CAST(lives.total AS DOUBLE) * CAST(lives.first_days AS DOUBLE)
+        CAST(lives.total AS DOUBLE) * CAST(lives.m_days AS DOUBLE)
       )
       ELSE CAST(1 AS DOUBLE)
     END AS concentration
@@ -56,6 +107,7 @@ FROM (
       site,
       url,
       total,
+      is_born_before,
       q,
       m,
       p,
@@ -66,10 +118,20 @@ FROM (
         ) - born + 1, 0)),
         CAST(NULL AS BIGINT),
         (s, v) -> COALESCE(s, 0) + v
-      ) AS BIGINT) AS first_views,
+      ) AS BIGINT) AS m_views,
+      CAST(AGGREGATE(
+        SLICE(views, born, GREATEST((
+          born + CAST(:n_days AS INT) - 1
+        ) - born + 1, 0)),
+        CAST(NULL AS BIGINT),
+        (s, v) -> COALESCE(s, 0) + v
+      ) AS BIGINT) AS n_views,
       GET(seen_before, (
         LEAST(born + m, :days + 1)
-      ) - 1) - GET(seen_before, born - 1) AS first_days,
+      ) - 1) - GET(seen_before, born - 1) AS m_days,
+      GET(seen_before, (
+        LEAST(born + CAST(:n_days AS INT), :days + 1)
+      ) - 1) - GET(seen_before, born - 1) AS n_days,
       GET(seen_before, (
         :days + 1
       ) - 1) - GET(seen_before, born - 1) AS days
@@ -80,6 +142,7 @@ FROM (
         pages.url,
         pages.total,
         pages.views,
+        pages.is_born_before,
         CAST(DATEDIFF(DAY, :first, pages.birth) + 1 AS INT) AS born,
         COALESCE(section.q, site.q, everywhere.q, :q) AS q,
         CAST(COALESCE(section.m, site.m, everywhere.m, :m) AS INT) AS m,

@@ -25,6 +25,13 @@ _Row = dict[str, Any]
 
 _TABLES: Final = ("page_histories", "interest_curves", "page_labels")
 
+_DECIDED: Final = {
+    "curve": "the curve decides, because the window cuts the page's life or a first day is missing",
+    "limit": "all views are on one day",
+    "concentration": "concentration decides (`labels.rule`)",
+    "none": "nothing decides yet",
+}
+
 _WITHOUT_CURVE: Final = {
     "out_of_rounds": "no best curve was found",
     "one_day": "all views are on one day, which every narrow curve fits",
@@ -189,7 +196,8 @@ def _reasons(row: dict[str, Any]) -> list[str]:
     return [
         f"born {row['birth']}{before}, {console.counted(row['total'], 'view')}",
         _of_curve(row),
-        f"{_is(row['is_temporal'])} temporal: {_of_interest(row)}",
+        f"{_is(row['is_temporal'])} temporal: {_of_basis(row)}",
+        f"{_is(row['is_temporal_by_curve'])} temporal by curve: {_of_interest(row)}",
         f"{_is(row['is_news'])} news: {_of_concentration(row)}",
         *_of_thresholds(row),
     ]
@@ -205,13 +213,23 @@ def _of_curve(row: dict[str, Any]) -> str:
     )
 
 
+def _of_basis(row: dict[str, Any]) -> str:
+    sure = "sure" if row["is_sure"] else "not sure"
+    if row["label_basis"] == "share":
+        sign = ">" if row["is_temporal"] else "≤"
+        return (
+            f"{row['first_share']:.1%} of its views fell in its first {row['n']:g} days"
+            f" ({sign} {row['q']:.0%}; {sure})"
+        )
+    return f"{_DECIDED[row['label_basis']]} ({sure})"
+
+
 def _of_interest(row: dict[str, Any]) -> str:
     if row["phi_n"] is None:
         return "nothing is known of its interest"
-    sign = ">" if row["is_temporal"] else "≤"
-    sure = "sure" if row["is_sure"] else "not sure"
+    sign = ">" if row["is_temporal_by_curve"] else "≤"
     return (
-        f"Φ({row['n']:g}) = {row['phi_n']:.3f} {sign} {row['q']:g} ({sure}: 95 % interval"
+        f"Φ({row['n']:g}) = {row['phi_n']:.3f} {sign} {row['q']:g} (95 % interval"
         f" {row['phi_n_low']:.2f} to {row['phi_n_high']:.2f})"
     )
 

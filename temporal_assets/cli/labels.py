@@ -7,6 +7,7 @@ Here: the command. Not here: why a single page has its labels (`explain`), drawi
 from __future__ import annotations
 
 import datetime as dt
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -25,8 +26,9 @@ if TYPE_CHECKING:
     from temporal_assets.settings import Settings
 
 _PAIRS: Final = (
-    "SELECT is_temporal, is_news, count(*) AS pages, sum(CAST(is_sure AS BIGINT)) AS sure,"
-    " sum(CASE WHEN phi_n IS NULL THEN 1 ELSE 0 END) AS unknown FROM page_labels GROUP BY ALL"
+    "SELECT is_temporal_by_curve, is_news, label_basis, count(*) AS pages,"
+    " sum(CAST(is_temporal AS BIGINT)) AS temporal, sum(CAST(is_sure AS BIGINT)) AS sure"
+    " FROM page_labels GROUP BY ALL"
 )
 
 _THRESHOLDS: Final = (
@@ -47,8 +49,10 @@ class _Labelled:
     site: str | None
     agreement: Agreement
     sure: int
-    unknown: int
-    """Pages whose interest is unknown."""
+    temporal: int
+    """Pages that are temporal by the rule of the settings."""
+    decided: dict[str, int]
+    """Pages by what decided their label."""
     interest: Distribution
     concentration: Distribution
     thresholds: list[dict[str, Any]]
@@ -90,7 +94,7 @@ def run(
 
 
 def _labelled(settings: Settings, site: str | None, day: dt.date | None) -> _Labelled:
-    from temporal_assets.core.labels import Agreement
+    from temporal_assets.core.labels import by_both
     from temporal_assets.engines.chosen import engine_of
     from temporal_assets.reports import distribution
     from temporal_assets.storage.store import Store
@@ -109,13 +113,16 @@ def _labelled(settings: Settings, site: str | None, day: dt.date | None) -> _Lab
     if not pairs:
         whose = f" of {site}" if site else ""
         raise CommandError(f"no page{whose} has enough views for a label in the window of {chosen}")
-    counts = {(row["is_temporal"], row["is_news"]): row["pages"] for row in pairs}
+    decided: Counter[str] = Counter()
+    for row in pairs:
+        decided[row["label_basis"]] += row["pages"]
     return _Labelled(
         day=chosen,
         site=site,
-        agreement=Agreement(*(counts.get((a, b), 0) for a in (True, False) for b in (True, False))),
+        agreement=by_both(pairs),
         sure=int(sum(row["sure"] for row in pairs)),
-        unknown=int(sum(row["unknown"] for row in pairs)),
+        temporal=int(sum(row["temporal"] for row in pairs)),
+        decided=dict(decided.most_common()),
         interest=distribution.of_interest(rows(distribution.INTEREST, "interest_curves")),
         concentration=distribution.of_concentration(
             rows(distribution.CONCENTRATION, "page_labels")
@@ -136,6 +143,13 @@ def _of_site(query: str, table: str, site: str | None) -> str:
 
 # What is shown ---------------------------------------------------------------------------------
 
+_BASES: Final = {
+    "share": "the share of the first days",
+    "curve": "the curve",
+    "limit": "all views on one day",
+    "concentration": "concentration",
+    "none": "nothing yet",
+}
 _PAIR_COLUMNS: Final = ("by curve", "news by concentration", "not news", "all")
 _THRESHOLD_COLUMNS: Final = ("thresholds from", "n", "q", "m", "p", "pages")
 
@@ -156,11 +170,13 @@ def _pairs(found: _Labelled) -> list[tuple[Any, ...]]:
 
 def _sentences(found: _Labelled) -> list[str]:
     one = found.agreement
+    decided = ", ".join(f"{_BASES[basis]} of {n:,}" for basis, n in found.decided.items())
     return [
-        f"The labels agree on {one.share:.1%} of {found.pages:,} pages (beyond chance, Cohen's κ:"
-        f" {one.kappa:.2f}).",
+        f"{found.temporal:,} of {found.pages:,} pages are temporal. What decided: {decided}.",
+        f"The papers' labels agree on {one.share:.1%} of {found.pages:,} pages (beyond chance,"
+        f" Cohen's κ: {one.kappa:.2f}).",
         f"{found.sure / found.pages:.1%} of the pages are labelled surely: the 95 % interval of"
-        f" Φ(n) lies on one side of q. Of {found.unknown:,} nothing is known yet.",
+        " what decided lies on one side of its threshold.",
     ]
 
 
@@ -207,7 +223,8 @@ def _report(found: _Labelled) -> dict[str, Any]:
         "agreement": one.share,
         "agreement_beyond_chance": one.kappa,
         "sure": found.sure,
-        "unknown": found.unknown,
+        "temporal": found.temporal,
+        "decided_by": found.decided,
         "thresholds": found.thresholds,
         **{
             name: {"starts": part.starts, "pages": part.pages}

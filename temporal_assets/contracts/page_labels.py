@@ -17,17 +17,18 @@ from temporal_assets.contracts.table import ColumnSpec, Table, Type
 
 _KEY: Final = ("day", "url")
 
-_LABELS: Final = ("is_temporal", "is_sure", "is_news")
+_LABELS: Final = ("is_temporal", "label_basis", "is_sure", "is_temporal_by_curve", "is_news")
 _THRESHOLDS: Final = ("n", "q", "m", "p", "thresholds")
 
 _AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
 
 PAGE_LABELS: Final = Table(
     name="page_labels",
-    version=2,
+    version=3,
     description=(
-        "What every reliable page is: temporal by its interest curve (TW 4.2), news by the"
-        " concentration of its views (NP 4.1), with both scores and the thresholds used."
+        "Whether every reliable page is temporal: by the rule of `labels.rule`, and by each paper's"
+        " own (the interest curve, TW 4.2; the concentration of views, NP 4.1), with the evidence"
+        " that decided, all scores and the thresholds used."
     ),
     grain="one reliable page of the window",
     columns=(
@@ -39,19 +40,43 @@ PAGE_LABELS: Final = Table(
         ColumnSpec(
             "is_temporal",
             Type.BOOLEAN,
-            "`phi_n` > `q`; false where `phi_n` is unknown.",
-            sources=("interest_curves.phi_n",),
+            "The page is temporal by `labels.rule`. All lists and the policy use this column.",
+            sources=("page_histories.views", "interest_curves.phi_n"),
+        ),
+        ColumnSpec(
+            "label_basis",
+            Type.VARCHAR,
+            "What decided `is_temporal`: `share` (`first_share` > `q`: the life has been observed"
+            " from its first day, for five days or more); `curve` (`phi_n` > `q`: the life is cut"
+            " by the window, or one of its first `n` days is missing); `limit` (all views on one"
+            " day: the same, of ever narrower curves); `concentration` (where that is the rule);"
+            " `none` (nothing yet: the label is false, see `early_labels`).",
+            sources=("page_histories.birth", "interest_curves.reason"),
         ),
         ColumnSpec(
             "is_sure",
             Type.BOOLEAN,
-            "The 95 % interval of `phi_n` lies on one side of `q`; false where it is unknown.",
+            "The 95 % interval of what decided lies on one side of its threshold.",
             sources=("interest_curves.phi_n_low", "interest_curves.phi_n_high"),
+        ),
+        ColumnSpec(
+            "is_temporal_by_curve",
+            Type.BOOLEAN,
+            "TW 4.2 for every page: `phi_n` > `q`; false where `phi_n` is unknown.",
+            sources=("interest_curves.phi_n",),
         ),
         ColumnSpec(
             "is_news",
             Type.BOOLEAN,
-            "`concentration` > `p`; false where it is undefined.",
+            "NP 4.1 for every page: `concentration` > `p`; false where it is undefined.",
+            sources=("page_histories.views", "page_histories.birth"),
+        ),
+        ColumnSpec(
+            "first_share",
+            Type.DOUBLE,
+            "Share of the views so far that fell in the first `n` days of life (whole days, `n`"
+            " rounded up); NULL in windows that an earlier release made.",
+            nullable=True,
             sources=("page_histories.views", "page_histories.birth"),
         ),
         ColumnSpec(
@@ -113,9 +138,22 @@ PAGE_LABELS: Final = Table(
         no_rows(
             "labels_follow_scores",
             "page_labels",
-            "is_temporal <> coalesce(phi_n > q, FALSE) OR is_news <> (concentration > p"
-            " AND has_concentration)",
+            "is_temporal_by_curve <> coalesce(phi_n > q, FALSE)"
+            " OR is_news <> (concentration > p AND has_concentration)"
+            " OR is_temporal <> CASE label_basis WHEN 'share' THEN first_share > q"
+            " WHEN 'concentration' THEN is_news WHEN 'none' THEN FALSE"
+            " ELSE is_temporal_by_curve END",
             protects="Every label can be explained by its score and its threshold.",
+            remedy=_AT_FAULT,
+        ),
+        no_rows(
+            "basis_is_known",
+            "page_labels",
+            "label_basis NOT IN ('share', 'curve', 'limit', 'concentration', 'none')"
+            " OR (label_basis IN ('curve', 'limit') AND phi_n IS NULL)"
+            " OR (label_basis = 'share' AND first_share IS NULL)"
+            " OR (label_basis = 'none' AND is_sure)",
+            protects="What decided a label was there to decide it.",
             remedy=_AT_FAULT,
         ),
         no_rows(
@@ -123,6 +161,7 @@ PAGE_LABELS: Final = Table(
             "page_labels",
             # Of the first m days only one may be there: all views on it, of a life of the window.
             "phi_n < 0 OR phi_n > 1 OR isnan(phi_n) OR isnan(concentration) OR concentration < 0"
+            " OR first_share < 0 OR first_share > 1 OR isnan(first_share)"
             " OR concentration > $window_days + 0.000001",
             protects="Scores are compared between pages and days.",
             remedy=_AT_FAULT,

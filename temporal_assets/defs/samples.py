@@ -53,7 +53,7 @@ _SAMPLES: Final[Mapping[str, _Sample]] = {
         ("page_histories",),
     ),
     "page_labels": _Sample(
-        ("url", "is_temporal", "phi_n", "is_news", "concentration"),
+        ("url", "is_temporal", "label_basis", "first_share", "phi_n", "concentration"),
         "INNER JOIN page_histories USING (day, site, url)"
         f" WHERE {_MOST_CLIENTS} >= {{k}} ORDER BY total DESC, url LIMIT {{rows}}",
         ("page_histories",),

@@ -6,12 +6,13 @@ The plots are of counts, and of pages without a name. Rows with names are for `s
 from __future__ import annotations
 
 import datetime as dt
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import dagster as dg
 
-from temporal_assets.core.labels import Agreement
+from temporal_assets.core.labels import by_both
 from temporal_assets.defs import (
     calibration_metadata,
     early_metadata,
@@ -50,7 +51,8 @@ _EXAMPLES: Final = (
 """The page with the most views of each third of the range of interest."""
 
 _PAIRS: Final = (
-    "SELECT is_temporal, is_news, count(*) AS pages, sum(CAST(is_sure AS BIGINT)) AS sure"
+    "SELECT is_temporal_by_curve, is_news, label_basis, count(*) AS pages,"
+    " sum(CAST(is_temporal AS BIGINT)) AS temporal, sum(CAST(is_sure AS BIGINT)) AS sure"
     " FROM page_labels GROUP BY ALL"
 )
 
@@ -103,14 +105,18 @@ def _examples(installation: Installation, day: dt.date) -> _Said:
 
 def _of_labels(installation: Installation, day: dt.date, plots: bool) -> _Said:
     rows = _rows(installation, "page_labels", day, _PAIRS)
-    counts = {(row["is_temporal"], row["is_news"]): row["pages"] for row in rows}
-    pages = sum(counts.values())
+    pages = sum(row["pages"] for row in rows)
     if not pages:
         return {}
-    cells = [counts.get((a, b), 0) for a in (True, False) for b in (True, False)]
-    agreed = Agreement(*cells)
+    agreed = by_both(rows)
+    cells = [agreed.both, agreed.only_first, agreed.only_second, agreed.neither]
+    decided: Counter[str] = Counter()
+    for row in rows:
+        decided[row["label_basis"]] += row["pages"]
     said: _Said = {
-        "temporal_share": (agreed.both + agreed.only_first) / pages,
+        "temporal_share": int(sum(row["temporal"] for row in rows)) / pages,
+        **{f"decided_by_{basis}": count for basis, count in sorted(decided.items())},
+        "temporal_by_curve_share": (agreed.both + agreed.only_first) / pages,
         "news_share": (agreed.both + agreed.only_second) / pages,
         "sure_share": int(sum(row["sure"] for row in rows)) / pages,
         "agreement": agreed.share,

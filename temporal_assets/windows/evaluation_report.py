@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from temporal_assets import __version__, contracts
-from temporal_assets.core.labels import Agreement
+from temporal_assets.core.labels import by_both
 from temporal_assets.engines.chosen import engine_version
 from temporal_assets.reports import site_changes
 from temporal_assets.reports.document import (
@@ -150,10 +150,8 @@ def _pages(job: Job, reader: Reader) -> Iterator[Section]:
     points, facts = reader.concentrations()
     yield pages.concentration(points[True], points[False], facts, "by their curve")
     pairs, thresholds = reader.labels()
-    counts = {(row["is_temporal"], row["is_news"]): row["pages"] for row in pairs}
-    cells = [counts.get((a, b), 0) for a in (True, False) for b in (True, False)]
     sure = sum(int(row["sure"]) for row in pairs)
-    yield pages.agreement(Agreement(*cells), sure, thresholds)
+    yield pages.agreement(by_both(pairs), sure, thresholds)
     is_configured = job.settings.calibration.annotated is not None
     yield trust.calibration(*reader.calibration(), is_configured=is_configured)
     scores = early_trial(job.store, job.engine, job.settings, job.day, job.out)

@@ -1,48 +1,44 @@
-"""`page_labels`: temporal by the curve, news by concentration."""
+"""`page_labels`: temporal by the rule of the settings, by the curve, and by concentration."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from temporal_assets import contracts
+from temporal_assets.core.labels import LEAST_DAYS
 from temporal_assets.core.page_section import SECTION
-from temporal_assets.engines.base import Engine, Inputs
+from temporal_assets.settings import Labels
 from temporal_assets.windows.asset import Job, WindowAsset
 from temporal_assets.windows.calibration import CALIBRATION
 from temporal_assets.windows.days import window_days
 from temporal_assets.windows.interest_curves import INTEREST_CURVES
 from temporal_assets.windows.page_histories import PAGE_HISTORIES
-from temporal_assets.windows.page_labels_in_step import labels_in_step
 
 
-def write_labels(
-    engine: Engine, inputs: Inputs, parameters: Mapping[str, Any], out: Path
-) -> list[Path]:
-    """Files of `page_labels`; inputs and parameters are those of sql/page_labels.sql."""
-    # A cluster has the rows of a table in parts, of which none knows those of another table.
-    if engine.spread is None:
-        return engine.write(labels_in_step(inputs, parameters), contracts.PAGE_LABELS, out)
-    return engine.query("page_labels", inputs, parameters, contracts.PAGE_LABELS, out)
-
-
-def _make(job: Job) -> Sequence[Path]:
-    labels = job.settings.labels
-    parameters = {
-        "day": job.day,
-        **window_days(job),
+def rule_parameters(labels: Labels) -> dict[str, Any]:
+    """Parameters of sql/page_labels.sql that settings tell."""
+    return {
         "calibrated": labels.thresholds == "calibrated",
         "section": SECTION,
+        "rule": labels.rule,
         "n": labels.n,
+        "n_days": math.ceil(labels.n),
+        "least_days": LEAST_DAYS,
         "q": labels.q,
         "m": labels.m,
         "p": labels.p,
     }
+
+
+def _make(job: Job) -> Sequence[Path]:
+    parameters = {"day": job.day, **window_days(job), **rule_parameters(job.settings.labels)}
     inputs = {
         name: job.files(name) for name in ("calibration", "interest_curves", "page_histories")
     }
-    return write_labels(job.engine, inputs, parameters, job.out)
+    return job.engine.query("page_labels", inputs, parameters, contracts.PAGE_LABELS, job.out)
 
 
 PAGE_LABELS: Final = WindowAsset(
@@ -53,6 +49,7 @@ PAGE_LABELS: Final = WindowAsset(
     sql=("page_labels",),
     settings=lambda settings: [
         settings.window.days,
+        settings.labels.rule,
         settings.labels.n,
         settings.labels.q,
         settings.labels.m,

@@ -48,7 +48,7 @@ _EXAMPLES: Final = (
     " INNER JOIN page_traffic AS traffic ON traffic.url = curves.url"
     " WHERE is_converged AND traffic.clients >= {least}"
     " QUALIFY 1 = row_number() OVER ("
-    "PARTITION BY labels.is_temporal, curves.phi_n > q / 2 ORDER BY total DESC, lives.url)"
+    "PARTITION BY labels.is_temporal_by_curve, curves.phi_n > q / 2 ORDER BY total DESC, lives.url)"
     " ORDER BY curves.phi_n DESC"
 )
 """The page with the most views among the temporal, those half-way there, and the others."""
@@ -72,14 +72,15 @@ _TEMPORAL_SITE: Final = (
 )
 
 _SPREAD: Final = (
-    "SELECT is_temporal, CAST(floor(concentration) AS BIGINT) AS bin, count(*) AS pages,"
+    "SELECT is_temporal_by_curve, CAST(floor(concentration) AS BIGINT) AS bin, count(*) AS pages,"
     " sum(concentration) AS summed,"
     " sum(CASE WHEN concentration < 3 THEN 1 ELSE 0 END) AS below"
     " FROM page_labels WHERE has_concentration GROUP BY ALL ORDER BY ALL"
 )
 
 _PAIRS: Final = (
-    "SELECT is_temporal, is_news, count(*) AS pages, sum(CAST(is_sure AS BIGINT)) AS sure"
+    "SELECT is_temporal_by_curve, is_news, label_basis, count(*) AS pages,"
+    " sum(CAST(is_temporal AS BIGINT)) AS temporal, sum(CAST(is_sure AS BIGINT)) AS sure"
     " FROM page_labels GROUP BY ALL"
 )
 
@@ -196,7 +197,7 @@ class Reader:
         facts: Row = {}
         last = max((row["bin"] for row in rows), default=0)
         for kind, name in ((True, "temporal"), (False, "other")):
-            own = {row["bin"]: row for row in rows if row["is_temporal"] is kind}
+            own = {row["bin"]: row for row in rows if row["is_temporal_by_curve"] is kind}
             pages = sum(row["pages"] for row in own.values())
             facts[f"{name}_pages"] = pages
             facts[f"{name}_mean"] = sum(row["summed"] for row in own.values()) / max(pages, 1)

@@ -8,18 +8,19 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from temporal_assets import contracts
 from temporal_assets.core.concentration import concentration
 from temporal_assets.core.curves import Options, Reason, fit
-from temporal_assets.core.labels import Thresholds, label
+from temporal_assets.core.labels import Rule, Thresholds, label
 from temporal_assets.core.synthetic import draw
 from temporal_assets.core.weekdays import weekday_factors
 from temporal_assets.engines.base import Engine
 from temporal_assets.quality.evaluate import Status
 from temporal_assets.quality.inspect import Inspector
-from temporal_assets.windows.asset import build, is_fresh
+from temporal_assets.windows.asset import Job, _sources, build, is_fresh
 from temporal_assets.windows.interest_curves import INTEREST_CURVES
 from temporal_assets.windows.page_labels import PAGE_LABELS
 from tests.histories import Histories
@@ -97,18 +98,32 @@ def test_pages_without_a_curve_say_why(here: Histories) -> None:
 
 
 def test_labels_are_those_of_core(here: Histories) -> None:
-    found = concentration(histories(here), 3, observed=here.observed)
-    curves = here.store.read("interest_curves", here.day)
-    phi, low, high = (
-        np.array(curves.column(name).to_pylist(), np.float64)  # NULL becomes NaN
-        for name in ("phi_n", "phi_n_low", "phi_n_high")
-    )
-    wanted = label(phi, low, high, found.value, Thresholds())
-    for name in ("is_temporal", "is_sure", "is_news", "concentration"):
+    wanted = label(histories(here), Thresholds(), observed=here.observed)
+    for name in ("is_temporal", "is_sure", "is_temporal_by_curve", "is_news", "first_share"):
         assert here.column("page_labels", name).tolist() == getattr(wanted, name).tolist(), name
+    assert here.column("page_labels", "label_basis").tolist() == wanted.basis.tolist()
+    found = concentration(histories(here), 3, observed=here.observed)
+    assert here.column("page_labels", "concentration").tolist() == found.value.tolist()
     assert here.column("page_labels", "has_concentration").tolist() == found.is_defined.tolist()
-    assert 0 < wanted.is_temporal.sum() < len(phi)
-    assert 0 < wanted.is_news.sum() < len(phi)
+    assert 0 < wanted.is_temporal.sum() < len(wanted.basis)
+    assert 0 < wanted.is_news.sum() < len(wanted.basis)
+    assert {"share", "curve", "none"} <= set(wanted.basis)
+
+
+@pytest.mark.parametrize("rule", ["curve", "concentration"])
+def test_the_papers_labels_can_be_chosen(here: Histories, rule: Rule, tmp_path: Path) -> None:
+    labels = here.settings.labels.model_copy(update={"rule": rule})
+    settings = here.settings.model_copy(update={"labels": labels})
+    assert not is_fresh(here.store, settings, PAGE_LABELS, here.day)
+    sources = _sources(here.store, settings, PAGE_LABELS, here.day)
+    job = Job(PAGE_LABELS, here.store, here.engine, settings, here.day, sources, tmp_path)
+    table = pq.read_table(list(PAGE_LABELS.make(job)), partitioning=None)
+    wanted = label(histories(here), Thresholds(), rule, observed=here.observed)
+    for name in ("is_temporal", "is_sure", "is_temporal_by_curve", "is_news"):
+        assert table[name].to_pylist() == getattr(wanted, name).tolist(), name
+    assert table["label_basis"].to_pylist() == wanted.basis.tolist()
+    paper = wanted.is_temporal_by_curve if rule == "curve" else wanted.is_news
+    assert table["is_temporal"].to_pylist() == paper.tolist()
 
 
 @pytest.mark.parametrize("asset", ["interest_curves", "page_labels"])

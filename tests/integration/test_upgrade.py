@@ -170,8 +170,11 @@ def plan_of(settings: Settings) -> Any:
     return plan(Store.open(settings), Inventory.load(settings), settings)
 
 
-def test_labels_of_version_1_are_migrated(settings: Settings, store: Store) -> None:
-    """Before calibration: the same columns but for the last, all thresholds from the settings."""
+@pytest.mark.parametrize("version", [1, 2])
+def test_labels_of_earlier_versions_are_migrated(
+    settings: Settings, store: Store, version: int
+) -> None:
+    """The curve had decided; before calibration (version 1) all thresholds were the settings'."""
     row = {
         "day": DAY,
         "site": "example.com",
@@ -186,6 +189,7 @@ def test_labels_of_version_1_are_migrated(settings: Settings, store: Store) -> N
         "q": 0.9,
         "m": 5,
         "p": 0.5,
+        **({"thresholds": "site"} if version == 2 else {}),
     }
     schema = contracts.table("page_labels").arrow_schema
     old = pa.schema([schema.field(name) for name in row])
@@ -199,7 +203,7 @@ def test_labels_of_version_1_are_migrated(settings: Settings, store: Store) -> N
             settings_digest="s",
             extra={"window_days": 60, "missing_days": []},
         )
-    written_in(store, "page_labels", DAY, 1)
+    written_in(store, "page_labels", DAY, version)
     assert ways(settings) == {"page_labels": (Way.MIGRATE, 1)}
     done = CliRunner().invoke(app, ["upgrade", "--yes", "--json", "--state", str(settings.state)])
     said = json.loads(done.stdout)
@@ -207,7 +211,11 @@ def test_labels_of_version_1_are_migrated(settings: Settings, store: Store) -> N
     # Its histories are not there to be compared with: what cannot be judged is said, not passed.
     assert done.exit_code == 1
     assert all("the check could not be done" in one["message"] for one in said["checks"])
-    assert store.read("page_labels", DAY).to_pylist() == [row | {"thresholds": "settings"}]
+    assert store.read("page_labels", DAY).to_pylist() == [
+        {"thresholds": "settings"}
+        | row
+        | {"label_basis": "curve", "is_temporal_by_curve": True, "first_share": None}
+    ]
     manifest = store.require("page_labels", DAY)
     assert (manifest.schema_version, manifest.inputs, manifest.settings_digest) == (
         contracts.table("page_labels").version,

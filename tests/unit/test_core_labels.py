@@ -77,13 +77,40 @@ def test_lives() -> None:
     assert holed.may_be_older.tolist() == [True, False, False]
 
 
-def test_labels_exceed_their_thresholds() -> None:
-    result = label([0.7, 0.71, 0.9], [0.5, 0.6, 0.8], [0.8, 0.9, 0.95], [1.91, 1.92, 1.0])
-    assert result.is_temporal.tolist() == [False, True, True]
-    assert result.is_sure.tolist() == [False, False, True]
-    assert result.is_news.tolist() == [False, True, False]
-    assert result.agree.tolist() == [True, True, False]
+LIVES = {
+    "observed": [0, 0, 60, 20, 10, 6, 4, 0, 0, 0],  # 90 of 100 views in three days
+    "lasting": [0, 0, 30, 20, 10, 10, 10, 10, 5, 5],  # 60 of 100
+    "exactly q": [0, 0, 40, 20, 10, 10, 10, 10, 0, 0],  # 70 of 100
+    "cut": [60, 20, 10, 6, 4, 0, 0, 0, 0, 0],  # may be older than the window
+    "young": [0, 0, 0, 0, 0, 0, 60, 30, 10, 1],
+    "at once": [50, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+}
+
+
+def test_each_rule_decides_by_its_evidence() -> None:
+    found = label(list(LIVES.values()))
+    assert found.basis.tolist() == ["share", "share", "share", "curve", "none", "limit"]
+    np.testing.assert_allclose(found.first_share[:3], [0.9, 0.6, 0.7])
+    assert found.is_temporal.tolist()[:3] == [True, False, False]
+    assert not found.is_temporal[4]
+    assert found.is_temporal[5]
+    # 95 % intervals: 0.83 to 0.94, 0.50 to 0.69, 0.60 to 0.78.
+    assert found.is_sure.tolist()[:3] == [True, True, False]
+    by_curve = label(list(LIVES.values()), rule="curve")
+    assert set(by_curve.basis) == {"curve", "none", "limit"}
+    assert by_curve.is_temporal.tolist() == found.is_temporal_by_curve.tolist()
+    news = label(list(LIVES.values()), Thresholds(m=2), "concentration")
+    assert set(news.basis) == {"concentration"}
+    assert news.is_temporal.tolist() == news.is_news.tolist()
     assert Thresholds(n=3, q=0.7, m=3, p=1.91) == PAPERS
+
+
+def test_a_missing_day_leaves_the_label_to_the_curve_only_if_it_is_one_of_the_first() -> None:
+    page = [LIVES["observed"]]
+    for missing, basis in ((3, "curve"), (5, "share"), (1, "share")):
+        observed = np.arange(10) != missing
+        found = label(np.array(page) * observed, observed=observed)
+        assert found.basis.tolist() == [basis], missing
 
 
 def test_agreement_by_hand() -> None:

@@ -238,7 +238,7 @@ def agreement(counts: Agreement, sure: int, thresholds: Sequence[Row]) -> Sectio
             "labels",
             PAGES,
             "",
-            "Both labels side by side",
+            "The labels of both papers side by side",
             "no page has enough views for a label",
             "read more days or more traffic (`window.min_views_per_day`)",
         )
@@ -247,15 +247,15 @@ def agreement(counts: Agreement, sure: int, thresholds: Sequence[Row]) -> Sectio
         "labels",
         PAGES,
         "",
-        "Both labels side by side",
+        "The labels of both papers side by side",
         "no_judgement",
         (
             f"Temporal by the curve are {percent(temporal / pages)} of {counted(pages, 'page')}"
             " (the"
             " paper: 13.9% of 975,151); the curve and concentration agree on"
             f" {percent(counts.share)} (Cohen's κ {counts.kappa:.2f}).",
-            f"{percent(sure / pages)} of the pages are labelled surely: the 95 % interval of Φ(n)"
-            " lies on one side of q.",
+            f"{percent(sure / pages)} of the pages are labelled surely: the 95 % interval of what"
+            " decided their label lies on one side of its threshold.",
         ),
         (
             Table(

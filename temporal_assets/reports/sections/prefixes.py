@@ -24,7 +24,7 @@ MOST_FOLDERS: Final = 1_000
 
 _TOLD_BY: Final = {
     "news": "News is told by concentration here",
-    "temporal": "News are the pages whose interest is temporal by their curve here",
+    "temporal": "News are the temporal pages here (`labels.rule`)",
 }
 
 
