@@ -88,13 +88,14 @@ def _tables(
     ]
     for k in AGES:
         rows = chosen & (age == k)
-        if not 0 < truth[rows].sum() < rows.sum():
+        if not rows.any():
             continue
         draws, cells = Draws(page[rows]), [name, k, int(rows.sum()), int(truth[rows].sum())]
         for table, (_, measure, _) in zip(tables, _MEASURES, strict=True):
             found = {one: measure(draws, truth[rows], p[rows]) for one, p in columns.items()}
             ours = found.pop(_OURS)
-            table.add(cells, ours, found)
+            if not np.isnan(ours.value):  # where all are of one kind, nothing can be ranked
+                table.add(cells, ours, found)
     return [table for table in tables if table.rows]
 
 

@@ -38,19 +38,26 @@ def lists(judged: Judged) -> list[Table]:
     sites = np.array([site_of(url) for url in judged.lives.urls[page].tolist()])
     tables = []
     for title, rows in (("", many), (", pages with few views", ~many)):
-        if truth[rows].any():
+        if rows.any():
             unit = sites if len(set(sites[rows].tolist())) >= MANY_SITES else page
             chosen = {name: one[rows] for name, one in covers.items()}
             tables.append(_table(judged, title, chosen, truth[rows], unit[rows]))
     return tables
 
 
+_RATIOS: Final = ("precision", "recall")
+
+
 def _table(
     judged: Judged, title: str, covers: Mapping[str, Flags], truth: Flags, unit: Any
 ) -> Table:
-    table = Table(f"lists{title}: F", ["set", "list", "born", "temporal", "precision", "recall"])
+    what = "F" if truth.any() else "share decided right, where nothing is temporal"
+    table = Table(f"lists{title}: {what}", ["set", "list", "born", "temporal", *_RATIOS])
     draws = Draws(unit)
-    found = {name: draws.f_measure(one, truth) for name, one in covers.items()}
+    found = {
+        name: draws.f_measure(one, truth) if truth.any() else draws.share(one == truth)
+        for name, one in covers.items()
+    }
     rest = {name: one for name, one in found.items() if name not in OURS}
     for name in OURS:
         both, one = int((covers[name] & truth).sum()), covers[name]

@@ -70,12 +70,26 @@ def main() -> None:
     for table in joined(tables):
         print(f"\n{table.text()}")
         print(f"\n{counted(table)}")
+    print(f"\n{summary(joined(tables))}")
 
 
 def counted(table: Table) -> str:
     """Count the marks of a table in a sentence."""
     marks = Counter(one.mark.strip("*") for one in table.verdicts)
     return ", ".join(f"{marks[name]} {name}" for name in ("win", "level", "loss"))
+
+
+def summary(tables: Iterable[Table]) -> str:
+    """Count the marks of every table by set."""
+    lines = ["### Summary", "", "| table | set | win | level | loss |", "|---|---|---:|---:|---:|"]
+    for table in tables:
+        marks: dict[str, Counter[str]] = {}
+        for (cells, _, _), one in zip(table.rows, table.verdicts, strict=True):
+            marks.setdefault(cells[0], Counter())[one.mark.strip("*")] += 1
+        for name, counter in marks.items():
+            counts = " | ".join(str(counter[mark]) for mark in ("win", "level", "loss"))
+            lines.append(f"| {table.title} | {name} | {counts} |")
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":

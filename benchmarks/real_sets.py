@@ -388,13 +388,23 @@ def _mix(role: Role) -> Callable[[Path], pa.Table]:
             "wiki": real_visits.wikipedia(data, trials, first, _MIX_DAYS, 100),
             "arrivals": real_visits.arrivals_with_lives(data, arrived, _MIX_DAYS, 0.2),
             "log": _elastic(data) if is_reported else _secrepo(data),
+            "game": _half_of_the_game(data, later=is_reported),
         }
         return together({name: moved_to(part, _EPOCH) for name, part in parts.items()})
 
     return read
 
 
+def _half_of_the_game(data: Path, *, later: bool) -> pa.Table:
+    """Half of the players' paths, 263 hours a day: articles that people meet by and by."""
+    paths = real_visits.wikispeedia(data)
+    time = times_of(paths)
+    second = time >= time[0] + (time[-1] - time[0]) // 2
+    return stretched(paths.filter(pa.array(second == later)), _GAME_HOURS)
+
+
 _MIX_DAYS: Final = 48
+_GAME_HOURS: Final = 263
 
 
 def _mixed(role: Role) -> RealSet:
@@ -403,7 +413,8 @@ def _mixed(role: Role) -> RealSet:
         role,
         "Several sets as one log of 48 days: a quarter of the portal's clients (4 hours a day),"
         " the BBC's most read, Wikipedia (one view for 100), arrivals at eleven US news sites with"
-        " borrowed lives (one in five), and the log of a small web site.",
+        " borrowed lives (one in five), half of the paths of `wikispeedia`, and the log of a small"
+        " web site.",
         "sites, sections, prefixes, patterns and what the policy says about pages born later: some"
         " sites are news, some are not",
         "links between sites; how large the sites are to each other",
