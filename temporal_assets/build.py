@@ -22,7 +22,7 @@ from temporal_assets.defs.assets.requests import requests_assets
 from temporal_assets.defs.assets.transits import transits_asset
 from temporal_assets.defs.assets.windows import window_asset
 from temporal_assets.defs.checks import contract_checks, log_file_checks
-from temporal_assets.defs.jobs import daily_job, ingest_job, nightly_job, windows_job
+from temporal_assets.defs.jobs import daily_job, finish_job, ingest_job, nightly_job, windows_job
 from temporal_assets.defs.lost_runs import lost_runs_sensor
 from temporal_assets.defs.partitions import daily_partitions
 from temporal_assets.defs.resources import (
@@ -58,6 +58,7 @@ def _definitions(settings: Settings, resources: Mapping[str, Any]) -> dg.Definit
     ingest = ingest_job()
     nightly = nightly_job()
     windows = windows_job()
+    finish = finish_job()
     return dg.Definitions(
         assets=[
             *log_file_assets(settings, days),
@@ -67,12 +68,12 @@ def _definitions(settings: Settings, resources: Mapping[str, Any]) -> dg.Definit
             *(window_asset(asset, settings, days) for asset in WINDOW_ASSETS),
         ],
         asset_checks=[log_file_checks(), *(contract_checks(table) for table in contracts.TABLES)],
-        jobs=[ingest, daily, windows, nightly, what_if_job()],
+        jobs=[ingest, daily, windows, nightly, finish, what_if_job()],
         schedules=[nightly_schedule(settings, nightly)],
         sensors=[
             log_files_sensor(ingest, daily, windows),
             alerts_sensor(),
-            lost_runs_sensor(),
+            lost_runs_sensor(finish),
         ],
         resources={
             INSTALLATION: Installation.of(settings),

@@ -32,6 +32,7 @@ from temporal_assets.daily import DAILY_ASSETS, DERIVED
 from temporal_assets.defs import lifelines, lost_runs, tags
 from temporal_assets.defs.checks import log_file_judgement, logs_of
 from temporal_assets.defs.events import Event
+from temporal_assets.defs.jobs import FINISH
 from temporal_assets.defs.old_runs import old_runs
 from temporal_assets.defs.partitions import first_day, ranges, today
 from temporal_assets.defs.resources import INSTALLATION, Installation
@@ -55,11 +56,13 @@ __all__ = [
     "Outcome",
     "Published",
     "Skipped",
+    "Unfinished",
+    "finish",
     "last_checks",
     "materialize",
     "prepare_home",
     "switched_on",
-    "tidy",
+    "unfinished",
 ]
 
 _CONFIG: Final = "dagster.yaml"
@@ -178,14 +181,42 @@ def materialize(
             if windows:
                 operation.make_windows(instance, windows, run)
         operation.make_latest(instance, latest_windows if assets else WINDOW_NAMES)
+        operation.finish(instance)
     return operation.outcome()
 
 
-def tidy(settings: Settings) -> None:
-    """End runs whose process is gone, where there may be any; `materialize` does it by itself."""
-    if any((settings.state / "locks").glob("run-*.lock")):
-        with _instance(settings) as instance:
-            lost_runs.settle(instance, Installation.of(settings))
+def finish(settings: Settings, on_event: Callable[[Event], None] | None = None) -> Outcome | None:
+    """End runs whose process is gone, and finish what they began; `materialize` does it as well.
+
+    Return None where there is nothing to finish.
+    """
+    if not unfinished(settings):
+        return None
+    operation = _Operation(settings, on_event)
+    with _instance(settings) as instance:
+        lost_runs.settle(instance, Installation.of(settings))
+        operation.finish(instance)
+    return operation.outcome()
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """What killed runs have begun and not finished; any next run finishes it."""
+
+    days: Mapping[str, tuple[dt.date, ...]]
+    """Days by asset that are published and not judged, or judged and not released."""
+    runs: int
+    """Runs of Dagster whose process is gone, and that nobody has ended."""
+
+    def __bool__(self) -> bool:
+        return bool(self.days or self.runs)
+
+
+def unfinished(settings: Settings, store: Store | None = None) -> Unfinished:
+    """Return what killed runs have begun and not finished. Changes nothing."""
+    store = store or Store.open(settings)
+    days = registry.unfinished(store, settings)
+    return Unfinished(days, len(lifelines.orphans(settings.state)))
 
 
 def forgettable_runs(settings: Settings) -> list[str]:
@@ -324,6 +355,12 @@ class _Operation:
         if wanted:
             self.make_windows(instance, wanted, [found.day])
 
+    def finish(self, instance: dg.DagsterInstance) -> None:
+        """Judge what is there and was not judged, and release what was not released."""
+        left = registry.unfinished(Store.open(self.settings), self.settings)
+        if left:
+            self.run(instance, FINISH, tuple(left), ())
+
     def run(
         self,
         instance: dg.DagsterInstance,
@@ -331,18 +368,25 @@ class _Operation:
         assets: Sequence[str],
         days: Sequence[dt.date],
     ) -> bool:
-        """One run. Returns whether it succeeded."""
+        """One run of assets, or of their checks alone to finish them. Returns its success."""
         before = len(self.events)
         installation = Installation.of(self.settings, self._report)
         # Built anew for every run: reading logs may have brought earlier days.
         defs = build_defs(self.settings, {INSTALLATION: installation})
         run_id = str(uuid4())
         self.run_ids.append(run_id)
+        # Before Dagster knows of the run: killed at any moment, it is seen to be over.
+        lifelines.hold(self.settings.state, run_id)
+        chosen = defs.resolve_job_def(job)
+        selection: list[dg.AssetKey] | None = [dg.AssetKey(asset) for asset in assets]
+        if job == FINISH:
+            checks = set(lost_runs.finishing_checks(assets))
+            chosen, selection = chosen.get_subset(asset_check_selection=checks), None
         try:
             with _ended_as_before(), redirect_stderr(without_unwritten(sys.stderr)):
-                result = defs.resolve_job_def(job).execute_in_process(
+                result = chosen.execute_in_process(
                     instance=instance,
-                    asset_selection=[dg.AssetKey(asset) for asset in assets],
+                    asset_selection=selection,
                     tags=tags.of_range(days) if days else {},
                     run_config=_QUIET,
                     raise_on_error=False,

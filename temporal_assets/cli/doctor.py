@@ -22,6 +22,7 @@ from temporal_assets.cli import console
 from temporal_assets.cli.console import counted
 from temporal_assets.cli.exits import FAILED, command, explained
 from temporal_assets.cli.options import Json, State
+from temporal_assets.cli.unfinished import unfinished_words
 
 if TYPE_CHECKING:
     from temporal_assets.settings import Settings
@@ -101,6 +102,7 @@ def _findings(state: Path | None, contents: bool, alert: bool) -> Iterator[Findi
     yield _guarded("engine", lambda: _engine(settings))
     yield _guarded("log records", lambda: _records(settings))
     yield _guarded("published files", lambda: _published(settings, contents))
+    yield _guarded("unfinished work", lambda: _unfinished(settings))
     yield _guarded("transits", lambda: _transits(settings))
     yield _guarded("policy", lambda: _policy(settings.state / "policy"))
     yield _guarded("schema versions", lambda: _schemas(settings))
@@ -252,6 +254,14 @@ def _published(settings: Settings, contents: bool) -> tuple[str, str]:
     if contents:
         return OK, "all there, every byte as it was published"
     return OK, f"{sizes} (--contents reads them)"
+
+
+def _unfinished(settings: Settings) -> tuple[str, str]:
+    from temporal_assets.operate import unfinished
+    from temporal_assets.storage.store import LookingStore
+
+    words = unfinished_words(unfinished(settings, LookingStore.open(settings)), settings.state)
+    return (WARNING, words) if words else (OK, "none: what is published is judged and released")
 
 
 def _transits(settings: Settings) -> tuple[str, str]:

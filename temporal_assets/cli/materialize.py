@@ -67,7 +67,7 @@ def run(
     what they are made from. A day that is built again is replaced whole; one that fails keeps what
     it was. Windows of other days than the latest are built when they and the days are named.
     """
-    from temporal_assets.operate import tidy
+    from temporal_assets.operate import finish
     from temporal_assets.storage.inventory import Inventory
     from temporal_assets.storage.store import Store
 
@@ -89,14 +89,14 @@ def run(
     else:
         late = _late(settings, inventory, daily, windows)
         days = sorted({day for some in late.values() for day in some})
+    outcome: Outcome | None
     if day or first or last:
         outcome = build(settings, days, (*daily, *windows))
     elif days or ((windows or not daily) and _is_due(settings, windows)):
         names = tuple(late) if daily or windows else ()
         outcome = build(settings, days, names, windows, late)
     else:
-        tidy(settings)
-        outcome = None
+        outcome = finish(settings)
     if as_json:
         console.write_json(outcome_report(days, outcome))
     elif outcome is None and not inventory.days():

@@ -18,6 +18,7 @@ from temporal_assets.cli.evaluate import MADE, make_earlier
 from temporal_assets.cli.exits import CommandError, command
 from temporal_assets.cli.options import State, existing_settings, invocation
 from temporal_assets.cli.windows import Day
+from temporal_assets.storage.durable import replace_text
 
 if TYPE_CHECKING:
     from temporal_assets.reports.document import Report
@@ -106,8 +107,10 @@ def _day(settings: Settings, store: Store, day: dt.date | None) -> dt.date:
 def _bring_up_to_date(settings: Settings, store: Store, day: dt.date, *, earlier: bool) -> None:
     """Make what is stale of the day; of older days only what was never made."""
     from temporal_assets.cli.building import build
+    from temporal_assets.operate import finish
     from temporal_assets.windows.registry import LATEST_OF, needed, stale
 
+    finish(settings)  # a report that was published may wait to be judged
     is_latest = day == store.days(LATEST_OF)[-1]
     if store.manifest(_ASSET, day) is not None and not is_latest:
         return
@@ -127,7 +130,10 @@ def _write(target: Path, content: str) -> None:
         console.write(content)
         return
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(content, "utf-8")
+    if target.exists() and not target.is_file():
+        target.write_text(content, "utf-8")  # a pipe or a device
+    else:
+        replace_text(target.resolve(), content)
 
 
 def _tell(report: Report, target: Path) -> None:

@@ -17,6 +17,7 @@ from temporal_assets.cli.console import counted
 from temporal_assets.cli.days import gaps, ranges
 from temporal_assets.cli.exits import FAILED, command, explained
 from temporal_assets.cli.options import Json, State, existing_settings, invocation
+from temporal_assets.cli.unfinished import unfinished_report, unfinished_words
 from temporal_assets.cli.windows import say_what_is_missing
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def run(state: State = None, as_json: Json = False) -> None:
     """Show what is there per asset, what is missing or stale, and the last checks."""
     from temporal_assets import contracts
     from temporal_assets.daily import stale
-    from temporal_assets.operate import last_checks
+    from temporal_assets.operate import last_checks, unfinished
     from temporal_assets.storage.inventory import Inventory
     from temporal_assets.storage.store import LookingStore
     from temporal_assets.upgrade import plan
@@ -55,6 +56,7 @@ def run(state: State = None, as_json: Json = False) -> None:
     }
     logs = _logs(inventory, settings)
     checks = last_checks(settings, inventory, store)
+    left = unfinished(settings, store)
     latest = assets["page_views"]["last"]
     recency = _recency(settings, latest, _switched_on(settings, damages))
     outdated = _asked(lambda: plan(store, inventory, settings), []) or ()  # reads what `stale` did
@@ -67,6 +69,7 @@ def run(state: State = None, as_json: Json = False) -> None:
             "recency": recency,
             "outdated": [upgrade.report(one) for one in outdated],
             "checks": [check_report(check) for check in checks],
+            "unfinished": unfinished_report(left),
             "damaged": damages,
         }
         console.write_json(report)
@@ -79,6 +82,8 @@ def run(state: State = None, as_json: Json = False) -> None:
         say_what_is_missing(store, settings)
         upgrade.show(outdated, settings.state)
         show_checks(checks)
+        if left:
+            console.warn(unfinished_words(left, settings.state))
         for damage in damages:
             console.fail(damage)
     if damages or logs["damaged"]:

@@ -14,6 +14,7 @@ from temporal_assets.cli.checks import check_report, show_checks
 from temporal_assets.cli.days import ranges
 from temporal_assets.cli.exits import FAILED, command
 from temporal_assets.cli.options import Json, State, existing_settings, invocation
+from temporal_assets.cli.unfinished import unfinished_report, unfinished_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +33,7 @@ def run(
 ) -> None:
     """Show what an earlier release wrote in another schema, and migrate what can be migrated."""
     from temporal_assets.engines.duckdb import DuckDBEngine
+    from temporal_assets.operate import finish, unfinished
     from temporal_assets.quality.verdicts import blockers
     from temporal_assets.storage.inventory import Inventory
     from temporal_assets.storage.store import Store
@@ -41,6 +43,9 @@ def run(
     store, inventory = Store.open(settings), Inventory.load(settings).whole()
     found = plan(store, inventory, settings)
     failed = migrate(store, DuckDBEngine(settings), settings, found) if yes else ()
+    if yes:
+        finish(settings)  # also what an earlier one was killed in
+    remains = unfinished(settings)
     left = plan(store, inventory, settings) if yes else found
     if as_json:
         console.write_json(
@@ -48,6 +53,7 @@ def run(
                 "migrated": sum(len(one.days) for one in found) - sum(len(o.days) for o in left),
                 "outdated": [report(one) for one in left],
                 "checks": [check_report(one) for one in failed],
+                "unfinished": unfinished_report(remains),
             }
         )
     else:
@@ -55,6 +61,8 @@ def run(
         if yes and len(left) < len(found):
             console.say("Migrated what could be.")
         show_checks(failed)
+        if remains:
+            console.warn(unfinished_words(remains, settings.state))
         if not left:
             console.say("Everything is of the schema of this release.")
     if blockers(failed):

@@ -9,7 +9,7 @@ that did not pass. Executed on their own, from the UI, the checks judge the newe
 # No `from __future__ import annotations`: Dagster looks at the annotations of the shells.
 
 import datetime as dt
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import dagster as dg
 
@@ -17,7 +17,7 @@ from temporal_assets.contracts import Drift, Rule, Severity, Table
 from temporal_assets.defs import lifelines
 from temporal_assets.defs.events import Event
 from temporal_assets.defs.finished_runs import SUMMARY
-from temporal_assets.defs.jobs import NIGHTLY
+from temporal_assets.defs.jobs import FINISH, NIGHTLY
 from temporal_assets.defs.metadata import MAX_ROWS, grid
 from temporal_assets.defs.resources import Installation
 from temporal_assets.defs.tags import days_of_run
@@ -56,12 +56,10 @@ def contract_checks(table: Table) -> dg.AssetChecksDefinition:
         lifelines.hold(installation.settings.state, context.run.run_id)
         selected = {key.name for key in context.selected_asset_check_keys}
         chosen = [check for check in table.checks if check.name in selected]
-        inspector = Inspector(installation.store, installation.engine, installation.settings)
         days = _days(context, installation, table)
-        before = {day: installation.store.manifest(table.name, day) for day in days}
-        found = inspector.inspect(table, days, selected)
-        for day, findings in found.items():
-            _remember(installation, table, day, before[day], chosen, findings)
+        if context.run.job_name != FINISH:
+            _judge(installation, table, _left_by_others(context, installation, table, days))
+        found = _judge(installation, table, days, selected)
         for n, check in enumerate(chosen):
             by_day = {day: findings[n] for day, findings in found.items()}
             yield to_check_result(table.name, check, by_day)
@@ -119,9 +117,42 @@ def log_file_judgement(finding: LogFinding) -> Judgement:
     return Judgement("log_files", finding.check.name, None, finding.passed, False, finding.message)
 
 
+def _judge(
+    installation: Installation,
+    table: Table,
+    days: Sequence[dt.date],
+    names: Collection[str] | None = None,
+) -> Mapping[dt.date, Sequence[Finding]]:
+    """Judge days by the checks called `names`, or by all, and remember what was found."""
+    if not days:
+        return {}
+    checks = [check for check in table.checks if names is None or check.name in names]
+    before = {day: installation.store.manifest(table.name, day) for day in days}
+    inspector = Inspector(installation.store, installation.engine, installation.settings)
+    found = inspector.inspect(table, days, names)
+    for day, findings in found.items():
+        _remember(installation, table, day, before[day], checks, findings)
+    return found
+
+
+def _left_by_others(
+    context: dg.AssetCheckExecutionContext,
+    installation: Installation,
+    table: Table,
+    days: Sequence[dt.date],
+) -> Sequence[dt.date]:
+    """Days that a killed run left unjudged; what other runs have just published they judge."""
+    if lifelines.are_others_running(context.instance, context.run.run_id):
+        return ()
+    left = registry.unfinished_days(installation.store, installation.settings, table.name)
+    return [day for day in left if day not in days]
+
+
 def _days(
     context: dg.AssetCheckExecutionContext, installation: Installation, table: Table
-) -> list[dt.date]:
+) -> Sequence[dt.date]:
+    if context.run.job_name == FINISH:
+        return registry.unfinished_days(installation.store, installation.settings, table.name)
     days = days_of_run(context.run.tags)
     if days:
         # A nightly run leaves windows out that are too short.

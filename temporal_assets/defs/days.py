@@ -128,8 +128,8 @@ def _unjudged(
         manifest = installation.store.manifest(table.name, day)
         if manifest is None:
             continue  # reading it will say so
-        judged = {one.check for one in verdicts.read(installation.settings.state, manifest)}
-        if missing := frozenset(invariants - judged):
+        unjudged = verdicts.missing(installation.settings.state, manifest)
+        if missing := unjudged & invariants:
             found.setdefault(missing, []).append(manifest)
     return found
 

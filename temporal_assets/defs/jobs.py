@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import dagster as dg
 
+from temporal_assets import contracts
 from temporal_assets.daily import DAILY_ASSETS
 from temporal_assets.windows.registry import WINDOW_NAMES
 
@@ -21,6 +22,9 @@ else:
 
 NIGHTLY: Final = "nightly"
 """Its runs leave window assets out while there are too few days for them."""
+
+FINISH: Final = "finish"
+"""Its runs judge what a killed run published and did not come to judge."""
 
 
 def ingest_job() -> Job:
@@ -61,5 +65,18 @@ def windows_job() -> Job:
         description=(
             "Make what looks back over the window: everything from totals of pages to the policy"
             " and the evaluation report."
+        ),
+    )
+
+
+def finish_job() -> Job:
+    """Judge what is there and was not judged, and release the policy that was not."""
+    checks = dg.AssetSelection.checks_for_assets(*(table.name for table in contracts.TABLES))
+    return dg.define_asset_job(
+        FINISH,
+        selection=checks,
+        description=(
+            "Judge days that a killed run published and did not come to judge, and let crawlers"
+            " have the policy that it did not release. Started by itself when it is needed."
         ),
     )

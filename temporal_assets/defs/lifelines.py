@@ -18,6 +18,7 @@ import dagster as dg
 from filelock import FileLock, Timeout
 
 from temporal_assets import contracts
+from temporal_assets.storage.scratch import scratch_folder
 
 _BEGUN: Final = [
     dg.DagsterRunStatus.NOT_STARTED,
@@ -26,13 +27,21 @@ _BEGUN: Final = [
 ]
 """What Dagster itself does not end: it watches over runs that are starting."""
 
+UNFINISHED: Final = [
+    dg.DagsterRunStatus.QUEUED,
+    dg.DagsterRunStatus.NOT_STARTED,
+    dg.DagsterRunStatus.STARTING,
+    dg.DagsterRunStatus.STARTED,
+    dg.DagsterRunStatus.CANCELING,
+]
+
 _GONE: Final = "The process of this run is gone. What it published is whole; start it again."
 
 _UNSTARTED: Final = (
     "This run was written down and never started: its server was killed in between. Start it again."
 )
 
-_JOBS: Final = frozenset({"ingest", "daily", "nightly", "windows", "what_if"})
+_JOBS: Final = frozenset({"ingest", "daily", "nightly", "windows", "finish", "what_if"})
 """Jobs all of whose steps hold a lock."""
 
 LOST: Final = "temporal_assets/lost"
@@ -40,9 +49,6 @@ LOST: Final = "temporal_assets/lost"
 
 _MOST_LOST: Final = 3
 """Runs that may be lost within an hour before the same work is tried once an hour only."""
-
-_STARTING_SECONDS: Final = 5
-"""A lock as young as this may have been made and not been taken yet."""
 
 _SETTLED_SECONDS: Final = 600
 """A run takes its lock with its first step. One that has none so long after its start was killed
@@ -61,8 +67,10 @@ def hold(state: Path, run_id: str) -> None:
         return
     path = _path(state, run_id)
     path.parent.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(path)
-    lock.acquire()
+    with scratch_folder(state / "tmp") as scratch:
+        lock = FileLock(made := scratch / path.name)
+        lock.acquire()
+        made.replace(path)  # whoever sees it sees it taken
     _held[run_id] = lock
 
 
@@ -74,6 +82,18 @@ def release(state: Path, run_id: str) -> None:
         _path(state, run_id).unlink(missing_ok=True)
 
 
+def are_others_running(instance: dg.DagsterInstance, run_id: str = "") -> bool:
+    """Return whether Dagster has a run under way, or waiting, but for the one named."""
+    runs = instance.get_runs(filters=dg.RunsFilter(statuses=UNFINISHED), limit=2)
+    return any(run.run_id != run_id for run in runs)
+
+
+def orphans(state: Path) -> list[str]:
+    """Return the ids of runs whose process is gone and that nobody has ended yet."""
+    ids = (path.stem.removeprefix("run-") for path in (state / "locks").glob("run-*.lock"))
+    return [one for one in sorted(ids) if one not in _held and _is_released(_path(state, one))]
+
+
 def fail_orphans(instance: dg.DagsterInstance, state: Path) -> list[dg.DagsterRun]:
     """Mark runs as failed whose process is gone.
 
@@ -81,10 +101,8 @@ def fail_orphans(instance: dg.DagsterInstance, state: Path) -> list[dg.DagsterRu
     end Dagster itself has noticed, and runs that failed or were cancelled.
     """
     ended = _never_held(instance, state)  # first, because what follows removes locks
-    for path in sorted((state / "locks").glob("run-*.lock")):
-        run_id = path.stem.removeprefix("run-")
-        if run_id in _held or not _is_released(path):
-            continue
+    for run_id in orphans(state):
+        path = _path(state, run_id)
         run = instance.get_run_by_id(run_id)
         if run is not None and run.status is not dg.DagsterRunStatus.SUCCESS:
             ended.append(run)
@@ -157,8 +175,6 @@ def _is_ours(run: dg.DagsterRun) -> bool:
 
 def _is_released(path: Path) -> bool:
     try:
-        if time.time() - path.stat().st_mtime < _STARTING_SECONDS:
-            return False
         with FileLock(path, timeout=0):
             return True
     except (FileNotFoundError, Timeout):

@@ -1,24 +1,28 @@
-"""Runs whose process is gone: ended, and what they had published made known to Dagster.
+"""Runs whose process is gone: ended, what they published shown to Dagster, and judged.
 
 A run tells Dagster of its days when it has made all of them. One that was killed on the way has
 published days that the UI would show as missing for good, because nothing makes again what is
-there and up to date. Not here: how such runs are recognised (`lifelines`), making what they did
+there and up to date. What it had not come to judge is judged by a run of `finish`, which also
+releases the policy. Not here: how such runs are recognised (`lifelines`), making what they did
 not come to (`sensors`, the next command).
 """
 
 # No `from __future__ import annotations`: Dagster looks at the annotations of the shells.
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import dagster as dg
 
 from temporal_assets import contracts
 from temporal_assets.defs import lifelines
+from temporal_assets.defs.jobs import FINISH, Job
 from temporal_assets.defs.resources import Installation
 from temporal_assets.defs.tags import days_of_run
 from temporal_assets.storage.manifest import Manifest
+from temporal_assets.storage.sealed import digest_of
+from temporal_assets.windows import registry
 
 SENSOR: Final = "lost_runs"
 
@@ -28,25 +32,62 @@ _INTERVAL_SECONDS: Final = 30
 _VERSION: Final = "dagster/data_version"
 
 
-def lost_runs_sensor() -> dg.SensorDefinition:
-    """Switched on from the beginning: it starts nothing, and without it a queue stands still."""
+def lost_runs_sensor(finish: Job) -> dg.SensorDefinition:
+    """Switched on from the beginning: without it a queue stands still, and a policy waits."""
 
     @dg.sensor(
         name=SENSOR,
+        job=finish,
         minimum_interval_seconds=_INTERVAL_SECONDS,
         default_status=dg.DefaultSensorStatus.RUNNING,
         description=(
-            "Ends runs whose process was killed, so that they hold up no other, and shows the days"
-            " that they had published."
+            "Ends runs whose process was killed, so that they hold up no other, shows the days that"
+            " they had published, and has those judged that they did not come to judge."
         ),
     )
     def lost_runs(
         context: dg.SensorEvaluationContext, installation: dg.ResourceParam[Installation]
-    ) -> dg.SkipReason:
+    ) -> dg.SensorResult:
         lost = settle(context.instance, installation)
-        return dg.SkipReason(f"Ended: {', '.join(lost)}." if lost else "No run is lost.")
+        said = f"Ended: {', '.join(lost)}." if lost else "No run is lost."
+        looked = _last_failure(context.instance)
+        if looked == context.cursor or lifelines.are_others_running(context.instance):
+            return dg.SensorResult(skip_reason=said, cursor=context.cursor)
+        left = registry.unfinished(installation.store, installation.settings)
+        if not left:
+            return dg.SensorResult(skip_reason=said, cursor=looked)
+        return dg.SensorResult(run_requests=[_finishing(left, looked)], cursor=looked)
 
     return lost_runs
+
+
+def finishing_checks(left: Iterable[str]) -> list[dg.AssetCheckKey]:
+    """Return the checks that a run of `finish` executes for the assets that are left."""
+    return [
+        dg.AssetCheckKey(dg.AssetKey(name), check.name)
+        for name in left
+        for check in contracts.table(name).checks
+    ]
+
+
+def _last_failure(instance: dg.DagsterInstance) -> str:
+    """Identity of the run that ended without success last: only such runs leave work undone.
+
+    Of one that was to finish such work, it changes once an hour.
+    """
+    filters = dg.RunsFilter(statuses=[dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED])
+    records = instance.get_run_records(filters, limit=1, order_by="update_timestamp")
+    if not records:
+        return "none"
+    run, ended = records[0].dagster_run, records[0].update_timestamp
+    return f"{ended:%Y-%m-%dT%H}" if run.job_name == FINISH else run.run_id
+
+
+def _finishing(left: Mapping[str, Sequence[dt.date]], looked: str) -> dg.RunRequest:
+    state = {name: [str(day) for day in days] for name, days in left.items()}
+    return dg.RunRequest(
+        run_key=f"{FINISH}:{digest_of([looked, state])}", asset_check_keys=finishing_checks(left)
+    )
 
 
 def settle(instance: dg.DagsterInstance, installation: Installation) -> list[str]:

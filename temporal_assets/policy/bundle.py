@@ -115,17 +115,25 @@ def release(root: Path, name: str) -> bool:
 
     Returns whether `latest` names it now. Raises `PolicyError` where the folder is gone.
     """
-    before = latest_of(root)
-    if before is not None and _day_of(before) > name[:_DAY]:
+    latest = latest_of(root)
+    if latest is not None and _day_of(latest) > name[:_DAY]:
         return False
     if not (root / name / FILE).is_file():
         raise PolicyError(
             f"the policy {name} has passed its checks and is not in {root} any more: make it again"
             f" (temporal-assets materialize crawl_policy --day {name[:_DAY]})"
         )
-    if before is None or before.name != name:
+    if is_newer(root / name):
         _point(root, name)
     return True
+
+
+def is_newer(folder: Path) -> bool:
+    """Whether `latest` names an earlier policy than a published folder, or none."""
+    latest = latest_of(folder.parent)
+    if latest is None:
+        return True
+    return latest.name != folder.name and _day_of(latest) <= _day_of(folder)
 
 
 def is_whole(folder: Path) -> bool:

@@ -88,6 +88,12 @@ def read(state: Path, manifest: Manifest) -> tuple[Judgement, ...]:
         return ()  # one that cannot be read is no verdict
 
 
+def missing(state: Path, manifest: Manifest) -> frozenset[str]:
+    """Return the names of the checks that this very content has no judgement of."""
+    judged = {one.check for one in read(state, manifest)}
+    return frozenset(_rules(manifest.asset).keys() - judged)
+
+
 def forget(state: Path, asset: str, day: dt.date) -> None:
     """Remove what was found of a day that is removed."""
     _path(state, asset, day).unlink(missing_ok=True)

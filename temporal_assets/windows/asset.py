@@ -52,6 +52,10 @@ class WindowAsset:
     """The settings its content depends on."""
     accept: Callable[[Store, Settings, Manifest], None] | None = None
     """Called when a partition has passed all its blocking checks: what others follow moves now."""
+    is_accepted: Callable[[Store, Settings, Manifest], bool] = lambda *_: True
+    """Whether `accept` has nothing to do for a partition."""
+    is_whole: Callable[[Store, Settings, Manifest], bool] = lambda *_: True
+    """Whether the files that it keeps beside its table are as they were written."""
 
     @property
     def table(self) -> Table:
@@ -213,7 +217,7 @@ def is_fresh(
     day: dt.date,
     known: dict[str, bool] | None = None,
 ) -> bool:
-    """Whether a day is there, and made from what there is now under the settings of now.
+    """Whether a day is there whole, and made from what there is now under the settings of now.
 
     `known` holds the answers of the day by asset, for callers that ask for several: assets are
     made from each other, and without it the first ones are looked at again for each of the last.
@@ -227,6 +231,7 @@ def is_fresh(
             and manifest.settings_digest == asset.settings_digest(settings)
             and manifest.inputs == _sources(store, settings, asset, day).inputs
             and all(is_fresh(store, settings, table, day, told) for table in asset.tables)
+            and asset.is_whole(store, settings, manifest)
         )
     return told[asset.name]
 

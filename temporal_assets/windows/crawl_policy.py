@@ -29,7 +29,7 @@ from temporal_assets.policy.assemble import (
     Tables,
     assemble,
 )
-from temporal_assets.policy.bundle import publish, release
+from temporal_assets.policy.bundle import is_newer, is_whole, publish, release
 from temporal_assets.policy.document import Document, tier_of_action
 from temporal_assets.settings import Settings
 from temporal_assets.storage.manifest import Manifest
@@ -105,6 +105,18 @@ def files_of(store: Store, settings: Settings, manifest: Manifest) -> Path | Non
     with store.fs.open(path, "rb") as file:
         said = pq.read_schema(file).metadata or {}
     return settings.state / FOLDER / said[_FILES].decode() if _FILES in said else None
+
+
+def _is_whole(store: Store, settings: Settings, manifest: Manifest) -> bool:
+    """Whether the policy of a partition is as it was published."""
+    folder = files_of(store, settings, manifest)
+    return folder is None or is_whole(folder)
+
+
+def _is_released(store: Store, settings: Settings, manifest: Manifest) -> bool:
+    """Whether crawlers have the policy of a partition, or that of a later day."""
+    folder = files_of(store, settings, manifest)
+    return folder is None or not is_newer(folder)
 
 
 def _release(store: Store, settings: Settings, manifest: Manifest) -> None:
@@ -250,4 +262,6 @@ CRAWL_POLICY: Final = WindowAsset(
     tables=(SITE_SCORES, HUB_SEEDS, NEWS_PREFIXES, URL_PATTERNS, PATTERN_RANKS),
     settings=_settings,
     accept=_release,
+    is_accepted=_is_released,
+    is_whole=_is_whole,
 )

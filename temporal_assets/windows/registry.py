@@ -8,10 +8,12 @@ say what was known when they were made; a backfill makes them again.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from temporal_assets.contracts import TABLES
+from temporal_assets.quality import verdicts
 from temporal_assets.settings import Settings
 from temporal_assets.storage.manifest import Manifest
 from temporal_assets.storage.store import ShortWindow, Store
@@ -85,6 +87,39 @@ def accept(store: Store, settings: Settings, manifest: Manifest) -> None:
     for asset in WINDOW_ASSETS:
         if asset.name == manifest.asset and asset.accept is not None:
             asset.accept(store, settings, manifest)
+
+
+def unfinished(store: Store, settings: Settings) -> dict[str, tuple[dt.date, ...]]:
+    """Days by asset that were published and not judged, or judged and not released.
+
+    A run that is killed between publishing and judging leaves them so. Judging them once more
+    finishes them.
+    """
+    found = {table.name: unfinished_days(store, settings, table.name) for table in TABLES}
+    return {name: days for name, days in found.items() if days}
+
+
+def unfinished_days(store: Store, settings: Settings, name: str) -> tuple[dt.date, ...]:
+    """The same of one asset, ascending."""
+    made = [one for day in store.days(name) if (one := store.intact(name, day)) is not None]
+    unjudged = {one.day for one in made if verdicts.missing(settings.state, one)}
+    return tuple(sorted(unjudged | set(_unreleased(store, settings, name, made))))
+
+
+def _unreleased(
+    store: Store, settings: Settings, name: str, made: Sequence[Manifest]
+) -> Iterator[dt.date]:
+    """The latest day that may be released, where it is not: earlier ones are nobody's any more."""
+    asset = next((one for one in WINDOW_ASSETS if one.name == name), None)
+    if asset is None or asset.accept is None:
+        return
+    for manifest in reversed(made):
+        judged = verdicts.read(settings.state, manifest)
+        if verdicts.is_accepted(asset.table.checks, judged):
+            is_waiting = not asset.is_accepted(store, settings, manifest)
+            if is_waiting and asset.is_whole(store, settings, manifest):
+                yield manifest.day
+            return
 
 
 def stale(store: Store, settings: Settings, day: dt.date) -> tuple[str, ...]:
