@@ -28,8 +28,10 @@ _ROWS_AT_ONCE: Final = 20_480
 class Artifacts:
     """The published artifacts of one state folder. Reading never changes anything."""
 
-    def __init__(self, state: str | os.PathLike[str] | None = None) -> None:
+    def __init__(self, state: str | os.PathLike[str] | None = None, *, verify: bool = True) -> None:
         self.settings = load_settings(state)
+        self.verify = verify
+        """Whether queries compare the files that they name with what was published."""
         if not self.settings.state.is_dir():
             raise FileNotFoundError(
                 f"there is no state folder {self.settings.state}; `temporal-assets ingest PATH` or "
@@ -71,7 +73,12 @@ class Artifacts:
                     raise
 
     def query(self, sql: str) -> pa.Table:
-        """The result of a SQL query over all assets."""
+        """The result of a SQL query over all assets.
+
+        Files of the assets that it names are compared with the digests they were published under,
+        once a process, at the speed of the disk, unless the state folder was opened with
+        `verify=False`. Raises `DamagedPartition` where one is damaged.
+        """
         return self._asked(sql, lambda found: found.to_arrow_table())
 
     @contextmanager
@@ -85,6 +92,7 @@ class Artifacts:
             self.store,
             lambda: connect(self.settings),
             lambda connection: _interruptible(connection, lambda: taken(connection.sql(sql))),
+            catalogue.named(sql) if self.verify else (),
         )
 
 

@@ -41,6 +41,7 @@ from temporal_assets.quality import verdicts
 from temporal_assets.quality.log_files import evaluate_logs
 from temporal_assets.quality.verdicts import Judgement
 from temporal_assets.settings import Settings, SettingsError
+from temporal_assets.storage import catalogue
 from temporal_assets.storage.durable import replace_text
 from temporal_assets.storage.inventory import Inventory
 from temporal_assets.storage.kept import Kept
@@ -207,16 +208,19 @@ class Unfinished:
     """Days by asset that are published and not judged, or judged and not released."""
     runs: int
     """Runs of Dagster whose process is gone, and that nobody has ended."""
+    catalogue: bool
+    """Whether `catalogue.duckdb` does not show what is published."""
 
     def __bool__(self) -> bool:
-        return bool(self.days or self.runs)
+        return bool(self.days or self.runs or self.catalogue)
 
 
 def unfinished(settings: Settings, store: Store | None = None) -> Unfinished:
     """Return what killed runs have begun and not finished. Changes nothing."""
     store = store or Store.open(settings)
     days = registry.unfinished(store, settings)
-    return Unfinished(days, len(lifelines.orphans(settings.state)))
+    is_behind = bool(store.assets()) and not catalogue.is_current(store)
+    return Unfinished(days, len(lifelines.orphans(settings.state)), is_behind)
 
 
 def forgettable_runs(settings: Settings) -> list[str]:
@@ -357,9 +361,12 @@ class _Operation:
 
     def finish(self, instance: dg.DagsterInstance) -> None:
         """Judge what is there and was not judged, and release what was not released."""
-        left = registry.unfinished(Store.open(self.settings), self.settings)
+        store = Store.open(self.settings)
+        left = registry.unfinished(store, self.settings)
         if left:
             self.run(instance, FINISH, tuple(left), ())
+        if store.assets() and not catalogue.is_current(store):
+            catalogue.refresh(store)
 
     def run(
         self,

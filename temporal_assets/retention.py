@@ -25,7 +25,7 @@ from temporal_assets.storage.kept import keep
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.asset import learned_days
 from temporal_assets.windows.evaluation_report import FOLDER as REPORTS
-from temporal_assets.windows.evaluation_report import day_of, page_of_day
+from temporal_assets.windows.evaluation_report import day_of, page_of_day, remove_page
 from temporal_assets.windows.registry import WINDOW_NAMES
 
 REQUESTS: Final = ("requests", "rejects")
@@ -92,7 +92,7 @@ def carry_out(plan: Plan, store: Store, inventory: Inventory, settings: Settings
                 for folder in _policies(settings.state, day):
                     shutil.rmtree(folder)
             elif one.name == "report":
-                page_of_day(settings, day).unlink(missing_ok=True)
+                remove_page(settings, day)
             else:
                 store.remove(one.name, day)
                 verdicts.forget(settings.state, one.name, day)

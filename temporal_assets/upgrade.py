@@ -112,7 +112,7 @@ def _migrated(store: Store, engine: Engine, one: Outdated, day: dt.date) -> Mani
     with store.scratch() as scratch:
         parts = engine.query(
             statement(one.asset, one.version),
-            {one.asset: store.paths(before)},
+            {one.asset: store.paths(store.verified(before))},
             {},
             contracts.table(one.asset),
             scratch,

@@ -41,6 +41,9 @@ _LOW_DISK: Final = 1 << 30
 _SCARCE_DISK: Final = 10 << 30
 """Bytes free below which a backfill of large logs may spill more than there is."""
 
+_DAMAGES_SHOWN: Final = 100
+"""Damaged files that are named."""
+
 _UNITS: Final = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
 
 
@@ -60,7 +63,8 @@ def run(
         bool,
         typer.Option(
             "--contents",
-            help="Read every published file and compare it with its digest, too; not in a bucket.",
+            help="Read every file of the state folder and compare it with what was written, too;"
+            " not in a bucket.",
         ),
     ] = False,
     alert: Annotated[
@@ -102,6 +106,8 @@ def _findings(state: Path | None, contents: bool, alert: bool) -> Iterator[Findi
     yield _guarded("engine", lambda: _engine(settings))
     yield _guarded("log records", lambda: _records(settings))
     yield _guarded("published files", lambda: _published(settings, contents))
+    if contents:
+        yield _guarded("contents", lambda: _contents(settings))
     yield _guarded("unfinished work", lambda: _unfinished(settings))
     yield _guarded("transits", lambda: _transits(settings))
     yield _guarded("policy", lambda: _policy(settings.state / "policy"))
@@ -242,7 +248,7 @@ def _published(settings: Settings, contents: bool) -> tuple[str, str]:
     from temporal_assets.storage.store import Store
 
     store = Store.open(settings)
-    damaged = store.damaged(contents=contents)
+    damaged = store.damaged()
     if damaged:
         return BROKEN, (
             f"missing or not as they were published: {', '.join(damaged)}; make these"
@@ -251,9 +257,18 @@ def _published(settings: Settings, contents: bool) -> tuple[str, str]:
     sizes = "all there, of the size that was published"
     if not store.is_local:
         return OK, f"{sizes}; an object store has digests of its own, so that nothing is read"
-    if contents:
-        return OK, "all there, every byte as it was published"
-    return OK, f"{sizes} (--contents reads them)"
+    return OK, sizes if contents else f"{sizes} (--contents reads them)"
+
+
+def _contents(settings: Settings) -> tuple[str, str]:
+    from temporal_assets.contents import damages
+
+    found = list(damages(settings))
+    if not found:
+        return OK, "every byte of the state folder as it was written (docs/faults.md)"
+    more = f"\nand {len(found) - _DAMAGES_SHOWN:,} more" if len(found) > _DAMAGES_SHOWN else ""
+    shown = [f"{one.path} is not as it was written: {one.remedy}" for one in found]
+    return BROKEN, "\n".join(shown[:_DAMAGES_SHOWN]) + more
 
 
 def _unfinished(settings: Settings) -> tuple[str, str]:

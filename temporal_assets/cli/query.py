@@ -50,6 +50,14 @@ def run(
     ] = None,
     as_json: Json = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Write the result as CSV.")] = False,
+    verify: Annotated[
+        bool,
+        typer.Option(
+            "--verify/--no-verify",
+            help="First compare the files of the assets named with what was published, at the"
+            " speed of the disk.",
+        ),
+    ] = True,
 ) -> None:
     """Query the artifacts with SQL: every asset is a view of its own name.
 
@@ -59,7 +67,7 @@ def run(
     if as_json and as_csv:
         raise CommandError("--json and --csv exclude each other", USAGE)
     text = _statement(sql, file)
-    with _result(text, state) as result:
+    with _result(text, state, verify) as result:
         if as_json:
             console.write_json_rows(_parts(result))
         elif as_csv:
@@ -82,7 +90,7 @@ def _statement(sql: str | None, file: str | None) -> str:
 
 
 @contextmanager
-def _result(sql: str, state: Path | None) -> Iterator[pa.Table]:
+def _result(sql: str, state: Path | None, verify: bool) -> Iterator[pa.Table]:
     import duckdb
 
     from temporal_assets import contracts
@@ -92,7 +100,7 @@ def _result(sql: str, state: Path | None) -> Iterator[pa.Table]:
     settings = existing_settings(state)
     try:
         _refuse_changes(sql)
-        with Artifacts(settings.state).large_query(sql) as result:
+        with Artifacts(settings.state, verify=verify).large_query(sql) as result:
             yield result.rename_columns(_apart(result.column_names))
     except duckdb.CatalogException as error:
         known = ", ".join(f"{table.name}({_columns(table)})" for table in contracts.TABLES)

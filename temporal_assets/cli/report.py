@@ -62,7 +62,7 @@ def run(
     from temporal_assets.reports.document import as_json as written
     from temporal_assets.reports.report_page import page
     from temporal_assets.storage.store import Store
-    from temporal_assets.windows.evaluation_report import page_of_day, read_report
+    from temporal_assets.windows.evaluation_report import page_of_day, read_report, write_page
 
     settings = existing_settings(state)
     store = Store.open(settings)
@@ -74,7 +74,10 @@ def run(
     if as_json is not None and out is None and not show:
         return
     target = out or page_of_day(settings, chosen)
-    _write(target, page(report))
+    if out is None:
+        write_page(settings, target.name, page(report))
+    else:
+        _write(target, page(report))
     if str(target) == "-":
         return
     _tell(report, target)

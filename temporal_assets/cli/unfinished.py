@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 def unfinished_report(found: Unfinished) -> dict[str, Any]:
     """What is unfinished, for JSON."""
-    return {"days": {name: list(days) for name, days in found.days.items()}, "runs": found.runs}
+    days = {name: list(days) for name, days in found.days.items()}
+    return {"days": days, "runs": found.runs, "catalogue": found.catalogue}
 
 
 def unfinished_words(found: Unfinished, state: Path) -> str:
@@ -31,7 +32,8 @@ def unfinished_words(found: Unfinished, state: Path) -> str:
         parts[_SHOWN:] = [counted(len(parts) - _SHOWN, "more asset")]
     judged = f"published and not judged, or not released: {', '.join(parts)}. " if parts else ""
     runs = f"{counted(found.runs, 'run')} of Dagster not ended. " if found.runs else ""
+    behind = "catalogue.duckdb does not show what is published. " if found.catalogue else ""
     return (
-        f"{judged}{runs}A run is under way, or was killed; any next run finishes this"
+        f"{judged}{runs}{behind}A run is under way, or was killed; any next run finishes this"
         f" ({invocation('materialize', state)})"
     )

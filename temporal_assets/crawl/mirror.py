@@ -12,7 +12,6 @@ into memory, so only what is looked at is loaded.
 from __future__ import annotations
 
 import filecmp
-import json
 import shutil
 from array import array
 from collections import Counter
@@ -38,6 +37,7 @@ from temporal_assets.settings import Settings
 from temporal_assets.storage.durable import replace_text, sync
 from temporal_assets.storage.integrity import DamagedFile
 from temporal_assets.storage.scratch import scratch_folder
+from temporal_assets.storage.sealed import sealed, unsealed
 
 FOLDER: Final = "mirror"
 """Of the state folder."""
@@ -248,7 +248,7 @@ def save(mirror: Mirror, state: Path, html: Path | None = None) -> Path:
     with scratch_folder(state / "tmp") as scratch:
         made = scratch / FOLDER
         name = _write(mirror, made, html)
-        pointer = json.dumps({"folder": name, "counts": mirror.counts}, indent=1)
+        pointer = sealed({"folder": name, "counts": mirror.counts})
         # Under a lock: of two saved at once, neither removes what the other's pointer is to name.
         with FileLock(locks / "mirror.lock"):
             if not _is_copy(home / name, made):
@@ -310,6 +310,15 @@ def stored_folder(home: Path) -> Path:
     return _folder(home, _pointer(home))
 
 
+def is_whole(home: Path) -> bool:
+    """Whether the stored mirror of `home` is as it was written; also where there is none."""
+    pointer = _pointer(home)
+    if not pointer:
+        return True
+    folder = _folder(home, pointer)
+    return folder.is_dir() and _digest(sorted(folder.iterdir())) == folder.name
+
+
 def load(home: Path) -> Mirror:
     """The mirror of a folder, `FOLDER` of a state; arrays are mapped, not read."""
     while True:
@@ -330,7 +339,7 @@ def _pointer(home: Path) -> dict[str, Any]:
     if not file.is_file():
         return {}
     try:
-        pointer = json.loads(file.read_text("utf-8"))
+        pointer = unsealed(file.read_text("utf-8"))
         if isinstance(pointer["folder"], str) and isinstance(pointer["counts"], dict):
             return dict(pointer)
     except (ValueError, KeyError, TypeError):

@@ -20,6 +20,7 @@ from temporal_assets.defs import lifelines
 from temporal_assets.defs.jobs import FINISH, Job
 from temporal_assets.defs.resources import Installation
 from temporal_assets.defs.tags import days_of_run
+from temporal_assets.storage import catalogue
 from temporal_assets.storage.manifest import Manifest
 from temporal_assets.storage.sealed import digest_of
 from temporal_assets.windows import registry
@@ -53,6 +54,8 @@ def lost_runs_sensor(finish: Job) -> dg.SensorDefinition:
         looked = _last_failure(context.instance)
         if looked == context.cursor or lifelines.are_others_running(context.instance):
             return dg.SensorResult(skip_reason=said, cursor=context.cursor)
+        if installation.store.assets() and not catalogue.is_current(installation.store):
+            catalogue.refresh(installation.store)
         left = registry.unfinished(installation.store, installation.settings)
         if not left:
             return dg.SensorResult(skip_reason=said, cursor=looked)

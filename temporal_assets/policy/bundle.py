@@ -3,6 +3,7 @@
     policy/2025-05-01-<digest>/policy.json       everything, for crawlers
     policy/2025-05-01-<digest>/hubs.parquet ...  the same lists as tables, for people
     policy/2025-05-01-<digest>/schema.json       what is in policy.json
+    policy/2025-05-01-<digest>/SHA256SUMS        what these files were when they were written
     policy/latest                                a link to the newest day's folder
 
 A policy is published first and released later, when it has passed its checks: only then does
@@ -26,14 +27,19 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from temporal_assets.policy.document import FILE, Document, PolicyError, as_text
+from temporal_assets.policy.document import (
+    DIGITS,
+    FILE,
+    Document,
+    PolicyError,
+    as_text,
+    is_as_published,
+)
+from temporal_assets.storage import sums
 from temporal_assets.storage.durable import sync
 
 LATEST: Final = "latest"
 SCHEMA_FILE: Final = Path(__file__).with_name("schema.json")
-
-_DIGEST: Final = 12
-"""Hexadecimal digits of the content's digest in a folder's name."""
 
 _DAY: Final = len("2025-05-01")
 """Characters of the day that a folder's name begins with."""
@@ -97,7 +103,7 @@ def publish(document: Document, root: Path, scratch: Path) -> Published:
     text = as_text(document).encode()
     digest = hashlib.sha256(text).hexdigest()
     root.mkdir(parents=True, exist_ok=True)
-    folder = root / f"{document['day']}-{digest[:_DIGEST]}"
+    folder = root / f"{document['day']}-{digest[:DIGITS]}"
     _write(document, text, scratch / folder.name)
     try:
         _rename(scratch / folder.name, folder)
@@ -137,12 +143,15 @@ def is_newer(folder: Path) -> bool:
 
 
 def is_whole(folder: Path) -> bool:
-    """Whether a published folder has the document that it is named after."""
-    try:
-        text = (folder / FILE).read_bytes()
-    except FileNotFoundError:
-        return False
-    return folder.name[_DAY + 1 :] == hashlib.sha256(text).hexdigest()[:_DIGEST]
+    """Whether all files of a published folder are as they were written."""
+    return (folder / FILE).is_file() and not faults(folder)
+
+
+def faults(folder: Path) -> list[Path]:
+    """Return files of a published folder that are missing or not what was written."""
+    file = folder / FILE
+    found = [] if file.is_file() and is_as_published(file, file.read_bytes()) else [file]
+    return list(dict.fromkeys((*found, *sums.faults(folder))))
 
 
 def latest_of(root: Path) -> Path | None:
@@ -175,6 +184,8 @@ def _write(document: Document, text: bytes, folder: Path) -> None:
     shutil.copyfile(SCHEMA_FILE, folder / SCHEMA_FILE.name)
     for name in LISTS:
         pq.write_table(table_of(document, name), folder / f"{name}.parquet", compression="zstd")
+    written = sums.text_of(folder, [path.name for path in folder.iterdir()])
+    (folder / sums.NAME).write_text(written, "utf-8")
     for path in folder.iterdir():
         sync(path)
     sync(folder)

@@ -7,13 +7,16 @@ shape for other programs is `schema.json`, a JSON Schema, beside this file.
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Literal, TypedDict, cast
 
 from temporal_assets.core.pattern_forest import PortableTree
 from temporal_assets.policy import damage
+from temporal_assets.storage import sums
 
 FORMAT: Final = "temporal-assets/crawl-policy"
 VERSION: Final = 2
@@ -22,6 +25,11 @@ raise it: readers ignore fields they do not know. Version 2 knows more shapes of
 version 1 mean what they meant."""
 
 FILE: Final = "policy.json"
+
+DIGITS: Final = 12
+"""Of the SHA-256 of a document, in the name of the folder that it is published in."""
+
+_PUBLISHED: Final = re.compile(rf"[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}-([0-9a-f]{{{DIGITS}}})")
 
 TIERS: Final = 16
 """1 is fetched first. Crawlers keep a queue per priority (Scrapy with JOBDIR an open file each),
@@ -146,6 +154,17 @@ _AGAIN: Final = (
 )
 
 
+def is_as_published(file: Path, text: bytes) -> bool:
+    """Whether a document is the one that its folder is named after.
+
+    A folder of another name holds a copy, of which `SHA256SUMS` beside it tells, if it is there.
+    """
+    digest = hashlib.sha256(text).hexdigest()
+    if named := _PUBLISHED.fullmatch(file.parent.name):
+        return digest.startswith(named[1])
+    return digest == sums.noted(file.parent).get(file.name, digest)
+
+
 def policy_file(path: str | Path) -> Path:
     """The document of a policy that is named by its file or by its folder."""
     path = Path(path)
@@ -155,8 +174,9 @@ def policy_file(path: str | Path) -> Path:
 def read(path: str | Path) -> Document:
     """A policy from its file or folder. Raises `PolicyError`."""
     file = policy_file(path)
+    real = file.resolve()  # `latest` may name another policy in a moment
     try:
-        text = file.read_bytes()
+        text = real.read_bytes()
     except FileNotFoundError:
         raise PolicyError(
             f"there is no policy {file}: `temporal-assets materialize crawl_policy` makes one, in"
@@ -164,6 +184,8 @@ def read(path: str | Path) -> Document:
         ) from None
     except OSError as error:
         raise PolicyError(f"{file}: {error.strerror}") from error
+    if not is_as_published(real, text):
+        raise PolicyError(f"{file} is not what was published: {_AGAIN}")
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:

@@ -106,6 +106,8 @@ class Inspector:
         whole = {name for check in checks if isinstance(check, Rule) for name in check.reads_window}
         for name in sorted(whole):
             window = self.store.window(name, day, self.settings.window.days, 1)
+            for manifest in window.manifests:
+                self.store.verify(manifest)
             inputs[f"{name}_window"] = list(window.files)
         return inputs
 

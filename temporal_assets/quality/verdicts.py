@@ -25,7 +25,7 @@ from temporal_assets.reports.text import shown
 from temporal_assets.storage.durable import replace_text
 from temporal_assets.storage.manifest import Manifest
 from temporal_assets.storage.scratch import scratch_folder
-from temporal_assets.storage.sealed import digest_of, sealed, unsealed
+from temporal_assets.storage.sealed import digest_of, is_as_written, sealed, unsealed
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +92,12 @@ def missing(state: Path, manifest: Manifest) -> frozenset[str]:
     """Return the names of the checks that this very content has no judgement of."""
     judged = {one.check for one in read(state, manifest)}
     return frozenset(_rules(manifest.asset).keys() - judged)
+
+
+def damaged(state: Path) -> list[Path]:
+    """Return files of judgements that are not what was written."""
+    files = sorted((state / "verdicts").glob("*/*.json"))
+    return [file for file in files if not is_as_written(file.read_bytes())]
 
 
 def forget(state: Path, asset: str, day: dt.date) -> None:

@@ -6,10 +6,11 @@ rebuilt whole, in a scratch folder, after every publish; nobody writes to it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import duckdb
 from filelock import FileLock
@@ -17,12 +18,18 @@ from filelock import FileLock
 from temporal_assets import contracts
 from temporal_assets.engines.duckdb import create_view, settle
 from temporal_assets.engines.sql import literal
+from temporal_assets.storage.durable import replace_text
+from temporal_assets.storage.integrity import digest_of_file
 from temporal_assets.storage.manifest import Manifest
-from temporal_assets.storage.store import DamagedPartition, Store
+from temporal_assets.storage.sealed import digest_of, sealed, unsealed
+from temporal_assets.storage.store import DAMAGED, DamagedPartition, Store
 
 Answer = TypeVar("Answer")
 
 CATALOGUE: Final = "catalogue.duckdb"
+
+_RECORD: Final = "catalogue.json"
+"""Says what the catalogue was when it was written, and what was published then."""
 
 
 Published = Mapping[str, Sequence[Manifest] | str]
@@ -33,20 +40,33 @@ def asked(
     store: Store,
     connect: Callable[[], AbstractContextManager[duckdb.DuckDBPyConnection]],
     ask: Callable[[duckdb.DuckDBPyConnection], Answer],
+    verified: Collection[str] = (),
 ) -> Answer:
     """What `ask` gets from a fresh connection with a view for every asset.
 
-    Where files that were removed meanwhile, or replaced twice, are missed, it asks again.
+    The files of the assets `verified` are compared with the digests they were published under,
+    once a process. Raises `DamagedPartition` where one is not as it was published. Where files that
+    were removed meanwhile, or replaced twice, are missed, it asks again.
     """
     while True:
         seen = _published(store)
         try:
+            for name in verified:
+                found = seen[name]
+                if not isinstance(found, str):
+                    store.verify_all(found)
             with connect() as connection:
                 fill(connection, store, seen)
                 return ask(connection)
-        except (duckdb.IOException, FileNotFoundError):
+        except (duckdb.IOException, FileNotFoundError, DamagedPartition):
             if _published(store) == seen:
                 raise
+
+
+def named(sql: str) -> list[str]:
+    """Return the assets whose names are words of a statement: it may read them."""
+    words = set(re.findall(r"[a-z_]+", sql.lower()))
+    return [table.name for table in contracts.TABLES if table.name in words]
 
 
 def fill(connection: duckdb.DuckDBPyConnection, store: Store, seen: Published) -> None:
@@ -56,9 +76,19 @@ def fill(connection: duckdb.DuckDBPyConnection, store: Store, seen: Published) -
             # The other tables can be asked, and who asks this one learns what to do.
             _without_files(connection, name, f"CAST(error({literal(found)}) AS BOOLEAN)")
         elif files := [path for manifest in found for path in store.paths(manifest)]:
-            create_view(connection, name, files)
+            _with_files(connection, name, files)
         else:
             _without_files(connection, name, "false")
+
+
+def _with_files(connection: duckdb.DuckDBPyConnection, name: str, files: Sequence[str]) -> None:
+    """Create a view over files; one that cannot be opened must not keep other views from work."""
+    try:
+        create_view(connection, name, files)
+    except duckdb.Error as error:
+        why = str(error).partition("\n")[0]
+        said = f"{name} {DAMAGED}, by `temporal-assets materialize {name} --day DAY` ({why})"
+        _without_files(connection, name, f"CAST(error({literal(said)}) AS BOOLEAN)")
 
 
 def _published(store: Store) -> Published:
@@ -100,6 +130,40 @@ def refresh(store: Store) -> Path:
             settle(connection)
             return connection
 
+        published = _identity(store)
         asked(store, connect, lambda _: None)
+        record = {"digest": digest_of_file(building), "published": published}
         building.replace(target)
+        replace_text(store.state / _RECORD, sealed(record), scratch)
     return target
+
+
+def is_current(store: Store) -> bool:
+    """Whether the catalogue shows what is published now, and is as it was written."""
+    record = _record(store)
+    return record.get("published") == _identity(store) and is_whole(store)
+
+
+def is_whole(store: Store) -> bool:
+    """Whether the catalogue is as it was written; also where none was written yet."""
+    target = store.state / CATALOGUE
+    if not (store.state / _RECORD).exists():
+        return True
+    return target.is_file() and _record(store).get("digest") == digest_of_file(target)
+
+
+def _record(store: Store) -> dict[str, Any]:
+    try:
+        return unsealed((store.state / _RECORD).read_bytes())
+    except (FileNotFoundError, ValueError):
+        return {}
+
+
+def _identity(store: Store) -> str:
+    """What tells the files that views are over from others."""
+    return digest_of(
+        {
+            name: found if isinstance(found, str) else [store.paths(one) for one in found]
+            for name, found in _published(store).items()
+        }
+    )

@@ -12,7 +12,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -360,6 +360,15 @@ class Inventory:
                 f"{path} {fault or 'is missing'}; the lines are read again from {file.name} if it "
                 "is still there: run the same command again"
             )
+
+    def damaged_segments(self) -> Iterator[Path]:
+        """Yield files of lines that are missing or not what was read; every one is read anew."""
+        for file in self.active:
+            for day, share in file.days.items():
+                paths = map(Path, self.segments(file, day))
+                for path, digest in zip(paths, share.digests, strict=False):
+                    if fault_of(path, None, digest) is not None:
+                        yield path
 
     def _is_current(self, file: LandedFile, day: dt.date) -> bool:
         """Whether the record still is of these lines, rather than of a later reading."""

@@ -30,6 +30,23 @@ def sealed(fields: Mapping[str, Any]) -> str:
     return json.dumps(plain | {_SEAL: digest_of(plain)}, indent=1, sort_keys=True)
 
 
+def is_as_written(text: str | bytes) -> bool:
+    """Whether a record is, to the last byte, what `sealed` gave; one without a seal is believed."""
+    given = text.encode() if isinstance(text, str) else text
+    try:
+        fields = json.loads(given)
+        if _SEAL not in fields:
+            return not any(map(_is_damaged_seal, fields))
+        return sealed(unsealed(given)).encode() == given
+    except (ValueError, TypeError, RecursionError):
+        return False
+
+
+def _is_damaged_seal(name: str) -> bool:
+    different = sum(a != b for a, b in zip(name, _SEAL, strict=False))
+    return len(name) == len(_SEAL) and different == 1
+
+
 def unsealed(text: str | bytes) -> dict[str, Any]:
     """The fields of a record. Raises `ValueError` where they are not what was written."""
     fields = json.loads(text)

@@ -16,7 +16,9 @@ from __future__ import annotations
 import datetime as dt
 import os
 import posixpath
+from collections import deque
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -43,6 +45,9 @@ from temporal_assets.storage.scratch import scratch_folder
 
 _MANIFEST = "manifest.json"
 _PREFIX = "day="
+
+_VERIFIED_AT_ONCE: Final = 4
+"""Partitions whose files are read at once: enough for a disk to be the limit."""
 
 
 class MissingPartition(LookupError):
@@ -154,6 +159,11 @@ class Store:
         for path, fault in self._faults(manifest, manifest.files):
             raise _damaged(path, fault, manifest.asset, manifest.day)
 
+    def verify_all(self, manifests: Sequence[Manifest]) -> None:
+        """The same of several partitions, several at a time."""
+        with ThreadPoolExecutor(_VERIFIED_AT_ONCE) as pool:
+            deque(pool.map(self.verify, manifests), maxlen=0)
+
     def verified(self, manifest: Manifest) -> Manifest:
         """The same for those who build on a day, whose damaged files are set aside.
 
@@ -195,8 +205,10 @@ class Store:
         return alone
 
     def files(self, asset: str, day: dt.date) -> list[str]:
-        """Paths of the Parquet files of a partition, for an engine to read."""
-        return self.paths(self.require(asset, day))
+        """Paths of the Parquet files of a partition, verified, for an engine to read."""
+        manifest = self.require(asset, day)
+        self.verify(manifest)
+        return self.paths(manifest)
 
     def paths(self, manifest: Manifest) -> list[str]:
         """Paths of the Parquet files that a manifest names."""
@@ -231,7 +243,7 @@ class Store:
             raise _damaged(path, fault, manifest.asset, manifest.day)
 
     def damaged(self, *, contents: bool = False) -> list[str]:
-        """Published files that are missing or not of the size their manifest says.
+        """Published files that are missing, of a size that their manifest does not say, no Parquet.
 
         With `contents` every byte is read and compared with the digest it was published under, but
         for stores that are not local, as in `verify`.
@@ -249,8 +261,11 @@ class Store:
         except DamagedPartition:
             yield self._join(asset, day, _MANIFEST)
             return
-        for path, _ in self._faults(manifest, manifest.stored, contents=contents):
-            yield path
+        wrong = [path for path, _ in self._faults(manifest, manifest.stored, contents=contents)]
+        yield from wrong
+        if self.is_local and not contents:
+            paths = (self._join(asset, day, file.name) for file in manifest.stored)
+            yield from (path for path in paths if path not in wrong and not _opens(path))
 
     def _misses(self, manifest: Manifest, file: DataFile) -> str | None:
         """What is wrong with a file, as far as its name and size tell."""
@@ -493,6 +508,14 @@ def _damaged(path: str, fault: str, asset: str, day: dt.date) -> DamagedPartitio
         f"{path} {fault}, so {asset} of {day} {DAMAGED} "
         f"(temporal-assets materialize {asset} --day {day})"
     )
+
+
+def _opens(path: str) -> bool:
+    try:
+        pq.read_metadata(path)
+    except (OSError, pa.ArrowException):
+        return False
+    return True
 
 
 def _describe(path: Path) -> DataFile:

@@ -8,6 +8,7 @@ The table is the truth; pages, and the JSON of the latest window, lie in the sta
     report/evaluation-2025-05-01.html    of the day: to look at, to link to and to pass on
     report/evaluation.html               the latest
     report/evaluation.json               the same numbers for machines
+    report/SHA256SUMS                    what these were when they were written
 """
 
 from __future__ import annotations
@@ -37,7 +38,10 @@ from temporal_assets.reports.pattern_graph import MOST_PATTERNS
 from temporal_assets.reports.report_page import page
 from temporal_assets.reports.sections import crawls, found, lists, pages, patterns, prefixes, trust
 from temporal_assets.settings import Settings
+from temporal_assets.storage import sums
 from temporal_assets.storage.durable import replace_text
+from temporal_assets.storage.manifest import Manifest
+from temporal_assets.storage.scratch import scratch_folder
 from temporal_assets.storage.sealed import digest_of
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.asset import Job, WindowAsset
@@ -265,6 +269,13 @@ def page_of_day(settings: Settings, day: dt.date) -> Path:
     return settings.state / FOLDER / OF_DAY.format(day=day)
 
 
+def remove_page(settings: Settings, day: dt.date) -> None:
+    """Remove the page of a day, which nobody misses then."""
+    file = page_of_day(settings, day)
+    file.unlink(missing_ok=True)
+    sums.note(file.parent, (), settings.state / "locks")
+
+
 def day_of(path: Path) -> dt.date | None:
     """Whose page a file is; None for files of anybody else."""
     head, tail = OF_DAY.split("{day}")
@@ -278,14 +289,27 @@ def day_of(path: Path) -> dt.date | None:
 
 def _write_pages(job: Job, report: Report) -> None:
     """The page of the day; the latest page and JSON as well, unless they are of a later day."""
-    folder = job.settings.state / FOLDER
-    folder.mkdir(parents=True, exist_ok=True)
     html = page(report)
-    replace_text(page_of_day(job.settings, job.day), html, job.out)
+    write_page(job.settings, page_of_day(job.settings, job.day).name, html)
     if any(day > job.day for day in job.store.days("evaluation_report")):
         return
-    replace_text(folder / HTML, html, job.out)
-    replace_text(folder / JSON, as_json(report), job.out)
+    write_page(job.settings, HTML, html)
+    write_page(job.settings, JSON, as_json(report))
+
+
+def write_page(settings: Settings, name: str, content: str) -> None:
+    """Write a file of the folder of reports, and note what it is."""
+    folder, locks = settings.state / FOLDER, settings.state / "locks"
+    for needed in (folder, locks):
+        needed.mkdir(parents=True, exist_ok=True)
+    with scratch_folder(settings.state / "tmp") as scratch:
+        replace_text(folder / name, content, scratch)
+    sums.note(folder, [name], locks)
+
+
+def _is_whole(store: Store, settings: Settings, manifest: Manifest) -> bool:  # noqa: ARG001
+    """Whether pages of the report are as they were written."""
+    return not sums.faults(settings.state / FOLDER)
 
 
 def _settings(settings: Settings) -> dict[str, Any]:
@@ -324,4 +348,5 @@ EVALUATION_REPORT: Final = WindowAsset(
     sql=("page_totals", *TRAFFIC_SQL, "complete_pages"),
     # A new version may say it in other words.
     settings=lambda settings: [__version__, _settings(settings)],
+    is_whole=_is_whole,
 )

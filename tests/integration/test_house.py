@@ -42,6 +42,7 @@ ALLOWED = {
     "operate": MIDDLE | {"daily", "windows", "build", "defs"},
     "what_if": MIDDLE | {"windows", "daily", "crawl"},
     "upgrade": MIDDLE | {"daily", "windows"},
+    "contents": MIDDLE | {"crawl", "policy", "windows"},
     "retention": MIDDLE | {"daily", "windows", "policy"},
     "cli": MIDDLE
     | {
@@ -58,6 +59,7 @@ ALLOWED = {
         "same_python",
         "memory",
         "upgrade",
+        "contents",
     },
 }
 

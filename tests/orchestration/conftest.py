@@ -15,7 +15,12 @@ from temporal_assets.operate import Outcome, materialize, prepare_home
 from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage.inventory import Inventory
 from temporal_assets.storage.store import Store
+from temporal_assets.windows.registry import WINDOW_NAMES
 from tests import logs
+
+FIRST = dt.date(2026, 3, 1)
+DAYS = 4
+"""Of `whole`."""
 
 
 class Project:
@@ -106,3 +111,22 @@ def running(tmp_path: Path) -> Iterator[Project]:
 def three_days(project: Project) -> list[dt.date]:
     """Days whose logs are there: three clients, two requests each."""
     return logs.write_days(project.logs, dt.date(2026, 3, 1), 3)
+
+
+@pytest.fixture(scope="session")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a project in which everything is made, judged and released: to be copied."""
+    root = tmp_path_factory.mktemp("whole")
+    days = logs.write_days(root / "logs", FIRST, DAYS)
+    settings = settings_of(root)
+    daily = ("log_files", "requests", "page_views", "transits")
+    assert materialize(settings, days, daily, None, WINDOW_NAMES).ok
+    return root
+
+
+def settings_of(root: Path) -> Settings:
+    state = root / "state"
+    state.mkdir(exist_ok=True)
+    source = f'[[sources]]\npath = "{root / "logs"}"\nhost = "example.com"\n'
+    (state / "settings.toml").write_text(f"[window]\ndays = 4\nmin_days = 3\n{source}", "utf-8")
+    return load_settings(state)

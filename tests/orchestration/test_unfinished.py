@@ -18,35 +18,12 @@ from temporal_assets import operate
 from temporal_assets.cli.app import app
 from temporal_assets.defs import lifelines, lost_runs
 from temporal_assets.policy.bundle import latest_of
-from temporal_assets.settings import Settings, load_settings
-from temporal_assets.windows.registry import WINDOW_NAMES
-from tests import logs
-from tests.orchestration.conftest import Project
+from temporal_assets.settings import Settings
+from tests.orchestration.conftest import DAYS, FIRST, Project, settings_of
 
-DAY = dt.date(2026, 3, 1)
-DAYS = 4
-LAST = DAY + dt.timedelta(days=DAYS - 1)
+LAST = FIRST + dt.timedelta(days=DAYS - 1)
 LOST = ("requests", "crawl_policy")
 """Assets whose judgements are taken away: of every day."""
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project in which everything is made, judged and released."""
-    root = tmp_path_factory.mktemp("whole")
-    days = logs.write_days(root / "logs", DAY, DAYS)
-    settings = settings_of(root)
-    daily = ("log_files", "requests", "page_views", "transits")
-    assert operate.materialize(settings, days, daily, None, WINDOW_NAMES).ok
-    return root
-
-
-def settings_of(root: Path) -> Settings:
-    state = root / "state"
-    state.mkdir(exist_ok=True)
-    source = f'[[sources]]\npath = "{root / "logs"}"\nhost = "example.com"\n'
-    (state / "settings.toml").write_text(f"[window]\ndays = 4\nmin_days = 3\n{source}", "utf-8")
-    return load_settings(state)
 
 
 @pytest.fixture
@@ -86,7 +63,7 @@ def test_nothing_is_unfinished_when_nothing_was_killed(whole: Path) -> None:
 
 def test_what_was_left_is_found(killed: Settings) -> None:
     left = operate.unfinished(killed)
-    days = tuple(DAY + dt.timedelta(days=n) for n in range(DAYS))
+    days = tuple(FIRST + dt.timedelta(days=n) for n in range(DAYS))
     assert left.days == {"requests": days, "crawl_policy": (LAST,)}
 
 
@@ -144,7 +121,7 @@ def _tick(project: Project, instance: dg.DagsterInstance) -> list[dg.RunRequest]
 
 def test_any_other_run_finishes_what_is_left_of_its_tables(whole: Path, killed: Settings) -> None:
     shutil.rmtree(killed.state / "tables" / "page_views" / f"day={LAST}")
-    (killed.state / "verdicts" / "page_views" / f"{DAY}.json").unlink()
+    (killed.state / "verdicts" / "page_views" / f"{FIRST}.json").unlink()
     assert operate.materialize(killed, [LAST], ["page_views"]).ok
     is_finished(whole, killed)
 

@@ -1,0 +1,74 @@
+"""`SHA256SUMS` of a folder: what its files were when they were written, as `sha256sum -c` reads it.
+
+For files that say nothing of their own content: pages, lists, keys. Not here: tables, whose
+manifests have digests (`manifest`), and records, which are sealed (`sealed`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+from temporal_assets.storage.durable import replace_text
+from temporal_assets.storage.locks import brief
+
+NAME: Final = "SHA256SUMS"
+
+_LINE: Final = re.compile(r"([0-9a-f]{64})  ([^/\0]+)")
+
+
+def sum_of(path: Path) -> str:
+    """Return the SHA-256 of a file in hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def text_of(folder: Path, names: Iterable[str]) -> str:
+    """Return the sums of some files of a folder, as they are now."""
+    return _text({name: sum_of(folder / name) for name in names})
+
+
+def note(folder: Path, names: Iterable[str], locks: Path, mode: int | None = None) -> None:
+    """Keep the sums of files that were just written; those of other files stay.
+
+    Killed between writing a file and this, the file counts as damaged until it is written again.
+    """
+    with brief(locks / f"sums-{folder.name}.lock"):
+        known = {name: one for name, one in noted(folder).items() if (folder / name).exists()}
+        known |= {name: sum_of(folder / name) for name in names}
+        replace_text(folder / NAME, _text(known), mode=mode)
+
+
+def noted(folder: Path) -> dict[str, str]:
+    """Return the sums of the files that have one, by name."""
+    try:
+        text = (folder / NAME).read_text("utf-8", "replace")
+    except FileNotFoundError:
+        return {}
+    found = (_LINE.fullmatch(line) for line in text.splitlines())
+    return {line[2]: line[1] for line in found if line}
+
+
+def faults(folder: Path) -> list[Path]:
+    """Return files that are missing or not what was written; none where none are noted.
+
+    The list itself is among them where it cannot be read in full.
+    """
+    file, known = folder / NAME, noted(folder)
+    wrong = [folder / name for name in known if not _is_as_noted(folder / name, known[name])]
+    is_whole = not file.exists() or file.read_bytes() == _text(known).encode()
+    return wrong if is_whole else [*wrong, file]
+
+
+def _is_as_noted(path: Path, wanted: str) -> bool:
+    try:
+        return sum_of(path) == wanted
+    except FileNotFoundError:
+        return False
+
+
+def _text(sums: dict[str, str]) -> str:
+    return "".join(f"{one}  {name}\n" for name, one in sorted(sums.items()))

@@ -1,0 +1,112 @@
+"""`doctor --contents` finds a flipped bit in every kind of file of a state folder."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import random
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from temporal_assets.cli.app import app
+from temporal_assets.contents import damages
+from temporal_assets.crawl import mirror
+from temporal_assets.logs.urls import DEFAULT
+from temporal_assets.settings import Settings
+from temporal_assets.storage.kept import keep
+from tests.orchestration.conftest import settings_of
+
+WRITTEN_BY_PEOPLE = {"settings.toml", "dagster.yaml"}
+STRUCTURE = 16
+"""Byte of a SQLite file from which its header says how it is built."""
+
+
+@pytest.fixture(scope="module")
+def copied(whole: Path, tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """A state folder with a file of every kind."""
+    root = tmp_path_factory.mktemp("copied")
+    shutil.copytree(whole, root, dirs_exist_ok=True, symlinks=True)
+    settings = settings_of(root)
+    builder = mirror.MirrorBuilder(DEFAULT)
+    builder.page("https://example.com/", [("https://example.com/a", False)])
+    builder.page("https://example.com/a", [("https://example.com/", True)])
+    mirror.save(builder.build(), settings.state)
+    keep(settings.state, dt.date(2025, 1, 1), None)
+    return settings
+
+
+def kind_of(path: Path) -> str:
+    """Files of one kind differ in digests, days and numbers."""
+    return re.sub(r"[0-9a-f-]*[0-9][0-9a-f-]*", "*", str(path))
+
+
+def files_of(state: Path) -> Iterator[Path]:
+    """One file of each kind that the product writes; locks hold nothing."""
+    seen = set()
+    for path in sorted(state.rglob("*")):
+        name = path.relative_to(state)
+        is_other = path.name in WRITTEN_BY_PEOPLE or "latest" in name.parts or "tmp" in name.parts
+        if is_other or path.suffix == ".lock" or not path.is_file() or not path.stat().st_size:
+            continue
+        if (kind := kind_of(name)) not in seen:
+            seen.add(kind)
+            yield path
+
+
+def flip(path: Path, dice: random.Random) -> None:
+    content = bytearray(path.read_bytes())
+    at = STRUCTURE if path.suffix == ".db" else dice.randrange(len(content))
+    content[at] ^= 1 << (7 if path.suffix == ".db" else dice.randrange(8))
+    path.write_bytes(content)
+
+
+def test_an_undamaged_folder_has_no_damage(copied: Settings) -> None:
+    assert list(damages(copied)) == []
+
+
+def test_every_room_of_the_state_folder_is_among_the_files(copied: Settings) -> None:
+    rooms = {path.relative_to(copied.state).parts[0] for path in files_of(copied.state)}
+    assert rooms == {
+        *("tables", "landing", "verdicts", "policy", "report", "mirror", "secrets", "dagster"),
+        *("catalogue.duckdb", "catalogue.json", "kept.json"),
+    }
+
+
+def test_a_flipped_bit_is_found_in_every_kind_of_file(copied: Settings) -> None:
+    dice, missed = random.Random(48), []
+    for path in files_of(copied.state):
+        before = path.read_bytes()
+        flip(path, dice)
+        found = [one.path for one in damages(copied)]
+        if not any(one in str(path) or str(path) in one for one in found):
+            missed.append(f"{path.relative_to(copied.state)}: {found}")
+        path.write_bytes(before)
+    assert missed == []
+
+
+def test_doctor_says_which_file_it_is_and_what_to_do(copied: Settings) -> None:
+    (victim,) = (copied.state / "policy").glob("*/hubs.parquet")
+    before = victim.read_bytes()
+    flip(victim, random.Random(1))
+    done = CliRunner().invoke(app, ["doctor", "--contents", "--json", "--state", str(copied.state)])
+    victim.write_bytes(before)
+    assert done.exit_code == 1
+    (found,) = [one for one in json.loads(done.output) if one["check"] == "contents"]
+    assert found["status"] == "broken"
+    assert str(victim) in found["detail"]
+    assert "materialize crawl_policy --day 2026-03-04" in found["detail"]
+
+
+def test_a_footer_that_cannot_be_read_is_found_without_reading_contents(copied: Settings) -> None:
+    (victim,) = (copied.state / "tables" / "pattern_ranks").glob("*/part-*")
+    before = victim.read_bytes()
+    victim.write_bytes(before[:-6] + bytes([before[-6] ^ 128]) + before[-5:])
+    done = CliRunner().invoke(app, ["doctor", "--json", "--state", str(copied.state)])
+    victim.write_bytes(before)
+    (found,) = [one for one in json.loads(done.output) if one["check"] == "published files"]
+    assert (found["status"], str(victim) in found["detail"]) == ("broken", True)
