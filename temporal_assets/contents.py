@@ -51,8 +51,8 @@ def damages(settings: Settings) -> Iterator[Damage]:
             yield Damage(str(file), f"make the policy again ({remedy})")
     for file in sums.faults(state / evaluation_report.FOLDER):
         yield Damage(str(file), f"{_NEXT_RUN}, or temporal-assets report --day DAY")
-    if not catalogue.is_whole(store):
-        yield Damage(str(state / catalogue.CATALOGUE), _NEXT_RUN)
+    for file in catalogue.faults(store):
+        yield Damage(str(file), _NEXT_RUN)
     yield from _mirror(settings)
     kept = state / "kept.json"
     if kept.exists() and not is_as_written(kept.read_bytes()):

@@ -21,7 +21,7 @@ from temporal_assets.engines.sql import literal
 from temporal_assets.storage.durable import replace_text
 from temporal_assets.storage.integrity import digest_of_file
 from temporal_assets.storage.manifest import Manifest
-from temporal_assets.storage.sealed import digest_of, sealed, unsealed
+from temporal_assets.storage.sealed import digest_of, is_as_written, sealed, unsealed
 from temporal_assets.storage.store import DAMAGED, DamagedPartition, Store
 
 Answer = TypeVar("Answer")
@@ -141,15 +141,18 @@ def refresh(store: Store) -> Path:
 def is_current(store: Store) -> bool:
     """Whether the catalogue shows what is published now, and is as it was written."""
     record = _record(store)
-    return record.get("published") == _identity(store) and is_whole(store)
+    return record.get("published") == _identity(store) and not faults(store)
 
 
-def is_whole(store: Store) -> bool:
-    """Whether the catalogue is as it was written; also where none was written yet."""
-    target = store.state / CATALOGUE
-    if not (store.state / _RECORD).exists():
-        return True
-    return target.is_file() and _record(store).get("digest") == digest_of_file(target)
+def faults(store: Store) -> list[Path]:
+    """Return what of the catalogue and its record is not as it was written."""
+    target, record = store.state / CATALOGUE, store.state / _RECORD
+    if not record.exists():
+        return []
+    if not is_as_written(record.read_bytes()):
+        return [record]
+    is_whole = target.is_file() and _record(store).get("digest") == digest_of_file(target)
+    return [] if is_whole else [target]
 
 
 def _record(store: Store) -> dict[str, Any]:

@@ -274,7 +274,7 @@ class LogReader:
             if fmt.syntax is Syntax.PARQUET:
                 for _ in _blocks(stream):  # only the digest is wanted
                     pass
-                for records in parquet.read(item.path, item.source):
+                for records in parquet.read(item.path, item.source, reading):
                     yield partial(_same, records)
                 # For its rows it was opened by its name, which may be another file's by then.
                 if streams.version_of(item.path.stat()) != stream.version:

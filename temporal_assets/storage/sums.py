@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Final
 
 from temporal_assets.storage.durable import replace_text
-from temporal_assets.storage.locks import brief
 
 NAME: Final = "SHA256SUMS"
 
@@ -36,6 +35,8 @@ def note(folder: Path, names: Iterable[str], locks: Path, mode: int | None = Non
 
     Killed between writing a file and this, the file counts as damaged until it is written again.
     """
+    from temporal_assets.storage.locks import brief  # crawlers, who only look, need no filelock
+
     with brief(locks / f"sums-{folder.name}.lock"):
         known = {name: one for name, one in noted(folder).items() if (folder / name).exists()}
         known |= {name: sum_of(folder / name) for name in names}

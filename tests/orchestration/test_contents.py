@@ -46,12 +46,17 @@ def kind_of(path: Path) -> str:
 
 
 def files_of(state: Path) -> Iterator[Path]:
-    """One file of each kind that the product writes; locks hold nothing."""
+    """One file of each kind that the product writes; locks and shared memory hold nothing."""
     seen = set()
     for path in sorted(state.rglob("*")):
         name = path.relative_to(state)
         is_other = path.name in WRITTEN_BY_PEOPLE or "latest" in name.parts or "tmp" in name.parts
-        if is_other or path.suffix == ".lock" or not path.is_file() or not path.stat().st_size:
+        if (
+            is_other
+            or path.suffix in (".lock", ".db-shm")
+            or not path.is_file()
+            or not path.stat().st_size
+        ):
             continue
         if (kind := kind_of(name)) not in seen:
             seen.add(kind)
@@ -83,7 +88,9 @@ def test_a_flipped_bit_is_found_in_every_kind_of_file(copied: Settings) -> None:
         before = path.read_bytes()
         flip(path, dice)
         found = [one.path for one in damages(copied)]
-        if not any(one in str(path) or str(path) in one for one in found):
+        # Of a list of sums and the files it is of, one is wrong, and nobody can tell which.
+        names = str(path.parent if path.name == "SHA256SUMS" else path)
+        if not any(one in names or names in one for one in found):
             missed.append(f"{path.relative_to(copied.state)}: {found}")
         path.write_bytes(before)
     assert missed == []

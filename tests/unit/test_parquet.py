@@ -14,7 +14,7 @@ from temporal_assets.logs import parquet
 from temporal_assets.logs.columns import ColumnsError
 from temporal_assets.logs.records import Bytes, Records, Reject
 from temporal_assets.logs.tokenize import Fields
-from temporal_assets.settings import LogSource
+from temporal_assets.settings import LogSource, Reading
 
 MOMENT = dt.datetime(2024, 5, 6, 7, 8, 9, 250_000)
 MICROSECONDS = 1_714_979_289_250_000
@@ -23,7 +23,9 @@ MICROSECONDS = 1_714_979_289_250_000
 def read(tmp_path: Path, table: pa.Table, **options: Any) -> list[Records]:
     path = tmp_path / "log.parquet"
     pq.write_table(table, path)
-    return list(parquet.read(path, LogSource.model_validate({"path": str(path), **options})))
+    return list(
+        parquet.read(path, LogSource.model_validate({"path": str(path), **options}), Reading())
+    )
 
 
 def table(**columns: Any) -> pa.Table:
@@ -191,4 +193,4 @@ def test_damaged_files_raise_one_error_with_the_path(tmp_path: Path, damage: str
         data[4:60] = b"\xff" * 56
     path.write_bytes(bytes(data))
     with pytest.raises(parquet.DamagedParquetError, match=r"log\.parquet"):
-        list(parquet.read(path, LogSource(path=str(path))))
+        list(parquet.read(path, LogSource(path=str(path)), Reading()))

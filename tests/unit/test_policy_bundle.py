@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import random
 import shutil
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from temporal_assets.policy import Policy, PolicyError
 from temporal_assets.policy.assemble import Choices, assemble, on_ladder, tiers_of
-from temporal_assets.policy.bundle import LATEST, is_whole, publish, release, unreleased_of
+from temporal_assets.policy.bundle import LATEST, faults, is_whole, publish, release, unreleased_of
 from temporal_assets.policy.difference import Change, changes
 from temporal_assets.policy.document import Document, as_text
 from tests.policies import PROVENANCE, document, document_of_schemes, tables
@@ -102,8 +103,8 @@ def test_publishing(doc: Document, tmp_path: Path) -> None:
     assert release(root, first.folder.name)
     assert unreleased_of(root) is None
     assert sorted(path.name for path in (root / LATEST).iterdir()) == [
-        "hubs.parquet", "patterns.parquet", "policy.json", "prefixes.parquet", "schema.json",
-        "sites.parquet",
+        "SHA256SUMS", "hubs.parquet", "patterns.parquet", "policy.json", "prefixes.parquet",
+        "schema.json", "sites.parquet",
     ]  # fmt: skip
     assert pq.read_table(root / LATEST / "hubs.parquet").num_rows == 4
     assert Policy.load(root / LATEST).match("https://news.example/").reason == "hub"
@@ -185,7 +186,8 @@ def test_a_damaged_policy_is_mended_by_publishing_it_again(
         middle = len(before[name]) // 2
         rest = bytes([before[name][middle] ^ 1]) + before[name][middle + 1 :]
         file.write_bytes(before[name][:middle] + (rest if damage == "flipped" else b""))
-    assert is_whole(folder) == (name != "policy.json")
+    assert faults(folder) == [file]
+    assert not is_whole(folder)
     assert publish(doc, root, tmp_path / "2").folder == folder
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
     assert is_whole(folder)
@@ -239,3 +241,24 @@ def test_patterns_that_are_shown_alike_are_compared_apart() -> None:
         watched = {"tier": before, "decision": row["decision"]}
         assert changes(both, after) == [Change("patterns", name, "removed", watched, {})]
         assert changes(after, both) == [Change("patterns", name, "added", {}, watched)]
+
+
+@pytest.mark.parametrize("is_copied", [False, True])
+def test_no_flipped_bit_of_a_policy_decides_anything(
+    doc: Document, tmp_path: Path, is_copied: bool
+) -> None:
+    """Its folder is named after it; of a copy elsewhere the sums beside it tell."""
+    folder = publish(doc, tmp_path / "policy", tmp_path / "1").folder
+    if is_copied:
+        folder = shutil.copytree(folder, tmp_path / "crawler")
+    file, dice = folder / "policy.json", random.Random(48)
+    text = file.read_bytes()
+    for _ in range(200):
+        at, bit = dice.randrange(len(text)), dice.randrange(8)
+        file.write_bytes(text[:at] + bytes([text[at] ^ 1 << bit]) + text[at + 1 :])
+        with pytest.raises(PolicyError, match="is not what was published"):
+            Policy.load(folder)
+    file.write_bytes(text)
+    Policy.load(folder)
+    (folder / "SHA256SUMS").unlink()  # as releases before wrote none
+    Policy.load(folder)

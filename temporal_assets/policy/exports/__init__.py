@@ -26,6 +26,7 @@ from temporal_assets.policy.exports import (
 )
 from temporal_assets.policy.exports.mark import is_marked
 from temporal_assets.storage.durable import replace_text
+from temporal_assets.storage.switch import switched
 
 TARGETS: Final[Mapping[str, Callable[[Document], dict[str, str]]]] = {
     "browsertrix": browsertrix.files,
@@ -59,17 +60,21 @@ class Exported:
 
 
 def export(document: Document, target: str, folder: Path) -> Exported:
-    """Write the files of a target; each is replaced as a whole."""
+    """Write the files of a target; the folder is switched as a whole, with what others put there.
+
+    So nobody meets the files of two policies, whatever is killed when.
+    """
     files = TARGETS[target](document)
-    for name, content in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        replace_text(path, content)
-    written = tuple(folder / name for name in files)
-    left = _left(target, folder, written)
-    for path in left:
-        path.unlink(missing_ok=True)
-    return Exported(written, left)
+    with switched(folder) as made:
+        for name, content in files.items():
+            path = made / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            replace_text(path, content)
+        left = _left(target, made, [made / name for name in files])
+        for path in left:
+            path.unlink()
+    removed = tuple(folder / path.relative_to(made) for path in left)
+    return Exported(tuple(folder / name for name in files), removed)
 
 
 def _left(target: str, folder: Path, written: Collection[Path]) -> tuple[Path, ...]:

@@ -1,0 +1,102 @@
+"""Changing a folder as a whole: readers find the old files or the new ones, never some of each.
+
+The changed folder is made beside the old one and takes its place in one step of the file system,
+whatever is killed when. Files that nobody changes are the same files, by hard links. Not here:
+single files (`durable`), tables (`store`).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from temporal_assets.storage.durable import make_folder, sync
+
+_ENDING: Final = ".switch"
+_ABANDONED_SECONDS: Final = 3600
+"""No living process takes so long to change a folder."""
+
+_HERE: Final = -100
+"""`AT_FDCWD`: paths are as the process sees them."""
+_EXCHANGE: Final = 2
+"""`RENAME_EXCHANGE` of Linux."""
+_UNKNOWN: Final = frozenset((errno.ENOSYS, errno.EINVAL, errno.ENOTSUP))
+"""A system or file system that cannot exchange two names."""
+
+
+@contextmanager
+def switched(folder: Path) -> Iterator[Path]:
+    """Give a copy of a folder to change; at the end it takes the folder's place.
+
+    Where the body raises, nothing is changed. Raises `OSError` for a folder that cannot be
+    switched, such as the one that this process is in.
+    """
+    folder = folder.resolve()
+    if Path.cwd().is_relative_to(folder):
+        raise OSError(
+            errno.EBUSY, "this is the folder you are in: name one of its own, which is switched"
+        )
+    make_folder(folder.parent)
+    _sweep(folder)
+    made = folder.with_name(f".{folder.name}.{os.getpid()}{_ENDING}")
+    shutil.rmtree(made, ignore_errors=True)
+    try:
+        if folder.is_dir():
+            shutil.copytree(folder, made, symlinks=True, copy_function=_link)
+        else:
+            made.mkdir()
+        yield made
+        for path in [made, *made.rglob("*")]:
+            if path.is_dir() and not path.is_symlink():
+                sync(path)
+        _take_place(made, folder)
+        sync(folder.parent)
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+def _link(source: str, target: str) -> None:
+    try:
+        os.link(source, target, follow_symlinks=False)
+    except OSError:  # of a file of another user, or a file system without links
+        shutil.copy2(source, target, follow_symlinks=False)
+
+
+def _take_place(made: Path, folder: Path) -> None:
+    if not folder.is_dir():
+        made.rename(folder)
+    elif not _exchange(made, folder):
+        # For a moment there is none: a reader fails, and finds no mixture.
+        old = made.with_name(f"{made.name}.old{_ENDING}")
+        folder.rename(old)
+        made.rename(folder)
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Exchange two names in one step. Return False where the system cannot."""
+    rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    if rename is None:
+        return False
+    if rename(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _EXCHANGE) == 0:
+        return True
+    number = ctypes.get_errno()
+    if number in _UNKNOWN:
+        return False
+    raise OSError(number, os.strerror(number), str(other))
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what killed processes left. By age: another machine's process cannot be asked."""
+    limit = time.time() - _ABANDONED_SECONDS
+    for left in folder.parent.glob(f".{folder.name}.*{_ENDING}"):
+        with suppress(FileNotFoundError):
+            if left.stat().st_mtime < limit:
+                shutil.rmtree(left, ignore_errors=True)
