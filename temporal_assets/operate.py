@@ -362,7 +362,8 @@ class _Operation:
     def finish(self, instance: dg.DagsterInstance) -> None:
         """Judge what is there and was not judged, and release what was not released."""
         store = Store.open(self.settings)
-        left = registry.unfinished(store, self.settings)
+        is_alone = not lifelines.are_others_running(self.settings.state)
+        left = registry.unfinished(store, self.settings) if is_alone else {}
         if left:
             self.run(instance, FINISH, tuple(left), ())
         if store.assets() and not catalogue.is_current(store):

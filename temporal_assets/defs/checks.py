@@ -58,7 +58,7 @@ def contract_checks(table: Table) -> dg.AssetChecksDefinition:
         chosen = [check for check in table.checks if check.name in selected]
         days = _days(context, installation, table)
         if context.run.job_name != FINISH:
-            _judge(installation, table, _left_by_others(context, installation, table, days))
+            _judge(installation, table, _left_by_others(installation, table, days))
         found = _judge(installation, table, days, selected)
         for n, check in enumerate(chosen):
             by_day = {day: findings[n] for day, findings in found.items()}
@@ -136,13 +136,10 @@ def _judge(
 
 
 def _left_by_others(
-    context: dg.AssetCheckExecutionContext,
-    installation: Installation,
-    table: Table,
-    days: Sequence[dt.date],
+    installation: Installation, table: Table, days: Sequence[dt.date]
 ) -> Sequence[dt.date]:
     """Days that a killed run left unjudged; what other runs have just published they judge."""
-    if lifelines.are_others_running(context.instance, context.run.run_id):
+    if lifelines.are_others_running(installation.settings.state):
         return ()
     left = registry.unfinished_days(installation.store, installation.settings, table.name)
     return [day for day in left if day not in days]

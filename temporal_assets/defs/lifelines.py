@@ -27,14 +27,6 @@ _BEGUN: Final = [
 ]
 """What Dagster itself does not end: it watches over runs that are starting."""
 
-UNFINISHED: Final = [
-    dg.DagsterRunStatus.QUEUED,
-    dg.DagsterRunStatus.NOT_STARTED,
-    dg.DagsterRunStatus.STARTING,
-    dg.DagsterRunStatus.STARTED,
-    dg.DagsterRunStatus.CANCELING,
-]
-
 _GONE: Final = "The process of this run is gone. What it published is whole; start it again."
 
 _UNSTARTED: Final = (
@@ -82,16 +74,19 @@ def release(state: Path, run_id: str) -> None:
         _path(state, run_id).unlink(missing_ok=True)
 
 
-def are_others_running(instance: dg.DagsterInstance, run_id: str = "") -> bool:
-    """Return whether Dagster has a run under way, or waiting, but for the one named."""
-    runs = instance.get_runs(filters=dg.RunsFilter(statuses=UNFINISHED), limit=2)
-    return any(run.run_id != run_id for run in runs)
+def are_others_running(state: Path) -> bool:
+    """Return whether another process executes a run; it judges what it publishes by itself."""
+    return any(not _is_released(_path(state, one)) for one in _of_others(state))
 
 
 def orphans(state: Path) -> list[str]:
     """Return the ids of runs whose process is gone and that nobody has ended yet."""
+    return [one for one in _of_others(state) if _is_released(_path(state, one))]
+
+
+def _of_others(state: Path) -> list[str]:
     ids = (path.stem.removeprefix("run-") for path in (state / "locks").glob("run-*.lock"))
-    return [one for one in sorted(ids) if one not in _held and _is_released(_path(state, one))]
+    return sorted(one for one in ids if one not in _held)
 
 
 def fail_orphans(instance: dg.DagsterInstance, state: Path) -> list[dg.DagsterRun]:

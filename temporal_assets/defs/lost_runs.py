@@ -52,7 +52,7 @@ def lost_runs_sensor(finish: Job) -> dg.SensorDefinition:
         lost = settle(context.instance, installation)
         said = f"Ended: {', '.join(lost)}." if lost else "No run is lost."
         looked = _last_failure(context.instance)
-        if looked == context.cursor or lifelines.are_others_running(context.instance):
+        if looked == context.cursor or lifelines.are_others_running(installation.settings.state):
             return dg.SensorResult(skip_reason=said, cursor=context.cursor)
         if installation.store.assets() and not catalogue.is_current(installation.store):
             catalogue.refresh(installation.store)

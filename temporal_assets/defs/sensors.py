@@ -39,6 +39,14 @@ SETTLED: Final = dt.timedelta(minutes=1)
 _INTERVAL_SECONDS: Final = 60
 """Logs rotate hourly or daily; a look at the folders every minute is soon enough."""
 
+_UNFINISHED: Final = [
+    dg.DagsterRunStatus.QUEUED,
+    dg.DagsterRunStatus.NOT_STARTED,
+    dg.DagsterRunStatus.STARTING,
+    dg.DagsterRunStatus.STARTED,
+    dg.DagsterRunStatus.CANCELING,
+]
+
 _READING_JOBS: Final = frozenset({"ingest", "nightly"})
 
 
@@ -89,7 +97,7 @@ def _tick(
     instance: dg.DagsterInstance, installation: Installation, asked: Asked, now: dt.datetime
 ) -> dg.SensorResult:
     settings = installation.settings
-    unfinished = instance.get_runs(filters=dg.RunsFilter(statuses=lifelines.UNFINISHED))
+    unfinished = instance.get_runs(filters=dg.RunsFilter(statuses=_UNFINISHED))
     if any(run.job_name in _READING_JOBS for run in unfinished):
         return _nothing(asked, "Log files are being read.")
     inventory = Inventory.load(settings)

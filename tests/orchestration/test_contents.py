@@ -97,7 +97,7 @@ def test_a_flipped_bit_is_found_in_every_kind_of_file(copied: Settings) -> None:
 
 
 def test_doctor_says_which_file_it_is_and_what_to_do(copied: Settings) -> None:
-    (victim,) = (copied.state / "policy").glob("*/hubs.parquet")
+    (victim,) = (copied.state / "policy").glob("2026-*/hubs.parquet")
     before = victim.read_bytes()
     flip(victim, random.Random(1))
     done = CliRunner().invoke(app, ["doctor", "--contents", "--json", "--state", str(copied.state)])

@@ -159,4 +159,5 @@ def test_a_run_that_was_killed_is_ended_by_the_next_command_at_once(
     run("materialize", settings=killed)
     is_finished(whole, killed)
     with dg.DagsterInstance.from_config(str(operate.prepare_home(killed))) as instance:
-        assert not lifelines.are_others_running(instance)
+        started = dg.RunsFilter(statuses=[dg.DagsterRunStatus.STARTED])
+        assert instance.get_runs(filters=started) == []
