@@ -3,29 +3,25 @@
 --   certainly the smaller its part is; those that too few clients know are left out, and those of
 --   hosts that have gone quiet
 -- inputs: scored_prefixes, section_paths, site_activity
--- parameters: day, min_pages, threshold, confidence, doubt, splits_mixed, min_clients, drops_quiet, recent_days, quiet_days, quiet_share
+-- parameters: day, rule, min_pages, threshold, confidence, doubt, splits_mixed, min_clients, drops_quiet, recent_days, quiet_days, quiet_share
 -- output: news_prefixes
 -- grain: prefix
-WITH enough AS (
-    SELECT * FROM scored_prefixes WHERE pages >= $min_pages
-),
-
-beneath AS (
-    SELECT section_paths.prefix AS prefix, min(chance / CAST(pages AS DOUBLE)) AS least
+WITH beneath AS (
+    SELECT section_paths.prefix AS prefix, min(chance / weight) AS least
     FROM section_paths
-    INNER JOIN enough ON enough.prefix = section_paths.section
-    WHERE section_paths.prefix <> section_paths.section
+    INNER JOIN scored_prefixes ON scored_prefixes.prefix = section_paths.section
+    WHERE section_paths.prefix <> section_paths.section AND weight >= $min_pages
     GROUP BY section_paths.prefix
 ),
 
 good AS (
-    SELECT enough.*
-    FROM enough
-    LEFT JOIN beneath ON beneath.prefix = enough.prefix
+    SELECT scored_prefixes.*
+    FROM scored_prefixes
+    LEFT JOIN beneath ON beneath.prefix = scored_prefixes.prefix
     WHERE
-        bound > $threshold
+        is_good
         -- A part of the pages may be bad by chance in that part of the cases (1 for dates).
-        AND NOT ($splits_mixed AND coalesce(least * CAST(pages AS DOUBLE) <= $doubt, FALSE))
+        AND NOT ($splits_mixed AND coalesce(least * weight <= $doubt, FALSE))
 ),
 
 quiet AS (
@@ -45,9 +41,13 @@ SELECT
     is_program,
     pages,
     news_pages,
+    flow_pages,
+    flow_temporal_pages,
     views,
+    $rule AS rule,
     score,
     bound,
+    flow_basis,
     clients,
     $threshold AS threshold,
     $min_pages AS min_pages,

@@ -1,19 +1,34 @@
 -- section_scores: the scores of folders and programs (TW 6), and the ranked list of those that
---   stand for their site: a section is split where one beneath it is certainly better
+--   stand for their site: by the flow a section is split where a part of it is certainly not worth a
+--   place in a list, or nothing but a part is; by the stock where a part is certainly better
 -- inputs: scored_sections, section_paths
--- parameters: day, min_pages, min_clients, top_k, recent_days, quiet_days, quiet_share, first, days, seen_before
+-- parameters: day, by_flow, doubt, min_pages, min_clients, top_k, recent_days, quiet_days, quiet_share, first, days, seen_before
 -- output: section_scores
 -- grain: prefix
 WITH beneath AS (
-    SELECT section_paths.prefix AS prefix, max(bound) AS best
+    SELECT
+        section_paths.prefix AS prefix,
+        max(CASE WHEN pages >= $min_pages THEN bound END) AS best,
+        max(merit) AS most_merit,
+        min(chance / nullif(weight, 0)) AS least
     FROM section_paths
     INNER JOIN scored_sections ON scored_sections.prefix = section_paths.section
-    WHERE section_paths.prefix <> section_paths.section AND pages >= $min_pages
+    WHERE section_paths.prefix <> section_paths.section
     GROUP BY section_paths.prefix
 ),
 
 splits AS (
-    SELECT scored_sections.prefix AS prefix, coalesce(best > score, FALSE) AS is_split
+    SELECT
+        scored_sections.prefix AS prefix,
+        coalesce(
+            CASE
+                WHEN NOT $by_flow THEN best > score
+                -- A part of the pages may be bad by chance in that part of the cases.
+                WHEN merit > 0 THEN least * weight <= $doubt
+                ELSE most_merit > 0
+            END,
+            FALSE
+        ) AS is_split
     FROM scored_sections
     LEFT JOIN beneath ON beneath.prefix = scored_sections.prefix
 ),
@@ -42,16 +57,22 @@ SELECT
     score_2,
     score,
     bound,
+    flow_pages,
+    flow_temporal_pages,
+    flow_score,
+    flow_bound,
+    flow_basis,
+    merit,
     clients,
     is_whole,
     is_quiet,
     CASE WHEN is_ranked THEN place END AS rank,
-    is_ranked AND place <= $top_k AS is_selected
+    is_ranked AND place <= $top_k AND (merit > 0 OR NOT $by_flow) AS is_selected
 FROM (
     SELECT
         *,
         row_number() OVER (
-            PARTITION BY is_ranked ORDER BY bound DESC, temporal_pages DESC, prefix
+            PARTITION BY is_ranked ORDER BY merit DESC, temporal_pages DESC, prefix
         ) AS place
     FROM (
         SELECT
@@ -67,11 +88,19 @@ FROM (
             score_2,
             score,
             bound,
+            flow_pages,
+            flow_temporal_pages,
+            flow_score,
+            flow_bound,
+            flow_basis,
+            merit,
             clients,
             is_whole,
             is_quiet,
-            is_whole AND pages >= $min_pages AND temporal_pages > 0
-                AND clients >= $min_clients AND NOT is_quiet AS is_ranked
+            is_whole AND CASE
+                WHEN $by_flow THEN temporal_pages + flow_temporal_pages > 0
+                ELSE pages >= $min_pages AND temporal_pages > 0
+            END AND clients >= $min_clients AND NOT is_quiet AS is_ranked
         FROM (
             SELECT
                 *,

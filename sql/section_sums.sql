@@ -1,5 +1,5 @@
 -- section_sums: what the pages of each section add up to, without those of sections beneath
--- inputs: page_sections, page_histories
+-- inputs: page_sections, page_histories, page_flow
 -- parameters: recent, first, days, seen_before
 -- output: section_sums
 -- grain: section
@@ -25,6 +25,12 @@ SELECT
             ELSE 0
         END
     ) AS aged_pages,
+    sum(CASE WHEN flow.temporal IS NULL THEN 0 ELSE 1 END) AS flow_pages,
+    sum(coalesce(CAST(floor(1000 * flow.temporal + 0.5) AS BIGINT), 0)) AS flow_thousandths,
+    sum(CASE WHEN flow.temporal IS NULL AND phi_n IS NOT NULL THEN 1 ELSE 0 END) AS old_pages,
+    sum(
+        CASE WHEN flow.temporal IS NULL AND phi_n IS NOT NULL AND is_temporal THEN 1 ELSE 0 END
+    ) AS old_temporal_pages,
     sum(total) AS views,
     sum(CASE WHEN is_temporal THEN total ELSE 0 END) AS temporal_views,
     sum(recent_views) AS recent_views,
@@ -46,5 +52,6 @@ INNER JOIN (
         list_max(views) AS most_views
     FROM page_histories
 ) AS histories ON histories.url = page_sections.url
+LEFT JOIN (SELECT url, temporal FROM page_flow) AS flow ON flow.url = page_sections.url
 GROUP BY page_sections.site, section
 ORDER BY page_sections.site, section

@@ -11,6 +11,16 @@ SELECT
     sum(coalesce(views, 0)) AS views,
     sum(coalesce(temporal_views, 0)) AS temporal_views,
     sum(coalesce(view_squares, 0)) AS view_squares,
+    sum(coalesce(flow_pages, 0)) AS flow_pages,
+    CAST(sum(coalesce(flow_thousandths, 0)) AS DOUBLE) / 1000 AS flow_temporal_pages,
+    sum(coalesce(old_pages, 0)) AS old_pages,
+    sum(coalesce(old_temporal_pages, 0)) AS old_temporal_pages,
+    round(sum(flow_weight * flow_score) / sum(flow_weight), 12) AS flow_score,
+    round(sum(flow_weight * flow_bound) / sum(flow_weight), 12) AS flow_bound,
+    CASE
+        WHEN max(CASE WHEN flow_basis = 'flow' THEN 1 ELSE 0 END) = 1 THEN 'flow'
+        ELSE max(flow_basis)
+    END AS flow_basis,
     sum(coalesce(young_pages, 0)) AS young_pages,
     sum(coalesce(young_temporal_pages, 0)) AS young_temporal_pages,
     sum(coalesce(young_temporal_views, 0)) AS young_temporal_views,
@@ -31,6 +41,18 @@ LEFT JOIN (
         sum(views) AS views,
         sum(temporal_views) AS temporal_views,
         sum(view_squares) AS view_squares,
+        sum(flow_pages) AS flow_pages,
+        sum(old_pages) AS old_pages,
+        sum(old_temporal_pages) AS old_temporal_pages,
+        sum(CAST(floor(1000 * flow_temporal_pages + 0.5) AS BIGINT)) AS flow_thousandths,
+        -- A host without flow still says what is expected of it.
+        sum(1 + flow_pages) AS flow_weight,
+        sum((1 + flow_pages) * flow_score) / sum(1 + flow_pages) AS flow_score,
+        sum((1 + flow_pages) * flow_bound) / sum(1 + flow_pages) AS flow_bound,
+        CASE
+            WHEN max(CASE WHEN flow_basis = 'flow' THEN 1 ELSE 0 END) = 1 THEN 'flow'
+            ELSE max(flow_basis)
+        END AS flow_basis,
         max(clients) AS clients
     FROM prefix_trees
     WHERE depth = 0

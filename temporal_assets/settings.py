@@ -437,11 +437,13 @@ class Sites(_Section):
     """Additional weight of the share of pages. Hot events are reported by everybody, so that views
     speak against pages that nobody else has (TW 5.2); 1 is the paper's formula."""
 
-    rule: Literal["confident", "paper"] = "confident"
-    """`confident` ranks by a lower bound and asks for `min_pages`; `paper` ranks by the score."""
+    rule: Literal["flow", "confident", "paper"] = "flow"
+    """`flow` ranks by the new temporal pages to expect, less those that a list pays for with others
+    (docs/sites-and-prefixes.md). The other two rank by the stock of all pages: `confident` by a
+    lower bound of the score, with `min_pages`; `paper` by the score."""
 
     min_pages: int = Field(5, ge=1)
-    """Reliable pages of a site that is ranked: with fewer, chance decides."""
+    """Reliable pages of a site that `confident` ranks: with fewer, chance decides."""
 
     confidence: float = Field(0.95, ge=0.5, lt=1)
     """Confidence of the lower bound that ranks (Wilson's, one-sided)."""
@@ -472,23 +474,26 @@ class Sites(_Section):
 class Prefixes(_Section):
     """When a folder or program is a news prefix, NP 5.2 (docs/sites-and-prefixes.md)."""
 
-    label: Literal["news", "temporal"] = "news"
-    """Which pages count: news by concentration, as in the paper, or temporal by the curve."""
+    rule: Literal["flow", "confident", "paper"] = "flow"
+    """`flow` compares the expected share of temporal pages among new ones. The other two compare
+    the share of `label` in the stock of all pages: `confident` a lower bound of it, with
+    `min_pages`; `paper` the share itself."""
 
-    rule: Literal["confident", "paper"] = "confident"
-    """`confident` compares a lower bound of the share and asks for `min_pages`; `paper` compares
-    the share itself."""
+    label: Literal["news", "temporal"] = "temporal"
+    """Which pages of the stock count for `confident` and `paper`: temporal ones, or news by
+    concentration, as in the paper. The flow is judged by temporal pages."""
 
     threshold: float | None = Field(None, ge=0, lt=1)
-    """What must be above it. Unset: 0.8 for `paper` (NP 6.1) and 0.4 for `confident`, because F is
-    largest when all that is above half of the best possible F is taken; that F is about 0.8."""
+    """What must be above it. Unset: for `flow` half of the best F that the flow of the window
+    allows, because F is largest when all above that is taken; 0.4 for `confident`; 0.8 for `paper`
+    (NP 6.1)."""
 
     min_pages: int = Field(3, ge=1)
-    """Reliable pages of a prefix."""
+    """Pages of a section that splits the one above it; for `confident` of a prefix as well."""
 
     confidence: float = Field(0.8, ge=0.5, lt=1)
-    """Of the lower bound (Wilson's, one-sided). A prefix that is missed costs as much as one too
-    many, so that more certainty than this finds less (docs/sites-and-prefixes.md)."""
+    """With which a section must be below the threshold to split the one above it; for `confident`
+    that of the lower bound as well (Wilson's, one-sided)."""
 
     quiet: Literal["drop", "keep"] = "drop"
     """Prefixes of hosts that have gone quiet, by `sites.quiet_days` and `sites.quiet_share`: their

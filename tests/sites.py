@@ -15,13 +15,14 @@ from temporal_assets.settings import load_settings
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.asset import Job, WindowAsset, _sources
 from temporal_assets.windows.news_prefixes import NEWS_PREFIXES
+from temporal_assets.windows.page_flow import PAGE_FLOW
 from temporal_assets.windows.prefix_trees import PREFIX_TREES
 from temporal_assets.windows.section_scores import SECTION_SCORES
 from temporal_assets.windows.site_changes import SITE_CHANGES
 from temporal_assets.windows.site_scores import SITE_SCORES
 from tests.tables import write_table
 
-ASSETS = (PREFIX_TREES, SITE_SCORES, SECTION_SCORES, NEWS_PREFIXES, SITE_CHANGES)
+ASSETS = (PAGE_FLOW, PREFIX_TREES, SITE_SCORES, SECTION_SCORES, NEWS_PREFIXES, SITE_CHANGES)
 
 FIRST = dt.date(2026, 3, 1)
 ONE = dt.timedelta(days=1)
@@ -36,7 +37,13 @@ class Labelled:
 
     def __init__(self, engine: Engine, root: Path, days: int = 8, **sections: Any) -> None:
         window = {"days": days, "min_days": 1}
-        self.settings = load_settings(root, window=window, **sections)
+        # By the stock, unless a test is about the flow.
+        stock: dict[str, Any] = {
+            "sites": {"rule": "confident"},
+            "prefixes": {"rule": "confident", "label": "news"},
+        }
+        chosen = {name: stock.get(name, {}) | sections.get(name, {}) for name in stock | sections}
+        self.settings = load_settings(root, window=window, **chosen)
         self.store, self.engine, self.days = Store.open(self.settings), engine, days
         self.clients = _MANY
         self.missing: set[dt.date] = set()
@@ -139,7 +146,7 @@ class Labelled:
         self._write_traffic(last, pages)
         early = [
             {"site": host_of(url), "url": url, "age": 2, "total": total[url]}
-            | {"probability": probability}
+            | {"birth": self.day(last - 1), "probability": probability}
             for url, probability in sorted(young.items())
         ]
         self.publish("early_labels", self.day(last), early)

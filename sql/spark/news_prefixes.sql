@@ -1,33 +1,26 @@
 -- news_prefixes: made from sql/news_prefixes.sql by `python -m temporal_assets.engines.translation`; edit that
 -- inputs: scored_prefixes, section_paths, site_activity
--- parameters: confidence, day, doubt, drops_quiet, min_clients, min_pages, quiet_days, quiet_share, recent_days, splits_mixed, threshold
-WITH enough AS (
-  SELECT
-    *
-  FROM {scored_prefixes} AS scored_prefixes
-  WHERE
-    pages >= :min_pages
-), beneath AS (
+-- parameters: confidence, day, doubt, drops_quiet, min_clients, min_pages, quiet_days, quiet_share, recent_days, rule, splits_mixed, threshold
+WITH beneath AS (
   SELECT
     section_paths.prefix AS prefix,
-    MIN(chance / CAST(pages AS DOUBLE)) AS least
+    MIN(chance / weight) AS least
   FROM {section_paths} AS section_paths
-  INNER JOIN enough
-    ON enough.prefix = section_paths.section
+  INNER JOIN {scored_prefixes} AS scored_prefixes
+    ON scored_prefixes.prefix = section_paths.section
   WHERE
-    section_paths.prefix <> section_paths.section
+    section_paths.prefix <> section_paths.section AND weight >= :min_pages
   GROUP BY
     section_paths.prefix
 ), good AS (
   SELECT
-    enough.*
-  FROM enough
+    scored_prefixes.*
+  FROM {scored_prefixes} AS scored_prefixes
   LEFT JOIN beneath
-    ON beneath.prefix = enough.prefix
+    ON beneath.prefix = scored_prefixes.prefix
   WHERE
-    bound > :threshold
-    AND NOT (
-      :splits_mixed AND COALESCE(least * CAST(pages AS DOUBLE) <= :doubt, FALSE)
+    is_good AND NOT (
+      :splits_mixed AND COALESCE(least * weight <= :doubt, FALSE)
     )
 ), quiet AS (
   SELECT
@@ -45,9 +38,13 @@ SELECT
   is_program,
   pages,
   news_pages,
+  flow_pages,
+  flow_temporal_pages,
   views,
+  :rule AS rule,
   score,
   bound,
+  flow_basis,
   clients,
   :threshold AS threshold,
   :min_pages AS min_pages,

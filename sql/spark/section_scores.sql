@@ -1,21 +1,32 @@
 -- section_scores: made from sql/section_scores.sql by `python -m temporal_assets.engines.translation`; edit that
 -- inputs: scored_sections, section_paths
--- parameters: day, days, first, min_clients, min_pages, quiet_days, quiet_share, recent_days, seen_before, top_k
+-- parameters: by_flow, day, days, doubt, first, min_clients, min_pages, quiet_days, quiet_share, recent_days, seen_before, top_k
 WITH beneath AS (
   SELECT
     section_paths.prefix AS prefix,
-    MAX(bound) AS best
+    MAX(CASE WHEN pages >= :min_pages THEN bound END) AS best,
+    MAX(merit) AS most_merit,
+    MIN(chance / NULLIF(weight, 0)) AS least
   FROM {section_paths} AS section_paths
   INNER JOIN {scored_sections} AS scored_sections
     ON scored_sections.prefix = section_paths.section
   WHERE
-    section_paths.prefix <> section_paths.section AND pages >= :min_pages
+    section_paths.prefix <> section_paths.section
   GROUP BY
     section_paths.prefix
 ), splits AS (
   SELECT
     scored_sections.prefix AS prefix,
-    COALESCE(best > score, FALSE) AS is_split
+    COALESCE(
+      CASE
+        WHEN NOT :by_flow
+        THEN best > score
+        WHEN merit > 0
+        THEN least * weight <= :doubt
+        ELSE most_merit > 0
+      END,
+      FALSE
+    ) AS is_split
   FROM {scored_sections} AS scored_sections
   LEFT JOIN beneath
     ON beneath.prefix = scored_sections.prefix
@@ -45,17 +56,25 @@ SELECT
   score_2,
   score,
   bound,
+  flow_pages,
+  flow_temporal_pages,
+  flow_score,
+  flow_bound,
+  flow_basis,
+  merit,
   clients,
   is_whole,
   is_quiet,
   CASE WHEN is_ranked THEN place END AS rank,
-  is_ranked AND place <= :top_k AS is_selected
+  is_ranked AND place <= :top_k AND (
+    merit > 0 OR NOT :by_flow
+  ) AS is_selected
 FROM (
   SELECT
     *,
     ROW_NUMBER() OVER (
       PARTITION BY is_ranked
-      ORDER BY bound DESC, temporal_pages DESC, prefix NULLS LAST
+      ORDER BY merit DESC, temporal_pages DESC, prefix NULLS LAST
     ) AS place
   FROM (
     SELECT
@@ -71,12 +90,21 @@ FROM (
       score_2,
       score,
       bound,
+      flow_pages,
+      flow_temporal_pages,
+      flow_score,
+      flow_bound,
+      flow_basis,
+      merit,
       clients,
       is_whole,
       is_quiet,
       is_whole
-      AND pages >= :min_pages
-      AND temporal_pages > 0
+      AND CASE
+        WHEN :by_flow
+        THEN temporal_pages + flow_temporal_pages > 0
+        ELSE pages >= :min_pages AND temporal_pages > 0
+      END
       AND clients >= :min_clients
       AND NOT is_quiet AS is_ranked
     FROM (

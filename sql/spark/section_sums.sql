@@ -1,5 +1,5 @@
 -- section_sums: made from sql/section_sums.sql by `python -m temporal_assets.engines.translation`; edit that
--- inputs: page_histories, page_sections
+-- inputs: page_flow, page_histories, page_sections
 -- parameters: days, first, recent, seen_before
 SELECT
   page_sections.site AS site,
@@ -23,6 +23,16 @@ SELECT
       ELSE 0
     END
   ) AS aged_pages,
+  SUM(CASE WHEN flow.temporal IS NULL THEN 0 ELSE 1 END) AS flow_pages,
+  SUM(COALESCE(CAST(FLOOR(1000 * flow.temporal + 0.5) AS BIGINT), 0)) AS flow_thousandths,
+  SUM(CASE WHEN flow.temporal IS NULL AND NOT phi_n IS NULL THEN 1 ELSE 0 END) AS old_pages,
+  SUM(
+    CASE
+      WHEN flow.temporal IS NULL AND NOT phi_n IS NULL AND is_temporal
+      THEN 1
+      ELSE 0
+    END
+  ) AS old_temporal_pages,
   SUM(total) AS views,
   SUM(CASE WHEN is_temporal THEN total ELSE 0 END) AS temporal_views,
   SUM(recent_views) AS recent_views,
@@ -47,6 +57,13 @@ INNER JOIN (
   FROM {page_histories} AS page_histories
 ) AS histories
   ON histories.url = page_sections.url
+LEFT JOIN (
+  SELECT
+    url,
+    temporal
+  FROM {page_flow} AS page_flow
+) AS flow
+  ON flow.url = page_sections.url
 GROUP BY
   page_sections.site,
   section

@@ -19,6 +19,7 @@ from temporal_assets.contracts.hub_evaluation import HUB_EVALUATION
 from temporal_assets.contracts.hub_seeds import HUB_SEEDS
 from temporal_assets.contracts.interest_curves import INTEREST_CURVES
 from temporal_assets.contracts.news_prefixes import NEWS_PREFIXES
+from temporal_assets.contracts.page_flow import PAGE_FLOW
 from temporal_assets.contracts.page_histories import PAGE_HISTORIES
 from temporal_assets.contracts.page_labels import PAGE_LABELS
 from temporal_assets.contracts.page_totals import PAGE_TOTALS
@@ -49,6 +50,7 @@ TABLES: Final[tuple[Table, ...]] = (
     CALIBRATION,
     PAGE_LABELS,
     EARLY_LABELS,
+    PAGE_FLOW,
     PAGE_TRAFFIC,
     URL_PATTERNS,
     BEHAVIOUR_GRAPH,
@@ -91,6 +93,7 @@ __all__ = [
     "HUB_SEEDS",
     "INTEREST_CURVES",
     "NEWS_PREFIXES",
+    "PAGE_FLOW",
     "PAGE_HISTORIES",
     "PAGE_LABELS",
     "PAGE_TOTALS",

@@ -20,9 +20,9 @@ _AT_FAULT: Final = "The transformation is at fault: report it with the rows show
 
 NEWS_PREFIXES: Final = Table(
     name="news_prefixes",
-    version=1,
+    version=2,
     description=(
-        "Folders and programs under which enough pages are news (NP 5.2; `prefixes.rule`,"
+        "Folders and programs under which enough new pages are temporal (NP 5.2; `prefixes.rule`,"
         " `prefixes.threshold`): a new URL that begins with one of them is worth fetching now."
         " Sorted, and none lies under another; hosts that have gone quiet have none."
     ),
@@ -40,26 +40,59 @@ NEWS_PREFIXES: Final = Table(
         ColumnSpec(
             "pages",
             Type.BIGINT,
-            "Reliable pages in it and beneath, those left out that are too young to be news; all of"
-            " them where `prefixes.rule` is the paper's.",
+            "Stock: reliable pages in it and beneath, those left out that are too young for"
+            " `prefixes.label`; all of them where `rule` is the paper's.",
             sources=("prefix_trees.aged_pages", "prefix_trees.curve_pages", "prefix_trees.pages"),
         ),
         ColumnSpec(
             "news_pages",
             Type.BIGINT,
-            "Those that are news, or temporal where `prefixes.label` says so.",
+            "Those that are temporal, or news where `prefixes.label` says so.",
             sources=("prefix_trees.news_pages", "prefix_trees.temporal_pages"),
         ),
+        ColumnSpec(
+            "flow_pages",
+            Type.BIGINT,
+            "Flow: pages born in the observed part of the window.",
+            sources=("prefix_trees.flow_pages",),
+        ),
+        ColumnSpec(
+            "flow_temporal_pages",
+            Type.DOUBLE,
+            "How many of them are temporal; young ones count with their probability.",
+            sources=("prefix_trees.flow_temporal_pages",),
+        ),
         ColumnSpec("views", Type.BIGINT, "Views of its pages.", sources=("prefix_trees.views",)),
-        ColumnSpec("score", Type.DOUBLE, "`news_pages` / `pages`."),
-        ColumnSpec("bound", Type.DOUBLE, "What `score` is at least, with `confidence`."),
+        ColumnSpec(
+            "rule",
+            Type.VARCHAR,
+            "What decided: `flow`, or by the stock `confident` or `paper`. Of a window without flow"
+            " the stock decides.",
+        ),
+        ColumnSpec(
+            "score",
+            Type.DOUBLE,
+            "What is compared: the `flow_score` of the section, or `news_pages` / `pages`.",
+            sources=("prefix_trees.flow_score",),
+        ),
+        ColumnSpec("bound", Type.DOUBLE, "What `score` is at least."),
+        ColumnSpec(
+            "flow_basis",
+            Type.VARCHAR,
+            "What weighs most in the flow score.",
+            sources=("prefix_trees.flow_basis",),
+        ),
         ColumnSpec(
             "clients",
             Type.BIGINT,
             "So many different clients at least.",
             sources=("prefix_trees.clients",),
         ),
-        ColumnSpec("threshold", Type.DOUBLE, "`prefixes.threshold` as it was used."),
+        ColumnSpec(
+            "threshold",
+            Type.DOUBLE,
+            "What must be above it: `score` by the flow, `bound` by the stock.",
+        ),
         ColumnSpec("min_pages", Type.BIGINT, "`prefixes.min_pages` as it was used."),
         ColumnSpec("confidence", Type.DOUBLE, "`prefixes.confidence` as it was used; 0.5: none."),
     ),
@@ -70,6 +103,7 @@ NEWS_PREFIXES: Final = Table(
             (
                 *("site", "prefix", "is_program", "pages", "news_pages", "views", "score"),
                 *("bound", "clients", "threshold", "min_pages", "confidence"),
+                *("flow_pages", "flow_temporal_pages", "rule", "flow_basis"),
             ),
         ),
         day_is_partition("news_prefixes"),
@@ -77,8 +111,9 @@ NEWS_PREFIXES: Final = Table(
         no_rows(
             "above_its_threshold",
             "news_prefixes",
-            "NOT bound > threshold OR bound > score + 0.000000001 OR score > 1"
-            " OR abs(score * pages - news_pages) > 0.000001 OR pages < min_pages",
+            "NOT (CASE WHEN rule = 'flow' THEN score ELSE bound END) > threshold"
+            " OR bound > score + 0.000000001 OR score > 1 OR rule <> 'flow'"
+            " AND (abs(score * pages - news_pages) > 0.000001 OR pages < min_pages)",
             protects="A prefix that is not worth its bandwidth is no prefix.",
             remedy=_AT_FAULT,
         ),

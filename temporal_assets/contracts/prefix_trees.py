@@ -19,6 +19,9 @@ _KEY: Final = ("day", "prefix")
 
 _COUNTS: Final = (
     *("own_pages", "pages", "temporal_pages", "news_pages", "curve_pages", "aged_pages"),
+    *("own_flow_pages", "own_old_pages", "flow_pages", "flow_temporal_pages"),
+    *("old_pages", "old_temporal_pages"),
+    *("flow_score", "flow_bound", "flow_basis"),
     *("views", "temporal_views"),
     *("recent_views", "view_squares", "clients"),
 )
@@ -28,10 +31,12 @@ _AGAIN: Final = "`page_labels` was made again since: materialise the day again."
 
 PREFIX_TREES: Final = Table(
     name="prefix_trees",
-    version=3,
+    version=4,
     description=(
         "Every folder and program with the counts of all reliable pages in it and beneath it: the"
         " URL prefix trees of NP 5.2, one a host. A URL with a query is a page of its program."
+        " Counts of all pages are the papers' stock; those of pages born in the window are the flow"
+        " (`page_flow`), from which lists are made."
     ),
     grain="one folder or program with reliable pages",
     columns=(
@@ -54,6 +59,18 @@ PREFIX_TREES: Final = Table(
             sources=("page_histories.birth",),
         ),
         ColumnSpec("own_pages", Type.BIGINT, "Pages directly in it, not in a section beneath."),
+        ColumnSpec(
+            "own_flow_pages",
+            Type.BIGINT,
+            "Pages of the flow directly in it, not in a section beneath.",
+            sources=("page_flow.url",),
+        ),
+        ColumnSpec(
+            "own_old_pages",
+            Type.BIGINT,
+            "Older pages directly in it, not in a section beneath.",
+            sources=("page_flow.url", "page_labels.phi_n"),
+        ),
         ColumnSpec("pages", Type.BIGINT, "Pages in it and beneath."),
         ColumnSpec(
             "temporal_pages",
@@ -79,6 +96,44 @@ PREFIX_TREES: Final = Table(
             "Pages old enough to be news: the concentration of a life of L days is L / m at most,"
             " where both count days that are there.",
             sources=("page_histories.birth", "page_labels.m", "page_labels.p"),
+        ),
+        ColumnSpec(
+            "flow_pages",
+            Type.BIGINT,
+            "Flow: those of its pages that were born in the observed part of the window.",
+            sources=("page_flow.url",),
+        ),
+        ColumnSpec(
+            "flow_temporal_pages",
+            Type.DOUBLE,
+            "How many of them are temporal; young ones count with their probability.",
+            sources=("page_flow.temporal",),
+        ),
+        ColumnSpec(
+            "old_pages",
+            Type.BIGINT,
+            "Older stock: pages with a label that are not of the flow.",
+            sources=("page_flow.url", "page_labels.phi_n"),
+        ),
+        ColumnSpec(
+            "old_temporal_pages",
+            Type.BIGINT,
+            "Those of them that are temporal.",
+            sources=("page_flow.url", "page_labels.is_temporal"),
+        ),
+        ColumnSpec(
+            "flow_score",
+            Type.DOUBLE,
+            "Expected share of temporal pages among its new ones: that of the flow, drawn towards"
+            " the older stock, the section above and all sites where there is little flow.",
+            sources=("page_flow.temporal", "page_labels.is_temporal"),
+        ),
+        ColumnSpec("flow_bound", Type.DOUBLE, "What `flow_score` is at least, with 95 %."),
+        ColumnSpec(
+            "flow_basis",
+            Type.VARCHAR,
+            "What weighs most in `flow_score`: its own `flow`, its older `stock`, the section"
+            " `above`, all flow `everywhere`; `nothing` where no page is known.",
         ),
         ColumnSpec("views", Type.BIGINT, "Views of its pages.", sources=("page_histories.total",)),
         ColumnSpec(
@@ -120,9 +175,21 @@ PREFIX_TREES: Final = Table(
             " OR news_pages > pages OR temporal_views > views"
             " OR temporal_pages > curve_pages OR curve_pages > pages"
             " OR news_pages > aged_pages OR aged_pages > pages"
+            " OR own_flow_pages > own_pages OR flow_pages > pages OR flow_temporal_pages < 0"
+            " OR flow_temporal_pages > flow_pages + 0.000001 OR flow_pages + old_pages > pages"
+            " OR old_temporal_pages > old_pages OR own_old_pages > own_pages"
             " OR recent_views > views OR clients < 1"
             " OR view_squares < views",
             protects="Shares are made of these counts and must lie between 0 and 1.",
+            remedy=_AT_FAULT,
+        ),
+        no_rows(
+            "flow_scores_in_range",
+            "prefix_trees",
+            "flow_score < 0 OR flow_score > 1 OR isnan(flow_score) OR flow_bound < 0"
+            " OR flow_bound > flow_score OR isnan(flow_bound)"
+            " OR flow_basis NOT IN ('flow', 'stock', 'above', 'everywhere', 'nothing')",
+            protects="Lists are made of sections whose score is above a threshold.",
             remedy=_AT_FAULT,
         ),
         no_rows(
@@ -156,10 +223,12 @@ PREFIX_TREES: Final = Table(
             name="children_sum_to_parents",
             measure=(
                 "(SELECT count(*) FROM prefix_trees AS above LEFT JOIN (SELECT parent,"
-                " sum(pages) AS pages, sum(views) AS views FROM prefix_trees"
+                " sum(pages) AS pages, sum(flow_pages) AS flow_pages, sum(views) AS views"
+                " FROM prefix_trees"
                 " WHERE parent IS NOT NULL GROUP BY parent) AS beneath"
                 " ON beneath.parent = above.prefix"
                 " WHERE above.pages <> above.own_pages + coalesce(beneath.pages, 0)"
+                " OR above.flow_pages <> above.own_flow_pages + coalesce(beneath.flow_pages, 0)"
                 " OR above.views < coalesce(beneath.views, 0))"
             ),
             maximum=0,

@@ -24,7 +24,7 @@ _AT_FAULT: Final = "The transformation is at fault: report it with the rows show
 
 SECTION_SCORES: Final = Table(
     name="section_scores",
-    version=1,
+    version=2,
     description=(
         "The scores of sites for every folder and program (TW 6), and a ranked list in which a"
         " mixed site appears with its temporal sections and not as a whole."
@@ -57,7 +57,43 @@ SECTION_SCORES: Final = Table(
         ColumnSpec("score_1", Type.DOUBLE, "Temporal pages / pages."),
         ColumnSpec("score_2", Type.DOUBLE, "Views of temporal pages / views."),
         ColumnSpec("score", Type.DOUBLE, "Both weighted by `sites.alpha` and `sites.beta`."),
-        ColumnSpec("bound", Type.DOUBLE, "What `score` is at least; it ranks."),
+        ColumnSpec("bound", Type.DOUBLE, "What `score` is at least."),
+        ColumnSpec(
+            "flow_pages",
+            Type.BIGINT,
+            "Flow: those of its pages that were born in the observed part of the window.",
+            sources=("prefix_trees.flow_pages",),
+        ),
+        ColumnSpec(
+            "flow_temporal_pages",
+            Type.DOUBLE,
+            "How many of them are temporal; young ones count with their probability.",
+            sources=("prefix_trees.flow_temporal_pages",),
+        ),
+        ColumnSpec(
+            "flow_score",
+            Type.DOUBLE,
+            "Expected share of temporal pages among its new ones.",
+            sources=("prefix_trees.flow_score",),
+        ),
+        ColumnSpec(
+            "flow_bound",
+            Type.DOUBLE,
+            "What `flow_score` is at least, with 95 %.",
+            sources=("prefix_trees.flow_bound",),
+        ),
+        ColumnSpec(
+            "flow_basis",
+            Type.VARCHAR,
+            "What weighs most in `flow_score`: `flow`, `stock`, `above`, `everywhere`, `nothing`.",
+            sources=("prefix_trees.flow_basis",),
+        ),
+        ColumnSpec(
+            "merit",
+            Type.DOUBLE,
+            "What ranks: by the rule `flow` the new temporal pages of the window less those that as"
+            " many pages must bring to be worth a place in a list; else `bound`.",
+        ),
         ColumnSpec(
             "clients",
             Type.BIGINT,
@@ -67,8 +103,9 @@ SECTION_SCORES: Final = Table(
         ColumnSpec(
             "is_whole",
             Type.BOOLEAN,
-            "Of one kind: no section beneath is certainly better, while each above has one that"
-            " is. Such sections never lie under one another.",
+            "Of one kind, while each section above is split. By the rule `flow` one is split where"
+            " a part of it is certainly not worth a place in a list, or nothing but a part is; by"
+            " the stock where a part is certainly better. Such sections never overlap.",
         ),
         ColumnSpec(
             "is_quiet",
@@ -84,10 +121,15 @@ SECTION_SCORES: Final = Table(
             "rank",
             Type.BIGINT,
             "Place in the list of whole sections; NULL of others, of those with too few pages or"
-            " clients, of those without temporal pages and of those gone quiet.",
+            " clients, of those without temporal pages (by the rule `flow`: new ones) and of those"
+            " gone quiet.",
             nullable=True,
         ),
-        ColumnSpec("is_selected", Type.BOOLEAN, "Among the first `sites.top_k`."),
+        ColumnSpec(
+            "is_selected",
+            Type.BOOLEAN,
+            "Among the first `sites.top_k`; by the rule `flow` with a `merit` above 0.",
+        ),
     ),
     key=_KEY,
     rules=(
@@ -95,7 +137,8 @@ SECTION_SCORES: Final = Table(
             "section_scores",
             (
                 *("site", "prefix", "is_program", "depth", *_COUNTED, *_SCORES, "clients"),
-                *("is_whole", "is_quiet", "is_selected"),
+                *("flow_pages", "flow_temporal_pages", "flow_score", "flow_bound", "flow_basis"),
+                *("merit", "is_whole", "is_quiet", "is_selected"),
             ),
         ),
         day_is_partition("section_scores"),
@@ -111,7 +154,8 @@ SECTION_SCORES: Final = Table(
         no_rows(
             "listed_sections_are_worth_it",
             "section_scores",
-            "rank IS NOT NULL AND (temporal_pages = 0 OR NOT is_whole OR is_quiet"
+            "rank IS NOT NULL AND (temporal_pages + flow_temporal_pages = 0 OR NOT is_whole"
+            " OR is_quiet"
             " OR clients < $min_clients)"
             " OR is_selected AND rank IS NULL",
             protects="The list is published: names that few know stay out.",

@@ -22,7 +22,7 @@ _AT_FAULT: Final = "The transformation is at fault: report it with the rows show
 
 SITE_SCORES: Final = Table(
     name="site_scores",
-    version=2,
+    version=3,
     description=(
         "How temporal every site of the window is, by its pages and by their views, and the ranked"
         " list (TW 4.3). A site is a host or a registrable domain (`sites.by`)."
@@ -88,7 +88,47 @@ SITE_SCORES: Final = Table(
         ColumnSpec(
             "bound",
             Type.DOUBLE,
-            "What `score` is at least, with `sites.confidence`; it ranks.",
+            "What `score` is at least, with `sites.confidence`.",
+            nullable=True,
+        ),
+        ColumnSpec(
+            "flow_pages",
+            Type.BIGINT,
+            "Flow: those of its pages that were born in the observed part of the window.",
+            sources=("prefix_trees.flow_pages",),
+        ),
+        ColumnSpec(
+            "flow_temporal_pages",
+            Type.DOUBLE,
+            "How many of them are temporal; young ones count with their probability.",
+            sources=("prefix_trees.flow_temporal_pages",),
+        ),
+        ColumnSpec(
+            "flow_score",
+            Type.DOUBLE,
+            "Expected share of temporal pages among its new ones.",
+            nullable=True,
+            sources=("prefix_trees.flow_score",),
+        ),
+        ColumnSpec(
+            "flow_bound",
+            Type.DOUBLE,
+            "What `flow_score` is at least, with 95 %.",
+            nullable=True,
+            sources=("prefix_trees.flow_bound",),
+        ),
+        ColumnSpec(
+            "flow_basis",
+            Type.VARCHAR,
+            "What weighs most in `flow_score`: `flow`, `stock`, `above`, `everywhere`, `nothing`.",
+            nullable=True,
+            sources=("prefix_trees.flow_basis",),
+        ),
+        ColumnSpec(
+            "merit",
+            Type.DOUBLE,
+            "What ranks: by the rule `flow` the new temporal pages of the window less those that as"
+            " many pages must bring to be worth a place in a list; else `bound`.",
             nullable=True,
         ),
         ColumnSpec("clients", Type.BIGINT, "So many different clients at least."),
@@ -109,11 +149,16 @@ SITE_SCORES: Final = Table(
         ColumnSpec(
             "rank",
             Type.BIGINT,
-            "Place in the list; NULL of sites with too few pages or clients, without pages that"
-            " are temporal or expected to be, or gone quiet.",
+            "Place in the list, by `merit`; NULL of sites with too few pages or clients, without"
+            " pages that are temporal or expected to be (by the rule `flow`: new ones), or gone"
+            " quiet.",
             nullable=True,
         ),
-        ColumnSpec("is_selected", Type.BOOLEAN, "Among the first `sites.top_k`."),
+        ColumnSpec(
+            "is_selected",
+            Type.BOOLEAN,
+            "Among the first `sites.top_k`; by the rule `flow` with a `merit` above 0.",
+        ),
     ),
     key=_KEY,
     rules=(
@@ -122,6 +167,7 @@ SITE_SCORES: Final = Table(
             (
                 *("site", "hosts", "pages", "temporal_pages", "views", "temporal_views"),
                 *("young_pages", "young_temporal_pages", "young_temporal_views"),
+                *("flow_pages", "flow_temporal_pages"),
                 *("clients", "first_seen", "last_seen", "is_quiet", "is_selected"),
             ),
         ),
@@ -132,7 +178,8 @@ SITE_SCORES: Final = Table(
             "site_scores",
             "score_1 < 0 OR score_1 > 1 OR score_2 < 0 OR score_2 > 1 OR score < 0"
             " OR score > 1.000000001 OR bound < 0 OR bound > score + 0.000000001"
-            " OR isnan(score) OR isnan(bound)",
+            " OR isnan(score) OR isnan(bound) OR flow_score < 0 OR flow_score > 1"
+            " OR isnan(flow_score) OR flow_bound > flow_score OR isnan(merit)",
             protects="Scores are compared between sites and days.",
             remedy=_AT_FAULT,
         ),
@@ -149,7 +196,8 @@ SITE_SCORES: Final = Table(
         no_rows(
             "listed_sites_are_worth_it",
             "site_scores",
-            "rank IS NOT NULL AND (temporal_pages + young_temporal_pages = 0 OR is_quiet"
+            "rank IS NOT NULL AND"
+            " (temporal_pages + young_temporal_pages + flow_temporal_pages = 0 OR is_quiet"
             " OR clients < $min_clients)"
             " OR is_selected AND rank IS NULL",
             protects="The list is published: names that few know stay out, dead sites as well.",

@@ -26,6 +26,16 @@ _DATED: Final = re.compile(
 )
 """A day or month in one segment (2026-03-14, 202603), or a year and what follows it."""
 
+_YEARLY: Final = re.compile(f"/{_YEAR}/\\Z")
+
+
+def passing_sections(names: Iterable[str]) -> Flags:
+    """One flag for each section: folders of a month or a day, under which soon nothing is born."""
+    return np.array(
+        [_DATED.search(name) is not None and _YEARLY.search(name) is None for name in names],
+        np.bool_,
+    )
+
 
 def dated_sections(names: Iterable[str]) -> Flags:
     """One flag for each section, written like `a.example/2026/03/14/`."""

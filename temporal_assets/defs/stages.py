@@ -39,7 +39,8 @@ STAGES: Final = (
         "interest-curves",
         (
             *("page_totals", "page_histories", "interest_curves"),
-            *("calibration", "page_labels", "early_labels", "page_traffic"),
+            *("calibration", "page_labels", "early_labels", "page_flow"),
+            "page_traffic",
         ),
     ),
     Stage(
@@ -70,6 +71,7 @@ _PAGES: Final[Mapping[str, str]] = {
     "landed_days": "running-daily",
     "calibration": "calibration",
     "early_labels": "early-labels",
+    "page_flow": "sites-and-prefixes",
     "page_traffic": "url-patterns",
     "crawl_simulation": "crawl-simulation",
     "timely_simulation": "crawl-simulation",

@@ -63,8 +63,9 @@ _HUBS: Final = (
     " FROM hub_seeds WHERE rank IS NOT NULL ORDER BY rank"
 )
 _PREFIXES: Final = (
-    "SELECT prefix, score, pages, clients FROM (SELECT * FROM news_prefixes"
-    " WHERE clients >= {least} ORDER BY news_pages DESC, prefix LIMIT {most}) AS best"
+    "SELECT prefix, score, CASE WHEN rule = 'flow' THEN flow_pages ELSE pages END AS pages, clients"
+    " FROM (SELECT * FROM news_prefixes WHERE clients >= {least}"
+    " ORDER BY flow_temporal_pages DESC, news_pages DESC, prefix LIMIT {most}) AS best"
     " ORDER BY prefix"
 )
 _TREES: Final = (

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
+import numpy as np
 import pyarrow as pa
 
 from temporal_assets import contracts
 from temporal_assets.contracts import ColumnSpec, Type, passing
-from temporal_assets.core.dated_sections import dated_sections
+from temporal_assets.core.dated_sections import dated_sections, passing_sections
 from temporal_assets.core.prefix_tree import PAPER_RULE, PrefixRule
 from temporal_assets.core.proportions import chance_of_less, lower_bound, share
 from temporal_assets.settings import Settings
 from temporal_assets.windows.asset import Job, WindowAsset
+from temporal_assets.windows.flow_shares import Flow, flow_counts, flow_of
 from temporal_assets.windows.prefix_trees import PREFIX_TREES
 from temporal_assets.windows.sections import write_section_paths
 from temporal_assets.windows.site_scores import quietness, write_activity
@@ -29,15 +31,17 @@ _SCORED: Final = passing(
     grain="prefix",
     columns=(
         *contracts.PREFIX_TREES.columns,
-        ColumnSpec("score", Type.DOUBLE, "Share of news."),
+        ColumnSpec("score", Type.DOUBLE, "Share that is compared."),
         ColumnSpec("bound", Type.DOUBLE, "Lower bound of `score`."),
+        ColumnSpec("is_good", Type.BOOLEAN, "Above the threshold, as a whole."),
+        ColumnSpec("weight", Type.DOUBLE, "Pages that `score` was seen on."),
         ColumnSpec("chance", Type.DOUBLE, "Of so low a score where the threshold is the truth."),
     ),
 )
 
 
 def rule_of(settings: Settings) -> PrefixRule:
-    """When a section is a news prefix under the settings."""
+    """When a section is a news prefix by the stock, under the settings."""
     prefixes = settings.prefixes
     if prefixes.rule == "paper":
         rule = PAPER_RULE
@@ -49,23 +53,49 @@ def rule_of(settings: Settings) -> PrefixRule:
 _OLD_ENOUGH: Final = {"news": "aged_pages", "temporal": "curve_pages"}
 
 
-def score_prefixes(
-    batch: pa.RecordBatch, label: str, rule: PrefixRule, counted: str
-) -> pa.RecordBatch:
-    """Rows of `prefix_trees` with their share of news; `news_pages` are those that count.
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """How prefixes are chosen."""
 
-    The share is one of the pages in the column `counted`, which become `pages`.
+    kind: Literal["flow", "confident", "paper"]
+    label: Literal["news", "temporal"]
+    rule: PrefixRule
+    flow: Flow
+
+    @property
+    def counted(self) -> str:
+        """Column of the pages of the stock of which `label` is a share."""
+        # What is too young to be news says nothing of a folder; the paper does not ask.
+        return "pages" if self.kind == "paper" else _OLD_ENOUGH[self.label]
+
+
+def score_prefixes(batch: pa.RecordBatch, walk: Walk) -> pa.RecordBatch:
+    """Rows of `prefix_trees` with the share that is compared.
+
+    `pages` and `news_pages` become those of the stock that count.
     """
-    news, pages = batch.column(f"{label}_pages"), batch.column(counted).to_numpy()
-    score = share(news.to_numpy(), pages)
-    chance = chance_of_less(score, pages, rule.threshold)
+    names = batch.column("prefix").to_pylist()
+    pages, news = batch.column(walk.counted), batch.column(f"{walk.label}_pages")
+    if walk.kind == "flow":
+        weight, part = flow_counts(batch, walk.flow)
+        score, bound = (batch.column(name).to_numpy() for name in ("flow_score", "flow_bound"))
+        is_good = (score > walk.rule.threshold) & ~passing_sections(names)
+    else:
+        weight, part = pages.to_numpy(), news.to_numpy()
+        score = share(part, weight)
+        bound = lower_bound(score, weight, walk.rule.confidence)
+        is_good = (weight >= walk.rule.min_pages) & (bound > walk.rule.threshold)
+    chance = chance_of_less(share(part, weight), weight, walk.rule.threshold)
     # A chance of one splits nothing.
-    chance[dated_sections(batch.column("prefix").to_pylist())] = 1.0
+    chance[dated_sections(names)] = 1.0
+    chance[weight < walk.rule.min_pages] = 1.0
     made = {
-        "pages": batch.column(counted),
+        "pages": pages,
         "news_pages": news,
         "score": pa.array(score),
-        "bound": pa.array(lower_bound(score, pages, rule.confidence)),
+        "bound": pa.array(bound),
+        "is_good": pa.array(is_good),
+        "weight": pa.array(weight.astype(np.float64)),
         "chance": pa.array(chance),
     }
     schema = _SCORED.arrow_schema
@@ -73,13 +103,19 @@ def score_prefixes(
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def _make(job: Job) -> Sequence[Path]:
+def walk_of(job: Job) -> Walk:
+    """How the prefixes of a window are chosen."""
+    prefixes, flow = job.settings.prefixes, flow_of(job)
     rule = rule_of(job.settings)
+    if prefixes.rule == "flow" and prefixes.threshold is None:
+        rule = replace(rule, threshold=flow.worth)
+    return Walk(prefixes.rule, prefixes.label, rule, flow)
+
+
+def _make(job: Job) -> Sequence[Path]:
+    walk = walk_of(job)
     trees = {"prefix_trees": job.files("prefix_trees")}
-    prefixes = job.settings.prefixes
-    # What is too young to be news says nothing of a folder; the paper does not ask.
-    counted = "pages" if prefixes.rule == "paper" else _OLD_ENOUGH[prefixes.label]
-    kernel = partial(score_prefixes, label=prefixes.label, rule=rule, counted=counted)
+    kernel = partial(score_prefixes, walk=walk)
     scored = job.engine.apply(kernel, trees, _SCORED, job.out, _BATCH_ROWS)
     inputs = {
         "scored_prefixes": [str(path) for path in scored],
@@ -88,13 +124,14 @@ def _make(job: Job) -> Sequence[Path]:
     }
     parameters = {
         "day": job.day,
-        "threshold": rule.threshold,
-        "min_pages": rule.min_pages,
-        "confidence": rule.confidence,
-        "doubt": 1 - rule.confidence,
-        "splits_mixed": rule.splits_mixed,
+        "rule": walk.kind,
+        "threshold": walk.rule.threshold,
+        "min_pages": walk.rule.min_pages,
+        "confidence": walk.rule.confidence,
+        "doubt": 1 - walk.rule.confidence,
+        "splits_mixed": walk.rule.splits_mixed,
         "min_clients": job.settings.privacy.min_clients,
-        "drops_quiet": prefixes.quiet == "drop",
+        "drops_quiet": job.settings.prefixes.quiet == "drop",
         **quietness(job),
     }
     return job.engine.query("news_prefixes", inputs, parameters, job.asset.table, job.out)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from temporal_assets.contracts import ColumnSpec, Type, passing
+from temporal_assets.engines.base import Inputs
 from temporal_assets.engines.parquet_rows import ParquetRows
 from temporal_assets.windows.asset import Job, WindowAsset
 from temporal_assets.windows.days import window_days
+from temporal_assets.windows.flow_shares import COUNTED_TREES, write_flow_shares
+from temporal_assets.windows.page_flow import PAGE_FLOW
 from temporal_assets.windows.page_histories import PAGE_HISTORIES
 from temporal_assets.windows.page_labels import PAGE_LABELS
 from temporal_assets.windows.page_traffic import PAGE_TRAFFIC
@@ -32,7 +35,7 @@ _SECTION_CLIENTS: Final = passing(
 
 
 def _make(job: Job) -> Sequence[Path]:
-    inputs = {name: job.files(name) for name in ("page_labels", "page_histories")}
+    inputs = {name: job.files(name) for name in ("page_labels", "page_histories", "page_flow")}
     parameters = {
         "recent": min(job.settings.sites.quiet_days, job.settings.window.days),
         "enough": job.settings.privacy.min_clients,
@@ -42,10 +45,19 @@ def _make(job: Job) -> Sequence[Path]:
     if job.engine.spread is None and few_enough:
         rows, few = counted(inputs, parameters, job.out)
         known = pq.read_table(_clients(job, few), partitioning=None) if few else None
-        return job.engine.write(_put_together(job, rows, known), job.asset.table, job.out)
+        trees: Sequence[Path] = job.engine.write(
+            _put_together(job, rows, known), COUNTED_TREES, job.out
+        )
+    else:
+        trees = _by_statements(job, inputs, parameters)
+    return write_flow_shares(job, [str(path) for path in trees], job.asset.table)
+
+
+def _by_statements(job: Job, inputs: Inputs, parameters: Mapping[str, Any]) -> Sequence[Path]:
+    """Files of COUNTED_TREES, as a cluster makes them."""
     sums, few = by_statements(job.engine, inputs, parameters, job.out)
     made = {"tree_sums": sums, "section_clients": _clients(job, few)}
-    return job.engine.query("prefix_trees", made, {"day": job.day}, job.asset.table, job.out)
+    return job.engine.query("counted_trees", made, {"day": job.day}, COUNTED_TREES, job.out)
 
 
 def _clients(job: Job, few: list[str]) -> list[str]:
@@ -56,21 +68,21 @@ def _clients(job: Job, few: list[str]) -> list[str]:
 
 
 def _put_together(job: Job, sums: pa.Table, known: pa.Table | None) -> pa.Table:
-    """As sql/prefix_trees.sql has it, which a cluster runs."""
+    """As sql/counted_trees.sql has it, which a cluster runs."""
     if known is not None:
         place = pc.index_in(sums["prefix"], value_set=known["prefix"].combine_chunks())
         clients = pc.max_element_wise(sums["clients"], known["clients"].take(place))
         sums = sums.set_column(sums.column_names.index("clients"), "clients", clients)
     days = pa.repeat(pa.scalar(job.day, pa.date32()), len(sums))
-    return sums.append_column("day", days).select(job.asset.table.column_names)
+    return sums.append_column("day", days).select(COUNTED_TREES.column_names)
 
 
 PREFIX_TREES: Final = WindowAsset(
     "prefix_trees",
     _make,
     days=("page_views",),
-    tables=(PAGE_HISTORIES, PAGE_LABELS, PAGE_TRAFFIC),
-    sql=(*SUMS_SQL, "section_clients", "prefix_trees"),
+    tables=(PAGE_HISTORIES, PAGE_LABELS, PAGE_FLOW, PAGE_TRAFFIC),
+    sql=(*SUMS_SQL, "section_clients", "counted_trees", "flow_evidence"),
     settings=lambda settings: [
         settings.window.days,
         settings.privacy.min_clients,

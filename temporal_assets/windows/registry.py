@@ -28,6 +28,7 @@ from temporal_assets.windows.hub_evaluation import HUB_EVALUATION
 from temporal_assets.windows.hub_seeds import HUB_SEEDS
 from temporal_assets.windows.interest_curves import INTEREST_CURVES
 from temporal_assets.windows.news_prefixes import NEWS_PREFIXES
+from temporal_assets.windows.page_flow import PAGE_FLOW
 from temporal_assets.windows.page_histories import PAGE_HISTORIES
 from temporal_assets.windows.page_labels import PAGE_LABELS
 from temporal_assets.windows.page_totals import PAGE_TOTALS
@@ -48,6 +49,7 @@ WINDOW_ASSETS: Final[tuple[WindowAsset, ...]] = (
     CALIBRATION,
     PAGE_LABELS,
     EARLY_LABELS,
+    PAGE_FLOW,
     PAGE_TRAFFIC,
     HUB_SEEDS,
     PREFIX_TREES,

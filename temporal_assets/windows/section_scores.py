@@ -10,7 +10,7 @@ from temporal_assets import contracts
 from temporal_assets.windows.asset import Job, WindowAsset
 from temporal_assets.windows.days import window_days
 from temporal_assets.windows.prefix_trees import PREFIX_TREES
-from temporal_assets.windows.scored import scoring_of, with_scores, write_scores
+from temporal_assets.windows.scored import merit_of, scoring_of, with_scores, write_scores
 from temporal_assets.windows.sections import write_section_paths
 from temporal_assets.windows.site_scores import quietness
 
@@ -20,8 +20,11 @@ _SCORED: Final = with_scores("scored_sections", contracts.PREFIX_TREES.columns)
 def _make(job: Job) -> Sequence[Path]:
     sites = job.settings.sites
     trees = job.files("prefix_trees")
+    merit = merit_of(job)
     parameters = {
         "day": job.day,
+        "by_flow": merit is not None,
+        "doubt": 1 - job.settings.prefixes.confidence,
         "min_pages": scoring_of(job.settings).min_pages,
         "min_clients": job.settings.privacy.min_clients,
         "top_k": sites.top_k,
@@ -29,7 +32,7 @@ def _make(job: Job) -> Sequence[Path]:
         **window_days(job),
     }
     inputs = {
-        "scored_sections": write_scores(job, trees, _SCORED),
+        "scored_sections": write_scores(job, trees, _SCORED, merit),
         "section_paths": write_section_paths(job.engine, {"prefix_trees": trees}, job.out),
     }
     return job.engine.query("section_scores", inputs, parameters, job.asset.table, job.out)
@@ -53,5 +56,7 @@ SECTION_SCORES: Final = WindowAsset(
         settings.sites.top_k,
         settings.sites.quiet_days,
         settings.sites.quiet_share,
+        settings.prefixes.min_pages,
+        settings.prefixes.confidence,
     ],
 )

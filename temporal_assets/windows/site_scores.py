@@ -19,7 +19,7 @@ from temporal_assets.windows.early_labels import EARLY_LABELS
 from temporal_assets.windows.page_histories import PAGE_HISTORIES
 from temporal_assets.windows.page_labels import PAGE_LABELS
 from temporal_assets.windows.prefix_trees import PREFIX_TREES
-from temporal_assets.windows.scored import scoring_of, with_scores, write_scores
+from temporal_assets.windows.scored import merit_of, scoring_of, with_scores, write_scores
 
 _BATCH_HOSTS: Final = 65_536
 
@@ -77,6 +77,13 @@ _SITE_SUMS: Final = passing(
         ColumnSpec("views", Type.BIGINT, "Views of reliable pages."),
         ColumnSpec("temporal_views", Type.BIGINT, "Those of temporal pages."),
         ColumnSpec("view_squares", Type.DOUBLE, "Sum of the squared views of its pages."),
+        ColumnSpec("flow_pages", Type.BIGINT, "Pages of the flow."),
+        ColumnSpec("flow_temporal_pages", Type.DOUBLE, "How many of them are temporal."),
+        ColumnSpec("old_pages", Type.BIGINT, "Older pages with a label."),
+        ColumnSpec("old_temporal_pages", Type.BIGINT, "Those that are temporal."),
+        ColumnSpec("flow_score", Type.DOUBLE, "Expected share of new ones.", nullable=True),
+        ColumnSpec("flow_bound", Type.DOUBLE, "Its lower bound.", nullable=True),
+        ColumnSpec("flow_basis", Type.VARCHAR, "What it rests on.", nullable=True),
         *_YOUNG,
         ColumnSpec("clients", Type.BIGINT, "So many different clients at least."),
         ColumnSpec("first_seen", Type.DATE, "First day with views in the window."),
@@ -142,9 +149,11 @@ def _make(job: Job) -> Sequence[Path]:
         _SITE_SUMS,
         job.out,
     )
-    scored = write_scores(job, [str(path) for path in sums], _SCORED)
+    merit = merit_of(job)
+    scored = write_scores(job, [str(path) for path in sums], _SCORED, merit)
     parameters = {
         "day": job.day,
+        "by_flow": merit is not None,
         "min_pages": scoring_of(job.settings).min_pages,
         "min_clients": job.settings.privacy.min_clients,
         "top_k": sites.top_k,
@@ -157,7 +166,7 @@ def _young_sums(job: Job) -> list[str]:
     names = ("page_labels", "page_histories", "early_labels")
     sites = job.settings.sites
     # The paper counts what has a label. Nobody is younger than one day.
-    expects = sites.young == "expect" and sites.rule == "confident"
+    expects = sites.young == "expect" and sites.rule != "paper"
     young_days = MIN_LIFE if expects else 1
     inputs = {name: job.files(name) for name in names}
     early = {"early_labels": inputs["early_labels"]}

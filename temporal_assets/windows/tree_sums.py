@@ -23,6 +23,10 @@ _PAGES: Final = (
     ColumnSpec("news_pages", Type.BIGINT, "By concentration."),
     ColumnSpec("curve_pages", Type.BIGINT, "Old enough for a curve."),
     ColumnSpec("aged_pages", Type.BIGINT, "Old enough for a concentration above p."),
+    ColumnSpec("flow_pages", Type.BIGINT, "Pages of the flow."),
+    ColumnSpec("flow_thousandths", Type.BIGINT, "How many of them to expect temporal, times 1000."),
+    ColumnSpec("old_pages", Type.BIGINT, "Pages with a label that are not of the flow."),
+    ColumnSpec("old_temporal_pages", Type.BIGINT, "Those of them that are temporal."),
     ColumnSpec("views", Type.BIGINT, "Views in the window."),
     ColumnSpec("temporal_views", Type.BIGINT, "Those of temporal pages."),
     ColumnSpec("recent_views", Type.BIGINT, "Views of the last days."),
@@ -56,6 +60,8 @@ TREE_SUMS: Final = passing(
         ColumnSpec("is_program", Type.BOOLEAN, "A program; the others are folders."),
         _FIRST_SEEN,
         ColumnSpec("own_pages", Type.BIGINT, "Pages of no section beneath."),
+        ColumnSpec("own_flow_pages", Type.BIGINT, "Pages of the flow of no section beneath."),
+        ColumnSpec("own_old_pages", Type.BIGINT, "Older pages of no section beneath."),
         *_PAGES,
         ColumnSpec("view_squares", Type.DOUBLE, "Sum of the squared views of its pages."),
         _CLIENTS,
@@ -76,14 +82,18 @@ FEW_PAGES: Final = passing(
 def by_statements(
     engine: Engine, inputs: Inputs, parameters: Mapping[str, Any], out: Path
 ) -> tuple[list[str], list[str]]:
-    """Files of TREE_SUMS and of FEW_PAGES from `page_labels` and `page_histories`.
+    """Files of TREE_SUMS and FEW_PAGES from `page_labels`, `page_histories` and `page_flow`.
 
     `parameters` are those of sql/section_sums.sql, and `enough` of sql/few_pages.sql.
     """
     of_window = dict(parameters)
     enough = {"enough": of_window.pop("enough")}
     pages = write_page_sections(engine, list(inputs["page_labels"]), out)
-    of_pages = {"page_sections": pages, "page_histories": inputs["page_histories"]}
+    of_pages = {
+        "page_sections": pages,
+        "page_histories": inputs["page_histories"],
+        "page_flow": inputs["page_flow"],
+    }
     made = engine.query("section_sums", of_pages, of_window, _SECTION_SUMS, out)
     sums = {"section_sums": [str(path) for path in made]}
     sections = {"section_paths": write_section_paths(engine, sums, out)}

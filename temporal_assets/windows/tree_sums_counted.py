@@ -49,7 +49,8 @@ def counted(
     """Rows of TREE_SUMS and files of FEW_PAGES: see `tree_sums.by_statements`."""
     labels = ParquetRows(inputs["page_labels"], SITES)
     lives, places = _lives(labels, ParquetRows(inputs["page_histories"], SITES), parameters)
-    parts = _parts(labels, lives, places, at_once)
+    flow = _flow(labels, ParquetRows(inputs["page_flow"], SITES))
+    parts = _parts(labels, lives, places, flow, at_once)
     made = list(in_order(partial(_made, parameters=parameters, out=out), parts, _THREADS))
     return pa.concat_tables(sums for sums, _ in made), [path for _, few in made for path in few]
 
@@ -99,6 +100,25 @@ def _lived(block: pa.Table, parameters: Mapping[str, Any]) -> tuple[Keys, _Lives
     )
 
 
+# Flow ----------------------------------------------------------------------------------------
+
+
+def _flow(labels: ParquetRows, flow: ParquetRows) -> Int64s:
+    """Return for each page with a label how temporal it is, in thousandths; -1 outside the flow."""
+    seeker = Seeker(keys(labels), len(labels))
+    found = [np.empty(0, np.int64)]
+    first = 0
+    for page, thousandths in flow.blocks((*PAGE, "temporal"), _flow_block):
+        seeker.look(page, first)
+        found.append(thousandths)
+        first += len(page)
+    return np.append(np.concatenate(found), np.int64(-1))[seeker.places]
+
+
+def _flow_block(block: pa.Table) -> tuple[Keys, Int64s]:
+    return keys_of(block), np.rint(1000 * block["temporal"].to_numpy()).astype(np.int64)
+
+
 # Trees ---------------------------------------------------------------------------------------
 
 
@@ -109,15 +129,19 @@ class _Part:
     first: int
     labels: pa.Table
     lives: _Lives
+    flow: Int64s
+    """How temporal each page is, in thousandths; -1 outside the flow."""
 
 
-def _parts(labels: ParquetRows, lives: _Lives, places: Int64s, at_once: int) -> Iterator[_Part]:
+def _parts(
+    labels: ParquetRows, lives: _Lives, places: Int64s, flow: Int64s, at_once: int
+) -> Iterator[_Part]:
     ranges = _of_whole_sites(labels, at_once)
     for (first, stop), rows in zip(ranges, labels.in_ranges(ranges, _LABELS), strict=True):
         here = places[first:stop]
         # As the join of the sums has it; whoever has a label has a history.
         known = rows if (here >= 0).all() else rows.filter(pa.array(here >= 0))
-        yield _Part(first, known, lives.of(here[here >= 0]))
+        yield _Part(first, known, lives.of(here[here >= 0]), flow[first:stop][here >= 0])
 
 
 def _of_whole_sites(rows: ParquetRows, at_once: int) -> Sequence[tuple[int, int]]:
@@ -143,6 +167,9 @@ def _sums(
 ) -> pa.Table:
     labels, lives = part.labels, part.lives
     is_temporal, is_news = (labels[name].to_numpy() for name in ("is_temporal", "is_news"))
+    in_flow = part.flow >= 0
+    is_known = labels["phi_n"].is_valid().to_numpy()
+    is_old = is_known & ~in_flow
     site = labels["site"].combine_chunks()
     first_seen = np.datetime64(parameters["first"], "D") + -trees.most(-lives.born)
     columns = {
@@ -153,11 +180,17 @@ def _sums(
         "is_program": trees.is_program,
         "first_seen": first_seen,
         "own_pages": np.bincount(trees.innermost, minlength=len(trees)),
+        "own_flow_pages": np.bincount(trees.innermost[in_flow], minlength=len(trees)),
+        "own_old_pages": np.bincount(trees.innermost[is_old], minlength=len(trees)),
         "pages": trees.total(np.ones(len(labels), np.int64)),
         "temporal_pages": trees.total(is_temporal),
         "news_pages": trees.total(is_news),
-        "curve_pages": trees.total(labels["phi_n"].is_valid().to_numpy()),
+        "curve_pages": trees.total(is_known),
         "aged_pages": trees.total(is_news | _is_aged(part, parameters)),
+        "flow_pages": trees.total(in_flow.astype(np.int64)),
+        "flow_thousandths": trees.total(np.maximum(part.flow, 0)),
+        "old_pages": trees.total(is_old.astype(np.int64)),
+        "old_temporal_pages": trees.total((is_old & is_temporal).astype(np.int64)),
         "views": trees.total(lives.total),
         "temporal_views": trees.total(np.where(is_temporal, lives.total, 0)),
         "recent_views": trees.total(lives.recent),

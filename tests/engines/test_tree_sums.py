@@ -43,6 +43,7 @@ a_life = st.fixed_dictionaries(
         "m": st.integers(1, 3),
         "p": st.sampled_from([1.0, 1.91]),
         "has_label": st.booleans(),
+        "flow": st.sampled_from([None, 0.0, 0.125, 1.0]),
     }
 )
 LIFE = {
@@ -52,12 +53,17 @@ LIFE = {
     "m": 3,
     "p": 1.91,
     "has_label": True,
+    "flow": 0.5,
 }
 Lives = dict[str, dict[str, Any]]
 
 
 def tables(lives: Lives, folder: Path) -> dict[str, list[str]]:
-    rows: dict[str, list[dict[str, Any]]] = {"page_histories": [], "page_labels": []}
+    rows: dict[str, list[dict[str, Any]]] = {
+        "page_histories": [],
+        "page_labels": [],
+        "page_flow": [],
+    }
     for url in URLS:
         if url not in lives:
             continue
@@ -66,6 +72,8 @@ def tables(lives: Lives, folder: Path) -> dict[str, list[str]]:
         rows["page_histories"].append(page | life | {"birth": birth, "total": sum(life["views"])})
         if life["has_label"]:
             rows["page_labels"].append(page | life)
+        if life["flow"] is not None:
+            rows["page_flow"].append(page | {"temporal": life["flow"]})
     for name, found in rows.items():
         schema = contracts.table(name).arrow_schema
         known = [{column: row.get(column) for column in schema.names} for row in found]

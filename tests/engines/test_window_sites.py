@@ -26,6 +26,7 @@ from temporal_assets.settings import load_settings
 from temporal_assets.windows import prefix_trees
 from temporal_assets.windows.evaluation_report import EVALUATION_REPORT
 from temporal_assets.windows.news_prefixes import NEWS_PREFIXES, rule_of
+from temporal_assets.windows.page_flow import PAGE_FLOW
 from temporal_assets.windows.prefix_trees import PREFIX_TREES
 from temporal_assets.windows.report_rows import Reader
 from temporal_assets.windows.scored import scoring_of
@@ -55,7 +56,8 @@ def mixed(engine: Engine, tmp_path: Path) -> Labelled:
 def test_the_tree_of_a_site(mixed: Labelled) -> None:
     rows = {row["prefix"]: row for row in mixed.rows("prefix_trees", 7)}
     assert list(rows) == ["a.example/", "a.example/care.php?", "a.example/news/", "b.example/"]
-    assert rows["a.example/"] == {
+    root = rows["a.example/"].items()
+    assert {name: value for name, value in root if "flow" not in name} == {
         "day": dt.date(2026, 3, 8),
         "site": "a.example",
         "prefix": "a.example/",
@@ -74,6 +76,10 @@ def test_the_tree_of_a_site(mixed: Labelled) -> None:
         "recent_views": 6 * 2 + 8 * 3 + 60,
         "view_squares": 6 * 144.0 + 8 * 64 + 160**2,
         "clients": 20,
+        # All of them were there on the first day.
+        "own_old_pages": 1,
+        "old_pages": 15,
+        "old_temporal_pages": 6,
     }
     assert rows["a.example/care.php?"]["is_program"]
     # A view a day each: only the window tells that there are eight clients.
@@ -88,7 +94,7 @@ def test_trees_of_more_pages_are_those_of_the_statements(
     pages = PAGES | {f"http://a.example/news/old/{n}": [0, 2, 0, 0, 0, 0, 1, 1] for n in range(3)}
     here.write_days(pages, clients=3)
     here.write_labels(7, pages, set(NEWS), set(NEWS))
-    here.make(7, [PREFIX_TREES])
+    here.make(7, [PAGE_FLOW, PREFIX_TREES])
     digest = here.store.require("prefix_trees", here.day(7)).digest
     monkeypatch.setattr(prefix_trees, "MOST_PAGES", 0)
     here.make(7, [PREFIX_TREES])
@@ -142,7 +148,8 @@ def test_young_pages_count_as_what_they_probably_are(engine: Engine, tmp_path: P
     bound = float(lower_bound(2.025 / 5, 5, 0.95))
     assert (games["rank"], games["bound"]) == (1, pytest.approx(bound))
     assert rows["news.example"]["young_pages"] == 0
-    for sites in ({"young": "ignore"}, {"rule": "paper", "min_pages": 1}):
+    ignore = {"rule": "confident", "young": "ignore"}
+    for sites in (ignore, {"rule": "paper", "min_pages": 1}):
         here.settings = load_settings(tmp_path, window={"days": 8, "min_days": 1}, sites=sites)
         here.make(7, [SITE_SCORES])
         rows = {row["site"]: row for row in here.rows("site_scores", 7)}
@@ -232,7 +239,12 @@ def test_tune_counts_the_days_of_the_window_it_is_given(engine: Engine, tmp_path
     until = here.day(5)
     wanted = tune(here.store, here.engine, here.settings, here.day(9), until)
     for days in (6, 14):
-        now = load_settings(tmp_path, window={"days": days, "min_days": 1})
+        now = load_settings(
+            tmp_path,
+            window={"days": days, "min_days": 1},
+            sites={"rule": "confident"},
+            prefixes={"rule": "confident", "label": "news"},
+        )
         assert tune(here.store, here.engine, now, here.day(9), until) == wanted
 
 

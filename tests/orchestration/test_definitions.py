@@ -109,7 +109,7 @@ def test_jobs_hold_what_their_names_say(state: Path) -> None:
     assert assets("daily") == daily
     windows = {"page_totals", "page_histories", "interest_curves", "calibration", "page_labels"}
     windows |= {"page_traffic", "url_patterns", "behaviour_graph", "pattern_ranks", "hub_seeds"}
-    windows |= {"early_labels"}
+    windows |= {"early_labels", "page_flow"}
     windows |= {"prefix_trees", "site_scores", "section_scores", "news_prefixes", "site_changes"}
     windows |= {"crawl_policy"}
     windows |= {"seed_evaluation", "hub_evaluation", "crawl_simulation"}

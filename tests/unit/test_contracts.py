@@ -83,6 +83,7 @@ def test_every_table_is_found_by_its_name() -> None:
         "calibration",
         "page_labels",
         "early_labels",
+        "page_flow",
         "page_traffic",
         "url_patterns",
         "behaviour_graph",

@@ -73,7 +73,7 @@ def test_the_best_rules_are_in_a_policy_that_cannot_hold_all(tmp_path: Path) -> 
         ("bad.example", 0, -1, "", True, "failed", 99, True),
         ("secret.example", 0, -1, "", True, "learned", 50, False),
     ]
-    facts = {"score": 1.0, "pages": 99}
+    facts = {"score": 1.0, "pages": 99, "flow_pages": 9, "flow_temporal_pages": 9.0, "rule": "flow"}
     tables = {
         "news_prefixes": [
             *({"prefix": one, "news_pages": news, "clients": 9} | facts for one, news in known),

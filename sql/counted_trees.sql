@@ -1,7 +1,7 @@
--- prefix_trees: every folder and program with the counts of all pages beneath it (NP 5.2)
+-- counted_trees: every folder and program with the counts of all pages beneath it (NP 5.2)
 -- inputs: tree_sums, section_clients
 -- parameters: day
--- output: prefix_trees
+-- output: counted_trees
 -- grain: prefix
 SELECT
     $day AS day,
@@ -12,11 +12,17 @@ SELECT
     is_program,
     first_seen,
     own_pages,
+    own_flow_pages,
+    own_old_pages,
     pages,
     temporal_pages,
     news_pages,
     curve_pages,
     aged_pages,
+    flow_pages,
+    flow_thousandths,
+    old_pages,
+    old_temporal_pages,
     views,
     temporal_views,
     recent_views,

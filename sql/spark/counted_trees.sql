@@ -1,4 +1,4 @@
--- prefix_trees: made from sql/prefix_trees.sql by `python -m temporal_assets.engines.translation`; edit that
+-- counted_trees: made from sql/counted_trees.sql by `python -m temporal_assets.engines.translation`; edit that
 -- inputs: section_clients, tree_sums
 -- parameters: day
 SELECT
@@ -10,11 +10,17 @@ SELECT
   is_program,
   first_seen,
   own_pages,
+  own_flow_pages,
+  own_old_pages,
   pages,
   temporal_pages,
   news_pages,
   curve_pages,
   aged_pages,
+  flow_pages,
+  flow_thousandths,
+  old_pages,
+  old_temporal_pages,
   views,
   temporal_views,
   recent_views,

@@ -1,0 +1,1 @@
+"""Lists of sites, sections and prefixes: what new pages of each will probably be."""

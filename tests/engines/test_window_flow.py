@@ -1,0 +1,103 @@
+"""Pages born in the window, and the lists that are made from them, on both engines."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+
+import pytest
+
+from temporal_assets.engines.base import Engine
+from temporal_assets.windows.page_flow import flow_from
+from tests.sites import FIRST, Labelled
+
+DAYS = 30
+LAST = DAYS - 1
+FLOW = {"sites": {"rule": "flow"}, "prefixes": {"rule": "flow", "label": "temporal"}}
+
+OLD = {f"https://portal.example/help/{n}": [3] * DAYS for n in range(40)}
+"""Evergreen pages that were there before."""
+GUIDES = {f"https://portal.example/help/new/{n}": [0] * 12 + [4] * 18 for n in range(8)}
+"""Evergreen pages that are born in the window."""
+NEWS = {
+    f"https://portal.example/news/{n}": [0] * (8 + n) + [30, 9] + [0] * (DAYS - 10 - n)
+    for n in range(12)
+}
+YOUNG = {f"https://portal.example/news/y{n}": [0] * (DAYS - 2) + [4, 6] for n in range(4)}
+FRONT = {"https://small.example/": [5] * DAYS}
+SITE = {f"https://small.example/{n}": [0] * 20 + [50] + [0] * 9 for n in range(6)}
+PAGES = OLD | GUIDES | NEWS | YOUNG | SITE | FRONT
+
+
+@pytest.fixture
+def flowing(engine: Engine, tmp_path: Path) -> Labelled:
+    here = Labelled(engine, tmp_path, days=DAYS, **FLOW)
+    here.write_days(PAGES)
+    births = {url: next(n for n, one in enumerate(views) if one) for url, views in PAGES.items()}
+    chances = dict(zip(YOUNG, (0.9, 0.8, 0.7, None), strict=True))
+    here.write_labels(LAST, PAGES, {*NEWS, *SITE}, set(), chances, births)
+    here.make(LAST)
+    return here
+
+
+def test_the_flow_is_what_was_born_and_what_became_of_it(flowing: Labelled) -> None:
+    rows = {row["url"]: row for row in flowing.rows("page_flow", LAST)}
+    assert set(rows) == {*GUIDES, *NEWS, *SITE, *[*YOUNG][:3]}
+    assert {rows[url]["temporal"] for url in NEWS} == {1.0}
+    assert {rows[url]["temporal"] for url in GUIDES} == {0.0}
+    assert [(rows[url]["temporal"], rows[url]["basis"]) for url in [*YOUNG][:3]] == [
+        (0.9, "early"),
+        (0.8, "early"),
+        (0.7, "early"),
+    ]
+    assert {row["is_reliable"] for row in rows.values()} == {True}
+
+
+def test_prefixes_and_sections_follow_the_flow_and_not_the_stock(flowing: Labelled) -> None:
+    trees = {row["prefix"]: row for row in flowing.rows("prefix_trees", LAST)}
+    news = trees["portal.example/news/"]
+    assert (news["flow_pages"], news["flow_temporal_pages"]) == (15, pytest.approx(14.4))
+    assert news["flow_basis"] == "flow"
+    assert trees["portal.example/help/"]["flow_score"] < 0.3
+    prefixes = [row["prefix"] for row in flowing.rows("news_prefixes", LAST)]
+    assert prefixes == ["portal.example/news/", "small.example/"]
+    sections = {row["prefix"]: row for row in flowing.rows("section_scores", LAST)}
+    listed = [name for name, row in sections.items() if row["is_selected"]]
+    assert listed == prefixes
+    assert sections["portal.example/news/"]["rank"] == 1
+    # The site as a whole: 16.4 of 25 new pages are worth it, though most of its pages are old.
+    sites = {row["site"]: row for row in flowing.rows("site_scores", LAST)}
+    assert sites["portal.example"]["is_selected"]
+    assert sites["portal.example"]["score_1"] < 0.25
+    assert sites["portal.example"]["merit"] > sites["small.example"]["merit"] > 0
+
+
+def test_a_window_without_flow_goes_by_its_stock(engine: Engine, tmp_path: Path) -> None:
+    """All views on one day: nobody knows what was born."""
+    here = Labelled(engine, tmp_path, days=8, **FLOW)
+    pages = {f"https://a.example/{n}": [0] * 7 + [90] for n in range(6)}
+    here.write_days(pages, missing=range(7))
+    here.write_labels(7, pages, set(pages), set(), births=dict.fromkeys(pages, 7))
+    here.make(7)
+    assert here.rows("page_flow", 7) == []
+    (tree,) = here.rows("prefix_trees", 7)
+    assert (tree["flow_pages"], tree["flow_basis"]) == (0, "stock")
+    (prefix,) = here.rows("news_prefixes", 7)
+    assert (prefix["prefix"], prefix["rule"], prefix["flow_basis"]) == (
+        "a.example/",
+        "flow",
+        "stock",
+    )
+    assert prefix["score"] > 0.9
+    (site,) = here.rows("site_scores", 7)
+    assert site["is_selected"]
+
+
+@pytest.mark.parametrize(("days", "unseen"), [(60, 7), (14, 7), (9, 4), (2, 1)])
+def test_the_first_observed_week_is_not_counted(days: int, unseen: int) -> None:
+    present = [FIRST + dt.timedelta(days=2 * n) for n in range(days)]
+    assert flow_from(present) == present[unseen]
+
+
+def test_a_single_day_has_no_flow() -> None:
+    assert flow_from([FIRST]) > FIRST
