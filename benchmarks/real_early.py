@@ -21,14 +21,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.real_judged import Flags, Int64s, Judged, folder_of
-from benchmarks.real_judging import Draws, Table
+from benchmarks.real_judging import LEAST, Draws, Table
 from benchmarks.real_lives import FEW, LEAST_DAYS, N, Q
 
 Floats = NDArray[np.float64]
 
 AGES: Final = tuple(range(1, 8))
-MOST_DAYS: Final = 4
-"""Days on which labels are judged; they overlap by less than a week then."""
 
 _UNSEEN: Final = 7
 _FOLDS: Final = 5
@@ -53,7 +51,7 @@ class _Past:
 
 def early(judged: Judged) -> list[Table]:
     """Judge early labels by log loss, AUC, Brier score and calibration, at every age."""
-    parts = [one for day in judged.decisions(MOST_DAYS) if (one := _of_day(judged, day))]
+    parts = [one for day in judged.decisions(judged.real.most) if (one := _of_day(judged, day))]
     if not parts:
         return []
     columns = {name: np.concatenate([one[name] for one in parts]) for name in parts[0]}
@@ -88,7 +86,7 @@ def _tables(
     ]
     for k in AGES:
         rows = chosen & (age == k)
-        if not rows.any():
+        if rows.sum() < LEAST:
             continue
         draws, cells = Draws(page[rows]), [name, k, int(rows.sum()), int(truth[rows].sum())]
         for table, (_, measure, _) in zip(tables, _MEASURES, strict=True):

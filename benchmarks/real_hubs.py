@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from benchmarks.real_judged import Flags, Int64s, Judged, Links
-from benchmarks.real_judging import Draws, Table
+from benchmarks.real_judging import LEAST, Draws, Table
 
 KS: Final = (5, 20, 50, 500)
 HALF_LIFE: Final = 1.0
@@ -31,7 +31,7 @@ def hubs(judged: Judged) -> list[Table]:
     many = judged.lives.has_many[page]
     tables = []
     for title, rows in (("", many), (", pages with few views", ~many)):
-        if rows.any():
+        if rows.sum() >= LEAST:
             table = Table(f"hubs{title}", ["set", "K", "wanted"])
             draws = Draws(page[rows])
             for k in KS:

@@ -21,6 +21,9 @@ Floats = NDArray[np.float64]
 Int64s = NDArray[np.int64]
 
 ROUNDS: Final = 400
+LEAST: Final = 20
+"""Pages below which nothing is said: the bootstrap of a handful promises too much."""
+
 _SEED: Final = 1
 _TAILS: Final = (0.025, 0.975)
 _CERTAIN: Final = 1e-6

@@ -14,12 +14,11 @@ from typing import Any, Final
 import numpy as np
 
 from benchmarks.real_judged import Flags, Judged
-from benchmarks.real_judging import Draws, Table
+from benchmarks.real_judging import LEAST, Draws, Table
 from benchmarks.real_lives import LEAST_DAYS, N, Q
 from temporal_assets.core.concentration import concentration
 
 GROUPS: Final = ("5 to 7 days", "8 to 14 days", "cut by the window")
-MOST_DAYS: Final = 4
 
 _OURS: Final = "ours"
 _PAPER_P: Final = 1.91
@@ -27,7 +26,7 @@ _PAPER_P: Final = 1.91
 
 def labels(judged: Judged) -> list[Table]:
     """Judge labels against both truths."""
-    parts = [_of_day(judged, day) for day in judged.decisions(MOST_DAYS)]
+    parts = [_of_day(judged, day) for day in judged.decisions(judged.real.most)]
     columns = {name: np.concatenate([one[name] for one in parts]) for name in parts[0]}
     page, group = columns.pop("page"), columns.pop("group")
     tables = []
@@ -38,7 +37,7 @@ def labels(judged: Judged) -> list[Table]:
         table = Table(f"labels, truth by {title}: accuracy", ["set", "life", "pages", "temporal"])
         for number, name in enumerate(GROUPS):
             rows = group == number
-            if rows.any():
+            if rows.sum() >= LEAST:
                 draws = Draws(page[rows])
                 found = {one: draws.share(x[rows] == truth[rows]) for one, x in columns.items()}
                 ours = found.pop(_OURS)

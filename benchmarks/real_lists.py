@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from benchmarks.real_judged import Flags, Int64s, Judged, folder_of, site_of
-from benchmarks.real_judging import Draws, Table
+from benchmarks.real_judging import LEAST, Draws, Table
 from temporal_assets.policy import Policy
 from temporal_assets.windows.crawl_policy import files_of
 
@@ -18,7 +18,6 @@ NOW_TIERS: Final = 8
 MANY_SITES: Final = 8
 """With fewer sites, pages are drawn in the bootstrap and not sites."""
 
-MOST_DAYS: Final = 4
 
 OURS: Final = ("sites", "sections", "prefixes", "patterns", "policy: now")
 
@@ -27,7 +26,7 @@ def lists(judged: Judged) -> list[Table]:
     """Judge lists on some days of decision: pages with many views, and those with few."""
     parts = [
         (pages, lists_of(judged, day, judged.lives.urls[pages].tolist()))
-        for day in judged.decisions(MOST_DAYS)
+        for day in judged.decisions(judged.real.most)
         if len(pages := np.flatnonzero(judged.born_after(day)))
     ]
     if not parts:
@@ -38,7 +37,7 @@ def lists(judged: Judged) -> list[Table]:
     sites = np.array([site_of(url) for url in judged.lives.urls[page].tolist()])
     tables = []
     for title, rows in (("", many), (", pages with few views", ~many)):
-        if rows.any():
+        if rows.sum() >= LEAST:
             unit = sites if len(set(sites[rows].tolist())) >= MANY_SITES else page
             chosen = {name: one[rows] for name, one in covers.items()}
             tables.append(_table(judged, title, chosen, truth[rows], unit[rows]))

@@ -133,6 +133,8 @@ class RealSet:
     """Days for which the youngest of them are observed."""
     step: int = 7
     """Days between two decisions."""
+    most: int = 4
+    """Decisions, evenly chosen, that are judged by more than hubs: more where a set is small."""
     first_decision: int | None = None
     """Days before the first decision; the length of the window where it is not given."""
     listed: tuple[str, ...] = ()
@@ -304,7 +306,8 @@ def _bbc_stretched(role: Role) -> RealSet:
             real_visits.between(real_visits.bbc_most_read(data), first, days), 3
         ),
         {"days": 40, "min_days": 7},
-        step=16 if role == "reported on" else 9,
+        step=7 if role == "reported on" else 4,
+        most=16,
     )
 
 
@@ -358,8 +361,9 @@ def _arrivals(role: Role) -> RealSet:
         lambda data: real_visits.arrivals_with_lives(data, first, 60, 0.25),
         {"days": 20, "min_days": 7},
         horizon=5,
-        settle=5,
+        settle=7,
         step=5,
+        most=8,
     )
 
 
@@ -473,8 +477,9 @@ _ALL: Final = (
         _elastic,
         {"days": 20, "min_days": 7, "min_views_per_day": 0.25},
         horizon=6,
-        settle=6,
+        settle=7,
         step=3,
+        most=8,
         listed=(
             "https://www.semicomplete.com/blog/",
             "https://www.semicomplete.com/presentations/",
@@ -488,7 +493,8 @@ _ALL: Final = (
         "news, births (an article begins when a player first opens it), readers without a goal",
         lambda data: stretched(real_visits.wikispeedia(data), 168),
         {"min_views_per_day": 0.25},
-        step=14,
+        step=10,
+        most=8,
     ),
 )
 
