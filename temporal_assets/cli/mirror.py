@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -81,10 +82,14 @@ def run(
     counts = {"sites": len(mirror.sites), **mirror.counts}
     if as_json:
         console.write_json(counts)
+        if counts.get("unreadable"):
+            raise typer.Exit(FAILED)
         return
     rows = [(counts[name], words) for name, words in _WORDS.items() if counts.get(name)]
     console.show_table(f"The mirror of {console.counted(counts['sites'], 'site')}", ("", ""), rows)
     console.say(f"Simulate crawls of it: {invocation('simulate', settings.state)}")
+    if counts.get("unreadable"):
+        raise typer.Exit(FAILED)
 
 
 def make(
@@ -118,34 +123,50 @@ def make(
 
 
 def _of_tables(files: list[Path], settings: Settings, scratch: Path) -> Mirror:
-    """Large tables of links become a mirror within the memory of the engine."""
+    """Large tables of links become a mirror within the memory of the engine.
+
+    One that cannot be read is left out, and said.
+    """
     from temporal_assets.crawl.edge_list import BadLinks
     from temporal_assets.crawl.link_tables import mirror_of_tables
     from temporal_assets.engines.chosen import engine_of
     from temporal_assets.logs.urls import UrlRules
 
-    rules = UrlRules.from_settings(settings.cleaning)
-    try:
-        return mirror_of_tables(engine_of(settings), files, rules, scratch)
-    except BadLinks as error:
-        raise CommandError(str(error)) from None
+    rules, left, bad = UrlRules.from_settings(settings.cleaning), list(files), 0
+    while True:
+        (out := scratch / f"tables-{bad}").mkdir()
+        try:
+            mirror = mirror_of_tables(engine_of(settings), left, rules, out)
+        except BadLinks as error:
+            if error.path is None or len(left) == 1:
+                raise CommandError(str(error)) from None
+            left.remove(error.path)
+            bad += 1
+            console.fail(str(error))
+        else:
+            return replace(mirror, counts=mirror.counts | ({"unreadable": bad} if bad else {}))
 
 
 def _read(files: list[Path], builder: MirrorBuilder) -> None:
-    import pyarrow as pa
+    from temporal_assets.crawl.sources import READERS, read_sources, reader_of
+    from temporal_assets.logs.parquet_batches import FAULTS
 
-    from temporal_assets.crawl.sources import read_sources, reader_of
-
+    for path in files:
+        if reader_of(path) is None:
+            known = ", ".join(sorted(READERS))
+            raise CommandError(f"{console.place(path)}: a mirror is made of {known}", USAGE)
     with console.progress_bar("Reading", len(files)) as bar:
         for done, path in enumerate(files):
             bar.at(done, what=path.name)
             try:
                 read_sources([path], builder)
-            except (ValueError, OSError, pa.ArrowException) as error:
+            except (ValueError, *FAULTS) as error:
                 if getattr(error, "errno", None):
                     raise  # of the machine, and names the file; Arrow's of a damaged one does not
-                code = USAGE if reader_of(path) is None else FAILED
-                raise CommandError(f"{console.place(path)}: {error}", code) from None
+                if len(files) == 1:
+                    raise CommandError(f"{console.place(path)}: {error}") from None
+                console.fail(f"{console.place(path)}: {error}")
+                builder.counts["unreadable"] += 1
     for trouble in builder.cut:
         console.warn(trouble)
 

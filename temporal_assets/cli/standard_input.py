@@ -22,6 +22,9 @@ STANDARD_INPUT: Final = "-"
 _MOST_BYTES: Final = 1 << 20
 """That are taken at once. A pipe holds 64 KiB."""
 
+_LONGEST_LINE: Final = 1 << 20
+"""Bytes of a line that are kept: no server takes a URL of a tenth of that."""
+
 
 def lines() -> Iterator[str]:
     """The lines of standard input that are not empty."""
@@ -39,16 +42,24 @@ def arrivals() -> Iterator[list[str]]:
 
 
 def _whole_lines() -> Iterator[bytes]:
-    """Standard input, cut behind ends of lines, and never waiting for more than the next."""
+    """Standard input, cut behind ends of lines, and never waiting for more than the next.
+
+    Of a line that is too long to be a URL only the beginning is passed on.
+    """
     given = cast("BufferedReader", sys.stdin.buffer)
-    begun: list[bytes] = []
+    begun = b""
     while block := given.read1(_MOST_BYTES):
+        if len(begun) > _LONGEST_LINE:
+            newline = block.find(b"\n")
+            if newline < 0:
+                continue
+            block = block[newline:]
         end = block.rfind(b"\n") + 1
         if end:
-            yield b"".join((*begun, block[:end]))
-            begun.clear()
-        begun.append(block[end:])
-    yield b"".join(begun)
+            yield begun + block[:end]
+            begun = b""
+        begun = (begun + block[end:])[: _LONGEST_LINE + 1]
+    yield begun
 
 
 def written(argument: str) -> str:

@@ -7,21 +7,28 @@ are the first two of the others. A CSV file whose first line holds two URLs has 
 from __future__ import annotations
 
 import csv
-import gzip
-import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO, Final
+from typing import Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from temporal_assets.crawl.mirror import MirrorBuilder
+from temporal_assets.logs.parquet_batches import batches
+from temporal_assets.logs.parquet_pages import PageError
+from temporal_assets.logs.streams import LogStream, open_stream
+from temporal_assets.settings import Reading
 
 _SOURCE: Final = ("source", "from", "referrer", "src")
 _TARGET: Final = ("target", "to", "dst")
 _NOFOLLOW: Final = "nofollow"
-_ROWS: Final = 100_000
+LONGEST_URL: Final = 65_536
+"""Bytes of a URL that are read; more is no page."""
+
+_MOST_LINES: Final = 10_000
+"""Of one row."""
+
 TRUE: Final = frozenset(("1", "true", "yes"))
 """What stands for yes in a column `nofollow`."""
 
@@ -42,7 +49,7 @@ def read_edges(path: Path, builder: MirrorBuilder) -> None:
             else:
                 builder.counts["broken"] += 1
             read += 1
-    except (csv.Error, EOFError, zlib.error, gzip.BadGzipFile, pa.ArrowInvalid) as error:
+    except (csv.Error, pa.ArrowInvalid, PageError) as error:
         # Nothing behind this place can be told apart from noise.
         builder.counts["broken"] += 1
         builder.cut.append(f"{path}: damaged after row {read:,}, and read up to there: {error}")
@@ -50,6 +57,9 @@ def read_edges(path: Path, builder: MirrorBuilder) -> None:
 
 class BadLinks(ValueError):
     """A file is no table of links; the message says why."""
+
+    path: Path | None = None
+    """The file, where others were read with it."""
 
 
 def link_columns(file: pq.ParquetFile) -> tuple[int, int, int | None]:
@@ -68,42 +78,61 @@ def _no_links(names: Sequence[str]) -> BadLinks:
 
 
 def _parquet(path: Path) -> Iterator[Row]:
-    file = pq.ParquetFile(path)
-    source, target, nofollow = link_columns(file)
-    for batch in file.iter_batches(_ROWS):
+    with pq.ParquetFile(path) as file:
+        names = file.schema_arrow.names
+        chosen = [None if i is None else names[i] for i in link_columns(file)]
+    wanted = [name for name in chosen if name is not None]
+    for batch in batches(path, wanted, Reading(), LONGEST_URL):
         columns = [
-            batch.column(i).cast(pa.string()).to_pylist() if i is not None else [None] * len(batch)
-            for i in (source, target, nofollow)
+            [None] * len(batch)
+            if name is None
+            else batch.column(name).cast(pa.string()).to_pylist()
+            for name in chosen
         ]
         for row in zip(*columns, strict=True):
             yield row[0], row[1], str(row[2]).lower() in TRUE
 
 
 def _csv(path: Path) -> Iterator[Row]:
-    with _opened(path) as file:
-        rows = csv.reader(file, delimiter="\t" if _ends(path, ".tsv", ".tsv.gz") else ",")
+    with open_stream(path, Reading()) as stream:
+        if _ends(path, ".gz") and not stream.is_packed:
+            raise csv.Error("it is no gzip file")
+        rows = _rows(stream, "\t" if _ends(path, ".tsv", ".tsv.gz") else ",")
         head = next(filter(None, rows), None)
-        if head is None:
-            return
-        if "://" in head[0]:
-            source, target, nofollow = 0, 1, None
-            yield _row(head, source, target, nofollow)
-        else:
-            source, target, nofollow = places(head)
-        for row in rows:
-            yield _row(row, source, target, nofollow)
+        if head is not None:
+            if "://" in head[0]:
+                source, target, nofollow = 0, 1, None
+                yield _row(head, source, target, nofollow)
+            else:
+                source, target, nofollow = places(head)
+            for row in rows:
+                yield _row(row, source, target, nofollow)
+    if stream.problem:
+        raise csv.Error(stream.problem)
+
+
+def _rows(stream: LogStream, delimiter: str) -> Iterator[list[str]]:
+    """Rows of a CSV file. Raises `csv.Error` for one that does not end, as an odd quote makes."""
+    taken = 0
+
+    def lines() -> Iterator[str]:
+        nonlocal taken
+        for block in stream:
+            # Split at newlines alone: a URL may hold other characters that end lines.
+            found = block.data.tobytes().decode("utf-8", "replace").split("\n")
+            for line in found if found[-1] else found[:-1]:
+                if (taken := taken + 1) > _MOST_LINES:
+                    raise csv.Error(f"a row of more than {_MOST_LINES:,} lines")
+                yield f"{line}\n"
+
+    for row in csv.reader(lines(), delimiter=delimiter):
+        taken = 0
+        yield row
 
 
 def _ends(path: Path, *ends: str) -> bool:
     """Whether a name ends so, in any case: as `sources` tells files apart."""
     return path.name.lower().endswith(ends)
-
-
-def _opened(path: Path) -> IO[str]:
-    # Spreadsheets begin what they export with a byte order mark.
-    if _ends(path, ".gz"):
-        return gzip.open(path, "rt", encoding="utf-8-sig", errors="replace", newline="")
-    return path.open(encoding="utf-8-sig", errors="replace", newline="")
 
 
 def _row(row: Sequence[str], source: int, target: int, nofollow: int | None) -> Row:

@@ -25,10 +25,12 @@ import pyarrow.parquet as pq
 from temporal_assets.contracts import ColumnSpec, Table, Type, passing
 from temporal_assets.core.link_graph import distinct_links
 from temporal_assets.core.texts import Flags, Int32s
-from temporal_assets.crawl.edge_list import TRUE, BadLinks, link_columns
+from temporal_assets.crawl.edge_list import LONGEST_URL, TRUE, BadLinks, link_columns
 from temporal_assets.crawl.mirror import Mirror, NoMirror, site_ranges
 from temporal_assets.engines.base import Engine
+from temporal_assets.logs.parquet_batches import FAULTS, batches, require_bounded
 from temporal_assets.logs.urls import UrlRules, canonical_url, site_of
+from temporal_assets.settings import Reading
 
 _ROWS: Final = 200_000
 _EDGES: Final = pa.schema({"source": pa.string(), "target": pa.string(), "nofollow": pa.bool_()})
@@ -122,24 +124,26 @@ def _naming_what_is_damaged(paths: Sequence[Path]) -> Iterator[None]:
     except Exception as error:
         for path in paths:
             if fault := _fault_of(path):
-                raise BadLinks(f"{path}: {fault}") from error
+                bad = BadLinks(f"{path}: {fault}")
+                bad.path = path
+                raise bad from error
         raise
 
 
 def _fault_of(path: Path) -> str | None:
     try:
-        file = pq.ParquetFile(path)
-        for batch in file.iter_batches(_ROWS, columns=_ends_of(file)):
+        for batch in batches(path, _ends_of(path), Reading(), LONGEST_URL):
             for column in batch.columns:
                 column.cast(pa.string())
-    except (OSError, pa.ArrowException, BadLinks) as error:
+    except (*FAULTS, BadLinks) as error:
         return str(error)
     return None
 
 
-def _ends_of(file: pq.ParquetFile) -> list[str]:
-    source, target, _ = link_columns(file)
-    return [file.schema_arrow.names[i] for i in (source, target)]
+def _ends_of(path: Path) -> list[str]:
+    with pq.ParquetFile(path) as file:
+        source, target, _ = link_columns(file)
+        return [file.schema_arrow.names[i] for i in (source, target)]
 
 
 def _query(
@@ -150,18 +154,23 @@ def _query(
 
 def _normal(path: Path, out: Path, number: int) -> Path:
     """The file itself where it has the columns as they should be, else a copy that has."""
-    file = pq.ParquetFile(path)
-    if file.schema_arrow.equals(_EDGES):
+    with pq.ParquetFile(path) as file:
+        names = file.schema_arrow.names
+        source, target, nofollow = link_columns(file)
+        is_normal = file.schema_arrow.equals(_EDGES)
+    if is_normal:
+        require_bounded(path, names, Reading())
         return path
-    source, target, nofollow = link_columns(file)
     copy = out / f"edges-{number}.parquet"
+    chosen = [names[source], names[target]]
+    flag = None if nofollow is None else names[nofollow]
     with pq.ParquetWriter(copy, _EDGES, compression="zstd") as writer:
-        for batch in file.iter_batches(_ROWS):
-            ends = [batch.column(i).cast(pa.string()) for i in (source, target)]
+        for batch in batches(path, [*chosen, *([flag] if flag else [])], Reading(), LONGEST_URL):
+            ends = [batch.column(name).cast(pa.string()) for name in chosen]
             flags = (
                 [False] * len(batch)
-                if nofollow is None
-                else [str(one).lower() in TRUE for one in batch.column(nofollow).to_pylist()]
+                if flag is None
+                else [str(one).lower() in TRUE for one in batch.column(flag).to_pylist()]
             )
             columns = [*ends, pa.array(flags, pa.bool_())]
             writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=_EDGES))

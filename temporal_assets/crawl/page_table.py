@@ -13,9 +13,11 @@ import pyarrow.parquet as pq
 
 from temporal_assets.crawl.html_links import decoded, html_links
 from temporal_assets.crawl.mirror import MirrorBuilder
+from temporal_assets.crawl.warc import MAX_HTML
+from temporal_assets.logs.parquet_batches import batches
+from temporal_assets.settings import Reading
 
 _COLUMNS: Final = ("url", "html")
-_ROWS: Final = 1_000
 
 
 def is_page_table(path: Path) -> bool:
@@ -25,7 +27,7 @@ def is_page_table(path: Path) -> bool:
 
 def read_pages(path: Path, builder: MirrorBuilder) -> None:
     """Add the pages of a file; those without URL or HTML are counted and skipped."""
-    for batch in pq.ParquetFile(path).iter_batches(_ROWS, columns=list(_COLUMNS)):
+    for batch in batches(path, _COLUMNS, Reading(), MAX_HTML):
         for row in batch.to_pylist():
             url, html = row["url"], row["html"]
             if url and isinstance(url, str) and isinstance(html, str | bytes):

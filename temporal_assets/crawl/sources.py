@@ -6,13 +6,12 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
 
-import pyarrow as pa
-
 from temporal_assets.crawl.edge_list import read_edges
 from temporal_assets.crawl.mirror import MirrorBuilder
 from temporal_assets.crawl.page_table import is_page_table, read_pages
 from temporal_assets.crawl.warc import read_warc
 from temporal_assets.crawl.wat import read_wat
+from temporal_assets.logs.parquet_batches import FAULTS
 
 Reader = Callable[[Path, MirrorBuilder], None]
 
@@ -48,7 +47,7 @@ def is_link_table(path: Path) -> bool:
     """Whether a file is a Parquet table of links; one that cannot be read is none."""
     try:
         return path.name.lower().endswith(".parquet") and not is_page_table(path)
-    except (OSError, pa.ArrowException):
+    except FAULTS:
         return False
 
 

@@ -78,13 +78,14 @@ def leaf_of(path: Path, file: pq.ParquetFile, leaf: int) -> Leaf:
 
 def leaves_of(file: pq.ParquetFile, names: Collection[str]) -> dict[str, int]:
     """Return the numbers of columns by their dotted paths; raises `PageError` for lists."""
-    found = {}
-    for number in range(len(file.schema)):
-        column = file.schema.column(number)
-        if column.path in names:
-            if column.max_repetition_level:
-                raise PageError(f"column {column.path} holds lists, of which a log line has none")
-            found[column.path] = number
+    columns = [file.schema.column(number) for number in range(len(file.schema))]
+    found = {
+        column.path: number
+        for number, column in enumerate(columns)
+        if column.path in names and not column.max_repetition_level
+    }
+    if others := sorted(set(names) - found.keys()):
+        raise PageError(f"column {others[0]} holds lists or structures, and one value is wanted")
     return found
 
 

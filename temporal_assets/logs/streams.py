@@ -179,6 +179,8 @@ class LogStream:
         """Lines passed on so far, empty ones included."""
         self.compressed_bytes = 0
         """Bytes of the file read so far, for progress bars."""
+        self.is_packed = False
+        """Whether the file is an archive of a kind that is unpacked."""
         self.problem: str | None = None
         """Why reading ended early; what could be read was passed on."""
         self._broken: str | None = None
@@ -309,6 +311,7 @@ class LogStream:
         if first.startswith(_ZSTD_SKIPPABLE):
             kind = "zstd"
         if kind:
+            self.is_packed = True
             yield from self._decompressed(kind, first)
             return
         while first:

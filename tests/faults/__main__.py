@@ -1,6 +1,6 @@
 """Seeded faults, their survival and a table of it.
 
-    python -m tests.faults [--trials 500] [--seed 2026] [--kinds kill,corrupt] [--results FILE]
+    python -m tests.faults [--trials 1000] [--seed 2026] [--kinds kill,corrupt] [--results FILE]
 
 Each trial has dice of its own, made from the seed, the kind and its number: `--only kill:17`
 repeats one. With `--results`, trials are added to a file, and the table is that of all in it; so
@@ -20,11 +20,11 @@ import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.faults import servers
+from tests.faults import servers, whole
 from tests.faults.kinds import KINDS, Kind, Skipped, clean
 from tests.faults.world import Lost, World
 
-ALL: dict[str, tuple[Kind, int]] = KINDS | servers.KINDS
+ALL: dict[str, tuple[Kind, int]] = KINDS | whole.KINDS | servers.KINDS
 
 
 def main() -> None:

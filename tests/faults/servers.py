@@ -59,7 +59,6 @@ def command(world: World, dice: random.Random, folder: Path) -> Outcome:
     if ended.status not in ("killed", "done") or (ended.value or [0])[0]:
         raise Lost(f"it ended by itself: {ended}")
     world.is_sound(state)
-    time.sleep(5)  # so long a lock may be one that is just being taken
     _plain_run(world, state)
     world.is_as_calm(state, _ASSETS)
     shown = world.must(in_child(lambda: _shown(state)))

@@ -6,14 +6,19 @@ import codecs
 import gzip
 import json
 import shutil
+import subprocess
+import sys
 import zlib
+from pathlib import Path
 from threading import Thread
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from typer.testing import CliRunner
 
+from temporal_assets.cli.app import app
 from temporal_assets.crawl import mirror as mirrors
 from temporal_assets.crawl.edge_list import BadLinks
 from temporal_assets.crawl.html_links import absolute, html_links
@@ -538,3 +543,44 @@ def test_html_is_kept_within_its_bound(tmp_path):
     assert 90 < len(page_html.html_of(tmp_path / FOLDER, everything, most=100)) <= 100
     save(builder.build(), tmp_path)
     assert len(page_html.html_of(tmp_path / FOLDER, pa.array(urls), most=10)) == 0
+
+
+def test_a_packed_table_of_links_is_bounded_as_logs_are(tmp_path: Path) -> None:
+    """One line of 300 MB in 300 KB; and a quote that is never closed."""
+    for name, text in (
+        ("long.csv.gz", b"source,target\n" + b"x" * 300_000_000),
+        ("open.csv.gz", b'source,target\n"' + b"\n" * 3_000_000),
+    ):
+        with gzip.open(tmp_path / name, "wb", compresslevel=1) as file:
+            file.write(text)
+        code = (
+            "import sys; from pathlib import Path\n"
+            "from temporal_assets.crawl.edge_list import read_edges\n"
+            "from temporal_assets.crawl.mirror import MirrorBuilder\n"
+            "read_edges(Path(sys.argv[1]), MirrorBuilder())\n"
+            "status = Path('/proc/self/status').read_text()\n"
+            "print(int(status.split('VmHWM:')[1].split()[0]) >> 10)\n"
+        )
+        command = [sys.executable, "-c", code, str(tmp_path / name)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert int(done.stdout) < 450
+
+
+def test_one_file_that_cannot_be_read_stops_no_other(tmp_path: Path) -> None:
+    """Of tables of links, which the engine reads, and of others."""
+    pq.write_table(
+        pa.table({"zzzz": ["https://a.example/"], "target": [""]}), tmp_path / "b.parquet"
+    )
+    bad = (tmp_path / "b.parquet").read_bytes().replace(b"zzzz", b"z\xff\xfez")
+    (tmp_path / "b.parquet").write_bytes(bad)
+    good = {"source": ["https://a.example/"], "target": ["https://a.example/1"]}
+    pq.write_table(pa.table(good), tmp_path / "a.parquet")
+    (tmp_path / "c.csv").write_text("https://a.example/1,https://a.example/2\n")
+    state = tmp_path / "state"
+    state.mkdir()
+    for names, pages in (("a.parquet", 2), ("a.parquet c.csv", 3)):
+        files = [str(tmp_path / name) for name in [*names.split(), "b.parquet"]]
+        done = CliRunner().invoke(app, ["mirror", *files, "--state", str(state), "--json"])
+        assert done.exit_code == 1, done.output
+        assert "b.parquet" in done.stderr
+        assert json.loads(done.stdout)["pages"] == pages

@@ -94,7 +94,7 @@ def damaged(path):
     ("make", "why"),
     [
         (lambda path: table(path, url=["https://a.example/"]), "this one has one column (url)"),
-        (lambda path: table(path, source=[["x"]], target=["y"]), "Unsupported cast"),
+        (lambda path: table(path, source=[["x"]], target=["y"]), "holds lists"),
         (damaged, ""),
     ],
 )

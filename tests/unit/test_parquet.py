@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -193,4 +198,91 @@ def test_damaged_files_raise_one_error_with_the_path(tmp_path: Path, damage: str
         data[4:60] = b"\xff" * 56
     path.write_bytes(bytes(data))
     with pytest.raises(parquet.DamagedParquetError, match=r"log\.parquet"):
+        list(parquet.read(path, LogSource(path=str(path)), Reading()))
+
+
+MOST_MIB = 700
+"""Of a process that reads a bomb, with 170 of the interpreter and its libraries."""
+
+PIECES = 8
+"""Row groups of a bomb: the test itself shall not need what reading must not."""
+
+
+def long_dictionary() -> tuple[pa.Array, dict[str, Any]]:
+    """Gigabytes in ten kilobytes: one long value, a great many times."""
+    value = "https://a.example/" + "x" * 50_000
+    return pa.DictionaryArray.from_arrays(pa.array(np.zeros(200_000, np.int32)), [value]), {}
+
+
+def large_pages() -> tuple[pa.Array, dict[str, Any]]:
+    """A page that unpacks to a hundred megabytes and more."""
+    options = {"use_dictionary": False, "data_page_size": 1 << 30, "write_batch_size": 1 << 20}
+    return pa.array(["https://a.example/" + "y" * 1_000] * 150_000), options
+
+
+def repeating() -> tuple[pa.Array, dict[str, Any]]:
+    """Each value says that it begins as the one before, to its end."""
+    options = {"use_dictionary": False, "column_encoding": {"url": "DELTA_BYTE_ARRAY"}}
+    return pa.array(["https://a.example/" + "z" * 100_000] * 1_000), options
+
+
+def lists() -> tuple[pa.Array, dict[str, Any]]:
+    """A row with a great many values."""
+    return pa.array([["https://a.example/"] * 100_000], pa.list_(pa.string())), {}
+
+
+_READ = """
+import sys
+from pathlib import Path
+from temporal_assets.logs import parquet
+from temporal_assets.settings import LogSource, Reading
+path = Path(sys.argv[1])
+try:
+    for _ in parquet.read(path, LogSource(path=str(path)), Reading()):
+        pass
+except parquet.DamagedParquetError as error:
+    print(error)
+status = Path("/proc/self/status").read_text()
+print(int(status.split("VmHWM:")[1].split()[0]) >> 10)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux how much memory was used")
+@pytest.mark.parametrize("bomb", [long_dictionary, large_pages, repeating, lists])
+def test_what_a_file_unpacks_to_is_bounded(
+    tmp_path: Path, bomb: Callable[[], tuple[pa.Array, dict[str, Any]]]
+) -> None:
+    url, options = bomb()
+    time = pa.array(np.full(len(url), 1_767_268_800_000_000), pa.timestamp("us", tz="UTC"))
+    address = pa.array(np.zeros(len(url), np.int64)).cast(pa.string())
+    piece = pa.table({"time": time, "address": address, "url": url})
+    path = tmp_path / "log.parquet"
+    with pq.ParquetWriter(path, piece.schema, compression="zstd", **options) as writer:
+        for _ in range(PIECES):
+            writer.write_table(piece)
+    assert path.stat().st_size < 500_000
+    done = subprocess.run(
+        [sys.executable, "-c", _READ, str(path)], capture_output=True, text=True, check=True
+    )
+    said, peak = done.stdout.splitlines()
+    assert int(peak) < MOST_MIB
+    assert re.search("refused|holds lists|a page unpacks to", said)
+
+
+def test_a_value_longer_than_a_line_is_cut_and_rejected(tmp_path: Path) -> None:
+    long = "https://a.example/" + "x" * 200_000
+    found = read(
+        tmp_path,
+        table(time=[MOMENT] * 2, address=["1.2.3.4"] * 2, url=[long, "https://a.example/1"]),
+    )
+    (records,) = found
+    assert len(records.line) == 2
+    assert int((records.target.stop - records.target.start).max()) <= 65_537
+
+
+def test_a_column_whose_name_is_no_text_is_a_fault_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "log.parquet"
+    pq.write_table(table(zzzz=["a"]), path)
+    path.write_bytes(path.read_bytes().replace(b"zzzz", b"z\xff\xfez"))
+    with pytest.raises(parquet.DamagedParquetError, match=r"log\.parquet: "):
         list(parquet.read(path, LogSource(path=str(path)), Reading()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+import subprocess
 import sys
 import threading
 from dataclasses import asdict
@@ -495,6 +496,44 @@ def test_lines_are_those_of_the_input_however_it_arrives(monkeypatch: pytest.Mon
         monkeypatch.setattr(standard_input, "_MOST_BYTES", most)
         monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=BytesIO(text)))
         assert list(standard_input.lines()) == expected
+
+
+def test_of_a_line_that_is_too_long_the_beginning_is_decided(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from io import BytesIO
+    from types import SimpleNamespace
+
+    from temporal_assets.cli import standard_input
+
+    text = b"a\n" + b"x" * 100 + b"\nb\n" + b"y" * 50
+    monkeypatch.setattr(standard_input, "_LONGEST_LINE", 20)
+    for most in range(3, 19):
+        monkeypatch.setattr(standard_input, "_MOST_BYTES", most)
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=BytesIO(text)))
+        assert list(standard_input.lines()) == ["a", "x" * 21, "b", "y" * 21]
+
+
+def test_one_line_of_a_gigabyte_is_decided_in_little_memory(tmp_path: Path) -> None:
+    code = (
+        "import sys; from temporal_assets.cli.app import app\n"
+        "try: app()\n"
+        "finally:\n"
+        "    status = open('/proc/self/status').read()\n"
+        "    print(int(status.split('VmHWM:')[1].split()[0]) >> 10, file=sys.stderr)"
+    )
+    (tmp_path / "policy.json").write_text(as_text(document()))
+    command = [sys.executable, "-c", code, "match", "--policy", str(tmp_path)]
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdin is not None
+    for _ in range(300):
+        process.stdin.write(b"x" * (1 << 20))
+    said, peak = process.communicate(b"\nhttps://news.example/\n")
+    first, second = (json.loads(line) for line in said.splitlines())
+    assert (first["decision"], second["reason"]) == ("skip", "hub")
+    assert int(peak.split()[-1]) < 450
 
 
 def test_a_terminal_obeys_no_url(policy: Policy) -> None:
