@@ -86,7 +86,7 @@ URL_PATTERNS: Final = Table(
         ColumnSpec(
             "expression",
             Type.VARCHAR,
-            "Anchored regular expression with look-ahead over canonical URLs; expressions of"
+            "Anchored regular expression (RE2's class) over canonical URLs; expressions of"
             " patterns exclude each other. NULL for nodes that are no leaf of any tree.",
             nullable=True,
             sources=("page_traffic.url",),

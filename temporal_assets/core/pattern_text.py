@@ -8,15 +8,18 @@ Not here: matching in bulk (`pattern_match`), which decides the same without exp
     regular expression  ^https://example\.com/news/(?:19|20)[0-9]{2}/[^/?.]+\.html\?(?=...).*$
 
 In templates `{*}` is any value, `{**}` any number of further segments, and a key that is not
-mentioned may be there or not. Expressions are for canonical URLs and use look-ahead, which
-Python, Java and JavaScript know; they match exactly what the matcher puts under the node.
+mentioned may be there or not. Expressions are for canonical URLs and match exactly what the matcher
+puts under the node. They are of the class that RE2 takes, without look-ahead; no group repeats more
+often than a URL has fields or segments, and no engine has two ways to read one: a URL that was made
+for it costs no more than another of its length.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice, product
 from typing import Final
 
 import numpy as np
@@ -26,6 +29,7 @@ from temporal_assets.core.url_keys import ABSENT
 from temporal_assets.core.url_split import (
     EXTENSION,
     HOST,
+    MAX_FIELDS,
     MAX_LABELS,
     MAX_SEGMENTS,
     PATH,
@@ -33,20 +37,27 @@ from temporal_assets.core.url_split import (
     QUERY,
     SCHEME,
 )
-from temporal_assets.core.value_shapes import (
-    ANY_CLASS,
-    CLASSES,
-    DOTLESS,
-    EXPRESSIONS,
-    NONEMPTY,
-    required_expression,
-    tightest,
+from temporal_assets.core.value_expressions import EXTENSION as EXTENSION_TEXT
+from temporal_assets.core.value_expressions import (
+    NOTHING,
+    Kind,
+    escape,
+    other_fields,
+    value_expression,
 )
+from temporal_assets.core.value_shapes import ANY_CLASS, CLASSES, NONEMPTY, tightest
 
-_EXTENSION = "[A-Za-z][0-9A-Za-z]{0,4}"
-_HAS_EXTENSION = re.compile(rf".+\.{_EXTENSION}", re.DOTALL)
-_ENDS = r"(?:\?|$)"
-"""Where the path ends."""
+_HAS_EXTENSION: Final = re.compile(rf".+\.{EXTENSION_TEXT}", re.DOTALL)
+_ANY_EXTENSION: Final = rf"\.{EXTENSION_TEXT}"
+
+_MOST_FIELDS: Final = MAX_FIELDS - 1
+"""Other fields before and after one: `url_split` reads no more. A bound, because Java keeps a frame
+of its stack for every turn of a group."""
+
+_ANY_ORDER: Final = 2
+"""So many fields are found in any order."""
+
+_MOST_ORDERS: Final = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +75,22 @@ class Constraint:
     excluded_bits: int = 0
     """Shape that belongs to a sibling."""
 
+    @property
+    def takes_anything(self) -> bool:
+        """Whether any value will do, but perhaps the empty one."""
+        return (
+            self.value == OTHER
+            and not self.excluded
+            and not self.excluded_bits
+            and tightest(self.bits) in (0, NONEMPTY)
+        )
+
 
 _ANYTHING: Final = Constraint(OTHER)
 _MISSING: Final = Constraint(ABSENT)
 
-_SPECIAL: Final = str.maketrans({sign: "\\" + sign for sign in ".^$*+?{}[]|()\\"})
-"""What has a meaning in every dialect; `re.escape` would spoil every hyphen."""
+_FREE: Final = (-1, _ANYTHING)
+"""A field of which nothing is known but that it is there."""
 
 
 def constraints(tree: PatternTree, node: int) -> dict[int, Constraint]:
@@ -123,10 +144,6 @@ def _add_branch(tree: PatternTree, node: int, found: dict[int, Constraint]) -> N
         found[key] = Constraint(branch)
 
 
-def _escape(text: str) -> str:
-    return text.translate(_SPECIAL)
-
-
 def pattern_texts(tree: PatternTree) -> list[PatternText]:
     """All nodes of a tree; several times as fast as one by one."""
     site = _SiteWords(tree)
@@ -145,6 +162,8 @@ class _SiteWords:
         keys = tree.keys.keys
         self._values = tree.keys
         self._known: dict[tuple[int, int], str] = {}
+        self._written: dict[tuple[object, ...], str | None] = {}
+        self._others: dict[frozenset[str], str] = {}
         self.labels = [keys.label(key) for key in range(len(keys))]
         kinds, indices = keys.kind.tolist(), keys.index.tolist()
         self.places = {
@@ -170,6 +189,30 @@ class _SiteWords:
             known = self._values.value(key, code).decode("utf-8", "replace")
             self._known[key, code] = known
         return known
+
+    def value(
+        self, key: int, constraint: Constraint, separators: str, kind: Kind, bits: int
+    ) -> str | None:
+        """The values that a constraint with these shape bits takes; None if there are none."""
+        if constraint.value > 0:
+            text = self.text(key, constraint.value)
+            fails = (
+                _HAS_EXTENSION.fullmatch(text) if kind == "bare" else bits & NONEMPTY and not text
+            )
+            return None if fails else escape(text)
+        asked = key, constraint.excluded, constraint.excluded_bits, bits, separators, kind
+        if asked not in self._written:
+            excluded = [self.text(key, code) for code in constraint.excluded]
+            self._written[asked] = value_expression(
+                bits, separators, kind, excluded, constraint.excluded_bits
+            )
+        return self._written[asked]
+
+    def others(self, names: frozenset[str]) -> str:
+        """Query fields that have none of the names."""
+        if names not in self._others:
+            self._others[names] = other_fields(sorted(names - {""}), "" not in names)
+        return self._others[names]
 
 
 class PatternText:
@@ -197,13 +240,9 @@ class PatternText:
         """Path and query as people write them; the host too where it varies within the site."""
         return self._host_template() + self._path_template() + self._query_template()
 
-    def expression(self, exclusive: bool = True) -> str:
-        """Anchored regular expression over canonical URLs.
-
-        Unless `exclusive`, a wildcard also takes values that have a pattern of their own: the
-        expression is shorter, and patterns must be tried deepest first.
-        """
-        writer = _Expression(self._at, exclusive, self._site.text)
+    def expression(self) -> str:
+        """Anchored regular expression over canonical URLs."""
+        writer = _Expression(self._at, self._site)
         path = writer.path()
         return f"^{writer.origin()}{path}{writer.query(self._query_keys())}$"
 
@@ -268,12 +307,10 @@ class _Expression:
     def __init__(
         self,
         at: Callable[..., tuple[int, Constraint | None]],
-        exclusive: bool,
-        text: Callable[[int, int], str],
+        site: _SiteWords,
     ) -> None:
         self._at = at
-        self._exclusive = exclusive
-        self._value = text
+        self._site = site
 
     def origin(self) -> str:
         """Scheme, host and port."""
@@ -282,7 +319,7 @@ class _Expression:
         key, scheme = self._at(SCHEME)
         written = "[^:/?]+" if scheme is None or scheme.value == OTHER else ""
         if scheme is not None and scheme.value > 0:
-            written = _escape(self._value(key, scheme.value))
+            written = escape(self._site.text(key, scheme.value))
         return f"{written}://{self._host()}{self._port()}"
 
     def _host(self) -> str:
@@ -296,18 +333,15 @@ class _Expression:
                 break
             if constraint.value == ABSENT:
                 break
-            ends = r"\." if index else "(?:[:/?]|$)"
-            excluded = "/:?" if index == MAX_LABELS - 1 else "./:?"
-            labels.append(self._one(key, constraint, excluded, ends) + more)
+            separators = "/:?" if index == MAX_LABELS - 1 else "./:?"
+            labels.append(self._value(key, constraint, separators) + more)
         return "".join(reversed(labels))
 
     def _port(self) -> str:
         key, port = self._at(PORT)
         if port is None:
             return "(?::[^/?]*)?"
-        if port.value == ABSENT:
-            return ""
-        return ":" + self._one(key, port, "/?", "(?:[/?]|$)")
+        return "" if port.value == ABSENT else ":" + self._value(key, port, "/?")
 
     def path(self) -> str:
         """Segments and extension."""
@@ -319,127 +353,138 @@ class _Expression:
             free += 1
         if certain == 0:
             return self._tail(0, free) if free else ""
-        written = "".join(f"/{self._segment(i, '/')}" for i in range(certain - 1))
-        return self._guard(certain, free) + written + "/" + self._last(certain - 1, free)
+        written = "".join(f"/{self._segment(index)}" for index in range(certain - 1))
+        ends = self._ends(certain - 1)
+        if free:
+            ends.append(self._segment(certain - 1) + self._named_tail(certain, free))
+        return f"{written}/{_one_of(ends)}"
 
     def _tail(self, least: int, most: int) -> str:
-        """Further segments that may be there."""
-        return f"(?:/[^/?]*){{{least},{most}}}" if most < MAX_SEGMENTS - 1 else r"(?:/[^?]*)?"
+        """Further segments that may be there; `most` of all that can be is without bound."""
+        if most >= MAX_SEGMENTS - 1:
+            return "/[^?]*" if least else "(?:/[^?]*)?"
+        return f"(?:/[^/?]*){{{least},{most}}}"
 
-    def _segment(self, index: int, ends: str, stem: bool = False) -> str:
-        key, constraint = self._at(PATH, index)
-        excluded = "?" if index == MAX_SEGMENTS - 1 else "/?"
-        return self._one(key, constraint or Constraint(OTHER), excluded, ends, stem)
-
-    def _last(self, index: int, free: int) -> str:
-        """The last certain segment, the extension, and the segments that may follow."""
-        constraint = self._at(PATH, index)[1]
+    def _named_tail(self, certain: int, free: int) -> str:
+        """One further segment or more, of which the last ends as the extension wants it."""
         key, extension = self._at(EXTENSION)
-        segment = self._segment(index, "", stem=not free and self._needs_stem())
-        named = constraint is not None and constraint.value > 0
-        dotted = bool(named and _HAS_EXTENSION.fullmatch(self._value(*self._named(index))))
-        if not free:
-            return segment + self._extension(key, extension)
-        tail = self._tail(1, free)
-        if extension is None and not dotted:
-            return rf"{segment}(?:(?:\.{_EXTENSION})?|{tail})"
-        if extension is not None and extension.value == ABSENT:
-            return f"{segment}{self._tail(0, free)}"
-        return rf"{segment}(?:\.{_EXTENSION}|{tail})"
+        if certain + free == MAX_SEGMENTS:
+            free = MAX_SEGMENTS
+        if extension is None:
+            return self._tail(1, free)
+        if extension.value == ABSENT:
+            last = value_expression(0, "/?", "bare") or ""
+        else:
+            last = rf"[^/?]+\.{self._extension(key, extension)}"
+        between = "/(?:[^?]*/)?" if free == MAX_SEGMENTS else f"{self._tail(0, free - 1)}/"
+        return between + last
 
-    def _named(self, index: int) -> tuple[int, int]:
+    def _segment(self, index: int, kind: Kind = "whole", bits: int = 0) -> str:
         key, constraint = self._at(PATH, index)
-        return key, constraint.value if constraint else ABSENT
+        separators = "?" if index == MAX_SEGMENTS - 1 else "/?"
+        return self._value(key, constraint or Constraint(OTHER), separators, kind, bits)
+
+    def _ends(self, index: int) -> list[str]:
+        """The last segment and the extension, where nothing follows but the query."""
+        constraint = self._at(PATH, index)[1] or Constraint(OTHER)
+        key, extension = self._at(EXTENSION)
+        if extension is None and constraint.takes_anything:
+            return [self._segment(index)]
+        ends: list[str] = []
+        if extension is None or extension.value == ABSENT:
+            ends.append(self._segment(index, "bare"))
+        if extension is None or extension.value != ABSENT:
+            stem = self._segment(index, bits=NONEMPTY)
+            ends.append(rf"{stem}\.{self._extension(key, extension)}")
+        ends = [end for end in ends if not end.startswith(NOTHING)] or [NOTHING]
+        if len(ends) == 2 and ends[1] == f"{ends[0]}{_ANY_EXTENSION}":
+            return [f"{ends[0]}(?:{_ANY_EXTENSION})?"]
+        return ends
 
     def _extension(self, key: int, extension: Constraint | None) -> str:
         if extension is None:
-            return rf"(?:\.{_EXTENSION})?"
-        if extension.value == ABSENT:
-            return ""
-        if extension.value > 0:
-            return r"\." + _escape(self._value(key, extension.value))
-        return rf"\.{self._excluding(key, extension, _ENDS)}{_EXTENSION}"
+            return EXTENSION_TEXT
+        return self._value(key, replace(extension, bits=0), "", "extension")
 
-    def _guard(self, certain: int, free: int) -> str:
-        """What must be known of the end of the path before its segments are read."""
-        key, extension = self._at(EXTENSION)
-        last = self._at(PATH, certain - 1)[1]
-        if extension is None:
-            return ""
-        if extension.value == ABSENT:
-            dotless = last is not None and (last.value > 0 or self._is_dotless(last))
-            if dotless and not free:
-                return ""
-            return rf"(?![^?]*[^/?]\.{_EXTENSION}{_ENDS})"
-        if not free:
-            # `/.html` has an empty stem, hence no extension.
-            return ""
-        return rf"(?=[^?]*[^/?]{self._extension(key, extension)}{_ENDS})"
-
-    @staticmethod
-    def _is_dotless(constraint: Constraint) -> bool:
-        shape = tightest(constraint.bits)
-        return shape in EXPRESSIONS or bool(shape & DOTLESS)
-
-    def _one(
-        self, key: int, constraint: Constraint, excluded: str, ends: str, stem: bool = False
+    def _value(
+        self,
+        key: int,
+        constraint: Constraint,
+        separators: str,
+        kind: Kind = "whole",
+        bits: int = 0,
     ) -> str:
-        """One value; `ends` is what follows it, empty for the last certain segment.
-
-        A `stem` is followed by an extension, and cannot be empty.
-        """
-        if constraint.value > 0:
-            return _escape(self._value(key, constraint.value))
-        bits = constraint.bits
-        if stem:
-            bits |= NONEMPTY
-        elif not ends and tightest(bits) & DOTLESS and not bits & NONEMPTY:
-            # `.html` is no extension of an empty segment, but a value with a dot.
-            return self._excluding(key, constraint, ends) + rf"(?!\.)[^{excluded}.]*"
-        return self._excluding(key, constraint, ends) + required_expression(bits, excluded)
-
-    def _needs_stem(self) -> bool:
-        extension = self._at(EXTENSION)[1]
-        return extension is not None and extension.value != ABSENT
-
-    def _excluding(self, key: int, constraint: Constraint, ends: str) -> str:
-        """Look-ahead that leaves the siblings' values to the siblings."""
-        if not self._exclusive:
-            return ""
-        values = [self._value(key, code) for code in constraint.excluded]
-        plain = [_escape(v) for v in values if ends or not _HAS_EXTENSION.fullmatch(v)]
-        dotted = [_escape(v) for v in values if not ends and _HAS_EXTENSION.fullmatch(v)]
-        if constraint.excluded_bits:
-            plain.append(EXPRESSIONS[constraint.excluded_bits])
-        written = ""
-        if not ends and "" in plain:
-            # An empty segment has no extension: `.html` is another value.
-            plain.remove("")
-            written += f"(?!/|{_ENDS})"
-        if plain:
-            after = ends or rf"(?:/|(?:\.{_EXTENSION})?{_ENDS})"
-            written += f"(?!(?:{'|'.join(plain)}){after})"
-        if dotted:
-            written += rf"(?!(?:{'|'.join(dotted)})(?:/|\.{_EXTENSION}{_ENDS}))"
-        return written
+        """One value; with more `bits` it must have these, too."""
+        found = self._site.value(key, constraint, separators, kind, constraint.bits | bits)
+        return NOTHING if found is None else found
 
     def query(self, keys: list[tuple[int, str, int, Constraint]]) -> str:
-        """Fields in any order, among others."""
-        written = ""
-        required = False
-        for key, name, repeat, constraint in keys:
-            field = self._field(key, name, repeat, constraint)
-            absent = constraint.value == ABSENT
-            required |= not absent
-            written += f"(?!{field})" if absent else f"(?={field})"
-        return rf"\?{written}.*" if required else rf"(?:\?{written}.*)?"
+        """Fields among others: two in any order, more in that of canonical URLs."""
+        fields = {(name, repeat): (key, constraint) for key, name, repeat, constraint in keys}
+        written = [
+            self._fields([(name, *fields.get((name, n), _FREE)) for name, n in order], bounded)
+            for wanted, bounded in _counts(fields)
+            for order in _orders(wanted)
+        ]
+        return _one_of(written)
 
-    def _field(self, key: int, name: str, repeat: int, constraint: Constraint) -> str:
-        """The field of a name and a repetition, seen from the beginning of the query."""
-        begin = _escape(name) + "=" if name else "(?:=|[^&=]+(?:&|$))"
-        skip = f"(?:(?!{begin})[^&]*&)*"
-        again = f"(?:{skip}(?={begin})[^&]*&){{{repeat}}}" if repeat else ""
-        prefix = begin if name else f"(?={begin})"
+    def _fields(self, order: Sequence[tuple[str, int, Constraint]], bounded: frozenset[str]) -> str:
+        """Fields in this order, with others between them; of the bounded names no others."""
+        names = [name for name, _, _ in order]
+        written = ""
+        for place, (name, key, constraint) in enumerate(order):
+            other = self._site.others(bounded.union(names[place:]))
+            value = self._value(key, constraint, "&", "whole" if name else "nameless")
+            named = escape(name) + "=" if name else ""
+            begins = "&" if place else r"\?"
+            written += f"{begins}(?:{other}&){{0,{_MOST_FIELDS}}}{named}{value}"
+        if not bounded:
+            return f"{written}(?:&.*)?" if order else r"(?:\?.*)?"
+        other = self._site.others(bounded)
+        others = f"(?:&{other}){{0,{_MOST_FIELDS}}}"
+        return written + others if order else rf"(?:\?{other}{others})?"
+
+
+def _counts(
+    fields: Mapping[tuple[str, int], tuple[int, Constraint]],
+) -> Iterator[tuple[dict[str, int], frozenset[str]]]:
+    """How often each name has to be there, and of which names there are no more than that."""
+    least: dict[str, int] = {}
+    most: dict[str, int] = {}
+    for (name, repeat), (_, constraint) in fields.items():
         if constraint.value == ABSENT:
-            return f"{again}{skip}{prefix}"
-        return f"{again}{skip}{prefix}{self._one(key, constraint, '&', '(?:&|$)')}(?:&|$)"
+            most[name] = min(repeat, most.get(name, repeat))
+        else:
+            least[name] = max(repeat + 1, least.get(name, 0))
+    names = sorted({*least, *most})
+    ranges = [range(least.get(n, 0), most.get(n, least.get(n, 0)) + 1) for n in names]
+    for counts in product(*ranges):
+        yield dict(zip(names, counts, strict=True)), frozenset(most)
+
+
+def _orders(counts: Mapping[str, int]) -> list[tuple[tuple[str, int], ...]]:
+    """The orders in which fields may follow each other, those of one name by their repetition.
+
+    Canonical URLs have fields by name; a field without one is there by its value, anywhere.
+    """
+    each = [tuple((name, n) for n in range(count)) for name, count in counts.items() if count]
+    if sum(map(len, each)) > _ANY_ORDER:
+        named = tuple(field for group in each for field in group if field[0])
+        each = [named, *(group for group in each if not group[0][0])]
+    return list(islice(_interleaved([group for group in each if group]), _MOST_ORDERS))
+
+
+def _interleaved(
+    groups: Sequence[tuple[tuple[str, int], ...]],
+) -> Iterator[tuple[tuple[str, int], ...]]:
+    """All ways to merge some sequences, each of which keeps its order."""
+    if not groups:
+        yield ()
+    for place, (first, *others) in enumerate(groups):
+        left = [*groups[:place], *([tuple(others)] if others else []), *groups[place + 1 :]]
+        for rest in _interleaved(left):
+            yield (first, *rest)
+
+
+def _one_of(written: Sequence[str]) -> str:
+    return written[0] if len(written) == 1 else f"(?:{'|'.join(written)})"

@@ -129,7 +129,9 @@ EXPRESSIONS: Final = {
     MONTH_DAY: date_shapes.MONTH_DAY_EXPRESSION,
     EPOCH: "1[0-9]{9}(?:[0-9]{3})?",
     DIGITS: "[0-9]+",
-    HEX: "(?=[0-9]*[A-Fa-f])[0-9A-Fa-f]{8,}",
+    HEX: "(?:"
+    + "".join(f"[0-9]{{{n}}}[A-Fa-f][0-9A-Fa-f]{{{7 - n},}}|" for n in range(8))
+    + "[0-9]{8,}[A-Fa-f][0-9A-Fa-f]*)",
 }
 """The exact meaning of each bit; the most specific first. Tests hold `shape_of` to them.
 

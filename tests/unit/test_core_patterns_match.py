@@ -27,7 +27,12 @@ hosts = st.sampled_from(
 )
 extensions = st.sampled_from(["", "", ".html", ".php", ".h5", ".7z", ".toolong"])
 named = st.tuples(st.sampled_from(["id", "p", "", "q.x"]), st.sampled_from(VALUES)).map("=".join)
-fields = st.lists(st.one_of(named, st.sampled_from(["print", "42", ""])), max_size=3)
+fields = st.lists(st.one_of(named, st.sampled_from(["print", "42", ""])), max_size=3).map(
+    # More than two are found in the order of canonical URLs alone.
+    lambda found: (
+        sorted(found, key=lambda field: field.partition("=")[0]) if len(found) > 2 else found
+    )
+)
 
 
 @st.composite
@@ -43,8 +48,8 @@ def urls(draw: st.DrawFn) -> str:
     )
 
 
-def expressions(tree: PatternTree, exclusive: bool = True) -> list[re.Pattern[str]]:
-    return [re.compile(PatternText(tree, n).expression(exclusive)) for n in range(len(tree))]
+def expressions(tree: PatternTree) -> list[re.Pattern[str]]:
+    return [re.compile(PatternText(tree, n).expression()) for n in range(len(tree))]
 
 
 def deepest(tree: PatternTree, found: list[re.Pattern[str]], url: str) -> int:
@@ -108,13 +113,6 @@ def test_every_training_url_matches_its_leaf_and_no_other(
         found = expressions(tree)
         for url, own in zip(training, leaf, strict=True):
             assert [n for n in tree.leaves.tolist() if found[n].match(url)] == [own]
-
-
-@given(st.lists(urls(), min_size=1, max_size=40, unique=True), st.integers(2, 6))
-def test_short_expressions_take_at_least_as_much(training: list[str], support: int) -> None:
-    tree = pattern_tree(texts(training), TreeOptions(min_urls=support))
-    for exact, short in zip(expressions(tree), expressions(tree, exclusive=False), strict=True):
-        assert all(short.match(url) for url in training if exact.match(url))
 
 
 @pytest.fixture

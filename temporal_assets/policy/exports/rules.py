@@ -3,10 +3,10 @@
 Here: hubs, prefixes, patterns and sites as regular expressions, in the order in which they decide,
 and as two lists (allow, deny) for programs that know no order. Not here: any program's file format.
 
-Expressions are anchored and use only what Python, Java and JavaScript read in the same way: groups,
-classes, look-ahead. They match http and https alike; where schemes make other pages (`keep`), hubs
-and patterns are of their own. They are for canonical URLs, as a crawler sees them after it has
-normalised what it found.
+Expressions are anchored and use only what Python, Java, JavaScript and RE2 read in the same way,
+groups and classes, and no URL keeps them busy. They match http and https alike; where schemes make
+other pages (`keep`), hubs and patterns are of their own. They are for canonical URLs, as a crawler
+sees them after it has normalised what it found.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from temporal_assets.policy.document import SKIP_TIER, Document, HubEntry
+from temporal_assets.policy.exports.overlap import Beginnings
 
 _ANY_SCHEME: Final = "https?://"
 
@@ -35,26 +36,6 @@ see them escaped."""
 
 
 _ESCAPED: Final = re.compile(r"\\(.)")
-
-_CHARACTER: Final = r"(?:[^\\.^$*+?{}\[\]|()/]|\\[^0-9A-Za-z])(?![*+?{])"
-"""One that stands for itself and has to be there, but for slashes."""
-
-_CLASS: Final = r"\\.|\[(?:\\.|[^\]\\])*+\]"
-
-
-def _group(depth: int) -> str:
-    """A group with others in it, of which the innermost may be so deep."""
-    inside = f"|{_group(depth - 1)}" if depth else ""
-    return rf"\((?:{_CLASS}|[^\\()\[\]]{inside})*+\)"
-
-
-_PLAIN_START: Final = re.compile(
-    rf"\^(?:https?\??://(?:{_CHARACTER})*+(?:{'|'.join(map(re.escape, _ANY_PORT))})?+)?+"
-    rf"(?:(?=\(\?[=!]){_group(8)})*+"  # look-ahead takes no text
-    rf"((?:/(?![*+?{{])(?:{_CHARACTER})*+)*+)"
-    rf"(?:{_CLASS}|[^\\()\[\]|]|{_group(8)})*+"  # no alternatives to all of it
-)
-"""Expressions of one host: the path as far as it is plain text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +66,7 @@ class Rule:
         rest = self.expression.removeprefix(origin)
         for port in _ANY_PORT:
             rest = rest.removeprefix(port)
-        is_path = rest != self.expression and rest.startswith(("/", "(?=", "(?!"))
+        is_path = rest != self.expression and rest.startswith("/")
         return f"^{rest}" if is_path else None
 
     @property
@@ -128,11 +109,7 @@ def allowed(document: Document) -> list[str]:
 
 
 def denied(document: Document) -> list[str]:
-    """Expressions of what is skipped on known sites, whatever the order they are tried in.
-
-    A pattern that is skipped may share URLs with a hub or a prefix, which come first: look-ahead
-    takes these out.
-    """
+    """Expressions of what is skipped on known sites, whatever the order they are tried in."""
     return [
         *(rule.expression for rule in _static(document)),
         *(expression for _, expression in skipped(document)),
@@ -140,20 +117,23 @@ def denied(document: Document) -> list[str]:
 
 
 def skipped(document: Document) -> Iterator[tuple[str, str]]:
-    """Sites and expressions of patterns that are skipped, without hubs and prefixes among them."""
-    return _guarded(
-        (rule, rule.expression, [(other.kind, other.expression) for other in before])
-        for rule, before in _skipped(document)
-    )
+    """Sites and expressions of patterns that are skipped, and of no URL of a hub or prefix.
+
+    Hubs and prefixes come first. A list that knows no order cannot say "but for these" without
+    look-ahead, so a pattern that shares a URL with one of them is left out: its other URLs are
+    fetched, in the tier of their site. Too much is fetched rather than too little.
+    """
+    for rule, before in _skipped(document):
+        if not _share(rule.expression, [(other.kind, other.expression) for other in before]):
+            yield rule.site, rule.expression
 
 
 def skipped_paths(document: Document) -> Iterator[tuple[str, str]]:
-    """The same over path and query; patterns that cannot be said so are left out."""
-    return _guarded(
-        (rule, rule.path, [(other.kind, other.path_of_any_origin) for other in before])
-        for rule, before in _skipped(document)
-        if rule.path is not None
-    )
+    """The same over path and query; patterns that cannot be said so are left out as well."""
+    for rule, before in _skipped(document):
+        others = [(other.kind, other.path_of_any_origin) for other in before]
+        if rule.path is not None and not _share(rule.path, others):
+            yield rule.site, rule.path
 
 
 def _skipped(document: Document) -> Iterator[tuple[Rule, list[Rule]]]:
@@ -167,63 +147,22 @@ def _skipped(document: Document) -> Iterator[tuple[Rule, list[Rule]]]:
                 yield rule, list(before)
 
 
-def _guarded(
-    patterns: Iterable[tuple[Rule, str, list[tuple[str, str | None]]]],
-) -> Iterator[tuple[str, str]]:
-    """Sites and expressions of patterns without what begins as others (kind, expression) do.
-
-    Of these only what can be among a pattern's own URLs is written: a site may have thousands.
-    Patterns that begin with a wildcard may meet all prefixes of their site: these are written once,
-    before all patterns that they are taken out of.
-    """
-    alike: dict[tuple[str, str], list[str]] = {}
-    for rule, expression, others in patterns:
-        searched, start = re.compile(expression), _start(expression)
-        named = [(kind, other) for kind, other in others if other is not None]
-        hubs = [one for kind, one in named if kind == "hub" and _holds(searched, one)]
-        prefixes = [one for kind, one in named if kind != "hub" and _meet(start, _plain(one))]
-        rest = _unless(hubs) + expression.removeprefix("^")
-        alike.setdefault((rule.site, _unless(prefixes)), []).append(rest)
-    for (site, guard), rests in alike.items():
-        if guard and len(rests) > 1:
-            rests = [f"(?:{'|'.join(rests)})"]
-        yield from ((site, f"^{guard}{rest}") for rest in rests)
-
-
-def _unless(others: Sequence[str]) -> str:
-    """Look-ahead: none of them follows."""
-    return f"(?!{'|'.join(other.removeprefix('^') for other in others)})" if others else ""
-
-
-def _holds(searched: re.Pattern[str], hub: str) -> bool:
-    """Whether an expression matches a hub, under one of its schemes at least."""
-    written = hub.removeprefix("^").removesuffix("$")
-    urls = (
-        [f"{scheme}{written.removeprefix(_ANY_SCHEME)}" for scheme in ("http://", "https://")]
-        if written.startswith(_ANY_SCHEME)
-        else [written]
+def _share(expression: str, others: Iterable[tuple[str, str | None]]) -> bool:
+    """Whether an expression takes a URL of one of the hubs and prefixes (kind, expression)."""
+    whole, beginnings = re.compile(expression), Beginnings(expression)
+    return any(
+        whole.search(text) if kind == "hub" else beginnings.hold(text)
+        for kind, other in others
+        if other is not None
+        for text in _texts(other)
     )
-    return any(searched.search(_unescaped(url)) for url in urls)
 
 
-def _start(expression: str) -> str:
-    """What path and query of all URLs of an expression begin with, as far as it is plain text."""
-    found = _PLAIN_START.fullmatch(expression)
-    return _unescaped(found[1]) if found else ""
-
-
-def _plain(prefix: str) -> str:
-    """Path and query of a prefix."""
-    return _unescaped(_WRITTEN_ORIGIN.sub("", prefix).removeprefix("^"))
-
-
-def _meet(a: str, b: str) -> bool:
-    """Whether a text can begin with both."""
-    return a.startswith(b) or b.startswith(a)
-
-
-def _unescaped(text: str) -> str:
-    return _ESCAPED.sub(r"\1", text)
+def _texts(other: str) -> list[str]:
+    """The URL of a hub or the text of a prefix, under each of its schemes."""
+    text = _ESCAPED.sub(r"\1", other.removeprefix("^").removesuffix("$"))
+    rest = text.removeprefix(_ANY_SCHEME)
+    return [text] if rest == text else [f"http://{rest}", f"https://{rest}"]
 
 
 def by_rank(document: Document) -> list[HubEntry]:

@@ -1,0 +1,113 @@
+"""Whether an exported expression and a prefix share a URL.
+
+Here: an expression read beside a text, all ways at once. Not here: what follows from it (`rules`).
+
+`re` says whether a whole URL matches. Of a prefix the question is whether any URL that begins with
+it does, which needs the steps of the expression; Python's own parser of expressions names them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from re import _parser  # type: ignore[attr-defined]
+from typing import Any, Final
+
+Places = frozenset[int]
+"""How far a text may have been read."""
+
+
+class Beginnings:
+    """What the URLs of an anchored expression may begin with."""
+
+    def __init__(self, expression: str) -> None:
+        self._steps: list[Any] = list(_parser.parse(expression))
+
+    def hold(self, text: str) -> bool:
+        """Whether the expression is found in some URL that begins with the text.
+
+        It is where the text can be read to its end before the expression ends; what is left of
+        an expression can always be met.
+        """
+        return _read(self._steps, text, frozenset({0})) is None
+
+
+def _read(steps: Iterable[Any], text: str, places: Places) -> Places | None:
+    """Where steps end that begin at one of the places; None if the end of the text was met."""
+    reached: Places | None = places
+    for name, given in steps:
+        reached = _STEPS[str(name)](given, text, places)
+        if not reached:
+            return reached
+        places = reached
+    return reached
+
+
+def _after(text: str, places: Iterable[int], takes: Callable[[int], bool]) -> Places | None:
+    """After one character."""
+    reached = frozenset(place + 1 for place in places if takes(ord(text[place])))
+    return None if len(text) in reached else reached
+
+
+def _class(given: Sequence[tuple[Any, Any]], text: str, places: Places) -> Places | None:
+    return _after(text, places, lambda code: _is_in(given, code))
+
+
+def _is_in(given: Sequence[tuple[Any, Any]], code: int) -> bool:
+    negated = str(given[0][0]) == "NEGATE"
+    ranges = (
+        (value, value) if str(name) == "LITERAL" else value for name, value in given[negated:]
+    )
+    return negated != any(first <= code <= last for first, last in ranges)
+
+
+def _branch(given: tuple[Any, Sequence[Any]], text: str, places: Places) -> Places | None:
+    reached = [_read(steps, text, places) for steps in given[1]]
+    return None if None in reached else frozenset().union(*filter(None, reached))
+
+
+def _repeat(given: tuple[int, int, Any], text: str, places: Places) -> Places | None:
+    least, most, steps = given
+    found: set[int] = set() if least else set(places)
+    turn, turns = places, 0
+    while turn and turns < most:
+        after = _read(steps, text, turn)
+        if after is None:
+            return None
+        turns += 1
+        turn = after if turns < least else after - found
+        if turns >= least:
+            found |= after
+    return frozenset(found)
+
+
+def _one(given: int, text: str, places: Places) -> Places | None:
+    return _after(text, places, lambda code: code == given)
+
+
+def _other(given: int, text: str, places: Places) -> Places | None:
+    return _after(text, places, lambda code: code != given)
+
+
+def _any(_: None, text: str, places: Places) -> Places | None:
+    return _after(text, places, bool)
+
+
+def _at(given: Any, _: str, places: Places) -> Places | None:
+    """The beginning, or an end that the text has not come to."""
+    return places if "BEGINNING" in str(given) else frozenset()
+
+
+def _group(given: Sequence[Any], text: str, places: Places) -> Places | None:
+    return _read(given[-1], text, places)
+
+
+_STEPS: Final[dict[str, Callable[[Any, str, Places], Places | None]]] = {
+    "LITERAL": _one,
+    "NOT_LITERAL": _other,
+    "ANY": _any,
+    "IN": _class,
+    "BRANCH": _branch,
+    "SUBPATTERN": _group,
+    "MAX_REPEAT": _repeat,
+    "AT": _at,
+}
