@@ -16,20 +16,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from operator import itemgetter
-from typing import Final, Literal
+from re import _parser  # type: ignore[attr-defined]
+from typing import Any, Final, Literal
 
-from temporal_assets.core.value_shapes import (
-    DATE,
-    DAY,
-    DIGITS,
-    DOTLESS,
-    HEX,
-    MONTH_NAME,
-    NONEMPTY,
-    UUID,
-    YEAR,
-    tightest,
-)
+from temporal_assets.core.value_shapes import DOTLESS, EXPRESSIONS, NONEMPTY, tightest
 
 Kind = Literal["whole", "bare", "extension", "nameless", "named"]
 """What is written: a whole value, one that does not end in an extension, an extension, or a query
@@ -38,6 +28,9 @@ field without or with a name."""
 LONGEST: Final = 100
 """Characters of a value that tell it from others. One that begins with the first hundred of an
 excluded value is excluded with it: groups are nested as deep as values are long."""
+
+MOST_CHARACTERS: Final = 50_000
+"""What would take more is not written: RE2 would not take it. 2,000 words need so many."""
 
 EXTENSION: Final = "[A-Za-z][0-9A-Za-z]{0,4}"
 """What `url_split` takes for an extension."""
@@ -114,108 +107,94 @@ def escape(text: str) -> str:
     return text.translate(_SPECIAL)
 
 
-Step = tuple[Mask, bool]
-"""Characters, and whether they may be there any number of times, none included."""
-
-Items = frozenset[tuple[int, int]]
-"""Where one may be in a set of sequences: which of them, and how far."""
+Places = frozenset[int]
+"""Where one may be in some texts."""
 
 
-def _steps(*masks: Mask, then: Mask = 0) -> tuple[Step, ...]:
-    return (*((mask, False) for mask in masks), *(((then, True),) if then else ()))
+class Texts:
+    """A set of texts that can be read side by side: words, and what an expression takes.
 
+    Places are numbers; from each, characters lead to others. `ENDS` is after a whole text, and
+    `NEVER_ENDS` after one with which all that begins like it is in the set.
+    """
 
-_HEX: Final = _DIGIT | _HEX_LETTER
-_DAYS: Final = ((_mask("0"), _mask("123456789")), (_mask("12"), _DIGIT), (_mask("3"), _mask("01")))
-_MONTHS: Final = ((_mask("0"), _mask("123456789")), (_mask("1"), _mask("012")))
-_YEARS: Final = tuple((_mask(a), _mask(b), _DIGIT, _DIGIT) for a, b in ("19", "20"))
-_DASH: Final = (_mask("-_"),)
-_NAMES: Final = (
-    *("january", "february", "march", "april", "may", "june", "july", "august"),
-    *("september", "october", "november", "december"),
-)
+    ENDS: Final = 0
+    NEVER_ENDS: Final = 1
 
+    def __init__(self) -> None:
+        self._arcs: list[list[tuple[Mask, Places]]] = [[], []]
+        self.start: Places = frozenset()
 
-def _named_months() -> Iterable[tuple[Step, ...]]:
-    for form in sorted({*_NAMES, *(name[:3] for name in _NAMES)}):
-        yield _steps(_mask(form[0] + form[0].upper()), *map(_mask, form[1:]))
+    def add_word(self, word: str, *, with_longer: bool = False) -> None:
+        """One text; `with_longer` all that begin with it."""
+        end = self.NEVER_ENDS if with_longer or len(word) > LONGEST else self.ENDS
+        self.start |= self._before([(_parser.LITERAL, ord(c)) for c in word[:LONGEST]], {end})
 
+    def add_expression(self, expression: str) -> None:
+        """All texts of an expression without look-around."""
+        self.start |= self._before(list(_parser.parse(expression)), {self.ENDS})
 
-_SHAPES: Final[dict[int, tuple[tuple[Step, ...], ...]]] = {
-    UUID: (
-        _steps(*((_HEX,) * 8), *((_mask("-"), *((_HEX,) * 4)) * 3), _mask("-"), *((_HEX,) * 12)),
-    ),
-    YEAR: tuple(_steps(*year) for year in _YEARS),
-    DATE: (
-        *(_steps(*y, *_DASH, *m) for y in _YEARS for m in _MONTHS),
-        *(_steps(*y, *_DASH, *m, *_DASH, *d) for y in _YEARS for m in _MONTHS for d in _DAYS),
-    ),
-    MONTH_NAME: tuple(_named_months()),
-    DAY: (_steps(_mask("123456789")), *(_steps(*day) for day in _DAYS)),
-    DIGITS: (_steps(_DIGIT, then=_DIGIT),),
-    HEX: (
-        *(_steps(*((_DIGIT,) * n), _HEX_LETTER, *((_HEX,) * (7 - n)), then=_HEX) for n in range(8)),
-        (*_steps(*((_DIGIT,) * 8), then=_DIGIT), *_steps(_HEX_LETTER, then=_HEX)),
-    ),
-}
-"""The languages of EXPRESSIONS by characters."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sequences:
-    """A set of texts, as sequences of characters."""
-
-    sequences: Sequence[tuple[Step, ...]]
-    takes_prefixes: bool = False
-    """Whether all that begins as one of them is in the set as well."""
-    endless: frozenset[int] = frozenset()
-    """Sequences of which that holds alone."""
-
-    def start(self) -> Items:
-        """Before the first character."""
-        return self._closed((number, 0) for number in range(len(self.sequences)))
-
-    def accepts(self, items: Items) -> bool:
-        """Whether what was read is in the set."""
-        return any(at == len(self.sequences[number]) for number, at in items)
-
-    def swallows(self, items: Items) -> bool:
-        """Whether all that begins with what was read is in the set."""
-        return any(
-            at == len(self.sequences[number]) and (self.takes_prefixes or number in self.endless)
-            for number, at in items
-        )
-
-    def arcs(self, items: Items) -> list[tuple[Mask, Items]]:
+    def arcs(self, places: Places) -> list[tuple[Mask, Places]]:
         """Disjoint sets of characters, and where each leads."""
-        by_character: dict[Mask, list[tuple[int, int]]] = {}
-        for number, at in items:
-            if at < len(self.sequences[number]):
-                mask, repeats = self.sequences[number][at]
-                by_character.setdefault(mask, []).append((number, at if repeats else at + 1))
-        blocks: list[tuple[Mask, list[tuple[int, int]]]] = []
-        for mask, targets in by_character.items():
-            split: list[tuple[Mask, list[tuple[int, int]]]] = []
-            for block, reached in blocks:
-                if block & mask:
-                    split.append((block & mask, reached + targets))
-                if block & ~mask:
-                    split.append((block & ~mask, reached))
-                mask &= ~block
-            blocks = [*split, (mask, targets)] if mask else split
-        return [(mask, self._closed(reached)) for mask, reached in blocks]
+        blocks: list[tuple[Mask, Places]] = []
+        for place in sorted(places):
+            for mask, reached in self._arcs[place]:
+                split, left = [], mask
+                for block, others in blocks:
+                    if block & mask:
+                        split.append((block & mask, others | reached))
+                    if block & ~mask:
+                        split.append((block & ~mask, others))
+                    left &= ~block
+                blocks = [*split, (left, reached)] if left else split
+        return blocks
 
-    def _closed(self, items: Iterable[tuple[int, int]]) -> Items:
-        """With what may be passed over."""
-        closed = set(items)
-        waiting = list(closed)
-        while waiting:
-            number, at = waiting.pop()
-            steps = self.sequences[number]
-            if at < len(steps) and steps[at][1] and (number, at + 1) not in closed:
-                closed.add((number, at + 1))
-                waiting.append((number, at + 1))
-        return frozenset(closed)
+    def _place(self, mask: Mask, reached: Iterable[int]) -> int:
+        self._arcs.append([(mask, frozenset(reached))])
+        return len(self._arcs) - 1
+
+    def _before(self, steps: Sequence[Any], after: Iterable[int]) -> Places:
+        """The places from which steps lead to those after them."""
+        places = frozenset(after)
+        for name, given in reversed(steps):
+            places = self._before_step(str(name), given, places)
+        return places
+
+    def _before_step(self, name: str, given: Any, after: Places) -> Places:
+        if name == "BRANCH":
+            return frozenset().union(*(self._before(list(steps), after) for steps in given[1]))
+        if name == "SUBPATTERN":
+            return self._before(list(given[-1]), after)
+        if name != "MAX_REPEAT":
+            return frozenset({self._place(_characters(name, given), after)})
+        least, most, steps = given
+        if most == _parser.MAXREPEAT:  # of one class
+            ((name, given),) = steps
+            loop = self._place(mask := _characters(name, given), after)
+            self._arcs[loop] = [(mask, after | {loop})]
+            before = after | {loop}
+        else:
+            before = after
+            for _ in range(most - least):
+                before = after | self._before(list(steps), before)
+        for _ in range(least):
+            before = self._before(list(steps), before)
+        return before
+
+
+def _characters(name: Any, given: Any) -> Mask:
+    """The characters of one step of an expression."""
+    if str(name) == "LITERAL":
+        return 1 << min(given, 128)
+    if str(name) == "RANGE":
+        first, last = given
+        return (2 << last) - (1 << first)
+    if str(name) != "IN":
+        raise ValueError(f"{name} has no characters of its own")
+    mask = 0
+    for each in given:
+        mask |= _characters(*each)
+    return mask
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,18 +270,20 @@ def _bare(allowed: Mask, nonempty: bool) -> list[_State]:
     return states
 
 
-def _of_sequences(found: Sequences) -> list[_State]:
-    """The states of a set of sequences."""
-    numbers: dict[Items, int] = {found.start(): 0}
+def _of_expression(expression: str) -> list[_State]:
+    """The states of a shape."""
+    found = Texts()
+    found.add_expression(expression)
+    numbers: dict[Places, int] = {found.start: 0}
     states: list[_State] = []
-    for items in (waiting := [found.start()]):
+    for places in (waiting := [found.start]):
         arcs = []
-        for mask, reached in found.arcs(items):
+        for mask, reached in found.arcs(places):
             if reached not in numbers:
                 numbers[reached] = len(numbers)
                 waiting.append(reached)
             arcs.append((mask, numbers[reached]))
-        states.append(_State(found.accepts(items), tuple(arcs)))
+        states.append(_State(Texts.ENDS in places, tuple(arcs)))
     return states
 
 
@@ -313,8 +294,8 @@ def _states(bits: int, separators: str, kind: Kind) -> list[_State]:
         more = [_State(True, ((letters, n + 1),) if n < 5 else ()) for n in range(1, 6)]
         return [_State(False, ((_LETTER, 1),)), *more]
     shape = tightest(bits)
-    if shape in _SHAPES:
-        return _of_sequences(Sequences(_SHAPES[shape]))
+    if shape in EXPRESSIONS:
+        return _of_expression(EXPRESSIONS[shape])
     allowed = _EVERYTHING & ~_mask(separators)
     if shape & DOTLESS:
         allowed &= ~_DOT
@@ -334,17 +315,22 @@ def value_expression(
     excluded: Iterable[str] = (),
     excluded_bits: int = 0,
 ) -> str | None:
-    """The values that have all `bits`, but for those excluded; None if there are none.
+    """The values that have all `bits`, but for those excluded; None if there are none, or too many.
 
     `separators` are the characters no value can hold. `excluded` are values, and `excluded_bits`
     a shape (0: none).
     """
-    words = [*excluded]
-    sequences = [_steps(*map(_mask, word[:LONGEST])) for word in words]
-    endless = frozenset(n for n, word in enumerate(words) if len(word) > LONGEST)
+    others = Texts()
+    for value in excluded:
+        others.add_word(value)
     if excluded_bits:
-        sequences += _SHAPES[tightest(excluded_bits)]
-    return _Writer(_states(bits, separators, kind), Sequences(sequences, endless=endless)).text()
+        others.add_expression(EXPRESSIONS[tightest(excluded_bits)])
+    if not others.start:
+        shape = tightest(bits)
+        if shape in EXPRESSIONS:
+            return EXPRESSIONS[shape]
+    written = _Writer(_states(bits, separators, kind), others).text()
+    return None if written is None or len(written) > MOST_CHARACTERS else written
 
 
 def other_fields(names: Iterable[str], allows_nameless: bool = True) -> str:
@@ -352,12 +338,11 @@ def other_fields(names: Iterable[str], allows_nameless: bool = True) -> str:
 
     The empty field is always among them: it is none.
     """
-    sequences = [_steps(*map(_mask, f"{name}="[:LONGEST])) for name in names]
-    kind: Kind = "whole" if allows_nameless else "named"
-    excluded = Sequences(sequences, takes_prefixes=True)
-    written = _Writer(_states(0, "&", kind), excluded).text()
-    assert written is not None  # noqa: S101 - the empty field is there
-    return written
+    others = Texts()
+    for name in names:
+        others.add_word(f"{name}=", with_longer=True)
+    written = _Writer(_states(0, "&", "whole" if allows_nameless else "named"), others).text()
+    return NOTHING if written is None else written
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,31 +350,30 @@ class _Writer:
     """Writes what an automaton takes and some sequences do not."""
 
     states: Sequence[_State]
-    excluded: Sequences
-    known: dict[tuple[int, Items], str | None] = field(default_factory=dict)
+    excluded: Texts
+    known: dict[tuple[int, Places], str | None] = field(default_factory=dict)
 
     def text(self) -> str | None:
-        """All of it, as one group or without alternatives."""
-        start = self.excluded.start()
-        return None if self.excluded.swallows(start) else self._rest(0, start)
+        """All of it; None for nothing."""
+        return self._rest(0, self.excluded.start)
 
-    def _rest(self, state: int, items: Items) -> str | None:
+    def _rest(self, state: int, places: Places) -> str | None:
         """What may follow; None for nothing, not even the end."""
-        if (state, items) not in self.known:
-            self.known[state, items] = self._written(state, items)
-        return self.known[state, items]
+        if (state, places) not in self.known:
+            self.known[state, places] = self._written(state, places)
+        return self.known[state, places]
 
-    def _written(self, state: int, items: Items) -> str | None:
+    def _written(self, state: int, places: Places) -> str | None:
         here = self.states[state]
-        if not items and here.rest is not None:
+        if not places and here.rest is not None:
             return here.rest
-        accepts = here.accepts and not self.excluded.accepts(items)
+        accepts = here.accepts and Texts.ENDS not in places
         loop: Mask = 0
         branches: dict[str, Mask] = {}
-        for mask, following, reached in self._arcs(here, items):
-            if (following, reached) == (state, items):
+        for mask, following, reached in self._arcs(here, places):
+            if (following, reached) == (state, places):
                 loop |= mask
-            elif not self.excluded.swallows(reached):
+            elif Texts.NEVER_ENDS not in reached:
                 rest = self._rest(following, reached)
                 if rest is not None:
                     branches[rest] = branches.get(rest, 0) | mask
@@ -399,8 +383,8 @@ class _Writer:
         written = sorted(branches.items(), key=itemgetter(1))
         return repeated + _alternatives([_followed(m, rest) for rest, m in written], accepts)
 
-    def _arcs(self, here: _State, items: Items) -> Iterable[tuple[Mask, int, Items]]:
-        excluded = self.excluded.arcs(items)
+    def _arcs(self, here: _State, places: Places) -> Iterable[tuple[Mask, int, Places]]:
+        excluded = self.excluded.arcs(places)
         for mask, following in here.arcs:
             for block, reached in excluded:
                 if mask & block:
