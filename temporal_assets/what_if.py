@@ -44,6 +44,8 @@ OF_READING: Final = frozenset(
 """Settings of which the daily tables are made, or none at all."""
 
 _STILL_ALLOWED: Final = frozenset({"privacy.min_clients"})
+"""To be raised alone: a trial's folder is looked at as any other, and what few clients know is in
+no table that the published settings would not show."""
 
 MOST_NAMES: Final = 1000
 """Entries of the policy that are named for each kind of change; more is another policy."""
@@ -196,6 +198,11 @@ def _sandbox(settings: Settings, nested: Sections, folder: Path) -> Settings:
     folder.mkdir(parents=True)
     try:
         trial = _written(folder, written, nested)
+        if trial.privacy.min_clients < settings.privacy.min_clients:
+            raise SettingsError(
+                "privacy.min_clients can be tried higher, not lower than"
+                f" {settings.privacy.min_clients}: what fewer clients know is shown nowhere"
+            )
         return _written(folder, written, _merged(nested, _named(trial, settings.state)))
     except SettingsError as error:
         shutil.rmtree(folder)

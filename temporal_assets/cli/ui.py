@@ -1,15 +1,19 @@
 """`temporal-assets ui`: Dagster's web interface over this state folder, on this machine only.
 
-Dagster's web server has no log-in and runs what it is asked to, so it is bound to the local host
-and cannot be bound elsewhere from here (docs/command-line.md says how to show it to others).
+Dagster's web server has no log-in and runs what it is asked to. So it is bound to the local host,
+cannot be bound elsewhere from here (docs/command-line.md says how to show it to others), and stands
+behind `temporal_assets.guard`, which refuses what other web pages make a browser ask.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import socket
+import subprocess
 import sys
-from pathlib import Path
+import time
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Final
 
 import typer
@@ -21,6 +25,8 @@ from temporal_assets.cli.options import State, existing_settings
 
 _HOST: Final = "127.0.0.1"
 _MODULE: Final = "temporal_assets.definitions"
+_PATIENCE: Final = 60
+"""Seconds for runs to hand over and open pages to be answered, before a process is killed."""
 
 
 @command
@@ -45,17 +51,38 @@ def run(
     }
     console.say(f"http://{_HOST}:{port} (state folder {settings.state}; Ctrl-C ends it)")
     sys.stderr.flush()
-    # In place of this process: signals go to Dagster without a middleman.
-    os.execve(  # noqa: S606 - no shell
-        sys.executable, _arguments(settings.state, port, read_only), environment
-    )
-
-
-def _arguments(state: Path, port: int, read_only: bool) -> list[str]:
-    server, *rest = ["dagster_webserver", "--read-only"] if read_only else ["dagster", "dev"]
     # The working folder, where Dagster would look for modules first, may be another checkout.
-    place = ["-m", _MODULE, "-d", str(state), "-h", _HOST, "-p", str(port)]
-    return [*same_python.command(server), *rest, *place]
+    place = ["-m", _MODULE, "-d", str(settings.state)]
+    server = [*same_python.command("temporal_assets.guard"), *place, "-h", _HOST, "-p", str(port)]
+    if read_only:
+        # In place of this process: signals go to Dagster without a middleman.
+        os.execve(sys.executable, [*server, "--read-only"], environment)  # noqa: S606 - no shell
+    daemon = [*same_python.command("dagster._daemon"), "run", *place]
+    _run_together([server, daemon], environment)
+
+
+def _run_together(commands: Sequence[Sequence[str]], environment: Mapping[str, str]) -> None:
+    """Run programs until one ends or somebody ends us, and end the others then."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    started = [subprocess.Popen(each, env=environment) for each in commands]  # noqa: S603 - ours
+    try:
+        while all(process.poll() is None for process in started):
+            time.sleep(0.5)
+        raise CommandError("Dagster's web server or its daemon has ended; see above")
+    except KeyboardInterrupt:
+        console.say("ending Dagster's web server and its daemon")
+    finally:
+        for process in started:
+            process.terminate()
+        for process in started:
+            _await_end(process)
+
+
+def _await_end(process: subprocess.Popen[bytes]) -> None:
+    try:
+        process.wait(_PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.kill()
 
 
 def _refuse_taken(port: int) -> None:

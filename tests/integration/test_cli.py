@@ -31,7 +31,7 @@ from typer.testing import CliRunner
 
 from temporal_assets import __version__
 from temporal_assets.alerts.delivery import Webhook
-from temporal_assets.cli import doctor, ingest
+from temporal_assets.cli import doctor, ingest, ui
 from temporal_assets.cli.app import GROUPS, SUMMARIES, app
 from temporal_assets.policy import bundle
 from tests import logs
@@ -1083,12 +1083,22 @@ def test_the_ui_is_bound_to_this_machine(
     state, _ = built
     started: list[tuple[list[str], dict[str, str]]] = []
     monkeypatch.setattr(os, "execve", lambda _path, args, env: started.append((args, env)))
+    monkeypatch.setattr(
+        ui, "_run_together", lambda both, env: started.extend((args, env) for args in both)
+    )
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     assert call("ui", "--port", str(port), "--state", state).exit_code == 0
+    server, daemon = started
+    assert "-h" not in daemon[0]  # it listens to nobody
+    started.clear()
+    monkeypatch.setattr(os, "execve", lambda _path, args, env: started.append((args, env)))
+    monkeypatch.setattr(ui, "_run_together", lambda *_: None)
     assert call("ui", "--port", str(port), "--read-only", "--state", state).exit_code == 0
+    started = [server, *started]
     for arguments, environment in started:
+        assert "temporal_assets.guard" in arguments
         assert arguments[arguments.index("-h") + 1] == "127.0.0.1"
         assert environment["TEMPORAL_ASSETS_STATE"] == str(state)
         assert environment["DAGSTER_HOME"] == str(state / "dagster")

@@ -27,6 +27,9 @@ def test_servers_are_for_this_machine_and_for_reading(repository: Path) -> None:
     unit = (repository / "deploy" / "systemd" / f"{UNITS[1]}.service").read_text("utf-8")
     assert "-h 127.0.0.1 " in unit
     assert "--read-only\n" in unit
+    # No page under a name that leads here reads what is shown (DNS rebinding).
+    assert "-m temporal_assets.guard " in unit
+    assert "temporal_assets.guard" in services["webserver"]["command"]
 
 
 @pytest.mark.parametrize("name", UNITS)

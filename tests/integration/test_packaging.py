@@ -76,7 +76,6 @@ def test_every_dependency_has_its_reason(repository: Path, direct: list[Requirem
 
 INDIRECT = {
     "antlr4-python3-runtime",  # keeps Dagster's own dependency from being too old
-    "dagster-webserver",  # run as a process
     "tzdata",  # read by zoneinfo
 }
 """Dependencies that no module of ours imports."""

@@ -215,6 +215,24 @@ def test_another_origin_is_refused(proxy: Proxy, origin: str) -> None:
     assert proxy.reached == []
 
 
+@pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "OPTIONS"])
+def test_a_change_is_posted_or_refused(proxy: Proxy, method: str) -> None:
+    """Older browsers do not say which site a link is on, and Dagster takes changes by GET."""
+    proxy.reached.clear()
+    assert proxy.ask("/graphql?query=mutation", method) == 405
+    assert proxy.ask("/graphql?query=mutation", method, Sec_Fetch_Site="same-origin") == 405
+    assert proxy.reached == []
+
+
+def test_a_web_socket_is_let_through(proxy: Proxy) -> None:
+    """The page hears of runs under way by one."""
+    proxy.reached.clear()
+    socket_of = {"Upgrade": "websocket", "Connection": "Upgrade", "Sec_Fetch_Site": "same-origin"}
+    assert proxy.ask("/graphql", Origin=HERE, **socket_of) == 200
+    assert proxy.ask("/graphql", Origin="https://evil.example", **socket_of) == 403
+    assert proxy.reached == [f"GET /graphql {proxy.behind}"]
+
+
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
 def test_a_change_by_a_link_is_refused(proxy: Proxy, site: str) -> None:
     """A GET has no Origin, and Dagster takes changes by GET."""

@@ -259,3 +259,15 @@ def test_the_job_of_the_launchpad(state: Path) -> None:
     metadata = output.step_output_data.metadata
     assert {record.data["asset"] for record in metadata["assets"].records} >= {"page_labels"}
     assert published(state) == before
+
+
+@pytest.mark.parametrize("lower", ["1", "4"])
+def test_a_trial_shows_nothing_that_fewer_clients_know(state: Path, lower: str) -> None:
+    """Its folder is looked at with every command, from the UI too."""
+    with pytest.raises(SettingsError, match="higher, not lower than 5"):
+        trial(state, **{"privacy.min_clients": lower})
+    for other in ("privacy.mask_ipv4_bits", "privacy.rotation_days", "privacy.client"):
+        with pytest.raises(SettingsError, match="how logs are read or kept"):
+            trial(state, **{other: "0"})
+    assert list((state / "what_if").glob("*min_clients*")) == []
+    assert trial(state, **{"privacy.min_clients": "6"}).settings.privacy.min_clients == 6

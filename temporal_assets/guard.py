@@ -1,0 +1,85 @@
+"""Dagster's web server behind a guard: only this machine's own pages are answered.
+
+Dagster's server has no log-in, takes changes by GET as well as by POST, and from any origin. So a
+page that somebody has open in a browser could start runs by a link, by a request of its own, or
+under a name that it lets lead here (DNS rebinding). The guard looks at what browsers cannot be
+made to leave out or to forge: `Host`, `Origin` and `Sec-Fetch-Site`.
+
+Here: the guard, and `python -m temporal_assets.guard`, which takes the arguments of
+`dagster-webserver`. Not here: a log-in. Programs of other users of the machine are let through.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any, Final
+
+Scope = MutableMapping[str, Any]
+Channel = Callable[..., Awaitable[Any]]
+App = Callable[[Scope, Channel, Channel], Awaitable[None]]
+
+_OURS: Final = re.compile(r"(?:127\.0\.0\.1|localhost|\[::1\])(?::[0-9]{1,5})?", re.IGNORECASE)
+"""What this machine calls itself. The port is free: `ssh -L` may bring another."""
+
+_GRAPHQL: Final = "/graphql"
+_LOOKING: Final = frozenset({"GET", "HEAD"})
+_OWN_SITES: Final = frozenset({"same-origin", "none"})
+"""`none` is an address that a person typed."""
+
+
+class Guard:
+    """An application that answers for another one, or refuses."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Channel, send: Channel) -> None:
+        """Let a request through or say why not."""
+        why = refusal(scope) if scope["type"] in ("http", "websocket") else None
+        if why is None:
+            await self._app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008, "reason": why})
+        else:
+            text = f"{why}: docs/security.md of temporal_assets says why.\n".encode()
+            headers = [(b"content-type", b"text/plain"), (b"content-length", b"%d" % len(text))]
+            await send({"type": "http.response.start", "status": 403, "headers": headers})
+            await send({"type": "http.response.body", "body": text})
+
+
+def refusal(scope: Scope) -> str | None:
+    """Why a request is not let through; None if it is."""
+    headers: dict[str, list[str]] = {}
+    for name, value in scope["headers"]:
+        headers.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
+    host, origin, site = (headers.get(name, []) for name in ("host", "origin", "sec-fetch-site"))
+    if len(host) != 1 or not _OURS.fullmatch(host[0]):
+        return "this host is not one of this machine's names"
+    if any(one not in (f"http://{host[0]}", f"https://{host[0]}") for one in origin):
+        return "the request comes from another origin"
+    looks = scope["type"] == "http" and scope["method"] in _LOOKING
+    # Navigations are let in: a link in a mail leads to a run. Nothing changes by one.
+    if not (looks and scope["path"] != _GRAPHQL) and not _OWN_SITES.issuperset(site):
+        return "the request comes from another site"
+    if looks and scope["path"].startswith(_GRAPHQL) and scope.get("query_string"):
+        return "questions and changes are asked by POST"
+    return None
+
+
+def main() -> None:
+    """Run `dagster-webserver` with the guard before its application."""
+    from dagster_webserver import cli
+
+    make = cli.create_app_from_workspace_process_context
+
+    def guarded(*args: Any, **kwargs: Any) -> Guard:
+        return Guard(make(*args, **kwargs))
+
+    # Where the server makes its application; `test_guard` asks the real one.
+    cli.create_app_from_workspace_process_context = guarded  # type: ignore[assignment]
+    cli.main()
+
+
+if __name__ == "__main__":
+    main()
