@@ -131,8 +131,9 @@ def prepare_home(settings: Settings) -> Path:
     A `dagster.yaml` that is there is left alone: it is the operator's to change. But where it names
     the folder of a state that has been moved or copied since, it would write there.
     """
+    settings.make_state()
     home = settings.state / "dagster"
-    home.mkdir(parents=True, exist_ok=True)
+    home.mkdir(exist_ok=True)
     config = home / _CONFIG
     with FileLock(home / "prepare.lock"):
         if not config.exists():

@@ -61,9 +61,13 @@ def _zone_name(value: str) -> str:
 
 
 def _web_address(value: str) -> str:
-    parts = urlsplit(value)  # a ValueError of its own says what is wrong
+    message = "must be a URL that begins with http:// or https://"
+    try:
+        parts = urlsplit(value)
+    except ValueError:  # which would repeat it
+        raise ValueError(message) from None
     if parts.scheme not in ("http", "https") or not parts.hostname or not value.isprintable():
-        raise ValueError("must be a URL that begins with http:// or https://")
+        raise ValueError(message)
     return value
 
 
@@ -656,7 +660,8 @@ class Alerts(_Section):
     def _addresses(cls, value: tuple[str, ...] | str) -> tuple[str, ...] | str:
         for address in (value,) if isinstance(value, str) else value:
             if re.fullmatch(r"[\w.!#$%&'*+/=?^`{|}~-]+@[\w.-]+", address, re.ASCII) is None:
-                raise ValueError(f"{address!r} is no mail address like `crawl@example.org`")
+                # Not which: somebody may have put the webhook here.
+                raise ValueError("must be mail addresses like `crawl@example.org`")
         return value
 
 
@@ -719,7 +724,7 @@ class Spark(_Section):
     def _known_kind(cls, value: str) -> str:
         if re.match(r"local(\[.+\])?$|yarn$|(spark|sc|k8s)://.", value) is None:
             raise ValueError(
-                f"{value!r} is no master; write `local[*]`, `spark://host:7077`, `yarn`, "
+                "is no master; write `local[*]`, `spark://host:7077`, `yarn`, "
                 "`k8s://https://host:port` or `sc://host:15002`"
             )
         return value
@@ -793,6 +798,12 @@ class Settings(BaseSettings):
     )
 
     state: Path = DEFAULT_STATE
+
+    def make_state(self) -> None:
+        """Make the state folder, where there is none: its owner's alone, whatever the umask."""
+        self.state.parent.mkdir(parents=True, exist_ok=True)
+        self.state.mkdir(mode=0o700, exist_ok=True)
+
     storage: str | None = None
     """fsspec URL of the artifacts; unset: `tables` in the state folder."""
 
@@ -938,10 +949,21 @@ def _place(field: tuple[int | str, ...], file: Path) -> str:
 
 
 def _sentence(field: tuple[int | str, ...], wrong: str, value: Any) -> str:
+    """What is wrong with a field. Its value is shown only if it can be no secret.
+
+    A table may hold one under a name that is misspelt, and so may what is in the wrong place.
+    """
     if not field:
         return wrong  # of several fields, which it names itself
-    found = "" if field[0] in ("alerts", "spark") else f" (found {value!r})"
+    is_shown = (
+        wrong != _UNKNOWN and field[0] not in _SECRETIVE and not isinstance(value, (dict, list))
+    )
+    found = f" (found {value!r})" if is_shown else ""
     return f"{'.'.join(map(str, field))}: {wrong}{found}"
+
+
+_SECRETIVE = frozenset({"alerts", "spark", "storage"})
+"""Sections with secrets: a webhook, keys of a cluster's object store, a password in an address."""
 
 
 class SettingsError(ValueError):

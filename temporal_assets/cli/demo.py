@@ -66,7 +66,7 @@ def run(
     target = (folder or settings.state / "demo").absolute()
     _refuse_mixing(settings, target)
     _refuse_another_demo(settings, target, options)
-    settings.state.mkdir(parents=True, exist_ok=True)
+    settings.make_state()
     console.say(f"Writing {counted(options.days, 'day')} of access logs to {place(target)}")
     with precompiling():
         with console.progress_bar("Writing", None) as bar:

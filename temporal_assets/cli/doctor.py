@@ -5,6 +5,7 @@ Each check is a function that returns one finding; a check that raises is a find
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 import platform
 import shutil
@@ -100,7 +101,7 @@ def _findings(state: Path | None, contents: bool, alert: bool) -> Iterator[Findi
         yield Finding("settings", BROKEN, str(error))
         return
     yield _guarded("settings", lambda: _sources(settings))
-    yield _guarded("state folder", lambda: _state_folder(settings.state))
+    yield _guarded("state folder", lambda: _state_folder(settings))
     yield _guarded("keys", lambda: _keys(settings.state / "secrets"))
     yield _guarded("disk", lambda: _disk(settings.state))
     yield _guarded("engine", lambda: _engine(settings))
@@ -173,30 +174,56 @@ def _sources(settings: Settings) -> tuple[str, str]:
     return OK, f"{counted(len(settings.sources), 'source')}, {counted(count, 'log file')}"
 
 
-def _state_folder(state: Path) -> tuple[str, str]:
+def _state_folder(settings: Settings) -> tuple[str, str]:
+    from temporal_assets.settings import SETTINGS_FILE
+
+    state = settings.state
     place = _existing(state)
     if not os.access(place, os.W_OK | os.X_OK):
         return BROKEN, f"{place} cannot be written"
     if not state.is_dir():
         return OK, f"{state} will be created"
-    return OK, f"{state} can be written"
+    file = state / SETTINGS_FILE
+    secret = settings.alerts.webhook or settings.spark.config
+    if secret and file.exists() and _is_open(file):
+        return BROKEN, f"others can read {file}, and secrets may stand in it: chmod 600 '{file}'"
+    if _is_open(state):
+        return WARNING, (
+            f"{state} can be written; others can look into it, and it says what visitors did:"
+            f" chmod 700 '{state}'"
+        )
+    return OK, f"{state} can be written, and is its owner's alone"
+
+
+def _is_open(path: Path) -> bool:
+    """Whether others than the owner have any right."""
+    rights = stat.S_IMODE(path.stat().st_mode)
+    return os.name == "posix" and bool(rights & (stat.S_IRWXG | stat.S_IRWXO))
 
 
 def _keys(secrets: Path) -> tuple[str, str]:
-    if not secrets.is_dir():
+    from temporal_assets.logs import pseudonyms
+
+    gone = pseudonyms.missing(secrets, dt.datetime.now(dt.UTC).date())
+    if not secrets.is_dir() and not gone:
         return OK, "made when the first log is read"
-    files = [path for path in secrets.iterdir() if path.is_file()]
-    exposed = [
-        path.name
-        for path in files
-        if stat.S_IMODE(path.stat().st_mode) & (stat.S_IRWXG | stat.S_IRWXO)
-    ]
+    files = [path for path in secrets.glob("*") if path.is_file()]
+    exposed = [path.name for path in files if _is_open(path)]
     if exposed:
         return BROKEN, (
             f"others can read {', '.join(sorted(exposed))} in {secrets}: who has a key can find "
             "the addresses behind pseudonyms; chmod 600 them"
         )
-    return OK, f"{counted(len(files), 'file')}, readable by the owner only"
+    if wrong := pseudonyms.troubles(secrets):
+        return BROKEN, "; ".join(wrong)
+    detail = f"{counted(len(files), 'file')}, readable by the owner only"
+    if gone:
+        return WARNING, (
+            f"{detail}; gone: {', '.join(gone)}. If they were not destroyed on purpose, restore"
+            " them from a backup before logs of their days are read: a new key makes every client"
+            f" a new one. If they were, remove their lines from {secrets.parent / pseudonyms.MARKS}"
+        )
+    return OK, detail
 
 
 def _disk(state: Path) -> tuple[str, str]:

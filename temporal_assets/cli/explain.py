@@ -148,7 +148,8 @@ def _chart(store: Store, row: dict[str, Any]) -> PageChart:
     from temporal_assets.reports.page_chart import chart_of
 
     missing = store.require("page_histories", row["day"]).extra["missing_days"]
-    title = f"{row['site']}, born {row['birth']}, {row['total']:,} views"
+    # Without the host: a picture is passed on, and few may know the site.
+    title = f"a page born {row['birth']}, {row['total']:,} views"
     return chart_of(row, row["n"], missing, title)
 
 

@@ -30,8 +30,9 @@ def change(settings: Settings, edit: Callable[[str], str]) -> Settings:
     """Settings whose file holds what `edit` makes of its text."""
     name = settings.state / SETTINGS_FILE
     file = name.resolve()  # a link stays one
+    settings.make_state()
     locks = settings.state / "locks"
-    locks.mkdir(parents=True, exist_ok=True)
+    locks.mkdir(exist_ok=True)
     with FileLock(locks / "settings.lock"):
         exists = file.exists()
         before = file.read_text("utf-8") if exists else _HEADER

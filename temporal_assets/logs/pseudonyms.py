@@ -1,8 +1,8 @@
 """Pseudonyms of clients: a keyed hash of the address instead of the address.
 
-Here: the keys and their files, one spelling per address, masking, and the hash. What users must
-know about it is in `docs/privacy.md`. Not here: which field of a line holds the address
-(`formats`) and who is asked for a pseudonym (`cleaning`).
+Here: the keys and their files, the marks by which a replaced one is known, one spelling per
+address, masking, and the hash. What users must know about it is in `docs/privacy.md`. Not here:
+which field of a line holds the address (`formats`) and who is asked for a pseudonym (`cleaning`).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import contextlib
 import datetime as dt
 import hashlib
 import hmac
+import json
 import os
 import re
 import secrets
@@ -90,17 +91,27 @@ class KeyRing:
         try:
             self._prepare_folder()
             with contextlib.suppress(FileNotFoundError):
-                return _read_key(file)
+                return self._known(file, _read_key(file))
             _create_key(file)
             self.made.append(period)
-            return _read_key(file)
+            _note_mark(file, key := _read_key(file))
+            return key
         except OSError as error:
             raise KeyFileError(
                 f"{file}: cannot read or create the key of client pseudonyms: {error.strerror}"
             ) from error
 
+    def _known(self, file: Path, key: bytes) -> bytes:
+        """A key, if it is the one that lines were read under."""
+        mark = marks(self.folder).get(file.name)
+        if mark is None:
+            _note_mark(file, key)
+        elif mark != _check(key):
+            raise KeyFileError(replaced(file))
+        return key
+
     def _prepare_folder(self) -> None:
-        self.folder.parent.mkdir(parents=True, exist_ok=True)
+        self.folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.folder.mkdir(mode=0o700, exist_ok=True)
         _require_private(self.folder, "700")
 
@@ -147,6 +158,66 @@ def _read_key(file: Path) -> bytes:
             "deleting it makes a new key, under which every client counts as a new one"
         )
     return key
+
+
+MARKS: Final = "keys.json"
+"""In the state folder, beside `secrets`: which key each file held when lines were read. Eight
+digits of the SHA-256 of 32 random bytes, from which nothing can be found."""
+
+
+def marks(folder: Path) -> dict[str, str]:
+    """What is noted of the keys in a folder `secrets`; nothing where the note cannot be read."""
+    try:
+        noted = json.loads((folder.parent / MARKS).read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return {str(name): str(mark) for name, mark in noted.items()} if isinstance(noted, dict) else {}
+
+
+def _note_mark(file: Path, key: bytes) -> None:
+    noted = marks(file.parent) | {file.name: _check(key)}
+    text = json.dumps(noted, indent=1, sort_keys=True) + "\n"
+    target = file.parent.parent / MARKS
+    draft = target.with_name(f".{MARKS}.{secrets.token_hex(8)}")
+    draft.write_text(text, "ascii")
+    draft.replace(target)
+
+
+def replaced(file: Path) -> str:
+    """What is said of a key that is not the one it was."""
+    return (
+        f"{file}: this is another key of client pseudonyms than the one that lines were read"
+        f" under: every client would count as a new one. Restore that from a backup, or remove"
+        f" the line of {file.name} from {file.parent.parent / MARKS} to go on with this one"
+    )
+
+
+def troubles(folder: Path) -> list[str]:
+    """What is wrong with the keys in a folder `secrets`, as `KeyFileError` says it."""
+    found = []
+    noted = marks(folder)
+    for file in sorted(folder.glob("clients*.key")):
+        try:
+            _require_private(file, "600")
+            if noted.get(file.name, mark := _check(_read_key(file))) != mark:
+                found.append(replaced(file))
+        except KeyFileError as error:
+            found.append(str(error))
+    return found
+
+
+def missing(folder: Path, today: dt.date) -> list[str]:
+    """Names of keys that are gone though their period is not over; others may be destroyed."""
+    return sorted(
+        name for name in marks(folder) if not _is_over(name, today) and not (folder / name).exists()
+    )
+
+
+def _is_over(name: str, today: dt.date) -> bool:
+    match = re.fullmatch(r"clients-([0-9-]{10})-([0-9]+)d\.key", name)
+    if match is None:
+        return False
+    return dt.date.fromisoformat(match[1]) + dt.timedelta(days=int(match[2])) <= today
 
 
 def _check(key: bytes) -> str:

@@ -112,8 +112,9 @@ def refresh(
     A file that cannot be read is noted as such. With `patient`, a fault that may pass is raised
     instead, for a caller who tries again. With `spread`, files are read where that runs them.
     """
+    settings.make_state()
     folder = settings.state / "landing"
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(exist_ok=True)
     alone = held(settings.state / STATE_MARK, "reading logs")
     with alone, scratch_folder(settings.state / "tmp") as scratch:
         inventory = Inventory.load(settings)
