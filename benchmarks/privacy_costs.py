@@ -2,9 +2,9 @@
 
     python -m benchmarks.privacy_costs CLICKS.parquet ACCESS.log...
 
-Rotation is measured on clicks of real readers over days (columns `ts`, `client`,
-`article`, `previous_article`): a window in which the key changes once, in the middle, beside one with one key. Masking
-is measured on real access logs, read as `ingest` reads them.
+Rotation is measured on clicks of real readers over days (columns `ts`, `client`, `article`,
+`previous_article`): a window in which the key changes once, in the middle, beside one with one key.
+Masking is measured on real access logs, read as `ingest` reads them.
 """
 
 from __future__ import annotations

@@ -184,12 +184,13 @@ class Texts:
 
 def _characters(name: Any, given: Any) -> Mask:
     """The characters of one step of an expression."""
-    if str(name) == "LITERAL":
-        return 1 << min(given, 128)
-    if str(name) == "RANGE":
-        first, last = given
+    kind = str(name)
+    if kind == "LITERAL":
+        return 1 << min(int(given), 128)
+    if kind == "RANGE":
+        first, last = map(int, given)
         return (2 << last) - (1 << first)
-    if str(name) != "IN":
+    if kind != "IN":
         raise ValueError(f"{name} has no characters of its own")
     mask = 0
     for each in given:

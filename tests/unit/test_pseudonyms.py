@@ -5,6 +5,7 @@ The expected hashes were computed with `openssl dgst -sha256 -mac HMAC -macopt h
 
 from __future__ import annotations
 
+import datetime as dt
 import errno
 import ipaddress
 import multiprocessing
@@ -18,6 +19,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from temporal_assets.logs import pseudonyms
 from temporal_assets.logs.pseudonyms import (
     KeyFileError,
     KeyRing,
@@ -303,3 +305,45 @@ def test_threads_that_come_at_once_agree(tmp_path: Path) -> None:
         keys = list(pool.map(ring.key, [period for period in range(20) for _ in range(8)]))
     assert len(set(keys)) == 20
     assert len(list(ring.folder.iterdir())) == 20
+
+
+# ------------------------------------------------------- keys that are not what they were
+
+
+def test_a_key_that_was_replaced_is_refused(tmp_path: Path) -> None:
+    """It would silently make every client a new one."""
+    folder = tmp_path / "secrets"
+    KeyRing(folder, 0).key(0)
+    assert pseudonyms.troubles(folder) == []
+    (folder / "clients.key").write_text(KEY_FILE)
+    with pytest.raises(KeyFileError, match="another key of client pseudonyms"):
+        KeyRing(folder, 0).key(0)
+    (told,) = pseudonyms.troubles(folder)
+    assert KEY[:8] not in told
+    noted = tmp_path / pseudonyms.MARKS
+    noted.write_text(noted.read_text().replace("clients.key", "no.key"))
+    assert KeyRing(folder, 0).key(0).hex() == KEY  # by the owner's will
+
+
+@pytest.mark.parametrize("text", ["", KEY, KEY_FILE[:-1], KEY_FILE.replace("0", "1", 1)])
+def test_a_truncated_key_is_told(tmp_path: Path, text: str) -> None:
+    _ring_with(tmp_path / "secrets", text)
+    (told,) = pseudonyms.troubles(tmp_path / "secrets")
+    assert "damaged" in told
+
+
+def test_a_key_that_is_gone_is_told_while_its_period_lasts(tmp_path: Path) -> None:
+    folder = tmp_path / "secrets"
+    ring = KeyRing(folder, 7)
+    ring.key(0)
+    assert pseudonyms.missing(folder, dt.date(1970, 1, 5)) == []
+    ring.file(0).unlink()
+    assert pseudonyms.missing(folder, dt.date(1970, 1, 5)) == [ring.file(0).name]
+    assert pseudonyms.missing(folder, dt.date(1970, 1, 8)) == []  # it may be destroyed
+    assert KeyRing(folder, 7).key(0)
+    assert pseudonyms.missing(folder, dt.date(1970, 1, 5)) == []
+
+
+def test_what_is_noted_of_a_key_betrays_nothing(tmp_path: Path) -> None:
+    KeyRing(tmp_path / "secrets", 0).key(0)
+    assert len(pseudonyms.marks(tmp_path / "secrets")["clients.key"]) == 8

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -150,3 +152,53 @@ def test_columns_are_named_by_text_or_number() -> None:
     assert source.columns == {"time": "1", "address": "2"}
     with pytest.raises(ValidationError, match=r"columns\.time"):
         LogSource.model_validate({"path": "x", "columns": {"time": True}})
+
+
+WEBHOOK = "https://hooks.example/s3cr3t"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'[alerts]\nwebhook = ["{WEBHOOK}"]\n',
+        f'[alerts]\nwebhok = "{WEBHOOK}"\n',
+        f'[alerts]\nto = ["{WEBHOOK}"]\n',
+        f'[alerts]\nui = "ftp:{WEBHOOK}"\n',
+        f'[alerts]\nwebhook = "https://[{WEBHOOK}"\n',
+        f'[alert]\nwebhook = "{WEBHOOK}"\n',
+        f'[[alerts]]\nwebhook = "{WEBHOOK}"\n',
+        f'[alerts.webhook]\nurl = "{WEBHOOK}"\n',
+        f'webhook = "{WEBHOOK}"\n',
+        f'alerts = "{WEBHOOK}"\n',
+        f'[labels]\nwebhook = "{WEBHOOK}"\n',
+        f'[labels]\nq = {{webhook = "{WEBHOOK}"}}\n',
+        f'[spark]\nmaster = "{WEBHOOK}"\n',
+        f'[spark.config]\n"fs.s3a.secret.key" = ["{WEBHOOK}"]\n',
+        f'storage = ["{WEBHOOK}"]\n',
+        f'[alerts]\nwebhook = "{WEBHOOK}\n',
+        f"[alerts]\nwebhook = {WEBHOOK}\n",
+    ],
+)
+def test_no_error_repeats_what_may_be_a_secret(tmp_path: Path, text: str) -> None:
+    """Nor in a section or under a name that is misspelt."""
+    (tmp_path / "settings.toml").write_text(text)
+    with pytest.raises(SettingsError) as refused:
+        load_settings(tmp_path)
+    assert "s3cr3t" not in str(refused.value)
+
+
+def test_a_wrong_value_is_shown_where_it_can_be_no_secret(tmp_path: Path) -> None:
+    (tmp_path / "settings.toml").write_text("[labels]\nq = 8\n")
+    with pytest.raises(SettingsError, match="found 8"):
+        load_settings(tmp_path)
+
+
+def test_a_state_folder_is_its_owners_alone(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        settings = load_settings(tmp_path / "new" / "state")
+        settings.make_state()
+        settings.make_state()
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(settings.state.stat().st_mode) == 0o700
