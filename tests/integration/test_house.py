@@ -19,6 +19,7 @@ ALLOWED = {
     "settings": set(),
     "settings_page": {"settings"},
     "same_python": set(),
+    "guard": set(),
     "memory": set(),
     "core": set(),
     "contracts": set(),
