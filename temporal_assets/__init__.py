@@ -14,8 +14,13 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 
-def open(state: str | os.PathLike[str] | None = None) -> Artifacts:  # noqa: A001 - reads well: temporal_assets.open()
-    """The published artifacts of a state folder (default: as the command line finds it)."""
+def open(  # noqa: A001 - reads well: temporal_assets.open()
+    state: str | os.PathLike[str] | None = None, *, verify: bool = True
+) -> Artifacts:
+    """The published artifacts of a state folder (default: as the command line finds it).
+
+    With `verify=False` queries do not compare the files that they name with what was published.
+    """
     from temporal_assets.notebook import Artifacts
 
-    return Artifacts(state)
+    return Artifacts(state, verify=verify)

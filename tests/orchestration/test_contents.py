@@ -13,12 +13,15 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+import temporal_assets
 from temporal_assets.cli.app import app
 from temporal_assets.contents import damages
 from temporal_assets.crawl import mirror
 from temporal_assets.logs.urls import DEFAULT
 from temporal_assets.settings import Settings
+from temporal_assets.storage import catalogue
 from temporal_assets.storage.kept import keep
+from temporal_assets.storage.store import DamagedPartition, Store
 from tests.orchestration.conftest import settings_of
 
 WRITTEN_BY_PEOPLE = {"settings.toml", "dagster.yaml"}
@@ -117,3 +120,52 @@ def test_a_footer_that_cannot_be_read_is_found_without_reading_contents(copied: 
     victim.write_bytes(before)
     (found,) = [one for one in json.loads(done.output) if one["check"] == "published files"]
     assert (found["status"], str(victim) in found["detail"]) == ("broken", True)
+
+
+SQL = "SELECT * FROM page_views ORDER BY ALL"
+
+
+def test_no_query_gives_a_wrong_answer_whatever_bit_is_flipped(copied: Settings) -> None:
+    dice, state = random.Random(3), copied.state
+    right = temporal_assets.open(state).query(SQL)
+    for _ in range(25):
+        victim = dice.choice(sorted((state / "tables" / "page_views").glob("*/part-*")))
+        before = victim.read_bytes()
+        flip(victim, dice)
+        with pytest.raises(DamagedPartition, match="cannot be used: make it again"):
+            temporal_assets.open(state).query(SQL)
+        assert temporal_assets.open(state).query("SELECT count(*) AS n FROM transits").num_rows
+        victim.write_bytes(before)
+    assert temporal_assets.open(state).query(SQL).equals(right)
+
+
+def test_who_must_not_wait_need_not(copied: Settings) -> None:
+    """A bit behind the rows, which DuckDB does not look at."""
+    (victim, *_) = sorted((copied.state / "tables" / "page_views").glob("*/part-*"))
+    before = victim.read_bytes()
+    victim.write_bytes(bytes([before[0] ^ 1]) + before[1:])
+    try:
+        count = "SELECT count(*) AS n FROM page_views"
+        assert temporal_assets.open(copied.state, verify=False).query(count).num_rows == 1
+        place = ["--state", str(copied.state)]
+        said = CliRunner().invoke(app, ["query", count, *place])
+        assert (said.exit_code, "does not hold the bytes" in said.stderr) == (1, True)
+        assert CliRunner().invoke(app, ["query", count, "--no-verify", *place]).exit_code == 0
+    finally:
+        victim.write_bytes(before)
+
+
+def test_a_footer_that_cannot_be_read_stops_its_own_view_alone(copied: Settings) -> None:
+    """Four nights in a row it had kept everything from being published and asked."""
+    (victim,) = (copied.state / "tables" / "pattern_ranks").glob("*/part-*")
+    before = victim.read_bytes()
+    victim.write_bytes(before[:-6] + bytes([before[-6] ^ 128]) + before[-5:])
+    try:
+        catalogue.refresh(Store.open(copied))
+        found = temporal_assets.open(copied.state)
+        assert found.query("SELECT count(*) AS n FROM page_views").num_rows == 1
+        with pytest.raises(DamagedPartition):
+            found.query("SELECT * FROM pattern_ranks")
+    finally:
+        victim.write_bytes(before)
+        catalogue.refresh(Store.open(copied))
