@@ -132,6 +132,20 @@ def test_modules_that_docstrings_send_to_are_there(repository: Path) -> None:
     assert gone == set()
 
 
+def test_every_promise_about_faults_names_what_holds_it(repository: Path) -> None:
+    from tests.faults.__main__ import ALL
+
+    page = (repository / "docs" / "faults.md").read_text("utf-8")
+    promises = page.partition("## What holds")[2].partition("\n\nWhat cannot")[0]
+    rows = [line.split("|") for line in promises.splitlines() if line.startswith("| ")][1:]
+    assert len(rows) > 9
+    tests = {path.stem for path in (repository / "tests").rglob("test_*.py")}
+    for _, promise, held, _ in rows:
+        named = re.findall(r"`(\w+)`", held)
+        assert named or held.strip() == "all kinds", promise
+        assert set(named) <= tests | ALL.keys(), promise
+
+
 def test_every_window_asset_is_a_module_of_its_name(repository: Path) -> None:
     from temporal_assets.windows.registry import WINDOW_NAMES
 
