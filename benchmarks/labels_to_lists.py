@@ -33,7 +33,7 @@ import pyarrow.parquet as pq
 from benchmarks.sites_and_prefixes import make_pages
 from benchmarks.window_builds import build, publish_rows
 from temporal_assets import contracts
-from temporal_assets.core.hub_coverage import greedy_order
+from temporal_assets.core.hubs.coverage import greedy_order
 from temporal_assets.core.links import Links, reach
 from temporal_assets.daily_tables.transits import make_transits
 from temporal_assets.engines.base import Engine
@@ -109,7 +109,6 @@ def run(pages: int, transits: int, *, beside_pandas: bool) -> Run:
         # As the papers have it, so that pandas can say the same.
         rules: dict[str, Any] = {
             "prefixes": {"rule": "paper", "quiet": "keep"},
-            "hubs": {"quiet": "keep"},
         }
         settings = load_settings(folder, **rules)
         store, engine = Store.open(settings), DuckDBEngine(settings)

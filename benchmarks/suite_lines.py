@@ -153,18 +153,11 @@ LINES: Final[dict[str, Line]] = {
         "transits",
         {
             "ours": links.hubs_by_us,
-            "ours, the paper's order alone": links.order_by_us,
-            "Polars and NumPy": links.hubs_by_polars,
             "Polars, the paper's order alone": links.order_by_polars,
             "pandas, the paper's order alone": links.hubs_by_pandas,
         },
-        {"Polars and NumPy": "polars", "Polars, the paper's order alone": "polars"},
+        {"Polars, the paper's order alone": "polars"},
         (links.write_links,),
-        links.same_hubs,
-        parts=dict.fromkeys(
-            ("Polars, the paper's order alone", "pandas, the paper's order alone"),
-            "ours, the paper's order alone",
-        ),
     ),
     "patterns": Line(
         "URL patterns of a site",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow.compute as pc
 
-from benchmarks.suite_job import Done, Job, Sized, same_rows
+from benchmarks.suite_job import Done, Job, Sized
 from benchmarks.suite_lists import LABELLED, SITES, labelled_day
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ _TRANSITS: Final[Sized] = {"small": 1_000_000, "medium": 5_000_000, "paper": 20_
 _LEAST_CLIENTS: Final = 5
 """Of a hub, and of a page whose clients are not named: the default of `privacy.min_clients`."""
 _BEST: Final = 100
-_SEEDS: Final = "seeds.parquet"
-"""What Polars makes of hubs."""
 _SUMS: Final = ("visits", "referred", "referrals", "clients")
 _LISTS: Final = ("few_clients", "links")
 """Columns of `page_traffic`."""
@@ -47,8 +45,7 @@ def _linked(folder: Path) -> tuple[Any, Any, Any]:
     from temporal_assets.settings import load_settings
     from temporal_assets.storage.store import Store
 
-    rules: dict[str, Any] = {"hubs": {"quiet": "keep"}}
-    settings = load_settings(folder / "linked", **rules)
+    settings = load_settings(folder / "linked")
     return Store.open(settings), DuckDBEngine(settings), settings
 
 
@@ -170,43 +167,21 @@ def traffic_by_polars(folder: Path, size: str) -> Job:
 
 
 def hubs_by_us(folder: Path, size: str) -> Job:
-    """`hub_seeds`, as published: both orders, tiers, times to revisit."""
+    """`hub_seeds`, as published: all orders, expected pages, times to revisit."""
+    import pyarrow.compute as pc
+
     from temporal_assets.windows.hub_seeds import HUB_SEEDS
 
     def best(store: Any, day: dt.date) -> int:
         seeds = store.read("hub_seeds", day, ["paper_rank", "temporal_pages"])
-        return sum(seeds.sort_by("paper_rank")["temporal_pages"].to_pylist()[:_BEST])
+        ranked = seeds.filter(pc.is_valid(seeds["paper_rank"])).sort_by("paper_rank")
+        return sum(ranked["temporal_pages"].to_pylist()[:_BEST])
 
     return _published(folder, size, HUB_SEEDS, best)
 
 
-def order_by_us(folder: Path, size: str) -> Job:
-    """Only the paper's order (NP 5.1), as `hub_seeds` begins with it; nothing is published."""
-    import pyarrow as pa
-
-    from benchmarks.window_builds import job_of
-    from temporal_assets.windows.hub_numbers import ordered_hubs
-    from temporal_assets.windows.hub_seeds import HUB_SEEDS, LINKS_AT_ONCE, visit_files
-
-    store, engine, settings = _linked(folder)
-    day = labelled_day(store)
-
-    def job() -> Done:
-        with job_of(store, engine, settings, HUB_SEEDS, day) as made_from:
-            found = ordered_hubs(made_from, visit_files(made_from), LINKS_AT_ONCE)
-        if found is None:
-            raise ValueError("more links than fit into memory")
-        _, links, order = found
-        pages = links.count[order.hub]
-        ranked = {"url": links.url.take(pa.array(order.hub)), "temporal_pages": pages}
-        return _TRANSITS[size], int(pa.table(ranked)["temporal_pages"].to_numpy()[:_BEST].sum())
-
-    job()
-    return job
-
-
 def hubs_by_pandas(folder: Path, size: str) -> Job:
-    """The same."""
+    """Only the paper's order (NP 5.1)."""
     import pandas as pd
 
     from benchmarks.labels_to_lists import hubs_of_pandas
@@ -252,143 +227,3 @@ def _ordered_by_polars(store: Any) -> tuple[Any, Any]:
         "temporal_pages", "referrer", descending=[True, False]
     )
     return links, order
-
-
-def hubs_by_polars(folder: Path, size: str) -> Job:
-    """All that `hub_seeds` says; only the times come from `core.revisits`, as ours do."""
-    store, _, settings = _linked(folder)
-
-    def job() -> Done:
-        seeds = _seeds_by_polars(store, settings)
-        seeds.write_parquet(folder / _SEEDS)
-        best = seeds.sort("paper_rank")["temporal_pages"][:_BEST]
-        return _TRANSITS[size], int(best.sum())
-
-    job()
-    return job
-
-
-def same_hubs(folder: Path, _: str) -> None:
-    """Whether Polars makes the rows that ours publishes; no hub is external here."""
-    store = _linked(folder)[0]
-    ours = store.files("hub_seeds", labelled_day(store))
-    same_rows(folder / _SEEDS, ours, "url", without=("day", "is_external"))
-
-
-def _seeds_by_polars(store: Any, settings: Any) -> Any:
-    import polars as pl
-
-    from temporal_assets.logs.search_engines import search_engine_pattern
-
-    links, order = _ordered_by_polars(store)
-    is_search = search_engine_pattern(())
-    kept = [site for site in order["site"].unique() if not is_search.fullmatch(site)]
-    order = order.filter(pl.col("site").is_in(kept)).with_row_index("paper_rank", 1)
-    pages = _temporal_by_polars(store)
-    numbered = (
-        links.join(order.select("referrer", "paper_rank"), on="referrer")
-        .join(pages.select("page", target="url"), on="target")
-        .sort("paper_rank")
-        .select("paper_rank", "page")
-    )
-    seeds = _taken_by_polars(order, numbered["page"].to_numpy(), len(pages), settings.hubs)
-    chosen = order.join(seeds, on="paper_rank", how="left").filter(
-        (pl.col("paper_rank") <= settings.hubs.top_k) | pl.col("rank").is_not_null()
-    )
-    out = _awaited_by_polars(chosen, numbered, pages, labelled_day(store), settings)
-    return out.rename({"referrer": "url"}).drop("views", "mu")
-
-
-def _temporal_by_polars(store: Any) -> Any:
-    """The temporal pages with what is known of interest in them."""
-    import polars as pl
-
-    columns = {
-        "page_labels": ["url", "is_temporal"],
-        "page_histories": ["url", "birth", "total", "is_born_before"],
-        "interest_curves": ["url", "mu"],
-    }
-    labels, lives, curves = (
-        pl.read_parquet(store.files(name, labelled_day(store)), columns=names)
-        for name, names in columns.items()
-    )
-    pages = labels.filter("is_temporal").join(lives, on="url").join(curves, on="url")
-    return pages.sort("url").with_row_index("page")
-
-
-def _taken_by_polars(order: Any, pages: Any, temporal: int, hubs: Any) -> Any:
-    """The seeds: their places in the order of the paper, what each adds, and tiers."""
-    import numpy as np
-    import polars as pl
-
-    counts = order["temporal_pages"].to_numpy()
-    taken, gain = _greedy_by_numpy(counts, pages, temporal, hubs)
-    covered = np.cumsum(gain)
-    return pl.DataFrame(
-        {
-            "paper_rank": pl.Series(taken + 1, dtype=pl.UInt32),
-            "rank": np.arange(1, len(taken) + 1),
-            "gain": gain,
-            "covered": covered,
-            "coverage": covered / temporal,
-            "tier": 1 + np.searchsorted((0.5, 0.9), (covered - gain) / covered[-1], "right"),
-        }
-    )
-
-
-def _awaited_by_polars(chosen: Any, numbered: Any, pages: Any, day: dt.date, settings: Any) -> Any:
-    """New pages to expect on each hub, how long they matter, and when to look."""
-    import numpy as np
-    import polars as pl
-
-    from temporal_assets.core.revisits import day_weights
-    from temporal_assets.windows.chosen_hubs import Demand, revisit_minutes
-
-    days = settings.window.days
-    weight = pl.Series(day_weights(np.ones(days, bool), settings.hubs.rate_half_life_days)[::-1])
-    age = pages.select((pl.lit(day) - pl.col("birth")).dt.total_days()).to_series()
-    newness = pl.when("is_born_before").then(0.0).otherwise(weight.gather(age))
-    wanted = (
-        numbered.join(chosen.select("paper_rank"), on="paper_rank", how="semi")
-        .join(pages.select("page", "mu", "total", newness=newness), on="page")
-        .group_by("paper_rank")
-        .agg(new_per_day=pl.col("newness").sum(), views=pl.col("total").mean(), mu=pl.mean("mu"))
-    )
-    led_to = pages.filter(pl.col("page").is_in(numbered["page"].unique().implode()))
-    half_life = pl.col("mu").fill_null(led_to["mu"].mean()).exp().clip(1 / 24, days)
-    out = chosen.join(wanted, on="paper_rank").with_columns(half_life_hours=24 * half_life)
-    ranked = out.drop_nulls("rank").sort("rank")
-    rate, views, hours = (
-        ranked[name].to_numpy() for name in ("new_per_day", "views", "half_life_hours")
-    )
-    minutes = revisit_minutes(Demand(rate, views, hours / 24), settings.hubs)
-    times = pl.DataFrame({"rank": ranked["rank"], "revisit_minutes": minutes})
-    return out.join(times, on="rank", how="left")
-
-
-def _greedy_by_numpy(counts: Any, pages: Any, temporal: int, hubs: Any) -> Any:
-    """Places of the hubs that cover most, by a heap of bounds, and what each adds."""
-    import heapq
-
-    import numpy as np
-
-    worth = np.round(1000 * hubs.again ** np.arange(16)).astype(np.int64)
-    start = np.cumsum(np.append(0, counts.astype(np.int64)))
-    times = np.zeros(temporal, np.int64)
-    heap = [(-1000 * count, hub) for hub, count in enumerate(counts.tolist())]
-    heapq.heapify(heap)
-    taken, gain = [], []
-    while heap and len(taken) < hubs.top_k:
-        bound, hub = heap[0]
-        before = times[pages[start[hub] : start[hub + 1]]]
-        adds = int(worth[np.minimum(before, 15)].sum())
-        if adds < -bound:
-            heapq.heapreplace(heap, (-adds, hub))
-        elif not adds:
-            break
-        else:
-            heapq.heappop(heap)
-            taken.append(hub)
-            gain.append(int((before == 0).sum()))
-            times[pages[start[hub] : start[hub + 1]]] += 1
-    return np.array(taken), np.array(gain)

@@ -1,35 +1,45 @@
--- hub_order: pages that may be hubs, in the order of the paper (NP 5.1): by the temporal pages they
---   link to; without those that too few clients know, and those that hardly anybody came to of late
--- inputs: hub_pages, link_visits
--- parameters: min_clients, drops_quiet, recent_days, observed_days, usual_visits, quiet_share
+-- hub_order: the first hubs by what they will lead to, by the temporal pages they link to (NP 5.1),
+--   and the best hub of each site (its entrance); without those that too few clients know
+-- inputs: hub_facts, link_visits
+-- parameters: min_clients, most_hubs, site
 -- output: hub_order
 -- grain: page
-WITH visited AS (
+WITH known AS (
+    SELECT facts.*, visits.clients
+    FROM hub_facts AS facts
+    INNER JOIN link_visits AS visits ON visits.page = facts.page
+    WHERE visits.clients >= $min_clients
+),
+
+placed AS (
     SELECT
-        hubs.page,
-        hubs.url,
-        hubs.is_external,
-        hubs.temporal_pages,
-        visits.clients,
-        visits.recent_visits,
-        CAST(visits.visits * $recent_days AS DOUBLE) / $observed_days AS usual_visits
-    FROM hub_pages AS hubs
-    INNER JOIN link_visits AS visits ON visits.page = hubs.page
+        *,
+        row_number() OVER (ORDER BY evidence DESC, temporal_pages DESC, page) AS place,
+        row_number() OVER (ORDER BY temporal_pages DESC, page) AS paper_place,
+        row_number() OVER (
+            PARTITION BY regexp_extract(url, $site, 1)
+            ORDER BY evidence DESC, temporal_pages DESC, page
+        ) = 1 AS is_entrance
+    FROM known
 )
 
 SELECT
-    row_number() OVER (ORDER BY temporal_pages DESC, page) AS place,
     page,
     url,
     is_external,
     clients,
-    temporal_pages
-FROM visited
-WHERE
-    clients >= $min_clients
-    AND NOT (
-        $drops_quiet
-        AND usual_visits >= $usual_visits
-        AND recent_visits < $quiet_share * usual_visits
-    )
+    evidence,
+    temporal_pages,
+    wanted_pages,
+    views,
+    one_day,
+    three_days,
+    all_days,
+    shown,
+    missed,
+    place,
+    paper_place,
+    is_entrance
+FROM placed
+WHERE place <= $most_hubs OR paper_place <= $most_hubs OR is_entrance
 ORDER BY place

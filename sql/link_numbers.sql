@@ -1,13 +1,14 @@
--- link_numbers: the pages that each page links to, by number
+-- link_numbers: links by number, with the days of the window between which they were followed
 -- inputs: page_links, link_pages
--- parameters: none
+-- parameters: first
 -- output: link_numbers
--- grain: source
+-- grain: source, target
 SELECT
     sources.page AS source,
-    list_sort(list(CAST(targets.page AS INTEGER))) AS targets
+    targets.page AS target,
+    date_diff('day', $first, page_links.first_day) AS first_day,
+    date_diff('day', $first, page_links.last_day) AS last_day
 FROM page_links
 INNER JOIN link_pages AS sources ON sources.url = page_links.referrer
 INNER JOIN link_pages AS targets ON targets.url = page_links.target
-GROUP BY sources.page
-ORDER BY source
+ORDER BY source, target

@@ -1,7 +1,7 @@
--- link_visits: who came to each of some pages, or from it where it was not opened itself, once a day;
+-- link_visits: who came to each of some pages, or from it where it was not opened itself;
 --   clients are those of one key of the pseudonyms: one whose key was changed counts anew with each
 -- inputs: transits, candidates
--- parameters: rotation_days, recent_from, counts_opened
+-- parameters: rotation_days, counts_opened
 -- output: link_visits
 -- grain: page
 WITH seen AS (
@@ -16,25 +16,15 @@ WITH seen AS (
     WHERE NOT candidates.is_opened
 )
 
-SELECT
-    page,
-    max(clients) AS clients,
-    sum(visits) AS visits,
-    sum(recent_visits) AS recent_visits
+SELECT page, max(clients) AS clients
 FROM (
-    SELECT
-        page,
-        period,
-        count(DISTINCT client) AS clients,
-        count(*) AS visits,
-        sum(is_recent) AS recent_visits
+    SELECT page, period, count(DISTINCT client) AS clients
     FROM (
         SELECT
             page,
             client,
             CAST(floor(date_diff('day', DATE '1970-01-01', day) / $rotation_days) AS BIGINT)
-                AS period,
-            CASE WHEN day >= $recent_from THEN 1 ELSE 0 END AS is_recent
+                AS period
         FROM seen
     )
     GROUP BY page, period

@@ -389,11 +389,6 @@ class Hubs(_Section):
     top_k: int = Field(1542, ge=1)
     """Seeds at most (NP 6.1: as many as the list in use had)."""
 
-    again: float = Field(0.1, ge=0, lt=1)
-    """What a page is worth to a hub for every better hub that leads to it as well; 0 counts each
-    page once. Links are evidence of links to come: of two hubs that add one page each, the one
-    with many others is the better (docs/hubs.md)."""
-
     visits_per_day: float | None = Field(None, gt=0)
     """Budget: visits a day to all seeds together. Unset: as many as one an hour for each. Seeds
     that it could not visit even every `longest_hours` are left out."""
@@ -405,13 +400,9 @@ class Hubs(_Section):
     """No hub is visited less often than every week: an interval learned once must be able to
     change."""
 
-    rate_half_life_days: float = Field(14.0, gt=0)
-    """How fast what a hub did in the past loses weight in the new pages to expect of it: two weeks
-    see every weekday twice (docs/hubs.md)."""
-
-    quiet: Literal["drop", "keep"] = "drop"
-    """Hubs that have gone quiet, by `sites.quiet_days` and `sites.quiet_share`: nothing new comes
-    up on the hubs of an event that is over."""
+    half_life_days: float | None = Field(None, gt=0)
+    """How fast what a hub led to in the past loses weight in what to expect of it. Unset: learned
+    anew in every window, from how well each of its last days says the next (docs/hubs.md)."""
 
     search_engines: Literal["drop", "keep"] = "drop"
     """Pages of search engines link to everything, and their robots.txt shuts crawlers out."""

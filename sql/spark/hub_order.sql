@@ -1,33 +1,45 @@
 -- hub_order: made from sql/hub_order.sql by `python -m temporal_assets.engines.translation`; edit that
--- inputs: hub_pages, link_visits
--- parameters: drops_quiet, min_clients, observed_days, quiet_share, recent_days, usual_visits
-WITH visited AS (
+-- inputs: hub_facts, link_visits
+-- parameters: min_clients, most_hubs, site
+WITH known AS (
   SELECT
-    hubs.page,
-    hubs.url,
-    hubs.is_external,
-    hubs.temporal_pages,
-    visits.clients,
-    visits.recent_visits,
-    CAST(visits.visits * :recent_days AS DOUBLE) / :observed_days AS usual_visits
-  FROM {hub_pages} AS hubs
+    facts.*,
+    visits.clients
+  FROM {hub_facts} AS facts
   INNER JOIN {link_visits} AS visits
-    ON visits.page = hubs.page
+    ON visits.page = facts.page
+  WHERE
+    visits.clients >= :min_clients
+), placed AS (
+  SELECT
+    *,
+    ROW_NUMBER() OVER (ORDER BY evidence DESC, temporal_pages DESC, page NULLS LAST) AS place,
+    ROW_NUMBER() OVER (ORDER BY temporal_pages DESC, page NULLS LAST) AS paper_place,
+    ROW_NUMBER() OVER (
+      PARTITION BY REGEXP_EXTRACT(url, :site)
+      ORDER BY evidence DESC, temporal_pages DESC, page NULLS LAST
+    ) = 1 AS is_entrance
+  FROM known
 )
 SELECT
-  ROW_NUMBER() OVER (ORDER BY temporal_pages DESC, page NULLS LAST) AS place,
   page,
   url,
   is_external,
   clients,
-  temporal_pages
-FROM visited
+  evidence,
+  temporal_pages,
+  wanted_pages,
+  views,
+  one_day,
+  three_days,
+  all_days,
+  shown,
+  missed,
+  place,
+  paper_place,
+  is_entrance
+FROM placed
 WHERE
-  clients >= :min_clients
-  AND NOT (
-    :drops_quiet
-    AND usual_visits >= :usual_visits
-    AND recent_visits < :quiet_share * usual_visits
-  )
+  place <= :most_hubs OR paper_place <= :most_hubs OR is_entrance
 ORDER BY
   place NULLS LAST

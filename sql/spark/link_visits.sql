@@ -1,6 +1,6 @@
 -- link_visits: made from sql/link_visits.sql by `python -m temporal_assets.engines.translation`; edit that
 -- inputs: candidates, transits
--- parameters: counts_opened, recent_from, rotation_days
+-- parameters: counts_opened, rotation_days
 WITH seen AS (
   SELECT
     candidates.page AS page,
@@ -24,22 +24,17 @@ WITH seen AS (
 )
 SELECT
   page,
-  MAX(clients) AS clients,
-  SUM(visits) AS visits,
-  SUM(recent_visits) AS recent_visits
+  MAX(clients) AS clients
 FROM (
   SELECT
     page,
     period,
-    COUNT(DISTINCT client) AS clients,
-    COUNT(*) AS visits,
-    SUM(is_recent) AS recent_visits
+    COUNT(DISTINCT client) AS clients
   FROM (
     SELECT
       page,
       client,
-      CAST(FLOOR(DATEDIFF(DAY, CAST('1970-01-01' AS DATE), day) / :rotation_days) AS BIGINT) AS period,
-      CASE WHEN day >= :recent_from THEN 1 ELSE 0 END AS is_recent
+      CAST(FLOOR(DATEDIFF(DAY, CAST('1970-01-01' AS DATE), day) / :rotation_days) AS BIGINT) AS period
     FROM seen
   )
   GROUP BY

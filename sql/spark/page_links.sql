@@ -1,9 +1,11 @@
 -- page_links: made from sql/page_links.sql by `python -m temporal_assets.engines.translation`; edit that
 -- inputs: seeds, transits, wanted
 -- parameters: none
-SELECT DISTINCT
+SELECT
   referrer,
-  target
+  target,
+  MIN(day) AS first_day,
+  MAX(day) AS last_day
 FROM {transits} AS transits
 WHERE
   NOT referrer IS NULL
@@ -19,6 +21,9 @@ WHERE
       FROM {seeds} AS seeds
     )
   )
+GROUP BY
+  referrer,
+  target
 ORDER BY
   referrer NULLS LAST,
   target NULLS LAST

@@ -23,9 +23,11 @@ _COLUMNS: Final = (
     *("list", "wanted found", "pages", "precision", "recall", "F", "95 % of F"),
     *("F gained", "95 % of the gain"),
 )
+_SIMPLE: Final = ("clicks", "recent")
+"""Orders of hubs that anybody can write down."""
 _HUB_COLUMNS: Final = (
-    *("seeds", "list in use", "paper's order", "greedy", "greedy more", "two hops: list in use"),
-    *("paper's order", "greedy"),
+    *("seeds", "list in use", "paper's order", "greedy", "clicks yesterday", "new of late"),
+    *("ours", "ours more than the simple", "ours in two hops"),
 )
 _METHODS: Final = {
     ("baseline", "list"): "list in use",
@@ -122,16 +124,12 @@ def _cells(row: Row) -> tuple[Any, ...]:
 
 
 def _hub_cells(row: Row) -> tuple[Any, ...]:
-    paper, greedy = row["paper_one_hop"], row["greedy_one_hop"]
+    best = max((row[f"{name}_one_hop"] or 0 for name in _SIMPLE), default=0)
     return (
         row["k"],
-        row["baseline_one_hop"],
-        paper,
-        greedy,
-        None if paper is None else f"{greedy - paper:+,}",
-        row["baseline_two_hops"],
-        row["paper_two_hops"],
-        row["greedy_two_hops"],
+        *(row[f"{name}_one_hop"] for name in ("baseline", "paper", "greedy", *_SIMPLE, "ours")),
+        f"{row['ours_one_hop'] - best:+,}",
+        row["ours_two_hops"],
     )
 
 
@@ -151,15 +149,18 @@ def _verdicts(lists: Sequence[Row], hubs: Sequence[Row]) -> Iterator[str]:
             parts.append(f"the list in use {used['baseline', 'list']['f']:.3f}")
         yield f"F, {_title(rows[0])}: {', '.join(parts)}."
     for rows in _grouped(hubs, ("trial", "horizon_days")).values():
-        both = [row for row in rows if row["paper_one_hop"] is not None]
-        more = {row["k"]: row["greedy_one_hop"] - row["paper_one_hop"] for row in both}
+        both = [row for row in rows if None not in [row[f"{name}_one_hop"] for name in _SIMPLE]]
+        more = {
+            row["k"]: row["ours_one_hop"] - max(row[f"{name}_one_hop"] for name in _SIMPLE)
+            for row in both
+        }
         behind = [k for k, pages in more.items() if pages < 0]
         ahead = sum(pages > 0 for pages in more.values())
         most = f" (by up to {max(more.values()):,} pages)" if ahead else ""
         first = f" (by up to {-min(more.values()):,}, first at {behind[0]:,})" if behind else ""
         yield (
-            f"Seeds, {_title(rows[0])}: greedy reaches more than the paper's order at {ahead:,} of"
-            f" {len(both):,} lengths{most}, fewer at {len(behind):,}{first}."
+            f"Seeds, {_title(rows[0])}: ours lead to more than the better of two simple orders at"
+            f" {ahead:,} of {len(both):,} lengths{most}, to fewer at {len(behind):,}{first}."
         )
 
 

@@ -69,7 +69,9 @@ def compile_all() -> None:
 
     from temporal_assets.core.crawl_simulation import crawl
     from temporal_assets.core.curves import fit
-    from temporal_assets.core.hub_coverage import greedy_order
+    from temporal_assets.core.hubs.coverage import greedy_order
+    from temporal_assets.core.hubs.yields import NewLinks
+    from temporal_assets.core.hubs.yields import learn as learn_yields
     from temporal_assets.core.link_graph import LinkGraph, distinct_links
     from temporal_assets.core.links import Links
     from temporal_assets.core.moved_links import LinkLists, moved_links
@@ -96,6 +98,7 @@ def compile_all() -> None:
     graph = LinkGraph(start, target)
     distinct_links(1, target, target, yes)
     greedy_order(Links(start, target), [0])
+    learn_yields(NewLinks(start, start, start), np.ones(9, np.bool_))
     page_rank(graph)
     pairs = Keys(texts(["a"]), np.zeros(1, np.int32), texts(["a"]))
     Seeker([pairs], 1).look(pairs, 0)

@@ -26,7 +26,8 @@ _QUERIES: Final = {
         WHERE day = (SELECT max(day) FROM site_scores) AND clients >= {least} AND rank <= {top}
         ORDER BY rank""",
     "hubs": """
-        SELECT rank, url AS hub, temporal_pages, round(coverage, 2) AS coverage,
+        SELECT rank, url AS hub, round(new_per_day, 1) AS new_per_day,
+            round(new_per_day_low, 1) AS at_least, round(new_per_day_high, 1) AS at_most,
             revisit_minutes
         FROM hub_seeds
         WHERE day = (SELECT max(day) FROM hub_seeds) AND clients >= {least} AND rank <= {top}
@@ -61,7 +62,7 @@ _QUERIES: Final = {
 
 _TITLES: Final = {
     "sites": "Sites to watch: the largest share of temporal pages",
-    "hubs": "Hubs to visit: they lead to the most temporal pages that no earlier hub leads to",
+    "hubs": "Hubs to visit: most new temporal pages are expected there",
     "prefixes": "Prefixes under which pages are news",
     "lists": "The list in use beside those learned, in sample; `evaluate` judges them out of time",
     "patterns": "Patterns of URLs by visits to their temporal pages",

@@ -17,17 +17,23 @@ from temporal_assets.contracts.table import ColumnSpec, Table, Type
 
 _KEY: Final = ("day", "url")
 
-_IN_GREEDY: Final = ("gain", "covered", "coverage", "tier", "revisit_minutes")
+_OF_SEEDS: Final = ("gain", "covered", "coverage", "tier", "new_per_visit", "revisit_minutes")
 _AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
 _TRANSITS: Final = ("transits.referrer", "transits.target")
+_EXPECTED: Final = (
+    *_TRANSITS,
+    "page_totals.birth",
+    "page_labels.is_temporal",
+    "early_labels.probability",
+)
 
 HUB_SEEDS: Final = Table(
     name="hub_seeds",
-    version=1,
+    version=2,
     description=(
-        "Pages to start crawling from: those that lead to the most temporal pages, in the order of"
-        " the paper (NP 5.1) and by what each adds to those before it, with how often to visit"
-        " them. Pages that too few clients opened are left out, and those gone quiet."
+        "Pages to start crawling from: those that new temporal pages are expected on, by how many"
+        " that will be, with how often to visit them; the order of the paper (NP 5.1) and greedy"
+        " coverage are beside it. Pages that too few clients opened are left out."
     ),
     grain="one hub",
     columns=(
@@ -59,14 +65,24 @@ HUB_SEEDS: Final = Table(
         ColumnSpec(
             "rank",
             Type.BIGINT,
-            "Place in greedy order, 1 for the best; NULL where it adds nothing, or not enough.",
+            "Place by `new_per_day`, 1 for the most; NULL for hubs that are not listed: they led to"
+            " nothing new, or are known for another order only.",
             nullable=True,
-            sources=(*_TRANSITS, "page_labels.is_temporal"),
+            sources=_EXPECTED,
         ),
         ColumnSpec(
             "paper_rank",
             Type.BIGINT,
-            "Place by `temporal_pages`, 1 for the most; ties by host and URL.",
+            "Place by `temporal_pages`, 1 for the most; NULL where there are none.",
+            nullable=True,
+            sources=(*_TRANSITS, "page_labels.is_temporal"),
+        ),
+        ColumnSpec(
+            "greedy_rank",
+            Type.BIGINT,
+            "Place in greedy order, in which each hub adds the most temporal pages to those before"
+            " it, among all hubs of this table; NULL where it adds nothing.",
+            nullable=True,
             sources=(*_TRANSITS, "page_labels.is_temporal"),
         ),
         ColumnSpec(
@@ -93,31 +109,68 @@ HUB_SEEDS: Final = Table(
         ColumnSpec(
             "tier",
             Type.BIGINT,
-            "1 for the hubs with the first half of what all seeds cover, 2 up to nine tenths, 3.",
+            "1 for the hubs with the first half of what all seeds are expected to lead to, 2 up to"
+            " nine tenths, 3.",
             nullable=True,
-            sources=(*_TRANSITS, "page_labels.is_temporal"),
+            sources=_EXPECTED,
+        ),
+        ColumnSpec(
+            "is_entrance",
+            Type.BOOLEAN,
+            "The best hub of its site, which is listed however far behind it stands.",
+            sources=_EXPECTED,
+        ),
+        ColumnSpec(
+            "basis",
+            Type.VARCHAR,
+            "`links`, or `front_page`: of a site with temporal pages where nobody followed a link"
+            " to any of them.",
+            sources=("transits.referrer", "page_traffic.url"),
         ),
         ColumnSpec(
             "new_per_day",
             Type.DOUBLE,
-            "Temporal pages that are born a day and linked by the hub: a mean over the window in"
-            " which a day counts half as much as one `hubs.rate_half_life_days` later. Days after"
-            " one that is not there, whose pages may be older, and the last four, whose pages are"
-            " too young for a label, are left out.",
-            sources=("page_histories.birth",),
+            "New temporal pages to expect a day that the hub links to: its decayed count of the"
+            " past, drawn towards that of all hubs. Half-life and strength are learned from the"
+            " window's own days.",
+            sources=_EXPECTED,
+        ),
+        ColumnSpec(
+            "new_per_day_low",
+            Type.DOUBLE,
+            "Lower bound of `new_per_day`; both hold with 95 % probability.",
+            sources=_EXPECTED,
+        ),
+        ColumnSpec(
+            "new_per_day_high", Type.DOUBLE, "Upper bound of `new_per_day`.", sources=_EXPECTED
+        ),
+        ColumnSpec(
+            "new_per_visit",
+            Type.DOUBLE,
+            "New temporal pages to expect at one visit, at the suggested interval: those since the"
+            " visit before whose links have not left.",
+            nullable=True,
+            sources=_EXPECTED,
         ),
         ColumnSpec(
             "half_life_hours",
             Type.DOUBLE,
-            "Typical age at which half of the interest in a temporal page of the hub is over.",
-            sources=("interest_curves.mu",),
+            "Age at which half of the interest in temporal pages of the hub is over, from the views"
+            " of their first day and their first three.",
+            sources=("page_histories.views",),
+        ),
+        ColumnSpec(
+            "interest_missed",
+            Type.DOUBLE,
+            "Share of the interest in these pages that comes after their link has left the hub.",
+            sources=("page_histories.views", *_TRANSITS),
         ),
         ColumnSpec(
             "revisit_minutes",
             Type.BIGINT,
             "Suggested minutes between two visits of a crawler.",
             nullable=True,
-            sources=("interest_curves.mu", "page_histories.birth", "page_histories.total"),
+            sources=("page_histories.views", "page_histories.total", *_TRANSITS),
         ),
     ),
     key=_KEY,
@@ -125,8 +178,9 @@ HUB_SEEDS: Final = Table(
         not_null(
             "hub_seeds",
             (
-                *("url", "site", "is_external", "clients", "temporal_pages", "paper_rank"),
-                *("new_per_day", "half_life_hours"),
+                *("url", "site", "is_external", "clients", "temporal_pages", "is_entrance"),
+                *("basis", "new_per_day", "new_per_day_low", "new_per_day_high"),
+                *("half_life_hours", "interest_missed"),
             ),
         ),
         day_is_partition("hub_seeds"),
@@ -158,9 +212,9 @@ HUB_SEEDS: Final = Table(
             remedy="`page_totals` was made again since: materialise the day again.",
         ),
         no_rows(
-            "greedy_is_whole",
+            "seeds_are_whole",
             "hub_seeds",
-            " OR ".join(f"({name} IS NULL) <> (rank IS NULL)" for name in _IN_GREEDY),
+            " OR ".join(f"({name} IS NULL) <> (rank IS NULL)" for name in _OF_SEEDS),
             protects="Whoever takes the seeds by rank takes all they need to know of them.",
             remedy=_AT_FAULT,
         ),
@@ -168,8 +222,12 @@ HUB_SEEDS: Final = Table(
             "coverage_in_range",
             "hub_seeds",
             "coverage < 0 OR coverage > 1 OR gain < 0 OR gain > temporal_pages OR gain > covered"
-            " OR temporal_pages < 1 OR new_per_day < 0 OR isnan(new_per_day)"
-            " OR NOT half_life_hours > 0 OR revisit_minutes < 1 OR tier < 1 OR tier > 3",
+            " OR temporal_pages < 0 OR new_per_day < 0 OR isnan(new_per_day)"
+            " OR new_per_day_low < 0 OR new_per_day_low > new_per_day"
+            " OR new_per_day > new_per_day_high OR isnan(new_per_day_high) OR new_per_visit < 0"
+            " OR NOT half_life_hours > 0 OR interest_missed < 0 OR interest_missed > 1"
+            " OR revisit_minutes < 1 OR tier < 1 OR tier > 3"
+            " OR (basis <> 'links' AND basis <> 'front_page')",
             protects="Rates and shares are compared between hubs and days.",
             remedy=_AT_FAULT,
         ),

@@ -1,7 +1,7 @@
 """Which pages link to which, as integers, and what can be reached from a list of seeds.
 
 Here: the graph of links, cutting it down to links that matter, and pages within one and two hops.
-Not here: which seeds to take (`hub_coverage`), and where links come from (`windows.link_graph`).
+Not here: which seeds to take (`hubs.coverage`), and where links come from (`windows.link_graph`).
 
 Pages are numbered from 0. A link is a transit between two pages (NP 4.2): what nobody clicked is
 not known.

@@ -59,7 +59,7 @@ _SAMPLES: Final[Mapping[str, _Sample]] = {
         ("page_histories",),
     ),
     "hub_seeds": _Sample(
-        ("rank", "url", "clients", "temporal_pages", "coverage", "tier", "revisit_minutes"),
+        ("rank", "url", "clients", "temporal_pages", "new_per_day", "tier", "revisit_minutes"),
         "WHERE clients >= {k} AND rank IS NOT NULL ORDER BY rank LIMIT {rows}",
     ),
     "site_scores": _Sample(

@@ -56,7 +56,7 @@ HUBS: Final = pa.schema(
         "clients": pa.int64(),
     }
 )
-"""Hubs in the order of greedy coverage. tier: 1 for those with the first half of what all cover.
+"""Hubs by what they will lead to. tier: 1 for those with the first half of what all do.
 temporal_pages: those it links."""
 
 PREFIXES: Final = pa.schema(

@@ -10,6 +10,8 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from temporal_assets.contracts.hub_evaluation import HUB_LISTS
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -24,7 +26,10 @@ _COLOURS: Final = {
     "sections": "#7d5ba6",
     "prefixes": "#2f7d5b",
     "paper": "#c98a2b",
-    "greedy": "#2f7d5b",
+    "greedy": "#7d5ba6",
+    "clicks": "#4a90c2",
+    "recent": "#b0507a",
+    "ours": "#2f7d5b",
 }
 
 
@@ -61,7 +66,7 @@ def seeds_reached(rows: Sequence[Row], title: str) -> bytes:
     """Wanted pages that the first K seeds lead to, in one hop (line) and in two (dots)."""
 
     def draw(axes: Axes) -> None:
-        for name in ("baseline", "paper", "greedy"):
+        for name in HUB_LISTS:
             for hops, line in (("one_hop", "-"), ("two_hops", ":")):
                 there = [row for row in rows if row[f"{name}_{hops}"] is not None]
                 if not there:

@@ -100,7 +100,8 @@ _SITES: Final = (
     " WHERE is_selected AND clients >= {least} ORDER BY rank"
 )
 _HUBS: Final = (
-    "SELECT url, rank, paper_rank, temporal_pages, gain, coverage, revisit_minutes FROM hub_seeds"
+    "SELECT url, rank, paper_rank, temporal_pages, new_per_day, new_per_day_low,"
+    " new_per_day_high, coverage, revisit_minutes FROM hub_seeds"
     " WHERE rank IS NOT NULL AND clients >= {least} ORDER BY rank"
 )
 _PREFIXES: Final = (

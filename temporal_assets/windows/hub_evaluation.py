@@ -1,9 +1,9 @@
-"""`hub_evaluation`: how many temporal pages the first K seeds lead to (NP 6.2)."""
+"""`hub_evaluation`: how many temporal pages the first K seeds lead to (NP 6.2), by list."""
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 from temporal_assets import contracts
 from temporal_assets.contracts import ColumnSpec, Type, passing
+from temporal_assets.contracts.hub_evaluation import ENDING_LISTS, HUB_LISTS
 from temporal_assets.core.links import Links, Reach, reach
 from temporal_assets.core.texts import Int64s
 from temporal_assets.logs.site_lists import SiteList
@@ -29,7 +30,22 @@ from temporal_assets.windows.trials import Trial, baseline, trials
 
 Row = dict[str, Any]
 
-_SEEDS: Final = ("url", "rank", "paper_rank")
+_SEEDS: Final = ("url", "rank", "paper_rank", "greedy_rank")
+_ORDERS: Final = {"ours": "rank", "paper": "paper_rank", "greedy": "greedy_rank"}
+"""Lists that `hub_seeds` holds, with their column."""
+_BASELINE_DAYS: Final = 14
+"""Days that the baseline of decayed new links looks back: earlier ones count nothing there."""
+
+_HUB_BASELINES: Final = passing(
+    name="hub_baselines",
+    description="Orders of hubs that anybody can write down.",
+    grain="list, url",
+    columns=(
+        ColumnSpec("list", Type.VARCHAR, "`clicks` or `recent`."),
+        ColumnSpec("url", Type.VARCHAR, "Canonical URL."),
+        ColumnSpec("place", Type.BIGINT, "Place in it, from 1."),
+    ),
+)
 
 _NAMED_PAGES: Final = passing(
     name="named_pages",
@@ -47,9 +63,8 @@ _NAMED_PAGES: Final = passing(
 class Lists:
     """URLs of seeds in their order, and of the pages they are to lead to."""
 
-    baseline: Sequence[str]
-    paper: Sequence[str]
-    greedy: Sequence[str]
+    seeds: Mapping[str, Sequence[str]]
+    """By the name of the list: `HUB_LISTS`."""
     wanted: pa.StringArray
 
 
@@ -60,7 +75,7 @@ def judge(job: Job, listed: SiteList | None) -> list[Row]:
     link before it, so that one hop is out of time; of two hops the first may be older.
     """
     judged = [
-        (trial, _lists(_seeds(job, trial), trial, listed))
+        (trial, _lists(job, trial, listed))
         for trial in trials(job)
         if trial.name == "in_sample" or job.learned_on("hub_seeds", trial.learned_until) is not None
     ]
@@ -73,41 +88,69 @@ def judge(job: Job, listed: SiteList | None) -> list[Row]:
     return rows
 
 
-def _seeds(job: Job, trial: Trial) -> pa.Table:
-    return job.store.read("hub_seeds", trial.learned_until, list(_SEEDS))
-
-
 def _links(job: Job, lists: Sequence[Lists]) -> LinkTables:
     """The links from the seeds of all lists, and those to wanted pages: no others are walked."""
     wanted = job.out / "wanted.parquet"
     urls = pa.chunked_array([one.wanted for one in lists], pa.string())
     pq.write_table(pa.table({"url": urls}), wanted)
-    seeds = {url for one in lists for url in (*one.baseline, *one.paper, *one.greedy)}
+    seeds = {url for one in lists for urls in one.seeds.values() for url in urls}
     return link_tables(
         job.engine,
         job.window("transits").files,
         job.files("page_totals"),
         [str(wanted)],
+        job.first,
         job.out,
         sorted(seeds),
     )
 
 
-def _lists(seeds: pa.Table, trial: Trial, listed: SiteList | None) -> Lists:
-    greedy = seeds.filter(pc.is_valid(seeds["rank"])).sort_by("rank")["url"].to_pylist()
-    ranked = seeds.sort_by("paper_rank")
-    # Hubs that only greedy takes stand far behind those that follow each other.
-    in_order = pc.equal(ranked["paper_rank"], pa.array(np.arange(1, len(ranked) + 1)))
-    wanted = trial.judged.filter(trial.judged["is_temporal"])["url"].combine_chunks()
+def _lists(job: Job, trial: Trial, listed: SiteList | None) -> Lists:
+    seeds = job.store.read("hub_seeds", trial.learned_until, list(_SEEDS))
+    orders = {name: _in_order(seeds, column) for name, column in _ORDERS.items()}
     in_use = [] if listed is None else listed.urls
-    return Lists(in_use, ranked.filter(in_order)["url"].to_pylist(), greedy, wanted)
+    wanted = trial.judged.filter(trial.judged["is_temporal"])["url"].combine_chunks()
+    return Lists({"baseline": in_use, **orders, **_baselines(job, trial)}, wanted)
+
+
+def _in_order(seeds: pa.Table, column: str) -> list[str]:
+    """Hubs by a place that not all have; those behind a gap are known for another order."""
+    ranked = seeds.filter(pc.is_valid(seeds[column])).sort_by(column)
+    follows = pc.equal(ranked[column], pa.array(np.arange(1, len(ranked) + 1)))
+    urls: list[str] = ranked.filter(follows)["url"].to_pylist()
+    return urls
+
+
+def _baselines(job: Job, trial: Trial) -> dict[str, list[str]]:
+    """What was known on the evening on which the seeds were made."""
+    first = trial.learned_until - dt.timedelta(days=_BASELINE_DAYS - 1)
+    days = [
+        one for one in job.window("transits").manifests if first <= one.day <= trial.learned_until
+    ]
+    inputs = {
+        "transits": [path for one in days for path in job.store.paths(one)],
+        "page_totals": job.files("page_totals"),
+    }
+    if not inputs["transits"]:
+        return {"clicks": [], "recent": []}
+    given = {
+        "last_day": trial.learned_until,
+        "born_after": job.first,  # on the first day of the window everything is new
+        "most": job.settings.hubs.top_k,
+    }
+    made = job.engine.query("hub_baselines", inputs, given, _HUB_BASELINES, job.out)
+    rows = pq.read_table([str(path) for path in made], partitioning=None).sort_by("place")
+    return {
+        name: rows.filter(pc.equal(rows["list"], name))["url"].to_pylist()
+        for name in ("clicks", "recent")
+    }
 
 
 def _reached(links: Links, numbers: dict[str, Int64s]) -> dict[str, Reach]:
     """By list, wanted pages within reach of its first entries; unknown entries reach nothing."""
     wanted = np.zeros(links.pages, np.bool_)
     wanted[numbers["wanted"][numbers["wanted"] >= 0]] = True
-    return {name: _reach(links, wanted, numbers[name]) for name in ("baseline", "paper", "greedy")}
+    return {name: _reach(links, wanted, numbers[name]) for name in HUB_LISTS}
 
 
 def _reach(links: Links, wanted: np.ndarray, pages: Int64s) -> Reach:
@@ -120,8 +163,8 @@ def _reach(links: Links, wanted: np.ndarray, pages: Int64s) -> Reach:
 
 def _numbers(job: Job, tables: LinkTables, lists: Lists) -> dict[str, Int64s]:
     """Numbers of the URLs of each list in the graph; -1 for those that are not in it."""
-    names = ("baseline", "paper", "greedy", "wanted")
-    parts = [pa.array(getattr(lists, name), pa.string()) for name in names]
+    names = (*HUB_LISTS, "wanted")
+    parts = [pa.array(lists.seeds[name], pa.string()) for name in HUB_LISTS] + [lists.wanted]
     lengths = [len(part) for part in parts]
     named = pa.table(
         {
@@ -157,13 +200,14 @@ def _rows(day: dt.date, trial: Trial, reached: dict[str, Reach], wanted: int) ->
             "wanted": wanted,
         }
         for name, found in reached.items():
-            # Greedy ends where nothing is added: its last numbers hold for more seeds as well.
-            at = min(k, len(found.one_hop)) if name == "greedy" else k
+            # Lists of ours end where nothing is expected: the last numbers hold for more seeds.
+            at = min(k, len(found.one_hop)) if name in ENDING_LISTS else k
             there = 0 < at <= len(found.one_hop)
             row[f"{name}_one_hop"] = int(found.one_hop[at - 1]) if there else None
             row[f"{name}_two_hops"] = int(found.two_hops[at - 1]) if there else None
-        if row["greedy_one_hop"] is None:
-            row |= {"greedy_one_hop": 0, "greedy_two_hops": 0}
+        for name in ENDING_LISTS:
+            if row[f"{name}_one_hop"] is None:
+                row |= {f"{name}_one_hop": 0, f"{name}_two_hops": 0}
         yield row
 
 
@@ -182,12 +226,13 @@ HUB_EVALUATION: Final = WindowAsset(
     days=("page_views",),
     tables=(PAGE_TOTALS, PAGE_HISTORIES, PAGE_LABELS, HUB_SEEDS),
     learned=(PAGE_HISTORIES, PAGE_LABELS, HUB_SEEDS),
-    sql=(*LINK_SQL, "known_pages", "born_pages", "named_pages"),
+    sql=(*LINK_SQL, "hub_baselines", "known_pages", "born_pages", "named_pages"),
     settings=lambda settings: [
         content_of_file(file_in(settings.state, settings.baseline.path)),
         settings.cleaning.model_dump(mode="json"),
         settings.evaluation.model_dump(mode="json"),
         settings.labels.model_dump(mode="json"),
         settings.window.days,
+        settings.hubs.top_k,
     ],
 )

@@ -1,7 +1,7 @@
 """The links of a window as integers: reading transits into `core.links`.
 
 Here: the steps from transits of many days to links between numbered pages, and a graph of them. Not
-here: hubs (`hub_order`, `hub_seeds`) and their judgement.
+here: hubs (`hub_statements`) and their judgement.
 
 Strings are costly, and most links do not matter: no hub gets anything for a page that is not
 temporal. So transits are cut down to the links that matter first, and these are numbered. The
@@ -10,13 +10,14 @@ numbers live within one run: they are the places of URLs in the order of hosts a
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from temporal_assets.contracts import ColumnSpec, Type, passing
@@ -38,6 +39,8 @@ _PAGE_LINKS: Final = passing(
     columns=(
         ColumnSpec("referrer", Type.VARCHAR, "Page with the link."),
         ColumnSpec("target", Type.VARCHAR, "Page it leads to."),
+        ColumnSpec("first_day", Type.DATE, "Day on which somebody followed it for the first time."),
+        ColumnSpec("last_day", Type.DATE, "The same for the last time."),
     ),
 )
 _LINK_PAGES: Final = passing(
@@ -55,10 +58,12 @@ _LINK_PAGES: Final = passing(
 _LINK_NUMBERS: Final = passing(
     name="link_numbers",
     description="Links by numbers.",
-    grain="source",
+    grain="source, target",
     columns=(
-        ColumnSpec("source", Type.BIGINT, "Page with links."),
-        ColumnSpec("targets", Type.INTEGERS, "Distinct pages it links to, ascending."),
+        ColumnSpec("source", Type.BIGINT, "Page with the link."),
+        ColumnSpec("target", Type.BIGINT, "Page it leads to."),
+        ColumnSpec("first_day", Type.BIGINT, "Day of the window on which it was first followed."),
+        ColumnSpec("last_day", Type.BIGINT, "The same of the last time."),
     ),
 )
 _URLS: Final = pa.schema({"url": pa.string()})
@@ -79,13 +84,14 @@ def link_tables(
     transits: Sequence[str],
     page_totals: Sequence[str],
     wanted: Sequence[str],
+    first: dt.date,
     out: Path,
     seeds: Iterable[str] = (),
 ) -> LinkTables:
     """The links to wanted pages and those from seeds; intermediate tables are left in `out`.
 
     `transits`, `page_totals` and `wanted` are files; `wanted` has a column `url`, as `seeds` are
-    URLs.
+    URLs. `first` is the first day of the window.
     """
     named = out / "seeds.parquet"
     pq.write_table(pa.table([pa.array(seeds, pa.string())], schema=_URLS), named)
@@ -94,19 +100,21 @@ def link_tables(
     totals = {"page_totals": page_totals}
     pages = paths(engine.query("link_pages", links | totals, {"site": SITE}, _LINK_PAGES, out))
     numbered = links | {"link_pages": pages}
-    return LinkTables(pages, paths(engine.query("link_numbers", numbered, {}, _LINK_NUMBERS, out)))
+    made = engine.query("link_numbers", numbered, {"first": first}, _LINK_NUMBERS, out)
+    return LinkTables(pages, paths(made))
 
 
 def read_links(tables: LinkTables) -> Links:
-    """All of them, in memory: 4 bytes a link and 8 a page."""
-    rows = pq.read_table(tables.numbers, partitioning=None)
-    targets = rows["targets"]
-    return links_of_rows(
-        rows["source"].to_numpy(),
-        pc.list_value_length(targets).to_numpy(),
-        pc.list_flatten(targets).to_numpy(),
-        sum(pq.read_metadata(path).num_rows for path in tables.pages),
-    )
+    """All of them, in memory: 4 bytes a link and 8 a page, and 16 a link while they are read."""
+    pages = sum(pq.read_metadata(path).num_rows for path in tables.pages)
+    return links_in(tables.numbers, pages)
+
+
+def links_in(files: Sequence[str], pages: int) -> Links:
+    """The links of files with `source` and `target`, ascending."""
+    rows = pq.read_table(files, columns=["source", "target"], partitioning=None)
+    source, count = np.unique(rows["source"].to_numpy(), return_counts=True)
+    return links_of_rows(source, count, rows["target"].to_numpy(), pages)
 
 
 def paths(files: Sequence[Path]) -> list[str]:

@@ -1,11 +1,11 @@
-"""Links to temporal pages, told by the numbers of a window's days (`day_numbers`).
+"""Links to wanted pages, told by the numbers of a window's days (`day_numbers`).
 
 Pages are known by their place among all of the window. What was no page on its day may be one of
 the window: it is looked for by the number of its text while all pages are walked along, which the
 URLs of pages with links are taken from as well. Links from what is no page at all are left out,
 because nobody opened it.
 
-Not here: windows with a day that has no numbers (`hub_numbers` asks a statement).
+Not here: windows with a day that has no numbers (`hub_statements`).
 """
 
 from __future__ import annotations
@@ -29,8 +29,10 @@ from temporal_assets.windows.asset import Job
 from temporal_assets.windows.day_numbers import DayNumbers, OtherPages, are_numbered, of_days
 from temporal_assets.windows.kept_pages import days_seen
 
-_PLACE_BITS: Final = 32
-"""Of a link as one integer: its page, and the number of the wanted one."""
+_DAY_BITS: Final = 6
+"""Of a link as one integer: its page, the number of the wanted one, and a day of the window."""
+
+_BITS: Final = 63
 
 _HELD: Final = 4
 """Times the links that there may be, of days that have the same ones: a gigabyte of 20 million."""
@@ -42,14 +44,15 @@ class NumberedLinks:
 
     url: pa.Array
     """Of each page with links, in the order of pages."""
-    page: Int64s | None
-    """Its place among all pages of the window, where that is known."""
+    page: Int64s
+    """Its place among all pages of the window."""
     source: Int64s
     """Which of them each link leads from."""
     target: Int64s
     """Number of the wanted page it leads to."""
-    linked: Int64s
-    """Wanted pages that people came to from anywhere, a page or not."""
+    first_day: Int64s
+    """Of the window, from 0: when it was followed for the first time."""
+    last_day: Int64s
 
 
 class TooManyLinks(ValueError):
@@ -57,75 +60,69 @@ class TooManyLinks(ValueError):
 
 
 class _DayLinks(NamedTuple):
-    """Links of a day as one integer each: from pages, and from what was none on that day."""
+    """Links of days as integers: from pages, and from what was none on the day."""
 
     page: Int64s
+    """Page, wanted page, day."""
     text: Int64s
-    """Number of the text that each of the latter leads from."""
-    target: Int32s
-    """And the wanted page that it leads to."""
+    """Number of the text that each of the others leads from."""
+    target: Int64s
+    """And their wanted page, day."""
 
     @property
     def size(self) -> int:
         return len(self.page) + len(self.text)
 
 
-def links_by_numbers(job: Job, wanted: int, most: int, most_bytes: int) -> NumberedLinks | None:
-    """Of as many temporal pages as there are, by number; None where a day has no numbers.
+def links_by_numbers(
+    job: Job, number: Int32s, wanted: int, most: int, most_bytes: int
+) -> NumberedLinks | None:
+    """Of wanted pages; None where a day has no numbers.
 
-    Raises `TooManyLinks` where there are more than `most`, or pages whose URLs have more than
-    `most_bytes`.
+    `number` tells for each page of the window which wanted one it is, of so many, or -1. Raises
+    `TooManyLinks` for more links than `most`, or pages whose URLs have more than `most_bytes`.
     """
     totals, days = job.sources.tables["page_totals"], job.window("transits").manifests
-    if not are_numbered(job, totals, days):
+    bits = wanted.bit_length() + _DAY_BITS
+    if not are_numbered(job, totals, days) or len(number).bit_length() + bits > _BITS:
         return None
     pages = ParquetRows(job.files("page_totals"))
-    number = _numbers(job)
-    if len(number) != len(pages) or np.count_nonzero(number >= 0) != wanted:
+    if len(number) != len(pages):
         return None
+    of_window = [(one.day - job.first).days for one in days]
+    make = partial(_of_day, number=number, bits=bits)
     try:
-        found = _gathered(
-            of_days(job, days, days_seen(pages), partial(_of_day, number=number)), most
-        )
+        each = of_days(job, days, days_seen(pages), make)
+        found = _gathered(map(_on_day, each, of_window), most)
     except OtherPages:
         return None
-    return _links(pages, found, most, most_bytes)
+    return _links(pages, found, bits, most, most_bytes)
 
 
-def _numbers(job: Job) -> Int32s:
-    """For each page of the window its number among the temporal ones, or -1."""
-
-    def flags(block: pa.Table) -> Flags:
-        return np.asarray(block["is_temporal"].fill_null(False).to_numpy(), np.bool_)
-
-    rows = ParquetRows(job.files("page_traffic"))
-    is_wanted = rows.array(("is_temporal",), flags, np.bool_)
-    number = np.full(len(is_wanted), -1, np.int32)
-    number[is_wanted] = np.arange(np.count_nonzero(is_wanted))
-    return number
-
-
-def _of_day(numbers: DayNumbers, pages: Int32s, number: Int32s) -> _DayLinks:
+def _of_day(numbers: DayNumbers, pages: Int32s, number: Int32s, bits: int) -> _DayLinks:
+    """Without the day, which is none of these numbers."""
     page = numbers.where_pages(pages, -1)
     source, target = links_to(*numbers.links(), numbers.where_pages(number[pages], -1))
     is_page = page[source] >= 0
-    return _DayLinks(
-        _as_one(page[source[is_page]], target[is_page]),
-        numbers.strangers[source[~is_page]],
-        target[~is_page],
-    )
+    to = target.astype(np.int64) << _DAY_BITS
+    from_pages = page[source[is_page]].astype(np.int64) << bits | to[is_page]
+    return _DayLinks(from_pages, numbers.strangers[source[~is_page]], to[~is_page])
+
+
+def _on_day(links: _DayLinks, day: int) -> _DayLinks:
+    return _DayLinks(links.page | day, links.text, links.target | day)
 
 
 def _gathered(days: Iterable[_DayLinks], most: int) -> _DayLinks:
-    """Links of all days. One that is there every day is held once where there are many."""
+    """Links of all days. One that is there every day is held twice where there are many."""
     held, size = list[_DayLinks](), 0
     for one in days:
         held.append(one)
         size += one.size
         if size > _HELD * most:
-            held = [_each_once(_joined(held))]
+            held = [_first_and_last(_joined(held))]
             size = held[0].size
-            if size > most:
+            if size > 2 * most:
                 raise TooManyLinks
     return _joined(held)
 
@@ -134,35 +131,45 @@ def _joined(links: Sequence[_DayLinks]) -> _DayLinks:
     return _DayLinks(*map(np.concatenate, zip(*links, strict=True)))
 
 
-def _each_once(links: _DayLinks) -> _DayLinks:
+def _first_and_last(links: _DayLinks) -> _DayLinks:
+    """Of each link the first and the last day."""
     order = np.lexsort((links.target, links.text))
     text, target = links.text[order], links.target[order]
-    is_new = np.append(True, (text[1:] != text[:-1]) | (target[1:] != target[:-1]))[: len(text)]
-    return _DayLinks(distinct_numbers(links.page), text[is_new], target[is_new])
+    is_first = np.ones(len(text), np.bool_)
+    is_first[1:] = (text[1:] != text[:-1]) | (target[1:] >> _DAY_BITS != target[:-1] >> _DAY_BITS)
+    kept = is_first | _lasts(is_first)
+    page = np.sort(links.page)
+    of_page = _firsts(page)
+    return _DayLinks(page[of_page | _lasts(of_page)], text[kept], target[kept])
 
 
-def _as_one(page: Int32s | Int64s, target: Int32s) -> Int64s:
-    return page.astype(np.int64) << _PLACE_BITS | target
+def _firsts(links: Int64s) -> Flags:
+    """Which of ascending links are the first of their pages."""
+    return np.asarray(np.diff(links >> _DAY_BITS, prepend=-1) != 0)
 
 
-def _wanted(links: Int64s) -> Int64s:
-    return links & ((1 << _PLACE_BITS) - 1)
+def _lasts(is_first: Flags) -> Flags:
+    return np.append(is_first[1:], True)[: len(is_first)]
 
 
-def _links(pages: ParquetRows, found: _DayLinks, most: int, most_bytes: int) -> NumberedLinks:
-    of_pages, text, target = distinct_numbers(found.page), found.text, found.target
-    by_text = _by_text(distinct_numbers(text))
+def _links(
+    pages: ParquetRows, found: _DayLinks, bits: int, most: int, most_bytes: int
+) -> NumberedLinks:
     has_links = np.zeros(len(pages), np.bool_)
-    has_links[of_pages >> _PLACE_BITS] = True
+    has_links[found.page >> bits] = True
+    by_text = _by_text(distinct_numbers(found.text))
     urls, page_of_text = _walk(pages, has_links, by_text, most_bytes)
-    page = page_of_text[by_text.find(text)]
-    more = _as_one(page[page >= 0], target[page >= 0])
-    links = distinct_numbers(np.concatenate([of_pages, more])) if len(more) else of_pages
-    if len(links) > most:
+    page = page_of_text[by_text.find(found.text)]
+    more = page[page >= 0] << bits | found.target[page >= 0]
+    links = np.sort(np.concatenate([found.page, more]))
+    is_first = _firsts(links)
+    first, last = links[is_first], links[_lasts(is_first)]
+    if len(first) > most:
         raise TooManyLinks
-    linked = np.bincount(np.concatenate([_wanted(of_pages), target]))
-    page, source = _numbered(links >> _PLACE_BITS)
-    return NumberedLinks(urls, page, source, _wanted(links), np.flatnonzero(linked))
+    days = (1 << _DAY_BITS) - 1
+    place, source = _numbered(first >> bits)
+    target = (first & ((1 << bits) - 1)) >> _DAY_BITS
+    return NumberedLinks(urls, place, source, target, first & days, last & days)
 
 
 def _numbered(pages: Int64s) -> tuple[Int64s, Int64s]:

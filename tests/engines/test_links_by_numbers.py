@@ -6,6 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,18 +19,17 @@ from tests.engines.test_traffic_onward import LENGTH, URLS, Traffic, Visit, many
 LAST = LENGTH - 1
 
 
-def _expected(here: Traffic) -> tuple[list[tuple[str, int]], list[int], int]:
-    """Links from pages, temporal pages that are linked from anywhere, and how many there are."""
+def _expected(here: Traffic) -> tuple[dict[tuple[str, int], list[int]], np.ndarray, int]:
+    """Days of the links from pages, the number of each page if it is wanted, and how many are."""
     rows = here.rows(LAST)
-    temporal = [url for url, row in rows.items() if row["is_temporal"]]
-    links = {
-        (referrer, temporal.index(target))
-        for visits in here.days[:LENGTH]
-        for referrer, target, _ in visits
-        if referrer is not None and referrer != target and target in temporal
-    }
-    of_pages = sorted((url, n) for url, n in links if url in rows)
-    return of_pages, sorted({n for _, n in links}), len(temporal)
+    wanted = [url for url, row in rows.items() if row["is_temporal"]]
+    links: dict[tuple[str, int], list[int]] = {}
+    for day, visits in enumerate(here.days[:LENGTH]):
+        for referrer, target, _ in visits:
+            if referrer in rows and referrer != target and target in wanted:
+                links.setdefault((str(referrer), wanted.index(target)), []).append(day)
+    number = [wanted.index(url) if url in wanted else -1 for url in rows]
+    return links, np.array(number, np.int32), len(wanted)
 
 
 @settings(max_examples=40)
@@ -40,15 +40,16 @@ def test_links_are_those_of_a_loop(duckdb: Engine, days: list[list[Visit]], held
         patch.setattr(links_by_numbers, "_HELD", held)
         here = Traffic(duckdb, Path(folder), days)
         job = here.hubs_job(LAST, Path(folder))
-        links, linked, temporal = _expected(here)
-        found: Any = links_by_numbers.links_by_numbers(job, temporal, 100, 10_000)
+        links, number, wanted = _expected(here)
+        found: Any = links_by_numbers.links_by_numbers(job, number, wanted, 100, 10_000)
         urls = found.url.to_pylist()
-        assert urls == [url for url in here.rows(LAST) if url in dict(links)]
+        assert urls == [url for url in here.rows(LAST) if url in {hub for hub, _ in links}]
         pairs = [(urls[at], n) for at, n in zip(found.source, found.target, strict=True)]
-        assert sorted(pairs) == links
-        assert pairs == sorted(pairs, key=lambda pair: (urls.index(pair[0]), pair[1]))
-        assert found.linked.tolist() == linked
-        assert links_by_numbers.links_by_numbers(job, temporal + 1, 100, 10_000) is None
+        assert pairs == sorted(links, key=lambda pair: (urls.index(pair[0]), pair[1]))
+        assert found.first_day.tolist() == [min(links[pair]) for pair in pairs]
+        assert found.last_day.tolist() == [max(links[pair]) for pair in pairs]
+        other = np.append(number, np.int32(-1))
+        assert links_by_numbers.links_by_numbers(job, other, wanted, 100, 10_000) is None
 
 
 def test_what_does_not_fit_is_said_and_what_has_no_numbers_is_left(
@@ -59,13 +60,11 @@ def test_what_does_not_fit_is_said_and_what_has_no_numbers_is_left(
     days: list[list[Visit]] = [[(None, one, 1), (one, other, 1)] for one, other in ring]
     here = Traffic(duckdb, tmp_path / "numbered", days)
     job = here.hubs_job(LAST, tmp_path)
-    links, _, temporal = _expected(here)
+    links, number, wanted = _expected(here)
     assert links
     for most, most_bytes in ((len(links) - 1, 10_000), (0, 10_000), (100, 1)):
         with pytest.raises(TooManyLinks):
-            links_by_numbers.links_by_numbers(job, temporal, most, most_bytes)
+            links_by_numbers.links_by_numbers(job, number, wanted, most, most_bytes)
     plain = Traffic(duckdb, tmp_path / "plain", days, numbered=False)
-    assert (
-        links_by_numbers.links_by_numbers(plain.hubs_job(LAST, tmp_path), temporal, 100, 10_000)
-        is None
-    )
+    job = plain.hubs_job(LAST, tmp_path)
+    assert links_by_numbers.links_by_numbers(job, number, wanted, 100, 10_000) is None

@@ -186,7 +186,7 @@ def test_the_command_shows_tables_and_says_what_they_come_to(demo: Judged, tmp_p
     assert "list in use" in shown.stdout
     assert "prefixes (NP 5.2)" in shown.stdout
     assert "judged by pages born in the 30 days after" in shown.stdout
-    assert "greedy reaches more than the paper's order at" in shown.stderr
+    assert "ours lead to more than the better of two simple orders at" in shown.stderr
     text = page.read_text("utf-8")
     assert text.count("data:image/png;base64,") == 9
     assert ".example" not in text

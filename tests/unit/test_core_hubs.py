@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import Counter
 
 import numpy as np
 import pytest
@@ -13,15 +12,11 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from temporal_assets.core.histories import births_a_day
-from temporal_assets.core.hub_coverage import (
-    WHOLE,
-    Greedy,
-    HubPart,
-    greedy_order,
-    paper_order,
-)
+from temporal_assets.core.hubs.coverage import greedy_order, paper_order
+from temporal_assets.core.hubs.interest import half_lives, interest_of, share_of_day
+from temporal_assets.core.hubs.revisits import found_share, intervals, split
+from temporal_assets.core.hubs.yields import UNIT, NewLinks, day_weights, known_births, learn
 from temporal_assets.core.links import Links, links_of_rows, reach
-from temporal_assets.core.revisits import day_weights, intervals
 
 Graph = dict[int, set[int]]
 
@@ -75,77 +70,24 @@ def test_ties_go_to_the_better_linked_and_then_to_the_lower_number() -> None:
     assert paper_order(links(graph), range(12)).hub.tolist() == [1, 2, 0, 3]
 
 
-def test_pages_of_hubs_before_can_count_again() -> None:
-    # After 0 and 3: hub 1 has three pages of 0 left, hub 2 one new page and two of 0.
-    order = greedy_order(links(SITE), range(12), again=0.5)
-    assert order.hub.tolist() == [0, 2, 3, 1]  # 2 and 3 are worth 2 each; 2 leads to more
-    assert order.gain.tolist() == [4, 1, 2, 0]
-    assert greedy_order(links(SITE), range(12), again=0.1).hub.tolist() == [0, 3, 2, 1]
-    with pytest.raises(ValueError, match="below 1, not 1"):
-        greedy_order(links(SITE), range(12), again=1.0)
-
-
-def slow_greedy(graph: Graph, again: float) -> list[int]:
-    """Every candidate counted again in every round, in thousandths."""
+def slow_greedy(graph: Graph) -> list[int]:
+    """Every candidate counted again in every round."""
     taken: list[int] = []
-    times: Counter[int] = Counter()
     left = dict(graph)
-
-    def adds(hub: int) -> int:
-        return sum(round(1000 * again ** times[page]) for page in left[hub])
-
     while left:
-        hub = min(left, key=lambda one: (-adds(one), -len(left[one]), one))
-        if adds(hub) == 0:
+        covered = set().union(*(graph[hub] for hub in taken))
+        adds = {hub: len(pages - covered) for hub, pages in left.items()}
+        hub = min(left, key=lambda one: (-adds[one], -len(left[one]), one))
+        if adds[hub] == 0:
             break
-        times.update(left.pop(hub))
+        left.pop(hub)
         taken.append(hub)
     return taken
 
 
-@given(graph=graphs, again=st.sampled_from([0.0, 0.1, 0.5, 0.9]))
-def test_greedy_is_what_counting_everything_says(graph: Graph, again: float) -> None:
-    order = greedy_order(links(graph), range(12), again=again)
-    assert order.hub.tolist() == slow_greedy(graph, again)
-
-
-def best_left(graph: Graph, greedy: Greedy, at_once: int) -> HubPart | None:
-    """The first hubs of what is left, whose links are `at_once` or a few more."""
-    ranked = sorted(graph, key=lambda hub: (-len(graph[hub]), hub))
-    worth = dict(zip(greedy.pages.tolist(), greedy.worth.tolist(), strict=True))
-    bound = {hub: sum(worth.get(page, WHOLE) for page in graph[hub]) for hub in graph}
-    taken = set(greedy.order.hub.tolist())
-    left = [hub for hub in ranked if hub not in taken and bound[hub]]
-    left.sort(key=lambda hub: -bound[hub])
-    before = np.cumsum([0] + [len(graph[hub]) for hub in left])
-    part = [hub for hub, links_before in zip(left, before, strict=False) if links_before < at_once]
-    if not part:
-        return None
-    return HubPart(
-        np.array(part),
-        np.array([ranked.index(hub) for hub in part]),
-        np.array([bound[hub] for hub in part]),
-        np.array([len(graph[hub]) for hub in part]),
-        np.array([page for hub in part for page in sorted(graph[hub])]),
-        len(part) == len(left),
-    )
-
-
-@given(
-    graph=graphs,
-    again=st.sampled_from([0.0, 0.1, 0.5, 0.9]),
-    limit=st.integers(1, 12),
-    at_once=st.integers(1, 20),
-)
-def test_greedy_in_parts_is_greedy(graph: Graph, again: float, limit: int, at_once: int) -> None:
-    greedy = Greedy(limit, again)
-    while not greedy.is_full and (part := best_left(graph, greedy, at_once)):
-        before = len(greedy.order)
-        greedy.extend(part)
-        assert len(greedy.order) > before
-    wanted = greedy_order(links(graph), range(12), limit, again)
-    assert greedy.order.hub.tolist() == wanted.hub.tolist()
-    assert greedy.order.gain.tolist() == wanted.gain.tolist()
+@given(graph=graphs)
+def test_greedy_is_what_counting_everything_says(graph: Graph) -> None:
+    assert greedy_order(links(graph), range(12)).hub.tolist() == slow_greedy(graph)
 
 
 @given(graph=graphs, k=st.integers(1, 4))
@@ -212,52 +154,105 @@ def test_reach_is_what_walking_says(graph: Graph, seeds: list[int], wanted: set[
         assert found.two_hops[n] == len(two & wanted)
 
 
-def test_weights_of_days_by_hand() -> None:
-    there = np.ones(8, bool)
-    # What is seen on the first day may be older, and the last four days have no labels yet; of the
-    # others each counts half as much as the next.
-    assert day_weights(there, 1.0) == pytest.approx([0, 1 / 7, 2 / 7, 4 / 7, 0, 0, 0, 0])
-    there[1] = False
-    # What is first seen on the day after may have been born on the missing one.
-    assert day_weights(there, 1.0) == pytest.approx([0, 0, 0, 1, 0, 0, 0, 0])
-    # Too short a window for any label: the days whose births are known.
-    assert day_weights(np.ones(3, bool), 1.0) == pytest.approx([0, 1 / 3, 2 / 3])
-    assert day_weights(np.ones(5, bool), 1.0) == pytest.approx([0, *np.array([1, 2, 4, 8]) / 15])
-    # And where none are, all there is.
-    assert day_weights(np.array([True, False, True]), 2.0) == pytest.approx([1 / 3, 0, 2 / 3])
+def new_links(table: np.ndarray) -> NewLinks:
+    """Rows of a table of pages by hub and day; days without any have none."""
+    hub, day = np.nonzero(table)
+    return NewLinks(hub, day, (table[hub, day] * UNIT).astype(np.int64))
 
 
-@given(
-    there=st.lists(st.booleans(), min_size=1, max_size=70).filter(any),
-    half_life=st.floats(0.5, 1e6),
-    births=st.integers(0, 9),
-)
-def test_as_many_births_every_day_are_that_many_a_day(
-    there: list[bool], half_life: float, births: int
-) -> None:
-    weight = day_weights(np.array(there), half_life)
-    assert (weight * births).sum() == pytest.approx(births)
-    assert not weight[~np.array(there)].any()
+def slow_fit(table: np.ndarray, half_life: float, prior: float) -> tuple[float, float, float]:
+    """Log-likelihood, level and scatter, hub by hub and day by day, of days all of which are there
+    but the first: of the last half of them, 14 at most."""
+    days = table.shape[1]
+    logs = []
+    for day in range(days - min(14, (days - 1) // 2), days):
+        age = day - 1 - np.arange(day)
+        weight = 2.0 ** (-age / half_life)
+        evidence = weight[1:].sum()
+        for row in table:
+            if row[:day].any():
+                mean = (prior + (row[:day] * weight).sum()) / evidence
+                logs.append((row[day], mean))
+    seen, means = np.array(logs).T
+    level = seen.sum() / means.sum()
+    likelihood = (seen * np.log(level * means)).sum() - seen.sum()
+    scatter = ((seen - level * means) ** 2).sum() / seen.sum()
+    return likelihood, level, max(scatter, 1.0)
 
 
-@given(
-    there=st.lists(st.booleans(), min_size=1, max_size=70).filter(
-        lambda days: any(one and other for one, other in itertools.pairwise(days))
-    ),
-    births=st.integers(1, 9),
-)
-def test_what_is_seen_after_a_missing_day_is_not_the_birth_of_one_day(
-    there: list[bool], births: int
-) -> None:
-    """As many are born on every day, and seen on the next one that is there; older ones, too."""
-    observed = np.array(there)
-    seen = np.zeros(len(there))
-    for day in range(-3, len(there)):
-        later = np.flatnonzero(observed[max(day, 0) :])
-        if len(later):
-            seen[max(day, 0) + later[0]] += births
-    assert (day_weights(observed, 14.0) * seen).sum() == pytest.approx(births)
-    assert births_a_day(seen, observed) == pytest.approx(births)
+@pytest.mark.parametrize("days", [7, 30])
+def test_yields_are_those_of_a_slow_witness(days: int) -> None:
+    dice = np.random.default_rng(days)
+    table = dice.poisson(dice.gamma(0.5, 2.0, (40, 1)) * np.ones(days))
+    table[:, 0] = 0  # what is seen on the first day may be older
+    found = learn(new_links(table), np.ones(days, bool))
+    fits = {
+        half_life: slow_fit(table, half_life, 0.1)[0]
+        for half_life in (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 7.0, 14.0, 28.0)
+    }
+    assert fits[found.half_life] == pytest.approx(max(fits.values()))
+    _, level, scatter = slow_fit(table, found.half_life, found.prior)
+    assert (found.level, found.scatter) == pytest.approx((level, scatter))
+    assert found.outcomes == min(14, (days - 1) // 2)
+
+
+def test_half_lives_follow_the_hubs() -> None:
+    """Front pages that lead to as many every day, and articles that do for a day."""
+    dice = np.random.default_rng(1)
+    steady = dice.poisson(dice.gamma(1.0, 5.0, (30, 1)) * np.ones(40))
+    assert learn(new_links(steady), np.ones(40, bool)).half_life >= 7
+    brief = np.zeros((400, 40), np.int64)
+    for hub, row in enumerate(brief):
+        row[hub // 10 :][:2] = dice.poisson(dice.gamma(1.0, 5.0), 2)[: 40 - hub // 10]
+    found = learn(new_links(brief), np.ones(40, bool))
+    assert found.half_life <= 1
+    assert found.level < 1  # half of those seen yesterday lead to nothing any more
+
+
+def test_expected_numbers_come_true_and_their_intervals_hold() -> None:
+    """Hubs with rates of their own: tomorrow's mean is expected, and the rate is within bounds."""
+    dice = np.random.default_rng(2)
+    rate = dice.gamma(0.7, 3.0, 500)
+    table = dice.poisson(rate[:, None] * np.ones(40))
+    table[:, 0] = 0
+    model = learn(new_links(table), np.ones(40, bool))
+    counts = (table * UNIT) @ model.weights
+    expected = model.expected(counts)
+    low, high = model.interval(expected)
+    assert expected.mean() == pytest.approx(rate.mean(), rel=0.05)
+    assert np.corrcoef(expected, rate)[0, 1] > 0.95
+    assert ((low <= rate) & (rate <= high)).mean() > 0.85
+    assert (low <= expected).all()
+    assert (expected <= high).all()
+
+
+@pytest.mark.parametrize("days", [1, 2, 3])
+def test_too_few_days_to_learn_from(days: int) -> None:
+    found = learn(new_links(np.ones((3, days))), np.ones(days, bool))
+    assert (found.outcomes, found.half_life) == (0, 1.0)
+    expected = found.expected(np.array([0, UNIT * UNIT]))
+    assert (expected > 0).all()
+    assert np.isfinite(expected).all()
+    assert expected[1] > expected[0]
+    assert all(np.isfinite(bound).all() for bound in found.interval(expected))
+    chosen = learn(new_links(np.ones((3, days))), np.ones(days, bool), 4.0)
+    assert chosen.half_life == 4.0
+
+
+def test_nothing_new_on_any_day() -> None:
+    empty = NewLinks(*(np.zeros(0, np.int64),) * 3)
+    assert learn(empty, np.ones(20, bool)).outcomes == 0
+    table = np.zeros((2, 20))
+    table[:, 2] = 3
+    assert np.isfinite(learn(new_links(table), np.ones(20, bool)).expected(np.zeros(1, np.int64)))
+
+
+def test_weights_of_days_and_days_with_known_births() -> None:
+    assert day_weights(3, 1.0).tolist() == [250_000, 500_000, 1_000_000]
+    assert known_births(np.array([True, True, False, True, True])).tolist() == [
+        *(False, True, False, False, True)
+    ]
+    assert known_births(np.array([True, False, True])).tolist() == [True, False, True]
 
 
 def test_births_a_day_by_hand() -> None:
@@ -325,3 +320,102 @@ def test_a_budget_a_hair_above_the_least(more: float) -> None:
         found = intervals(rate, np.ones(hubs), life, hubs / 7 * (1 + more), 1 / 144, 7)
         assert found == pytest.approx(np.full(hubs, 7.0), rel=1e-4)
         assert np.sum(1 / found) <= hubs / 7 * (1 + 2 * more)
+
+
+def test_links_that_leave_are_visited_more_often_and_found_less() -> None:
+    rate, views, life = [5.0] * 2, [10.0] * 2, [1.0] * 2
+    found = intervals(rate, views, life, visits=8, shortest=0.01, longest=7, leave=[0.0, 1.0])
+    assert np.sum(1 / found) == pytest.approx(8)
+    assert found[1] < found[0]
+    assert found_share([0.0, 1.0], [0.5, 0.5]) == pytest.approx([1.0, (1 - np.exp(-0.5)) / 0.5])
+
+
+def profit(
+    days: float, price: float, rate: float, views: float, fade: float, leave: float
+) -> float:
+    """What visits every so many days bring a day, less the price of all fetches, by a fine sum."""
+    age = (np.arange(20_000) + 0.5) / 20_000 * days
+    left = np.exp(-leave * age)
+    worth = np.maximum(views * np.exp(-fade * age) - price, 0.0)
+    return float(rate * np.mean(worth * left) - price / days)
+
+
+def test_the_split_is_that_of_brute_force() -> None:
+    rate, views = np.array([40.0, 5.0, 2.0, 0.01]), np.array([80.0, 20.0, 400.0, 3.0])
+    life, leave = np.array([0.5, 0.2, 1.0, 1.0]), np.array([0.3, 2.0, 0.0, 0.5])
+    found = split(rate, views, life, leave, fetches=60.0, shortest=0.01, longest=7)
+    fade = np.log(2) / life
+    tried = np.exp(np.linspace(np.log(0.01), np.log(7), 400))
+    for hub in range(3):
+        facts = (found.price, rate[hub], views[hub], fade[hub], leave[hub])
+        best = max(profit(days, *facts) for days in tried)
+        assert profit(found.interval[hub], *facts) == pytest.approx(best, rel=2e-3)
+    assert found.interval[3] == pytest.approx(7)  # no visit is worth its price
+    until = np.minimum(found.interval, np.log(np.maximum(views / found.price, 1)) / fade)
+    fetched = rate * until * found_share(leave, until) / found.interval
+    assert np.sum(1 / found.interval + fetched) == pytest.approx(60.0, rel=1e-3)
+
+
+def test_a_split_without_anything_to_fetch() -> None:
+    assert split([0.0], [0.0], [1.0], [0.0], 5.0, 0.1, 7.0).interval.tolist() == [7.0]
+    assert split([], [], [], [], 5.0, 0.1, 7.0).interval.tolist() == []
+
+
+@given(mu=st.floats(-2.5, 1.5), sigma=st.floats(0.4, 2.0))
+def test_half_lives_are_found_again(mu: float, sigma: float) -> None:
+    one, three = (share_of_day(k, np.array([mu]), sigma) for k in (1, 3))
+    found = half_lives(one, three)[0]
+    assert found == pytest.approx(np.clip(np.exp(mu), 1 / 24, 60), rel=0.25)
+
+
+def test_shares_of_days_are_those_of_drawn_ages() -> None:
+    dice = np.random.default_rng(3)
+    age = dice.uniform(0, 1, 200_000) + dice.lognormal(-0.5, 1.2, 200_000)
+    for days in (1, 2, 3):
+        share = share_of_day(days, np.array([-0.5]), 1.2)[0]
+        assert share == pytest.approx((age < days).mean(), abs=0.005)
+
+
+def sums(**columns: list[int]) -> dict[str, np.ndarray]:
+    names = ("temporal_pages", "views", "one_day", "three_days", "all_days", "shown", "missed")
+    size = len(columns["views"])
+    return {name: np.array(columns.get(name, [0] * size), np.int64) for name in names}
+
+
+def test_pages_of_one_day_have_a_half_life() -> None:
+    brief = sums(
+        temporal_pages=[500, 500],
+        views=[50_000, 50_000],
+        one_day=[49_500, 10_000],
+        three_days=[50_000, 30_000],
+        all_days=[50_000, 50_000],
+        shown=[50_000, 50_000],
+        missed=[0, 20_000],
+    )
+    found = interest_of(brief)
+    assert found.half_life[0] < 0.1
+    assert found.half_life[1] > 1
+    assert found.missed == pytest.approx([0.0, 0.4], abs=0.01)
+    # Half of what is left at rate d leaves at rate s: L = s / (d + s).
+    fade = np.log(2) / found.half_life
+    assert found.leave / (fade + found.leave) == pytest.approx(found.missed)
+
+
+def test_hubs_with_little_are_drawn_to_the_others_and_nothing_is_not_a_number() -> None:
+    few = sums(
+        temporal_pages=[1, 500],
+        views=[10, 50_000],
+        one_day=[10, 10_000],
+        three_days=[10, 30_000],
+        all_days=[10, 50_000],
+        shown=[10, 50_000],
+        missed=[10, 0],
+    )
+    found = interest_of(few)
+    assert found.half_life[0] == pytest.approx(found.half_life[1], rel=0.2)
+    assert found.missed[0] < 0.1
+    for nothing in (sums(views=[0, 0]), sums(views=[])):
+        empty = interest_of(nothing)
+        assert np.isfinite(empty.half_life).all()
+        assert np.isfinite(empty.leave).all()
+        assert (empty.views > 0).all()

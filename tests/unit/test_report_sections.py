@@ -238,6 +238,7 @@ def test_no_log_makes_the_page_large() -> None:
     )
     shares = dict.fromkeys(
         (
+            *("new_per_day", "new_per_day_low", "new_per_day_high"),
             *("score_1", "score_2", "score", "bound", "coverage", "temporal_share"),
             *("new_pages_per_day",),
         ),

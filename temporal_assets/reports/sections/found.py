@@ -133,7 +133,7 @@ def _shown(report: Report) -> list[int]:
 
 
 def hubs(rows: Sequence[Row], total: int) -> Section:
-    """Seeds in greedy order; `rows` are those that enough clients know."""
+    """Seeds in the published order; `rows` are those that enough clients know."""
     title = "Hubs to visit"
     if not rows:
         return unavailable(
@@ -158,20 +158,23 @@ def hubs(rows: Sequence[Row], total: int) -> Section:
         ),
         (
             Table(
-                "Hubs in greedy order",
+                "Hubs by what they will lead to",
                 (
                     Column("hub"),
                     Column("rank", "count"),
                     Column("paper's rank", "count"),
                     Column("temporal pages", "count"),
-                    Column("gain", "count"),
+                    Column("new a day", "number"),
+                    Column("at least", "number"),
+                    Column("at most", "number"),
                     Column("covered so far", "share"),
                     Column("visit every (minutes)", "count"),
                 ),
                 tuple(
                     (
                         cut(row["url"]),
-                        *(row[n] for n in ("rank", "paper_rank", "temporal_pages", "gain")),
+                        *(row[n] for n in ("rank", "paper_rank", "temporal_pages")),
+                        *(row[f"new_per_day{n}"] for n in ("", "_low", "_high")),
                         row["coverage"],
                         row["revisit_minutes"],
                     )

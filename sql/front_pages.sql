@@ -1,0 +1,15 @@
+-- front_pages: of sites with temporal pages and no hub, the front pages that somebody opened
+-- inputs: lonely_sites, page_totals
+-- parameters: none
+-- output: front_pages
+-- grain: url
+SELECT
+    row_number() OVER (ORDER BY pages.url) - 1 AS page,
+    pages.url,
+    TRUE AS is_opened
+FROM page_totals AS pages
+INNER JOIN lonely_sites AS sites ON sites.site = pages.site
+WHERE
+    pages.url = 'https://' || sites.site || '/'
+    OR pages.url = 'http://' || sites.site || '/'
+ORDER BY page

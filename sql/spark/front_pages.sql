@@ -1,0 +1,15 @@
+-- front_pages: made from sql/front_pages.sql by `python -m temporal_assets.engines.translation`; edit that
+-- inputs: lonely_sites, page_totals
+-- parameters: none
+SELECT
+  ROW_NUMBER() OVER (ORDER BY pages.url NULLS LAST) - 1 AS page,
+  pages.url,
+  TRUE AS is_opened
+FROM {page_totals} AS pages
+INNER JOIN {lonely_sites} AS sites
+  ON sites.site = pages.site
+WHERE
+  pages.url = 'https://' || sites.site || '/'
+  OR pages.url = 'http://' || sites.site || '/'
+ORDER BY
+  page NULLS LAST

@@ -1,0 +1,237 @@
+"""How many new temporal pages a hub will lead to tomorrow, from what it led to day by day.
+
+Here: the half-life of evidence, learned from the window itself, and the number to expect of each
+hub with its interval. Not here: links (`windows.hub_links`), and which hubs are listed.
+
+A link counts on the day on which somebody first followed it, for the probability that its page is
+temporal, and only if the page was born within the window. On the evening of day t, hub i has the
+decayed count
+
+    A_i(t) = sum over days s <= t of 2^(-(t - s) / h) * new_i(s)
+
+and as many days of evidence E(t), the sum of the same weights over the days whose births are known.
+Tomorrow's number is expected to be
+
+    m_i = s * (a + A_i) / E
+
+`a` is what a hub without any evidence has (shrinkage: the prior of a Gamma-Poisson model), and `s`
+what the level of all hubs changes from one day to the next: links of articles dry up, so that it is
+mostly below 1. Half-life, `a` and `s` are those under which each of the last days was most probable
+given the days before it (Poisson likelihood; s has a closed form). Numbers of one day scatter more
+than Poisson, by the factor f; the expected number itself is then uncertain like a gamma variable of
+mean m and variance (f - 1) m, at least that of the counts behind it.
+
+Nothing of this was tuned: sites whose front page leads to everything learn long half-lives, and a
+portal whose articles lead to each other learns one of hours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numba import njit
+from scipy.special import gammaincinv
+
+from temporal_assets.core.histories import births_known
+from temporal_assets.core.texts import Flags, Floats, Int64s
+
+UNIT: Final = 1_000_000
+"""Pages and weights of days are counted in millionths, so that no sum depends on an order."""
+
+HALF_LIVES: Final = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 7.0, 14.0, 28.0)
+"""Days among which the window chooses; the first is hardly more than yesterday."""
+
+_PRIORS: Final = (0.01, 0.03, 0.1, 0.3, 1.0)
+_FIRST_PRIOR: Final = 0.1
+"""With which half-lives are compared."""
+
+_OUTCOMES: Final = 14
+"""Last days of the window that are predicted from the days before them."""
+
+_LEAST_DAYS: Final = 3
+"""Days with known births before anything can be learned: one to predict, two to predict from."""
+
+_UNLEARNED_DAYS: Final = 1.0
+"""Half-life where nothing can be learned: chosen on the first four days of a portal's clicks, where
+0.5 and 1 were best at every length of the list, at days of 4, 6 and 8 hours (docs/hubs.md)."""
+
+_CONFIDENCE: Final = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class NewLinks:
+    """Links to new pages by hub and day, those of a hub together and in the order of days."""
+
+    hub: Int64s
+    day: Int64s
+    """Of the window, from 0."""
+    new: Int64s
+    """Temporal pages that are expected among them, in millionths."""
+
+
+@dataclass(frozen=True, slots=True)
+class HubYield:
+    """What turns decayed counts into expected numbers."""
+
+    half_life: float
+    """Days after which evidence counts half."""
+    prior: float
+    """Pages that a hub is believed to have led to before anything is seen (`a`)."""
+    level: float
+    """`s`."""
+    scatter: float
+    """`f`: variance of a day's number by its mean, at least 1."""
+    weights: Int64s
+    """Of each day of the window, in millionths."""
+    evidence_days: float
+    """`E` at the end of the window."""
+    outcomes: int
+    """Days that were predicted to learn this; 0: the half-life is a default."""
+
+    def expected(self, counts: Int64s) -> Floats:
+        """New temporal pages tomorrow, for decayed counts (`UNIT` squared is one page)."""
+        pages = np.asarray(counts, np.float64) / UNIT**2
+        return np.asarray(self.level * (self.prior + pages) / self.evidence_days)
+
+    def interval(self, expected: Floats) -> tuple[Floats, Floats]:
+        """Bounds of the expected numbers, which hold with 95 % probability."""
+        scale = max(self.scatter - 1.0, self.level / self.evidence_days)
+        tail = (1 - _CONFIDENCE) / 2
+        low, high = (gammaincinv(expected / scale, p) * scale for p in (tail, 1 - tail))
+        # Of a hub that hardly anything is expected of, nearly all chance lies below the mean.
+        return np.asarray(low), np.asarray(np.maximum(high, expected))
+
+
+def known_births(observed: Flags) -> Flags:
+    """Days whose new pages are known to be new; all that are there where none is known."""
+    known = births_known(observed)
+    return known if known.any() else np.asarray(observed, np.bool_)
+
+
+def day_weights(days: int, half_life: float) -> Int64s:
+    """What a link that was first followed on each day of a window counts, in millionths."""
+    return np.asarray(np.rint(np.exp2(-np.arange(days)[::-1] / half_life) * UNIT), np.int64)
+
+
+def learn(links: NewLinks, observed: Flags, half_life: float | None = None) -> HubYield:
+    """The model under which the last days were most probable given the days before.
+
+    Args:
+        links: Those of all hubs, or of a sample of them that is drawn by hub.
+        observed: Which days of the window are there.
+        half_life: Days, where it is not to be learned.
+    """
+    known = known_births(observed)
+    outcomes = _outcomes(known) if len(links.hub) else np.zeros(0, np.int64)
+    if not len(outcomes):
+        return _model(known, half_life or _UNLEARNED_DAYS, _FIRST_PRIOR, 1.0, 1.0, 0)
+    tried = HALF_LIVES if half_life is None else (half_life,)
+    best = max((_fitted(links, known, outcomes, h, _FIRST_PRIOR) for h in tried), key=_likelihood)
+    best = max((_fitted(links, known, outcomes, best[1], a) for a in _PRIORS), key=_likelihood)
+    _, h, prior, level, scatter = best
+    if not level > 0:  # nothing new on any of the days
+        return _model(known, half_life or _UNLEARNED_DAYS, _FIRST_PRIOR, 1.0, 1.0, 0)
+    return _model(known, h, prior, level, scatter, len(outcomes))
+
+
+def _outcomes(known: Flags) -> Int64s:
+    """Days to predict: the last, no more than half of those that are known."""
+    days = np.flatnonzero(known)
+    if len(days) < _LEAST_DAYS:
+        return np.zeros(0, np.int64)
+    return np.asarray(days[-min(_OUTCOMES, len(days) // 2) :])
+
+
+_Fit = tuple[float, float, float, float, float]
+"""Log-likelihood, half-life, prior, level, scatter."""
+
+
+def _likelihood(fit: _Fit) -> float:
+    return fit[0]
+
+
+def _fitted(
+    links: NewLinks, known: Flags, outcomes: Int64s, half_life: float, prior: float
+) -> _Fit:
+    is_outcome = np.zeros(len(known), np.bool_)
+    is_outcome[outcomes] = True
+    decay = 2.0 ** (-1.0 / half_life)
+    before = _evidence_before(known, decay)
+    logs, found, means, squares, products, found_squares = _sums(
+        links.hub, links.day, links.new, is_outcome, before, decay, prior
+    )
+    if not found > 0 or not means > 0:
+        return -np.inf, half_life, prior, 0.0, 1.0
+    level = found / means
+    likelihood = logs + found * np.log(level) - found
+    scatter = (found_squares - 2 * level * products + level**2 * squares) / found
+    return likelihood, half_life, prior, level, max(scatter, 1.0)
+
+
+def _evidence_before(known: Flags, decay: float) -> Floats:
+    """Days of evidence on the evening before each day."""
+    days = np.zeros(len(known) + 1)
+    for day, is_known in enumerate(known):
+        days[day + 1] = days[day] * decay + is_known
+    return days[:-1]
+
+
+def _model(
+    known: Flags, half_life: float, prior: float, level: float, scatter: float, outcomes: int
+) -> HubYield:
+    weights = day_weights(len(known), half_life)
+    days = float(weights[known].sum()) / UNIT
+    return HubYield(half_life, prior, level, scatter, weights, max(days, 1.0 / UNIT), outcomes)
+
+
+@njit(nogil=True, cache=True)
+def _sums(
+    hub: Int64s,
+    day: Int64s,
+    new: Int64s,
+    is_outcome: Flags,
+    before: Floats,
+    decay: float,
+    prior: float,
+) -> tuple[float, float, float, float, float, float]:
+    """Sums of y log m, y, m, m squared, y m, and y squared, over hubs with an earlier link.
+
+    y is the number of an outcome day, m its mean for s = 1. Days without a link are many: their m
+    and m squared are geometric and summed by day.
+    """
+    days = before.size
+    logs = found = products = found_squares = 0.0
+    mean_of = np.zeros(days + 1)  # by day: sum of decayed counts on the evening, over hubs
+    square_of = np.zeros(days + 1)
+    hubs = np.zeros(days + 1)  # with a link by the evening
+    count, last = 0.0, 0
+    for row in range(hub.size):
+        pages = new[row] / 1e6
+        if row == 0 or hub[row] != hub[row - 1]:
+            hubs[day[row]] += 1
+            count = 0.0
+        else:
+            count *= decay ** (day[row] - last)  # evidence on the morning, one decay too many
+            if is_outcome[day[row]] and before[day[row]] > 0:
+                mean = (prior + count / decay) / before[day[row]]
+                logs += pages * np.log(mean)
+                found += pages
+                products += pages * mean
+                found_squares += pages * pages
+        # What this adds to the sums of all hubs; they decay from day to day by themselves.
+        mean_of[day[row]] += pages
+        square_of[day[row]] += (count + pages) ** 2 - count**2
+        count += pages
+        last = day[row]
+    means = squares = 0.0
+    total = total_squares = some = 0.0
+    for now in range(days):
+        if is_outcome[now] and before[now] > 0:
+            means += (prior * some + total) / before[now]
+            squares += (prior**2 * some + 2 * prior * total + total_squares) / before[now] ** 2
+        total = total * decay + mean_of[now]
+        total_squares = total_squares * decay**2 + square_of[now]
+        some += hubs[now]
+    return logs, found, means, squares, products, found_squares
