@@ -69,6 +69,7 @@ SELECT
     coalesce(few.clients, []) AS few_clients,
     coalesce(arrivals.links, []) AS links,
     pages.total AS views,
+    pages.birth,
     -- A page that was opened at a steady rate would have all its views in the days since its birth by
     -- this chance: pages of the long tail that were there before do, new ones do not.
     pages.birth >= $new_from AND power(

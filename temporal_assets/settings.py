@@ -360,6 +360,11 @@ class Patterns(_Section):
     min_share: float = Field(1e-4, ge=0, le=1)
     """The same as a share of the site's URLs; the larger of the two counts."""
 
+    salience: Literal["support", "drop"] = "support"
+    """Which values get a pattern of their own: all that have the support, or those before the
+    largest drop in frequency (WWW 2010), which hides small sections beside large ones
+    (docs/url-patterns.md)."""
+
     cut: Literal["syntax", "visit", "transit"] = "transit"
     """Whose leaves are the patterns: T_syn, T_visit or T_tran. BB Table 4 and Figure 6 are best
     for the last."""

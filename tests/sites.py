@@ -162,6 +162,7 @@ class Labelled:
                 {"site": host_of(url), "url": url, "views": sum(views[n] for n in days)}
                 | {"visits": len(came), "clients": len(came), "few_clients": known}
                 | {"referred": 0, "referrals": 0, "links": [], "is_new": False}
+                | {"birth": self.day(next((n for n in days if views[n]), last))}
             )
         self.publish("page_traffic", self.day(last), rows)
 

@@ -81,6 +81,7 @@ SELECT
   COALESCE(few.clients, ARRAY()) AS few_clients,
   COALESCE(arrivals.links, ARRAY()) AS links,
   pages.total AS views,
+  pages.birth,
   pages.birth >= :new_from
   AND POWER(CAST(DATEDIFF(DAY, pages.birth, :day) + 1 AS DOUBLE) / :observed_days, pages.total) < :chance AS is_new,
   pages.is_temporal

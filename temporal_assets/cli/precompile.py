@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 _PAGES: Final = 40
 """Pages of the site whose patterns are learned: enough for its tree to have branches."""
 
+_DAYS: Final = 30
+"""Days on which they were born: enough to say which values last."""
+
 
 @contextmanager
 def precompiling() -> Iterator[None]:
@@ -89,7 +92,7 @@ def compile_all() -> None:
     urls = pa.concat_arrays(rows.column("url").chunks)
     trees = section_trees(from_arrow(urls))
     trees.most(trees.total(np.ones(len(urls), np.int64))[trees.innermost])
-    options = PatternOptions(2, 0.0, "transit", 1.0, 0.5, 5)
+    options = PatternOptions(2, 0.0, "support", "transit", 1.0, 0.5, 5)
     site_nodes(rows, options)
     _, found = learn(rows, options)
     compile_matcher(found.patterns).match(texts(["https://a.example/news001"]))
@@ -126,6 +129,7 @@ def _site() -> pa.Table:
         "site": ["a.example"] * _PAGES,
         "url": [f"https://a.example/{'news' if n % 2 else 'list.php?id='}{n:03}" for n in numbers],
         "few_clients": [[n] for n in numbers],
+        "birth": [day + dt.timedelta(days=n % _DAYS) for n in numbers],
         "links": [[{"page": n - 1, "transits": 1}] if n else [] for n in numbers],
     }
     schema = PAGE_TRAFFIC.arrow_schema

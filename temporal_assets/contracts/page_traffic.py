@@ -26,7 +26,7 @@ _AT_FAULT: Final = "The transformation is at fault: report it with the rows show
 
 PAGE_TRAFFIC: Final = Table(
     name="page_traffic",
-    version=2,
+    version=3,
     description=(
         "How people came to every page of the window and where they went from it: F_in, F_out and"
         " F_trans of BB 2, each (referrer, target, client) once in the window. What URL patterns"
@@ -78,6 +78,13 @@ PAGE_TRAFFIC: Final = Table(
         ),
         ColumnSpec(
             "views", Type.BIGINT, "Views on all days of the window.", sources=("page_totals.total",)
+        ),
+        ColumnSpec(
+            "birth",
+            Type.DATE,
+            "First day of the window with views; NULL for a page without any.",
+            nullable=True,
+            sources=("page_totals.birth",),
         ),
         ColumnSpec(
             "is_new",

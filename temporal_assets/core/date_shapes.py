@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from temporal_assets.core.compiled import inlined, leaf
+from temporal_assets.core.compiled import constant, inlined, leaf
 from temporal_assets.core.texts import Bytes
 
 _YEAR: Final = "(?:19|20)[0-9]{2}"
@@ -44,7 +44,7 @@ DASHED_DAY_EXPRESSION: Final = f"{_ANY_MONTH}{_DASH}{_ANY_DAY}"
 MONTHLY_EXPRESSION: Final = f"{_YEAR}{_DASH}{_MONTH}"
 DATE_EXPRESSION: Final = f"{_YEAR}{_DASH}{_MONTH}(?:{_DASH}{_DAY})?"
 SIX_EXPRESSION: Final = (
-    f"(?:{_YEAR}{_MONTH}|[0-9]{{2}}{_MONTH}{_DAY}|(?:{_DAY}{_MONTH}|{_MONTH}{_DAY})[0-9]{{2}})"
+    f"(?:{_YEAR}{_MONTH}|[0-3][0-9]{_MONTH}{_DAY}|(?:{_DAY}{_MONTH}|{_MONTH}{_DAY})[0-3][0-9])"
 )
 COMPACT_EXPRESSION: Final = (
     f"(?:{_YEAR}{_MONTH}{_DAY}(?:{_TIME})?|(?:{_DAY}{_MONTH}|{_MONTH}{_DAY}){_YEAR})"
@@ -83,6 +83,8 @@ _MONTHS: Final = np.frombuffer(
 )
 _MONTH_STARTS: Final = np.array([0, 9, 18, 27, 36, 45, 54, 63, 72, 82, 91, 100], np.int64)
 _MONTH_LENGTHS: Final = np.array([7, 8, 5, 5, 3, 4, 4, 6, 9, 7, 8, 8], np.int64)
+
+_THREE: Final = constant(51)
 
 _WEEK: Final = -50
 _HEX_NAME: Final = -100
@@ -165,13 +167,16 @@ def is_year_month(data: Bytes, start: int) -> bool:
 
 @leaf
 def is_six(data: Bytes, start: int) -> bool:
-    """Six digits: `202401`, `240131`, `310124` or `013124`."""
-    return (
-        is_year_month(data, start)
-        or is_month_day(data, start + 2)
-        or is_month_day(data, start)
-        or _is_day_month(data, start)
-    )
+    """Six digits: `202401`, `240131`, `310124` or `013124`.
+
+    Years end in 2039: of a hundred numbers of a count, forty at most look like dates.
+    """
+    if is_year_month(data, start):
+        return True
+    if data[start] <= _THREE and is_month_day(data, start + 2):
+        return True
+    is_day = is_month_day(data, start) or _is_day_month(data, start)
+    return is_day and data[start + 4] <= _THREE
 
 
 @leaf

@@ -21,7 +21,7 @@ share may be chance.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 from numba import njit
@@ -31,6 +31,16 @@ from temporal_assets.core.compiled import leaf, readonly
 from temporal_assets.core.date_roles import AMBIGUOUS, ROLE_BITS, Look, date_roles
 from temporal_assets.core.hierarchy import Hierarchy, hierarchy
 from temporal_assets.core.public_values import PublicValues, everything_public, public_values
+from temporal_assets.core.running_values import (
+    NAMES,
+    NUMBERS,
+    Births,
+    births,
+    is_counter,
+    kind_of,
+    kinds_of,
+    passing_kinds,
+)
 from temporal_assets.core.salience import salient
 from temporal_assets.core.texts import Flags, Floats, Int8s, Int32s, Int64s, Texts
 from temporal_assets.core.url_keys import ABSENT, UrlKeys, decompose
@@ -85,6 +95,9 @@ _DOMINANT: Final = 0.9
 """Share of a node's values that must look like dates before the rest is taken for exceptions,
 and share of one class before a wildcard is called by its name."""
 
+_LEAST_PASSING: Final = 2
+"""A single value with support has no successors."""
+
 _WHOLE_DATES: Final = (DATE, WRITTEN, YEAR, COMPACT, YEAR_MONTH, EPOCH)
 """Shapes of dates, whatever stands beside them, that may have a branch of their own."""
 _PARTS_OF_DATES: Final = (DAY, MONTH_NAME, MONTH_DAY, DASHED_DAY, SMALL, SIX)
@@ -92,6 +105,9 @@ _NUMBERS: Final = YEAR | COMPACT | YEAR_MONTH | EPOCH | DAY | MONTH_DAY | SMALL 
 
 _SAME: Final = 1e-9
 """Entropies that differ by less are equal: they are sums in different orders."""
+
+
+Salience = Literal["support", "drop"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +118,8 @@ class TreeOptions:
     """Nodes with fewer URLs are leaves, and no rarer value is salient."""
     min_share: float = 1e-4
     """The same as a share of the site's URLs, for large sites; the larger of the two counts."""
+    salience: Salience = "support"
+    """Which values get a branch of their own (`salience`)."""
 
     def support(self, urls: int) -> int:
         """URLs below which a node of a site with `urls` URLs is a leaf."""
@@ -203,19 +221,24 @@ class PatternTree:
 
 
 def pattern_tree(
-    urls: Texts, options: TreeOptions | None = None, audience: Audience | None = None
+    urls: Texts,
+    options: TreeOptions | None = None,
+    audience: Audience | None = None,
+    born: Int32s | Int64s | None = None,
 ) -> PatternTree:
     """The tree T_syn of the distinct canonical URLs of one site.
 
     With an `audience`, no pattern names a value that too few clients have asked for: such values
-    stay under `*`.
+    stay under `*`. With the day on which each URL was `born`, none names a value that passes with
+    time (`running_values`).
     """
     if len(urls) == 0:
         raise ValueError("a site without URLs has no patterns")
-    support = (options or TreeOptions()).support(len(urls))
+    options = options or TreeOptions()
+    support = options.support(len(urls))
     keys = decompose(urls, min(support, len(urls)))
     public = public_values(keys, audience, support) if audience else everything_public(keys)
-    return _Builder(keys, support, public).build()
+    return _Builder(keys, support, public, options.salience, births(born)).build()
 
 
 @dataclass(slots=True)
@@ -254,10 +277,19 @@ class _Measures:
 class _Builder:
     """Grows one tree, from the root down."""
 
-    def __init__(self, keys: UrlKeys, support: int, public: PublicValues) -> None:
+    def __init__(
+        self,
+        keys: UrlKeys,
+        support: int,
+        public: PublicValues,
+        salience: Salience,
+        born: Births | None,
+    ) -> None:
         self.keys = keys
         self.support = support
         self.public = public
+        self.by_support = salience == "support"
+        self.born = born
         # As Python's own numbers: they are asked for one by one.
         self.kind: list[int] = keys.keys.kind.tolist()
         self.index: list[int] = keys.keys.index.tolist()
@@ -299,13 +331,14 @@ class _Builder:
         """Make the node of a task; the tasks of its children."""
         node = len(self.nodes)
         urls = task.stop - task.start
+        rows = self.order[task.start : task.stop]
         measures = self._measure(task)
         open_keys = task.open_keys.tolist()
         roles = self._roles(open_keys, measures)
         known = dict(task.known)
         still_open = []
         for i, key in enumerate(open_keys):
-            if self._fold(node, i, key, measures, roles[i], urls, known):
+            if self._fold(node, i, key, measures, roles[i], rows, known):
                 still_open.append(i)
         key, bit, branches = _NO_KEY, 0, list[tuple[int, int]]()
         if urls >= self.support:
@@ -360,11 +393,12 @@ class _Builder:
         key: int,
         measures: _Measures,
         role: int,
-        urls: int,
+        rows: Int32s,
         known: dict[int, tuple[int, int]],
     ) -> bool:
         """Note what all URLs of the node share under a key; whether the key stays open."""
         kind = self.kind[key]
+        urls = len(rows)
         present = measures.present[i]
         if present == 0:
             # That a query key does not occur here is no property of the page unless URLs were
@@ -376,7 +410,7 @@ class _Builder:
             return True
         common = measures.common[i]
         constant = measures.constant[i]
-        if measures.distinct[i] == 1 and self._fixes(key, constant, common, role, urls):
+        if measures.distinct[i] == 1 and self._fixes(key, constant, common, role, rows):
             self.tests.append((node, key, constant, 0, ANY_CLASS))
             return False
         required = self._required(kind, common, role, urls)
@@ -388,8 +422,9 @@ class _Builder:
             self.tests.append((node, key, OTHER, required, name))
         return True
 
-    def _fixes(self, key: int, constant: int, common: int, role: int, urls: int) -> bool:
+    def _fixes(self, key: int, constant: int, common: int, role: int, rows: Int32s) -> bool:
         """Whether a constant value belongs to the pattern."""
+        urls = len(rows)
         kind = self.kind[key]
         if not self.public.is_value_public[self.keys.first[key] + constant - 1]:
             return False
@@ -397,7 +432,12 @@ class _Builder:
             return True
         if kind == PATH and not common & NONEMPTY:
             return True
-        return urls >= self.support and not common & (ALWAYS_DATES | ROLE_BITS[role])
+        if urls < self.support or common & (ALWAYS_DATES | ROLE_BITS[role]):
+            return False
+        shape = int(self.keys.shape[self.keys.first[key] + constant - 1])
+        if self.born is None or kind_of(shape) == NAMES:
+            return True
+        return not self.born.is_passing(rows)
 
     def _required(self, kind: int, common: int, role: int, urls: int) -> int:
         """Bits that a wildcard requires, given those that all its values have."""
@@ -432,6 +472,36 @@ class _Builder:
             if branches:
                 return key, bit, branches
         return _NO_KEY, 0, []
+
+    def _lasting(
+        self, key: int, codes: Int32s, counts: Int64s, column: Int32s, rows: Int32s
+    ) -> Flags:
+        """Which values do not pass with time (`running_values`)."""
+        lasting = np.ones(len(codes), np.bool_)
+        has_support = (counts >= self.support) & (codes != ABSENT)
+        if np.count_nonzero(has_support) < _LEAST_PASSING:
+            return lasting
+        shape = np.where(codes == ABSENT, 0, self.keys.shape[self.keys.first[key] + codes - 1])
+        kinds = kinds_of(shape.astype(np.int32))
+        passing = np.full(len(codes), -1, np.int8)
+        if self.born is not None:
+            self.counts[codes] = np.arange(1, len(codes) + 1)
+            passing = passing_kinds(
+                column,
+                rows,
+                self.counts,
+                kinds,
+                has_support,
+                self.born.day,
+                self.born.late,
+                self.support,
+            )[kinds]
+            self.counts[codes] = 0
+        lasting[passing > 0] = False
+        numbers = np.flatnonzero(has_support & (kinds == NUMBERS) & (passing < 0))
+        if is_counter([int(self.keys.value(key, int(codes[i]))) for i in numbers]):
+            lasting[(kinds == NUMBERS) & (passing < 0)] = False
+        return lasting
 
     def _divides(self, task: _Task, measures: _Measures, i: int) -> bool:
         """Whether a key may divide: paths always, query keys that are not exceptions."""
@@ -474,7 +544,17 @@ class _Builder:
         is_path = self.kind[key] == PATH
         public = self.public.is_value_public
         branch = _assign(
-            codes, counts, keys.first[key], keys.shape, public, bit, dates, is_path, self.support
+            codes,
+            counts,
+            self._lasting(key, codes, counts, column, rows),
+            keys.first[key],
+            keys.shape,
+            public,
+            bit,
+            dates,
+            is_path,
+            self.support,
+            self.by_support,
         )
         named = np.flatnonzero(branch > 0).tolist()
         named.sort(key=lambda i: (-counts[i], keys.value(key, int(codes[i]))))
@@ -524,6 +604,7 @@ def _place(bit: int) -> int:
 def _assign(
     codes: Int32s,
     counts: Int64s,
+    lasting: Flags,
     first: int,
     shape: Int32s,
     public: Flags,
@@ -531,6 +612,7 @@ def _assign(
     dates: int,
     is_path: bool,
     min_urls: int,
+    by_support: bool,
 ) -> Int32s:
     """The branch of each value of a node, given its frequency."""
     branch = np.full(len(codes), OTHER, np.int32)
@@ -545,12 +627,12 @@ def _assign(
             branch[i] = codes[i]
         elif bits & bit:
             branch[i] = SHAPED
-        elif not bits & dates:
+        elif lasting[i] and not bits & dates:
             rest[found] = i
             found += 1
     rest = rest[:found]
     ranked = rest[np.argsort(-counts[rest], kind="mergesort")]
-    for i in ranked[: salient(counts[ranked], min_urls)]:
+    for i in ranked[: salient(counts[ranked], min_urls, by_support)]:
         if public[first + codes[i] - 1]:
             branch[i] = codes[i]
     return branch

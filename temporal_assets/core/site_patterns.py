@@ -20,7 +20,7 @@ from temporal_assets.core.behaviour_graph import (
     rank_patterns,
 )
 from temporal_assets.core.pattern_tree import PatternTree, TreeOptions, pattern_tree
-from temporal_assets.core.texts import Floats, Int64s, Texts
+from temporal_assets.core.texts import Floats, Int32s, Int64s, Texts
 from temporal_assets.core.transit_cut import THRESHOLD, TransitCut, transit_cut
 from temporal_assets.core.visit_cut import VisitCut, visit_cut
 
@@ -47,6 +47,9 @@ class SiteTraffic:
     """F_trans of the pair."""
     audience: Audience | None = None
     """Who opened the URLs; where it is given, values that few clients know are never named."""
+    born: Int32s | None = None
+    """The day on which each URL was first seen, below 0 where it is not known; where it is given,
+    values that pass with time are never named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +89,7 @@ def learn_patterns(
     cut: Cut = "transit",
 ) -> SitePatterns:
     """Trees, cuts and graph of one site. See `visit_cut` and `transit_cut`."""
-    syntax = pattern_tree(traffic.urls, options, traffic.audience)
+    syntax = pattern_tree(traffic.urls, options, traffic.audience, traffic.born)
     by_visits = visit_cut(
         syntax.hierarchy, syntax.sizes, syntax.totals(traffic.visits), visit_weight
     )

@@ -31,7 +31,7 @@ UUID: Final = 256
 COMPACT: Final = 512
 """A date in eight digits or more."""
 SIX: Final = 1024
-"""A date in six digits; one number in ten looks like that by chance."""
+"""A date in six digits; one number in twenty looks like that by chance."""
 YEAR_MONTH: Final = 2048
 """`202503`, one of the former."""
 MONTH_DAY: Final = 4096
@@ -83,12 +83,12 @@ DIGITS_CLASS: Final = 3
 MONTH_CLASS: Final = 6
 SLUG_ID_CLASS: Final = 7
 SLUG_CLASS: Final = 8
+WORD_CLASS: Final = 9
 DAY_CLASS: Final = 11
 SLUG_DATE_CLASS: Final = 13
 TWO_DIGITS_CLASS: Final = 14
 _UUID_CLASS: Final = 4
 _HEX_CLASS: Final = 5
-_WORD_CLASS: Final = 9
 _TOKEN_CLASS: Final = 10
 _TIME_CLASS: Final = 12
 
@@ -298,7 +298,7 @@ def _class(
     elif letters and separators:
         kind = SLUG_ID_CLASS if _ends_in_number(data, start, stop) else SLUG_CLASS
     elif letters == length:
-        kind = _WORD_CLASS
+        kind = WORD_CLASS
     elif letters and digits and letters + digits == length and length >= _TOKEN_LENGTH:
         kind = _TOKEN_CLASS
     return kind

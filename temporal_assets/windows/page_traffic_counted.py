@@ -231,6 +231,7 @@ class _Rows:
                 **{name: self.counts[name] for name in _COUNTED.names},
                 "referrals": pa.array(referrals[self.first : stop]),
                 "views": pages["total"],
+                "birth": pages["birth"],
                 "is_new": came_new(pages["birth"], pages["total"], parameters),
                 "is_temporal": labels.column(self.first, stop),
             }

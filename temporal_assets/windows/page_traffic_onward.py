@@ -124,6 +124,7 @@ class _Rows:
             **self._counted(before, row, first, stop),
             "links": self._links(before["links"], row, pages["site"], first, stop),
             "views": pages["total"],
+            "birth": pages["birth"],
             "is_new": came_new(pages["birth"], pages["total"], self._parameters),
             "is_temporal": self._labels.column(first, stop),
         }

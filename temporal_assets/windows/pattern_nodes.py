@@ -19,7 +19,7 @@ from temporal_assets.contracts.url_patterns import URL_PATTERNS
 from temporal_assets.core.audience import public_nodes
 from temporal_assets.core.pattern_rules import rules_of
 from temporal_assets.core.pattern_text import pattern_texts
-from temporal_assets.core.pattern_tree import PatternTree, TreeOptions
+from temporal_assets.core.pattern_tree import PatternTree, Salience, TreeOptions
 from temporal_assets.core.site_patterns import Cut, SitePatterns, SiteTraffic, learn_patterns
 from temporal_assets.core.texts import Flags, Floats, Int64s
 from temporal_assets.windows.site_traffic import audience_of, floats, site_traffic
@@ -34,6 +34,7 @@ class PatternOptions:
 
     min_urls: int
     min_share: float
+    salience: Salience
     cut: Cut
     visit_weight: float
     transit_threshold: float
@@ -49,7 +50,7 @@ def learn(rows: pa.Table, options: PatternOptions) -> tuple[SiteTraffic, SitePat
 def _patterns(traffic: SiteTraffic, options: PatternOptions) -> SitePatterns:
     return learn_patterns(
         traffic,
-        TreeOptions(options.min_urls, options.min_share),
+        TreeOptions(options.min_urls, options.min_share, options.salience),
         options.transit_threshold,
         options.visit_weight,
         options.cut,

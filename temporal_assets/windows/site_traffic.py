@@ -26,6 +26,7 @@ def site_traffic(rows: pa.Table, audience: Audience) -> SiteTraffic:
         target=np.repeat(np.arange(len(rows)), counts),
         transits=transits.astype(np.float64),
         audience=audience,
+        born=rows.column("birth").cast(pa.int32()).fill_null(-1).to_numpy(),
     )
 
 

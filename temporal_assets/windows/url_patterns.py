@@ -21,6 +21,7 @@ def pattern_options(settings: Settings) -> PatternOptions:
     return PatternOptions(
         patterns.min_urls,
         patterns.min_share,
+        patterns.salience,
         patterns.cut,
         patterns.visit_weight,
         patterns.transit_threshold,

@@ -79,6 +79,7 @@ def slow(
                 "few_clients": clients if len(clients) < LEAST else [],
                 "links": [{"page": at, "transits": n} for at, n in sorted(counts.items())],
                 "views": total,
+                "birth": DAY + dt.timedelta(days=births[page]),
                 # Of five days: 0.2 ** 2 and 0.4 ** 7 are less than a tenth, 0.4 ** 2 is not.
                 "is_new": births[page] >= new_from and ((5 - births[page]) / 5) ** total < 0.1,
                 "is_temporal": LABELS[page]["is_temporal"] if page in labels & KNOWN else None,
