@@ -281,7 +281,7 @@ def _show_matches(
     rows = []
     for given, url in zip(urls, canonical, strict=True):
         node = None if url is None else next(nodes)
-        pattern = None if node is None else found.pattern_of(node)
+        pattern = None if node is None else found.pattern_holding(node)
         rows.append(
             {
                 "url": given,

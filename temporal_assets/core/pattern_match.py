@@ -30,12 +30,16 @@ class PatternMatcher:
     _forest: Forest
     is_leaf: Flags
     """One flag a node of the tree."""
+    _in_cut: Int32s | None = None
+    """Of a tree that was cut: its node for each node of the tree before."""
 
     def match(self, urls: Texts) -> Int32s:
         """The most specific node of each canonical URL, NOWHERE if there is none."""
         nodes = np.empty(len(urls), np.int32)
         _match(urls.data, urls.offsets, self._forest, desk_for(self._forest), nodes)
-        return nodes
+        if self._in_cut is None:
+            return nodes
+        return np.where(nodes < 0, NOWHERE, self._in_cut[nodes]).astype(np.int32)
 
     def match_leaves(self, urls: Texts) -> Int32s:
         """The leaf of each canonical URL, NOWHERE if none covers it."""
@@ -46,7 +50,10 @@ class PatternMatcher:
 
 def compile_matcher(tree: PatternTree) -> PatternMatcher:
     """Compile a tree, whole or cut."""
-    return PatternMatcher(plant([portable(tree)]), tree.hierarchy.is_leaf)
+    if tree.parts is None:
+        return PatternMatcher(plant([portable(tree)]), tree.hierarchy.is_leaf)
+    walked, in_cut = plant([portable(tree.parts.tree)]), tree.parts.in_cut(tree.hierarchy)
+    return PatternMatcher(walked, tree.hierarchy.is_leaf, in_cut)
 
 
 @leaf

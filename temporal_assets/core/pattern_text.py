@@ -24,7 +24,9 @@ from typing import Final
 
 import numpy as np
 
-from temporal_assets.core.pattern_tree import OTHER, SHAPED, PatternTree
+from temporal_assets.core.pattern_tree import MOST_PARTS, OTHER, SHAPED, PatternTree
+from temporal_assets.core.pattern_union import joined
+from temporal_assets.core.texts import Flags
 from temporal_assets.core.url_keys import ABSENT
 from temporal_assets.core.url_split import (
     EXTENSION,
@@ -144,15 +146,35 @@ def _add_branch(tree: PatternTree, node: int, found: dict[int, Constraint]) -> N
         found[key] = Constraint(branch)
 
 
-def pattern_texts(tree: PatternTree) -> list[PatternText]:
-    """All nodes of a tree; several times as fast as one by one."""
+def pattern_texts(tree: PatternTree, merged: Flags | None = None) -> list[PatternText]:
+    """All nodes of a tree; several times as fast as one by one.
+
+    The flagged nodes are written as leaves of a cut of the tree.
+    """
     site = _SiteWords(tree)
     found: list[dict[int, Constraint]] = []
     for node, parent in enumerate(tree.hierarchy.parent.tolist()):
         own = dict(found[parent]) if parent >= 0 else {}
         _narrow(tree, node, own)
         found.append(own)
-    return [PatternText(tree, node, one, site) for node, one in enumerate(found)]
+    texts = [PatternText(tree, node, one, site) for node, one in enumerate(found)]
+    is_leaf, end = tree.hierarchy.is_leaf, tree.hierarchy.end
+    for node in [] if merged is None else np.flatnonzero(merged & ~is_leaf).tolist():
+        parts = node + np.flatnonzero(is_leaf[node : end[node]])
+        if len(parts) <= MOST_PARTS:
+            texts[node].parts = [texts[part] for part in parts]
+    return texts
+
+
+def _together(values: Sequence[Mapping[str, str | None]]) -> dict[str, str | None]:
+    """What some patterns have under each key that all of them speak of."""
+    found: dict[str, str | None] = {}
+    for key in values[0]:
+        if all(key in one for one in values):
+            shown = list(dict.fromkeys(one[key] for one in values))
+            several = "{" + "|".join("∅" if text is None else text for text in shown) + "}"
+            found[key] = shown[0] if len(shown) == 1 else several
+    return found
 
 
 class _SiteWords:
@@ -228,9 +250,21 @@ class PatternText:
         # Given where all nodes of a tree are written.
         self._found = constraints(tree, node) if found is None else found
         self._site = _SiteWords(tree) if site is None else site
+        self.parts: list[PatternText] = []
+        """The patterns that a merged leaf stands for."""
+        if tree.parts is not None and tree.hierarchy.is_leaf[node]:
+            whole, leaves = tree.parts.tree, tree.parts.leaves_of(node)
+            if len(leaves) > 1:
+                words = _SiteWords(whole)
+                self.parts = [PatternText(whole, leaf, None, words) for leaf in leaves]
 
     def key_values(self) -> dict[str, str | None]:
-        """Key -> value, wildcard (`{digits}`), or None for ∅. Free keys are left out."""
+        """Key -> value, wildcard (`{digits}`), or None for ∅. Free keys are left out.
+
+        Of a merged leaf: what its parts have under each key, as `{china|finance}`.
+        """
+        if self.parts:
+            return _together([part.key_values() for part in self.parts])
         return {
             self._site.labels[key]: None if c.value == ABSENT else self._shown(key, c)
             for key, c in sorted(self._found.items())
@@ -238,13 +272,22 @@ class PatternText:
 
     def template(self) -> str:
         """Path and query as people write them; the host too where it varies within the site."""
-        return self._host_template() + self._path_template() + self._query_template()
+        alternatives = [part.template_pieces() for part in self.parts or [self]]
+        return joined(alternatives, "{", "}", "/.?")
+
+    def template_pieces(self) -> list[str]:
+        """The template in pieces: host, segments, extension, query."""
+        return [self._host_template(), *self._path_pieces(), self._query_template()]
 
     def expression(self) -> str:
         """Anchored regular expression over canonical URLs."""
+        alternatives = [part.expression_pieces() for part in self.parts or [self]]
+        return f"^{joined(alternatives, '(?:', ')', '/')}$"
+
+    def expression_pieces(self) -> list[str]:
+        """The expression in pieces: origin, segments, query."""
         writer = _Expression(self._at, self._site)
-        path = writer.path()
-        return f"^{writer.origin()}{path}{writer.query(self._query_keys())}$"
+        return [writer.origin(), *writer.path(), writer.query(self._query_keys())]
 
     def _shown(self, key: int, constraint: Constraint) -> str:
         if constraint.value > 0:
@@ -278,19 +321,19 @@ class PatternText:
             labels.append(self._shown(key, constraint))
         return "//" + ".".join(reversed(labels))
 
-    def _path_template(self) -> str:
-        written = ""
+    def _path_pieces(self) -> list[str]:
+        written = []
         for index in range(MAX_SEGMENTS):
             key, constraint = self._at(PATH, index)
             if constraint is None:
-                written += "/{**}"
+                written.append("/{**}")
                 break
             if constraint.value == ABSENT:
                 break
-            written += "/" + self._shown(key, constraint)
+            written.append("/" + self._shown(key, constraint))
         key, constraint = self._at(EXTENSION)
         if constraint is not None and constraint.value != ABSENT:
-            written += "." + self._shown(key, constraint)
+            written.append("." + self._shown(key, constraint))
         return written
 
     def _query_template(self) -> str:
@@ -343,8 +386,8 @@ class _Expression:
             return "(?::[^/?]*)?"
         return "" if port.value == ABSENT else ":" + self._value(key, port, "/?")
 
-    def path(self) -> str:
-        """Segments and extension."""
+    def path(self) -> list[str]:
+        """Segments, the last with the extension."""
         certain = 0
         while (constraint := self._at(PATH, certain)[1]) and constraint.value != ABSENT:
             certain += 1
@@ -352,12 +395,12 @@ class _Expression:
         while certain + free < MAX_SEGMENTS and self._at(PATH, certain + free)[1] is None:
             free += 1
         if certain == 0:
-            return self._tail(0, free) if free else ""
-        written = "".join(f"/{self._segment(index)}" for index in range(certain - 1))
+            return [self._tail(0, free)] if free else []
+        segments = [f"/{self._segment(index)}" for index in range(certain - 1)]
         ends = self._ends(certain - 1)
         if free:
             ends.append(self._segment(certain - 1) + self._named_tail(certain, free))
-        return f"{written}/{_one_of(ends)}"
+        return [*segments, f"/{_one_of(ends)}"]
 
     def _tail(self, least: int, most: int) -> str:
         """Further segments that may be there; `most` of all that can be is without bound."""

@@ -20,7 +20,7 @@ share may be chance.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 import numpy as np
@@ -76,6 +76,10 @@ from temporal_assets.core.value_shapes import (
     class_of,
     tightest,
 )
+
+MOST_PARTS: Final = 24
+"""A merged leaf of more parts than these is no list that people read: it becomes what its parts
+have in common."""
 
 OTHER: Final = -1
 """Branch of the values without a branch of their own; as a test: present, whatever the value."""
@@ -154,6 +158,8 @@ class PatternTree:
     """Shape bits that the value must have."""
     test_class: Int8s
     """What most values look like, an index into CLASSES."""
+    parts: Parts | None = None
+    """What the merged leaves of a cut tree stand for; None where nothing was merged."""
 
     def __len__(self) -> int:
         return len(self.branch)
@@ -193,9 +199,30 @@ class PatternTree:
         return totals
 
     def cut(self, leaf: Flags) -> PatternTree:
-        """The tree in which the flagged nodes are leaves."""
+        """The tree in which the flagged nodes are leaves.
+
+        A merged leaf holds what its parts hold, the leaves below it before any cut. Where these
+        are more than MOST_PARTS, it holds everything that reaches it.
+        """
         if not (leaf & ~self.hierarchy.is_leaf).any():
             return self
+        cut, kept = self._truncated(leaf)
+        whole = self if self.parts is None else self.parts.tree
+        node = kept if self.parts is None else self.parts.node[kept]
+        below: Int64s = np.append(0, np.cumsum(whole.hierarchy.is_leaf, dtype=np.int64))
+        parts: Int64s = below[whole.hierarchy.end[node]] - below[node]
+        many = cut.hierarchy.is_leaf & (parts > MOST_PARTS)
+        if many.any():
+            flags = np.zeros(len(whole), np.bool_)
+            flags[node[many]] = True
+            whole, remaining = whole._truncated(flags)
+            node = np.searchsorted(remaining, node)
+        if len(whole) == len(cut):
+            return cut
+        return replace(cut, parts=Parts(whole, node.astype(np.int32)))
+
+    def _truncated(self, leaf: Flags) -> tuple[PatternTree, Int64s]:
+        """The tree without the nodes below flagged ones, and which nodes remain."""
         kept = np.flatnonzero(self.hierarchy.cut(leaf))
         renumbered = np.full(len(self) + 1, -1, np.int32)
         renumbered[kept] = np.arange(len(kept))
@@ -203,7 +230,7 @@ class PatternTree:
         counts = np.diff(self.first_test)[kept]
         first = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
         rows = np.arange(first[-1]) + np.repeat(self.first_test[kept] - first[:-1], counts)
-        return PatternTree(
+        tree = PatternTree(
             self.keys,
             hierarchy(renumbered[self.hierarchy.parent[kept]]),
             self.branch[kept],
@@ -218,6 +245,37 @@ class PatternTree:
             self.test_bits[rows],
             self.test_class[rows],
         )
+        return tree, kept
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The tree before a cut, as far as it says what merged leaves hold."""
+
+    tree: PatternTree
+    node: Int32s
+    """For each node of the cut tree, the same node there."""
+
+    def leaves_of(self, node: int) -> list[int]:
+        """The leaves of `tree` that a node of the cut tree holds."""
+        first = int(self.node[node])
+        below = self.tree.hierarchy.is_leaf[first : int(self.tree.hierarchy.end[first])]
+        found: list[int] = (first + np.flatnonzero(below)).tolist()
+        return found
+
+    def in_cut(self, cut: Hierarchy) -> Int32s:
+        """For each node of `tree`, the node of the cut tree that its URLs belong to.
+
+        A URL that stops at an inner node below a merged leaf is of none of its parts: it belongs
+        to the node above the leaf, -1 if there is none.
+        """
+        whole = self.tree.hierarchy
+        found = np.full(len(whole), -1, np.int32)
+        found[self.node] = np.arange(len(self.node))
+        for merged in np.flatnonzero(cut.is_leaf).tolist():
+            first, end = int(self.node[merged]), int(whole.end[self.node[merged]])
+            found[first:end] = np.where(whole.is_leaf[first:end], merged, cut.parent[merged])
+        return found
 
 
 def pattern_tree(

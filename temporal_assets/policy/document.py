@@ -21,8 +21,8 @@ from temporal_assets.storage import sums
 FORMAT: Final = "temporal-assets/crawl-policy"
 VERSION: Final = 2
 """Raised when a reader of the version before would misunderstand a document. New fields do not
-raise it: readers ignore fields they do not know. Version 2 knows more shapes of dates; documents of
-version 1 mean what they meant."""
+raise it: readers ignore fields they do not know. Version 2 knows more shapes of dates, and patterns
+of several leaves; documents of version 1 mean what they meant."""
 
 FILE: Final = "policy.json"
 
@@ -103,7 +103,8 @@ class SiteTree(PortableTree):
 
     site: str
     pattern: list[int]
-    """Of each node, the place in `patterns`; -1 for nodes that are no pattern."""
+    """Of each node, the place in `patterns`; -1 for nodes that are no pattern. A pattern at an
+    inner node holds the leaves below it."""
 
 
 class UrlRulesEntry(TypedDict):

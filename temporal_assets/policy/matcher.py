@@ -29,7 +29,7 @@ from temporal_assets.core.texts import Int8s, Int32s, Int64s, Texts, texts
 from temporal_assets.logs.urls import UrlRules, canonical_url, plain_pages
 from temporal_assets.memory import no_collection
 from temporal_assets.policy import document as documents
-from temporal_assets.policy.document import Action, Document, tier_of_action
+from temporal_assets.policy.document import Action, Document, SiteTree, tier_of_action
 from temporal_assets.policy.kernels import (
     NONE,
     REASONS,
@@ -123,7 +123,7 @@ class Policy:
         self._tree_of_site = np.full(len(document["sites"]), NONE, np.int32)
         for place, tree in enumerate(trees):
             self._tree_of_site[sites[tree["site"]]] = place
-        patterns = [place for tree in trees for place in tree["pattern"]]
+        patterns = [place for tree in trees for place in _patterns_of_leaves(tree)]
         self._tiers = Tiers(
             _tiers(document["sites"]),
             _tiers(document["hubs"]),
@@ -200,6 +200,18 @@ class Policy:
             self._tiers,
             self.document["includes_subdomains"],
         )
+
+
+def _patterns_of_leaves(tree: SiteTree) -> list[int]:
+    """For each node, the pattern of the URLs that stop there, NONE if there is none.
+
+    A pattern that stands at an inner node holds the leaves below it, and nothing else.
+    """
+    found = list(tree["pattern"])
+    for node, above in enumerate(tree["parent"]):
+        if above >= 0 and found[node] == NONE:
+            found[node] = found[above]
+    return [place if key < 0 else NONE for place, key in zip(found, tree["key"], strict=True)]
 
 
 def _tiers(entries: Sequence[Any]) -> Int8s:

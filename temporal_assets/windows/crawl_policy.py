@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -165,26 +166,19 @@ def _read(job: Job, query: str, *tables: str) -> list[dict[str, Any]]:
 def _trees(
     nodes: Sequence[Mapping[str, Any]],
 ) -> tuple[dict[str, PortableTree], dict[str, dict[int, int]]]:
-    """The tree of every site down to its patterns; and where each node of the table is in it."""
+    """The tree of every site down to the parts of its patterns; and where each pattern is in it."""
     by_site: dict[str, list[Mapping[str, Any]]] = {}
     for node in nodes:
         by_site.setdefault(node["site"], []).append(node)
     trees, places = {}, {}
     for site, group in by_site.items():
-        place: dict[int, int] = {}
-        kept: list[Mapping[str, Any]] = []
-        ended: set[int] = set()
-        for node in group:  # parents come first
-            above = node["parent"]
-            if above >= 0 and (above in ended or above not in place):
-                continue
-            if node["is_pattern"]:
-                ended.add(node["pattern"])
-            place[node["pattern"]] = len(kept)
-            kept.append(node)
-        parents = [place.get(node["parent"], -1) for node in kept]
-        trees[site] = portable(tree_of(parents, [node["rule"] for node in kept]))
-        places[site] = place
+        whole = tree_of([node["parent"] for node in group], [node["rule"] for node in group])
+        is_pattern = np.array([node["is_pattern"] for node in group], np.bool_)
+        cut = whole.cut(is_pattern)
+        kept = np.flatnonzero(whole.hierarchy.cut(is_pattern)).tolist()
+        trees[site] = portable(cut if cut.parts is None else cut.parts.tree)
+        place = range(len(cut)) if cut.parts is None else cut.parts.node.tolist()
+        places[site] = dict(zip(kept, place, strict=True))
     return trees, places
 
 

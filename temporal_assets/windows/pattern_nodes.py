@@ -127,7 +127,7 @@ def lost_site(rows: pa.Table, status: str, reason: str) -> pa.RecordBatch:
 
 def _texts(tree: PatternTree, written: Flags) -> dict[str, pa.Array]:
     """How the nodes are written; expressions only of those that are a pattern in some tree."""
-    texts = pattern_texts(tree)
+    texts = pattern_texts(tree, written)
     shown = list(zip(texts, written.tolist(), strict=True))
     return {
         "template": pa.array([text.template() for text in texts], pa.string()),

@@ -16,7 +16,7 @@ import numpy as np
 
 from temporal_assets.core.pattern_match import NOWHERE, PatternMatcher, compile_matcher
 from temporal_assets.core.pattern_rules import tree_of
-from temporal_assets.core.pattern_tree import PatternTree
+from temporal_assets.core.pattern_tree import MOST_PARTS, PatternTree
 from temporal_assets.core.site_patterns import CUTS, Cut
 from temporal_assets.core.texts import Flags, Int64s, texts
 from temporal_assets.engines.base import Engine
@@ -94,6 +94,14 @@ class StoredPatterns:
     def leaves(self, cut: Cut) -> Flags:
         """Which nodes are leaves of one of the trees."""
         return np.array([row[f"is_{cut}_leaf"] for row in self.nodes], np.bool_)
+
+    def pattern_holding(self, node: int) -> int | None:
+        """The pattern that holds the URLs which stop at a node; None if no pattern does."""
+        pattern = self.pattern_of(node)
+        if pattern is None or self.tree.hierarchy.is_leaf[node]:
+            return pattern
+        parts = self.tree.hierarchy.is_leaf[pattern : int(self.tree.hierarchy.end[pattern])]
+        return pattern if parts.sum() > MOST_PARTS else None
 
     def nodes_of(self, urls: Sequence[str]) -> list[int | None]:
         """The most specific node of each canonical URL; None for URLs of another form."""

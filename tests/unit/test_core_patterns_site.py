@@ -16,7 +16,7 @@ from temporal_assets.core.site_patterns import SitePatterns, SiteTraffic, learn_
 from temporal_assets.core.texts import texts
 
 ARTICLES = 40
-ARTICLE = "/{word}/{slug}.html"
+ARTICLE = "/{news|sport}/{slug}.html"
 
 
 def portal() -> SiteTraffic:
@@ -102,7 +102,7 @@ def test_a_site_without_referrers_keeps_the_visit_cut() -> None:
 
 def test_less_weight_of_the_data_merges_more() -> None:
     light = learn_patterns(portal(), visit_weight=1e-4)
-    assert shown(light, "by_visit") == ["/{word}/{**}"]
+    assert shown(light, "by_visit") == ["/{{news|sport}/{slug}.html|archive/{digits}|}"]
 
 
 @pytest.mark.parametrize("host", ["www.nytimes.com", "www.cnn.com", "www.cbsnews.com"])
