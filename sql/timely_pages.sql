@@ -1,7 +1,7 @@
 -- timely_pages: reliable pages of some sites born within some days, with their interest and what
---   pages of their section drew before; a page without a curve draws its views, nobody knows when
+--   pages of their section drew before
 -- inputs: page_histories, interest_curves, page_labels, known_histories, crawled_sites
--- parameters: born_from, born_until, section
+-- parameters: first, born_from, born_until, section
 -- output: timely_pages
 -- grain: url
 WITH sections AS (
@@ -22,6 +22,11 @@ SELECT
     lives.url,
     lives.birth,
     lives.total,
+    list_extract(lives.views, date_diff('day', $first, lives.birth) + 1) AS one_day,
+    list_extract(lives.views, date_diff('day', $first, lives.birth) + 1)
+    + coalesce(list_extract(lives.views, date_diff('day', $first, lives.birth) + 2), 0)
+    + coalesce(list_extract(lives.views, date_diff('day', $first, lives.birth) + 3), 0)
+        AS three_days,
     curves.b,
     curves.mu,
     curves.sigma,

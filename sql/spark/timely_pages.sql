@@ -1,6 +1,6 @@
 -- timely_pages: made from sql/timely_pages.sql by `python -m temporal_assets.engines.translation`; edit that
 -- inputs: crawled_sites, interest_curves, known_histories, page_histories, page_labels
--- parameters: born_from, born_until, section
+-- parameters: born_from, born_until, first, section
 WITH sections AS (
   SELECT
     REGEXP_EXTRACT(url, :section) AS section,
@@ -19,6 +19,16 @@ SELECT
   lives.url,
   lives.birth,
   lives.total,
+  GET(lives.views, (
+    DATEDIFF(DAY, :first, lives.birth) + 1
+  ) - 1) AS one_day,
+  GET(lives.views, (
+    DATEDIFF(DAY, :first, lives.birth) + 1
+  ) - 1) + COALESCE(GET(lives.views, (
+    DATEDIFF(DAY, :first, lives.birth) + 2
+  ) - 1), 0) + COALESCE(GET(lives.views, (
+    DATEDIFF(DAY, :first, lives.birth) + 3
+  ) - 1), 0) AS three_days,
   curves.b,
   curves.mu,
   curves.sigma,

@@ -23,12 +23,13 @@ _BEHIND: Final = (
     "(SELECT count(*) FROM timely_simulation AS ours INNER JOIN timely_simulation AS other"
     " ON other.trial = ours.trial AND other.horizon_days = ours.horizon_days"
     " AND other.fetches_per_hour = ours.fetches_per_hour"
-    " WHERE ours.strategy = 'ours' AND other.remaining > ours.remaining)"
+    " WHERE ours.strategy = 'ours' AND other.strategy <> 'split'"
+    " AND other.remaining > ours.remaining)"
 )
 
 TIMELY_SIMULATION: Final = Table(
     name="timely_simulation",
-    version=1,
+    version=2,
     description=(
         "Crawls while pages are born: how much of the interest in them is still to come when they"
         " are fetched for the first time (after Lefortier et al., CIKM 2013), under a budget of"
@@ -53,7 +54,8 @@ TIMELY_SIMULATION: Final = Table(
             "strategy",
             Type.VARCHAR,
             "`baseline` (front pages of the list in use, where there is one), `breadth_first`,"
-            " `page_rank`, `nutch` (its adaptive schedule) or `ours`.",
+            " `page_rank`, `nutch` (its adaptive schedule), `ours`, or `split`"
+            " (ours, with the budget shared between visits of hubs and new pages by one price).",
         ),
         ColumnSpec(
             "remaining",
@@ -62,6 +64,13 @@ TIMELY_SIMULATION: Final = Table(
             " were fetched; pages never fetched count as none.",
             sources=_INTEREST,
         ),
+        ColumnSpec(
+            "remaining_low",
+            Type.DOUBLE,
+            "Lower bound of `remaining` over which pages there happened to be (95 %).",
+            sources=_INTEREST,
+        ),
+        ColumnSpec("remaining_high", Type.DOUBLE, "Upper bound of it.", sources=_INTEREST),
         ColumnSpec(
             "temporal_remaining",
             Type.DOUBLE,

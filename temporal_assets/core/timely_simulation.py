@@ -5,8 +5,8 @@ a page fetched late has lost the interest it had before). Not here: where births
 come from, the strategies' knowledge.
 
 Time is in hours. Interest in page i after its birth is spread as log-normal in days, as everywhere
-in this project (TW 4.1), and sums to `interest[i]`. A hub shows the newest pages of its list; any
-other page links what it links, as soon as that is born.
+in this project (TW 4.1), and sums to `interest[i]`. A hub shows the newest pages of its list, and
+each no longer than it stays there; any other page links what it links, as soon as that is born.
 
 The crawler knows every page born before hour 0 and has fetched it. Its fetches are 1 / budget hours
 apart, or more where nothing is due; then the next is made in the moment in which it is. A page seen
@@ -43,8 +43,11 @@ LONGEST: Final = 365.0 * 24.0
 _KNOWN_AT: Final = -np.finfo(np.float64).tiny
 """When pages born before hour 0 were fetched: what is born at 0 is new to whoever looks again."""
 
-_GOLDEN: Final = 0.6180339887498949
+GOLDEN: Final = 0.6180339887498949
 """Multiples of it are spread evenly over the unit interval, without chance."""
+
+_DRAWS: Final = 200
+"""Of the bootstrap."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,8 @@ class TimelyWorld:
     interest: Floats
     """Visits a page draws over its life; hubs have 0."""
     is_temporal: Flags
+    stay: Floats | None = None
+    """Hours after the birth of its target at which each link leaves; None where none ever does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +96,9 @@ class TimelyResult:
     """Hour of each page's first fetch; NaN if it never was."""
     remaining: float
     """Share of all interest that was still to come when its page was fetched, in [0, 1]."""
+    remaining_low: float
+    remaining_high: float
+    """95 % of it, over which pages there happened to be (bootstrap)."""
     temporal_remaining: float
     """The same of temporal pages alone."""
     temporal_fetched: float
@@ -115,10 +123,12 @@ def simulate_timely(
     birth_of_link = world.birth[world.links.target]
     if not _is_in_order(world.links.first, birth_of_link):
         raise ValueError("links of a page must be in the order of birth of their targets")
+    stay = np.full(len(birth_of_link), np.inf) if world.stay is None else world.stay
     first_fetch, fetches, wasted = _simulate(
         world.links.first,
         world.links.target,
         birth_of_link,
+        birth_of_link + stay,
         world.shown,
         world.birth,
         strategy.interval,
@@ -165,9 +175,12 @@ def _judged(
     left[fetched] = 1.0 - _accumulated(delay[fetched], world.mu[fetched], world.sigma[fetched])
     waits = delay[temporal & ~np.isnan(delay)]
     median, late = np.percentile(waits, [50, 90]) if len(waits) else (np.nan, np.nan)
+    low, high = _bounds(world.interest[born], left[born])
     return TimelyResult(
         first_fetch=first_fetch,
         remaining=_share(world.interest, left, born),
+        remaining_low=low,
+        remaining_high=high,
         temporal_remaining=_share(world.interest, left, temporal),
         temporal_fetched=len(waits) / max(int(temporal.sum()), 1),
         median_delay=float(median),
@@ -180,6 +193,18 @@ def _judged(
 def _share(interest: Floats, left: Floats, among: Flags) -> float:
     total = float(interest[among].sum())
     return float((interest * left)[among].sum()) / total if total > 0 else 0.0
+
+
+def _bounds(interest: Floats, left: Floats) -> tuple[float, float]:
+    """Where the share still to come lies with other pages of the same kind, in 95 of 100 draws."""
+    if not interest.sum() > 0:
+        return 0.0, 0.0
+    dice = np.random.default_rng(0)
+    drawn = dice.multinomial(len(interest), np.full(len(interest), 1 / len(interest)), _DRAWS)
+    whole = drawn @ interest
+    shares = np.divide(drawn @ (interest * left), whole, out=np.zeros(_DRAWS), where=whole > 0)
+    low, high = np.percentile(shares, [2.5, 97.5])
+    return float(low), float(high)
 
 
 @njit(nogil=True, cache=True)
@@ -198,6 +223,7 @@ def _simulate(
     first: Int64s,
     target: Int32s,
     birth_of_link: Floats,
+    end_of_link: Floats,
     shown: Int64s,
     birth: Floats,
     interval: Floats,
@@ -218,7 +244,7 @@ def _simulate(
     again: list[tuple[Any, Any, Any]] = [(0.0, np.int64(0), np.int64(0)) for _ in range(0)]
     for page in np.flatnonzero((birth < 0) & is_allowed & (every < np.inf)):
         # As if they had been fetched evenly over their interval until now.
-        due = every[page] * ((page * _GOLDEN) % 1.0)
+        due = every[page] * ((page * GOLDEN) % 1.0)
         heapq.heappush(again, (due, np.int64(len(again)), page))
     ticket = np.int64(len(again))
     fetches = wasted = 0
@@ -237,6 +263,7 @@ def _simulate(
         changed, unseen = _look(
             target[listed],
             birth_of_link[listed],
+            end_of_link[listed],
             shown[page],
             now,
             last_fetch[page],
@@ -268,6 +295,7 @@ def _simulate(
 def _look(
     listed: Int32s,
     birth: Floats,
+    end: Floats,
     shown: int,
     now: float,
     last: float,
@@ -286,6 +314,8 @@ def _look(
     for link in range(born - 1, oldest - 1, -1):
         if birth[link] < last:
             break
+        if end[link] <= now:
+            continue
         goal = np.int64(listed[link])
         changed = changed or birth[link] > last
         if not is_seen[goal] and is_allowed[goal]:

@@ -5,8 +5,9 @@ Here: the world of a window and what crawlers know of it, from tables. Not here:
 
 The pages are those of the mirror; links are those of the mirror and those that users followed. A
 page that is reliable and was seen for the first time during the crawl is born then, at the hour its
-interest curve says. All others are known at the start. Nobody can tell which links a hub has
-dropped again, so that a link stays once its target is born, for all strategies alike.
+interest curve says; one without a curve, which was mostly opened on a single day, has the half-life
+of all such pages. All others are known at the start. Links leave hubs as `hub_seeds` says of this
+window, for all strategies alike.
 """
 
 from __future__ import annotations
@@ -25,17 +26,19 @@ import pyarrow.parquet as pq
 from temporal_assets import contracts
 from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.core.histories import births_a_day
+from temporal_assets.core.hubs.interest import half_lives
 from temporal_assets.core.link_graph import LinkGraph, link_graph
 from temporal_assets.core.page_section import SECTION
 from temporal_assets.core.texts import Flags, Floats, Int32s
 from temporal_assets.core.timely_simulation import (
+    GOLDEN,
     NEVER,
     Strategy,
     TimelyResult,
     TimelyWorld,
     simulate_timely,
 )
-from temporal_assets.core.timely_strategies import Knowledge, strategies
+from temporal_assets.core.timely_strategies import HubFacts, Knowledge, strategies
 from temporal_assets.crawl.mirror import Mirror
 from temporal_assets.crawl.traffic import CRAWL_SQL, mirror_of
 from temporal_assets.logs.urls import site_of
@@ -61,6 +64,12 @@ BUDGETS: Final = (1.0, 2.0, 5.0, 10.0)
 """Fetches an hour for a thousand pages: from every page once in six weeks to once in four days."""
 
 _HOURS: Final = 24.0
+_SEEDS: Final = (
+    *("url", "rank", "revisit_minutes", "gain", "temporal_pages", "new_per_day"),
+    *("half_life_hours", "interest_missed"),
+)
+_LEAST_OWN: Final = 0.5
+"""Pages of a hub that no better hub leads to, at least."""
 _BEFORE: Final = -1e9
 """Birth of pages that are known at the start."""
 
@@ -77,6 +86,8 @@ _TIMELY_PAGES: Final = passing(
         ColumnSpec("url", Type.VARCHAR, "Canonical URL."),
         ColumnSpec("birth", Type.DATE, "First day with views."),
         ColumnSpec("total", Type.BIGINT, "Views within the window."),
+        ColumnSpec("one_day", Type.BIGINT, "Those of the first day."),
+        ColumnSpec("three_days", Type.BIGINT, "Those of the first three."),
         ColumnSpec("b", Type.DOUBLE, "Time of activation, in days of the window.", nullable=True),
         ColumnSpec("mu", Type.DOUBLE, "Of the interest curve.", nullable=True),
         ColumnSpec("sigma", Type.DOUBLE, "Of the interest curve.", nullable=True),
@@ -155,7 +166,12 @@ def _born(job: Job, period: Period, crawled: list[str]) -> pa.Table:
     before = job.learned_on("page_histories", period.learned_until)
     inputs["known_histories"] = inputs["page_histories"] if before is None else before
     inputs["crawled_sites"] = crawled
-    parameters = {"born_from": period.first, "born_until": period.last, "section": SECTION}
+    parameters = {
+        "first": job.first,
+        "born_from": period.first,
+        "born_until": period.last,
+        "section": SECTION,
+    }
     made = job.engine.query("timely_pages", inputs, parameters, _TIMELY_PAGES, job.out)
     return pq.read_table([str(path) for path in made], memory_map=False, partitioning=None)
 
@@ -171,15 +187,52 @@ def _world(
     pages = len(mirror)
     birth = np.full(pages, _BEFORE)
     birth[number] = birth_hours(job.first, period.first, born)
-    has_curve = np.asarray(pc.is_valid(born.column("mu")))
     mu, sigma, interest = np.zeros(pages), np.ones(pages), np.zeros(pages)
-    mu[number] = np.asarray(pc.fill_null(born.column("mu"), 0.0))
+    mu[number] = np.asarray(pc.fill_null(born.column("mu"), usual_mu(born)))
     sigma[number] = np.asarray(pc.fill_null(born.column("sigma"), 1.0))
-    interest[number] = np.where(has_curve, born.column("total").to_numpy(), 0.0)
+    interest[number] = born.column("total").to_numpy()
     is_temporal = np.zeros(pages, np.bool_)
-    is_temporal[number] = np.asarray(born.column("is_temporal")) & has_curve
+    is_temporal[number] = np.asarray(born.column("is_temporal"))
     links = _links(mirror, steps, birth)
-    return TimelyWorld(links, np.zeros(pages, np.int64), birth, mu, sigma, interest, is_temporal)
+    shown = np.zeros(pages, np.int64)
+    stay = stays(links, *_hub_leaves(job, mirror))
+    return TimelyWorld(links, shown, birth, mu, sigma, interest, is_temporal, stay)
+
+
+def usual_mu(born: pa.Table) -> float:
+    """Of the pages without a curve: the log of the days in which half of their interest is over."""
+    rest = born.filter(pc.is_null(born.column("mu")))
+    total = float(pc.sum(rest.column("total")).as_py() or 0)
+    parts = (pc.sum(rest.column(name)).as_py() or 0 for name in ("one_day", "three_days"))
+    # As if half a view more had come later: a share of 1 has no half-life.
+    one, three = (np.array([(part + 0.5) / (total + 1.0)]) for part in parts)
+    return float(np.log(half_lives(one, three)[0]))
+
+
+def _hub_leaves(job: Job, mirror: Mirror) -> tuple[np.ndarray[Any, Any], Floats]:
+    """Hubs of this window by their number, and the rate a day at which their links leave."""
+    names = ["url", "half_life_hours", "interest_missed"]
+    hubs = job.store.read("hub_seeds", job.day, names)
+    place = mirror.number(hubs.column("url"))
+    return place[place >= 0], leave_of(hubs)[place >= 0]
+
+
+def leave_of(hubs: pa.Table) -> Floats:
+    """Rate a day at which links leave hubs, of rows of `hub_seeds`."""
+    missed = hubs.column("interest_missed").to_numpy()
+    half_life = hubs.column("half_life_hours").to_numpy() / _HOURS
+    return np.asarray(np.log(2) / half_life * missed / (1 - missed))
+
+
+def stays(links: LinkGraph, hubs: np.ndarray[Any, Any], leave: Floats) -> Floats:
+    """Hours for which each link stays: exponential ones, spread evenly and without chance."""
+    stay = np.full(len(links.target), np.inf)
+    for hub, rate in zip(hubs.tolist(), leave.tolist(), strict=True):
+        first, last = links.first[hub], links.first[hub + 1]
+        chance = (np.arange(1, last - first + 1) * GOLDEN) % 1.0
+        if rate > 0:
+            stay[first:last] = -np.log1p(-chance) / rate * _HOURS
+    return stay
 
 
 def birth_hours(window_first: dt.date, crawl_first: dt.date, born: pa.Table) -> Floats:
@@ -189,6 +242,9 @@ def birth_hours(window_first: dt.date, crawl_first: dt.date, born: pa.Table) -> 
     first = (window_first - epoch).days
     fitted = first + np.asarray(pc.fill_null(born.column("b"), -np.inf))
     ends = np.nextafter(days + 1.0, days)  # the next day is not this one
+    # Without a curve at any moment of the day.
+    spread = days + (np.arange(len(days)) * GOLDEN) % 1.0
+    fitted = np.where(np.isfinite(fitted), fitted, spread)
     hour = np.clip(fitted, days, ends) - (crawl_first - epoch).days
     return np.asarray(hour * _HOURS)
 
@@ -215,7 +271,7 @@ def _known(
     number: np.ndarray[Any, np.dtype[np.int64]],
 ) -> Knowledge:
     pages = len(mirror)
-    seeds = job.store.read("hub_seeds", period.learned_until, ["url", "rank", "revisit_minutes"])
+    seeds = job.store.read("hub_seeds", period.learned_until, list(_SEEDS))
     seeds = seeds.filter(pc.is_valid(seeds.column("rank")))
     place = mirror.number(seeds.column("url"))
     minutes = seeds.column("revisit_minutes").to_numpy()
@@ -225,7 +281,22 @@ def _known(
     expected[number] = born.column("expected").to_numpy()
     fronts, listed = _listed(job, mirror)
     per_hour = new_per_hour(job, period.learned_until, crawled)
-    return Knowledge(hours, expected, per_hour, fronts, listed)
+    usual = expected[number].mean() if len(number) else 0.0
+    return Knowledge(hours, expected, per_hour, fronts, listed, _facts(seeds, place, usual))
+
+
+def _facts(seeds: pa.Table, place: np.ndarray[Any, Any], views: float) -> HubFacts:
+    """What is known of the hubs that are in the mirror. A page counts for its first hub alone."""
+    gain, pages = (seeds.column(name).to_numpy() for name in ("gain", "temporal_pages"))
+    own = np.maximum(gain, _LEAST_OWN) / np.maximum(pages, 1)
+    there = place >= 0
+    return HubFacts(
+        place[there],
+        (seeds.column("new_per_day").to_numpy() * np.minimum(own, 1.0))[there],
+        np.full(int(there.sum()), views),
+        seeds.column("half_life_hours").to_numpy()[there] / _HOURS,
+        leave_of(seeds)[there],
+    )
 
 
 def new_per_hour(job: Job, day: dt.date, crawled: list[str]) -> float:
@@ -284,6 +355,8 @@ def _row(done: TimelyResult, strategy: Strategy, is_born: Flags) -> Row:
     watched = np.isfinite(strategy.interval) & ~is_born & strategy.is_allowed
     return {
         "remaining": done.remaining,
+        "remaining_low": done.remaining_low,
+        "remaining_high": done.remaining_high,
         "temporal_remaining": done.temporal_remaining,
         "temporal_fetched": done.temporal_fetched,
         "median_delay_hours": _known_or_none(done.median_delay),

@@ -167,7 +167,8 @@ def test_our_hubs_arrive_in_time_before_all_others(demo: Judged) -> None:
     for budget in budgets:
         of_budget = [row for row in rows if row["fetches_per_hour"] == budget]
         left = {row["strategy"]: row["remaining"] for row in of_budget}
-        ours = left.pop("ours")
+        ours, by_price = left.pop("ours"), left.pop("split")
+        assert abs(ours - by_price) < 0.05
         assert left.keys() == {"baseline", "breadth_first", "page_rank", "nutch"}
         assert ours > max(left.values())
         assert ours > 0.9

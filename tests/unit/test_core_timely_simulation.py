@@ -17,7 +17,7 @@ from temporal_assets.core.timely_simulation import (
     hub_intervals,
     simulate_timely,
 )
-from temporal_assets.core.timely_strategies import Knowledge, strategies, stretched
+from temporal_assets.core.timely_strategies import HubFacts, Knowledge, strategies, stretched
 
 # Page 0 is a hub that shows its newest two; 1 to 4 are born at hours 1, 1.5, 3 and 50.
 BIRTH = np.array([-1.0, 1.0, 1.5, 3.0, 50.0])
@@ -138,6 +138,24 @@ def test_every_strategy_keeps_to_the_budget():
     assert made["baseline"].is_allowed.tolist() == [True, True, False, False, True]
     assert (1 / made["page_rank"].interval).sum() == pytest.approx(4.0)
     assert made["nutch"].interval.tolist() == [24.0] * 5
+
+
+def test_links_that_have_left_are_not_found():
+    left = replace(world(), stay=np.array([0.5, np.inf, 0.5, np.inf]))
+    result = simulate_timely(left, strategy(2.0), budget=2.0, hours=10.0)
+    # The hub at 2 shows page 2 alone, at 4 nothing: 1 left at 1.5, and 3 at 3.5.
+    assert np.isfinite(result.first_fetch).tolist()[1:] == [False, True, False, False]
+    assert result.remaining_low <= result.remaining <= result.remaining_high
+
+
+def test_the_split_visits_hubs_and_leaves_pages_that_are_not_worth_it():
+    facts = HubFacts(np.array([0]), *(np.array([one]) for one in (24.0, 10.0, 0.5, 0.1)))
+    known = Knowledge(np.full(5, NEVER), np.array([0.0, 10, 10, 0.001, 10]), 1.0, None, None, facts)
+    made = strategies(world(), known, 2.0)["split"]
+    assert made.is_allowed.tolist() == [True, True, True, False, True]
+    # Two fetches an hour: one for the page that is born in each, and less than one for the hub.
+    assert 0.95 < made.interval[0] < 2.0
+    assert np.isinf(made.interval[1:]).all()
 
 
 def test_what_is_not_known_is_not_used():

@@ -339,6 +339,7 @@ _STRATEGIES: Final = {
     "page_rank": ("PageRank", 0),
     "nutch": ("adaptive, as Nutch", 3),
     "ours": ("ours", 1),
+    "split": ("ours, one price", 6),
 }
 
 
@@ -351,7 +352,11 @@ def _span(own: Sequence[Row]) -> str:
 def _in_time(own: Sequence[Row]) -> str:
     least = min(row["fetches_per_hour"] for row in own)
     few = {row["strategy"]: row for row in own if row["fetches_per_hour"] == least}
-    others = {name: row["temporal_remaining"] for name, row in few.items() if name != "ours"}
+    others = {
+        name: row["temporal_remaining"]
+        for name, row in few.items()
+        if name not in ("ours", "split")
+    }
     head = own[0]
     said = f"{_span(own).capitalize()}: with {least:g} fetches an hour"
     if "ours" not in few or not others:
