@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from temporal_assets.crawl import mirror
+from temporal_assets.logs import pseudonyms
 from temporal_assets.policy import bundle
 from temporal_assets.quality import verdicts
 from temporal_assets.settings import Settings
@@ -57,8 +58,7 @@ def damages(settings: Settings) -> Iterator[Damage]:
     kept = state / "kept.json"
     if kept.exists() and not is_as_written(kept.read_bytes()):
         yield Damage(str(kept), "restore it from a backup")
-    for file in sums.faults(state / "secrets"):
-        yield Damage(str(file), "restore it from a backup: visitors count anew under another key")
+    yield from _keys(state)
     yield from _databases(state / "dagster")
 
 
@@ -68,6 +68,16 @@ def _landing(settings: Settings) -> Iterator[Damage]:
         yield Damage(str(file), "its log is read again (temporal-assets materialize)")
     for path in inventory.damaged_segments():
         yield Damage(str(path), "remove it, and its log is read again where it is still there")
+
+
+def _keys(state: Path) -> Iterator[Damage]:
+    secrets, noted = state / "secrets", pseudonyms.marks(state / "secrets")
+    for trouble in pseudonyms.troubles(secrets):
+        file, _, what = trouble.partition(": ")
+        yield Damage(file, what)
+    marks = state / pseudonyms.MARKS
+    if marks.exists() and any(file.name not in noted for file in secrets.glob("clients*.key")):
+        yield Damage(str(marks), "restore it from a backup, or remove it: reading logs notes keys")
 
 
 def _mirror(settings: Settings) -> Iterator[Damage]:

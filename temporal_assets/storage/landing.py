@@ -32,7 +32,6 @@ from temporal_assets.engines.base import EngineError, Spread
 from temporal_assets.logs.paths import STATE_MARK, is_packed
 from temporal_assets.logs.pseudonyms import KeyRing
 from temporal_assets.settings import Settings
-from temporal_assets.storage import sums
 from temporal_assets.storage.durable import make_folder, sync
 from temporal_assets.storage.inventory import (
     Inventory,
@@ -134,7 +133,6 @@ def refresh(
         known, before = known - mended, before - mended
         after = {file.id for file in inventory.active}
         torn += _settled(inventory, settings, damaged)
-        _note_keys(settings, reader.keys)
         new = [
             file
             for file in found
@@ -249,18 +247,6 @@ def _lost_keys(keys: KeyRing, days_before: Sequence[dt.date]) -> tuple[Path, ...
     since_epoch = np.array([(day - _EPOCH).days for day in days_before], np.int32)
     used = set(keys.period(since_epoch).tolist())
     return tuple(keys.file(period) for period in keys.made if period in used)
-
-
-def _note_keys(settings: Settings, keys: KeyRing) -> None:
-    """Keep what keys are, so that a damaged one is told from the one that days were read with."""
-    folder = settings.state / "secrets"
-    made = {keys.file(period).name for period in keys.made}
-    known = sums.noted(folder)
-    new = [
-        path.name for path in folder.glob("*.key") if path.name in made or path.name not in known
-    ]
-    if new:
-        sums.note(folder, new, settings.state / "locks", 0o600)
 
 
 def _land(

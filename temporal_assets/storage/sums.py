@@ -1,6 +1,6 @@
 """`SHA256SUMS` of a folder: what its files were when they were written, as `sha256sum -c` reads it.
 
-For files that say nothing of their own content: pages, lists, keys. Not here: tables, whose
+For files that say nothing of their own content: pages and lists. Not here: tables, whose
 manifests have digests (`manifest`), and records, which are sealed (`sealed`).
 """
 
@@ -30,7 +30,7 @@ def text_of(folder: Path, names: Iterable[str]) -> str:
     return _text({name: sum_of(folder / name) for name in names})
 
 
-def note(folder: Path, names: Iterable[str], locks: Path, mode: int | None = None) -> None:
+def note(folder: Path, names: Iterable[str], locks: Path) -> None:
     """Keep the sums of files that were just written; those of other files stay.
 
     Killed between writing a file and this, the file counts as damaged until it is written again.
@@ -40,7 +40,7 @@ def note(folder: Path, names: Iterable[str], locks: Path, mode: int | None = Non
     with brief(locks / f"sums-{folder.name}.lock"):
         known = {name: one for name, one in noted(folder).items() if (folder / name).exists()}
         known |= {name: sum_of(folder / name) for name in names}
-        replace_text(folder / NAME, _text(known), mode=mode)
+        replace_text(folder / NAME, _text(known))
 
 
 def noted(folder: Path) -> dict[str, str]:

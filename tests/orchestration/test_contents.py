@@ -81,7 +81,7 @@ def test_every_room_of_the_state_folder_is_among_the_files(copied: Settings) -> 
     rooms = {path.relative_to(copied.state).parts[0] for path in files_of(copied.state)}
     assert rooms == {
         *("tables", "landing", "verdicts", "policy", "report", "mirror", "secrets", "dagster"),
-        *("catalogue.duckdb", "catalogue.json", "kept.json"),
+        *("catalogue.duckdb", "catalogue.json", "kept.json", "keys.json"),
     }
 
 
