@@ -308,9 +308,13 @@ def write_page(settings: Settings, name: str, content: str) -> None:
     sums.note(folder, [name], locks)
 
 
-def _is_whole(store: Store, settings: Settings, manifest: Manifest) -> bool:  # noqa: ARG001
-    """Whether pages of the report are as they were written."""
-    return not sums.faults(settings.state / FOLDER)
+def _is_whole(store: Store, settings: Settings, manifest: Manifest) -> bool:
+    """Whether the pages that are made with a day are as they were written."""
+    folder = settings.state / FOLDER
+    own = {page_of_day(settings, manifest.day).name, sums.NAME}
+    if not any(day > manifest.day for day in store.days(manifest.asset)):
+        own |= {HTML, JSON}
+    return own.isdisjoint(path.name for path in sums.faults(folder))
 
 
 def _settings(settings: Settings) -> dict[str, Any]:

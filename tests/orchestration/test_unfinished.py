@@ -19,6 +19,9 @@ from temporal_assets.cli.app import app
 from temporal_assets.defs import lifelines, lost_runs
 from temporal_assets.policy.bundle import latest_of
 from temporal_assets.settings import Settings
+from temporal_assets.storage import sums
+from temporal_assets.storage.store import Store
+from temporal_assets.windows import registry
 from tests.orchestration.conftest import DAYS, FIRST, Project, settings_of
 
 LAST = FIRST + dt.timedelta(days=DAYS - 1)
@@ -124,6 +127,24 @@ def test_any_other_run_finishes_what_is_left_of_its_tables(whole: Path, killed: 
     (killed.state / "verdicts" / "page_views" / f"{FIRST}.json").unlink()
     assert operate.materialize(killed, [LAST], ["page_views"]).ok
     is_finished(whole, killed)
+
+
+def test_pages_that_were_damaged_are_made_again_with_their_day(
+    whole: Path, killed: Settings
+) -> None:
+    """Those of another day are none of its business: it would be made again every night."""
+    folder, locks = killed.state / "report", killed.state / "locks"
+    for name in ("evaluation.html", "evaluation-2026-01-01.html"):
+        (folder / name).write_text("as written")
+        sums.note(folder, [name], locks)
+        (folder / name).write_text("changed")
+    late = registry.due(Store.open(killed), killed)
+    assert late is not None
+    assert late.assets == ("evaluation_report",)
+    run("materialize", settings=killed)
+    assert registry.due(Store.open(killed), killed) is None
+    made = (folder / "evaluation.html").read_text("utf-8")
+    assert made == (whole / "state" / "report" / "evaluation.html").read_text("utf-8")
 
 
 def test_a_policy_whose_files_were_damaged_is_made_again(whole: Path, killed: Settings) -> None:
