@@ -172,7 +172,7 @@ def _is_released(path: Path) -> bool:
     try:
         with FileLock(path, timeout=0):
             return True
-    except (FileNotFoundError, Timeout):
+    except (OSError, Timeout):  # gone by now, held, or not for this user to take
         return False
 
 
