@@ -43,27 +43,35 @@ def run(
     ],
     state: State = None,
     log_format: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--format",
+            show_default="auto",
             help=f"auto (from the first lines), {FORMAT_NAMES}, nginx: or apache: and the log "
             "format that the server was given, or regex:PATTERN with named groups.",
         ),
-    ] = "auto",
+    ] = None,
     host: Annotated[
         str | None,
         typer.Option(help="Host of the site, where lines do not name it.", show_default=False),
     ] = None,
     scheme: Annotated[
-        str, typer.Option(help="https or http, where lines do not say it.")
-    ] = "https",
+        str | None,
+        typer.Option(help="https or http, where lines do not say it.", show_default="https"),
+    ] = None,
     timezone: Annotated[
-        str, typer.Option(help="Zone of times without an offset, such as Europe/Berlin.")
-    ] = "UTC",
+        str | None,
+        typer.Option(
+            help="Zone of times without an offset, such as Europe/Berlin.", show_default="UTC"
+        ),
+    ] = None,
     address: Annotated[
-        str,
-        typer.Option(help="Who the visitor is: remote, or forwarded (first of X-Forwarded-For)."),
-    ] = "remote",
+        str | None,
+        typer.Option(
+            help="Who the visitor is: remote, or forwarded (first of X-Forwarded-For).",
+            show_default="remote",
+        ),
+    ] = None,
     column: Annotated[
         list[str] | None,
         typer.Option(
@@ -77,8 +85,8 @@ def run(
 ) -> None:
     """Add log files to the sources in settings.toml and read them.
 
-    Naming a path again replaces all its options, and its files are read anew; unchanged files are
-    not read twice.
+    Naming a path again with options replaces these, keeps its others, and reads its files anew;
+    unchanged files are not read twice.
     """
     from temporal_assets.cli.sources import add_sources
 
@@ -89,9 +97,10 @@ def run(
         "scheme": scheme,
         "timezone": timezone,
         "address": address,
-        "columns": _columns(column or []),
+        "columns": _columns(column) if column else None,
     }
-    sources = [_source(path, options) for path in paths]
+    given = {name: value for name, value in options.items() if value is not None}
+    sources = [_source(path, given, settings.sources) for path in paths]
     _refuse_mixing(settings, sources)
     settings = add_sources(settings, sources)
     overruled = _overruled(settings, sources)
@@ -199,8 +208,11 @@ def _columns(pairs: list[str]) -> dict[str, str]:
     return columns
 
 
-def _source(path: str, options: dict[str, Any]) -> LogSource:
-    """A source that can be read as far as can be told without opening a file."""
+def _source(path: str, given: dict[str, Any], known: Sequence[LogSource]) -> LogSource:
+    """A source that can be read as far as can be told without opening a file.
+
+    Options that are not given are those of the known source of that path, if there is one.
+    """
     from pydantic import ValidationError
 
     from temporal_assets.logs.columns import check
@@ -218,7 +230,9 @@ def _source(path: str, options: dict[str, Any]) -> LogSource:
         raise CommandError(f"{path!a}: the name is no UTF-8; name its folder instead", USAGE)
     try:
         # Absolute: the settings are used from other folders than this one.
-        source = LogSource(path=str(Path(path).expanduser().absolute()), **options)
+        name = str(Path(path).expanduser().absolute())
+        kept = next((_options(source) for source in known if source.path == name), {})
+        source = LogSource(path=name, **(kept | given))
         expand(source.path)
         resolve(source, b"")
         check(source.columns)

@@ -95,9 +95,11 @@ def _result(sql: str, state: Path | None, verify: bool) -> Iterator[pa.Table]:
 
     from temporal_assets import contracts
     from temporal_assets.notebook import Artifacts
-    from temporal_assets.storage.store import DAMAGED
+    from temporal_assets.storage import catalogue
+    from temporal_assets.storage.store import DAMAGED, Store
 
     settings = existing_settings(state)
+    catalogue.follow(Store.open(settings))
     try:
         _refuse_changes(sql)
         with Artifacts(settings.state, verify=verify).large_query(sql) as result:

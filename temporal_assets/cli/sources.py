@@ -6,6 +6,7 @@ files (`logs`).
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,8 @@ def _with_sources(text: str, sources: Sequence[LogSource]) -> str:
     if not isinstance(listed, AoT):
         # An inline array cannot be told apart in place: it is written out as tables.
         entries = [dict(entry) for entry in listed or ()]
+        for note in _comments(listed):
+            document.add(tomlkit.comment(note))
         document.pop("sources", None)
         listed = tomlkit.aot()
         for entry in entries:
@@ -43,6 +46,13 @@ def _with_sources(text: str, sources: Sequence[LogSource]) -> str:
     for source in sources:
         _put(listed, source.model_dump(mode="json", exclude_defaults=True))
     return tomlkit.dumps(document)
+
+
+def _comments(array: Any) -> list[str]:
+    """The comments within an inline array, which tables in its place would lose."""
+    text = "" if array is None else array.as_string()
+    found = re.findall(r"\"(?:\\.|[^\"\\])*\"|'[^']*'|#[^\n]*", text)
+    return [note.removeprefix("#").strip() for note in found if note.startswith("#")]
 
 
 def _put(listed: AoT, entry: dict[str, Any]) -> None:

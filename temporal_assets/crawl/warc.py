@@ -13,6 +13,7 @@ from __future__ import annotations
 import mmap
 import re
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -27,6 +28,11 @@ MAX_HTML: Final = 8 << 20
 _REDIRECTS: Final = frozenset((301, 302, 303, 307, 308))
 _STARTS: Final = re.compile(rb"WARC/1\.|\x1f\x8b\x08")
 """How a record begins, plain or packed."""
+_MOST_STARTS: Final = 2_000
+"""Places after a break that look like the beginning of a record and are tried: by chance there is
+one in 16 MB. A file can be nothing else."""
+_MOST_BREAKS: Final = 200
+"""Breaks that are read over, each by reading what is left of the file; the rest is given up."""
 
 
 def read_warc(path: Path, builder: MirrorBuilder) -> None:
@@ -47,7 +53,9 @@ def records(path: Path, builder: MirrorBuilder, kinds: Any) -> Iterator[Any]:
         return
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         start: int | None = 0
-        while start is not None:
+        breaks = 0
+        while start is not None and breaks <= _MOST_BREAKS:
+            breaks += 1
             file.seek(start)
             good = start
             try:
@@ -76,7 +84,8 @@ def _breaks_off(file: BinaryIO, at: int) -> bool:
 def _next_start(data: mmap.mmap, good: int) -> int | None:
     """The next place behind a record at which another can be read."""
     found = _STARTS.finditer(data, good + 1)
-    return next((one.start() for one in found if _begins(data, one.start())), None)
+    tried = islice(found, _MOST_STARTS)
+    return next((one.start() for one in tried if _begins(data, one.start())), None)
 
 
 def _begins(data: mmap.mmap, at: int) -> bool:

@@ -6,6 +6,7 @@ rebuilt whole, in a scratch folder, after every publish; nobody writes to it.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -132,10 +133,21 @@ def refresh(store: Store) -> Path:
 
         published = _identity(store)
         asked(store, connect, lambda _: None)
-        record = {"digest": digest_of_file(building), "published": published}
+        record = {
+            "digest": digest_of_file(building),
+            "published": published,
+            "root": str(store.root),
+        }
         building.replace(target)
         replace_text(store.state / _RECORD, sealed(record), scratch)
     return target
+
+
+def follow(store: Store) -> None:
+    """Rebuild a catalogue that came with a copied or moved state folder: views name files whole."""
+    if (store.state / CATALOGUE).exists() and _record(store).get("root") != str(store.root):
+        with contextlib.suppress(OSError):  # of somebody who may only look
+            refresh(store)
 
 
 def is_current(store: Store) -> bool:

@@ -34,6 +34,7 @@ from temporal_assets.alerts.delivery import Webhook
 from temporal_assets.cli import doctor, ingest, ui
 from temporal_assets.cli.app import GROUPS, SUMMARIES, app
 from temporal_assets.policy import bundle
+from temporal_assets.settings import load_settings
 from tests import logs
 from tests.mail_server import MailServer, WebServer, serving
 from tests.policies import document
@@ -111,6 +112,23 @@ def ingested(log: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path,
     result = call("ingest", log, "--host", "a.example", "--json", "--state", state)
     assert result.exit_code == 0
     return state, json.loads(result.stdout)
+
+
+def test_options_that_are_not_given_again_stay(log: Path, tmp_path: Path) -> None:
+    """Naming the host took a source back to finding its format."""
+    state = tmp_path / "state"
+    first = ("--format", "combined", "--timezone", "Europe/Berlin", "--host", "a.example")
+    assert call("ingest", log, *first, "--state", state).exit_code == 0
+    assert call("ingest", log, "--host", "b.example", "--state", state).exit_code == 0
+    (source,) = load_settings(state).sources
+    assert (source.host, source.format, source.timezone) == (
+        "b.example",
+        "combined",
+        "Europe/Berlin",
+    )
+    assert call("ingest", log, "--format", "auto", "--state", state).exit_code == 0
+    (source,) = load_settings(state).sources
+    assert (source.host, source.format, source.timezone) == ("b.example", "auto", "Europe/Berlin")
 
 
 @pytest.fixture(scope="module")

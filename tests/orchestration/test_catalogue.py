@@ -3,12 +3,17 @@
 # No `from __future__ import annotations`: Dagster looks at the annotations of the asset.
 
 import datetime as dt
+import shutil
+from pathlib import Path
 
 import dagster as dg
 import duckdb
 import pytest
 from dagster_duckdb import DuckDBResource
 
+from temporal_assets.settings import load_settings
+from temporal_assets.storage import catalogue
+from temporal_assets.storage.store import Store
 from tests import logs
 from tests.orchestration.conftest import Project
 
@@ -45,3 +50,26 @@ def test_nobody_writes_to_it(project: Project) -> None:
     resource = (project.defs().resources or {})["catalogue"]
     with resource.get_connection() as connection, pytest.raises(duckdb.Error, match="read-only"):
         connection.execute("CREATE TABLE mine (n INTEGER)")
+
+
+def test_a_copied_state_folder_has_a_catalogue_of_its_own(project: Project, tmp_path: Path) -> None:
+    """Views name files whole, so those of a copy would read the original, or nothing."""
+    logs.write(project.logs / "a.log", logs.day_of_lines(DAYS[0]))
+    project.materialize(DAYS[:1], ["log_files"])
+    project.materialize(DAYS[:1])
+    place = str(project.settings.state / "tables")
+    copy = tmp_path / "copy"
+    shutil.copytree(project.settings.state, copy)
+
+    def files() -> str:
+        with duckdb.connect(str(copy / catalogue.CATALOGUE), read_only=True) as connection:
+            return str(connection.execute("SELECT sql FROM duckdb_views()").fetchall())
+
+    assert place in files()
+    own = Store.open(load_settings(copy))
+    catalogue.follow(own)
+    assert place not in files()
+    assert str(copy / "tables") in files()
+    written = (copy / catalogue.CATALOGUE).stat().st_mtime_ns
+    catalogue.follow(own)
+    assert (copy / catalogue.CATALOGUE).stat().st_mtime_ns == written

@@ -104,6 +104,9 @@ def test_nothing_can_lock_up_the_queue(running: Project) -> None:
     assert queue.pool_config.default_pool_limit == 1
     assert instance.run_monitoring_enabled
     assert instance.run_monitoring_max_runtime_seconds == 86400
+    # A daemon that is killed while it starts a run is noticed in a minute or so.
+    assert instance.run_monitoring_start_timeout_seconds == 60
+    assert instance.run_monitoring_poll_interval_seconds == 15
     assert not instance.telemetry_enabled
 
 

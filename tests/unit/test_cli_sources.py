@@ -105,3 +105,17 @@ def test_any_source_comes_back_as_it_was_given(
     for source in sources:
         add(state, source)
     assert load_settings(state).sources == tuple(sources)
+
+
+def test_comments_among_inline_sources_stay(state: Path) -> None:
+    text = (
+        "# top\nsources = [\n  # the front\n"
+        '  {path = "/logs/a", host = "a.example"}, # a # b\n  {path = "/logs/#b"},\n]\n'
+        "# of labels\n[labels]\nq = 0.8  # why\n"
+    )
+    (state / "settings.toml").write_text(text)
+    add(state, LogSource(path="/logs/c"))
+    after = (state / "settings.toml").read_text()
+    for note in ("# top", "# the front", "# a # b", "# of labels", "q = 0.8  # why"):
+        assert note in after
+    assert [one["path"] for one in sources_in(state)] == ["/logs/a", "/logs/#b", "/logs/c"]

@@ -584,3 +584,26 @@ def test_one_file_that_cannot_be_read_stops_no_other(tmp_path: Path) -> None:
         assert done.exit_code == 1, done.output
         assert "b.parquet" in done.stderr
         assert json.loads(done.stdout)["pages"] == pages
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        b"\x1f\x8b\x08",
+        b"WARC/1.0\r\n",
+        b"WARC/1.0\r\nWARC-Type: response\r\nContent-Length: 99999999\r\n\r\n",
+    ],
+)
+def test_a_file_of_beginnings_keeps_nobody_busy(tmp_path, monkeypatch, noise):
+    """One of 21 MB took 74 seconds: each beginning was tried, and the rest read for each."""
+    from temporal_assets.crawl import warc
+
+    tried, begins, breaks_off = [], warc._begins, warc._breaks_off
+    monkeypatch.setattr(warc, "_begins", lambda *given: tried.append(1) or begins(*given))
+    monkeypatch.setattr(warc, "_breaks_off", lambda *given: tried.append(1) or breaks_off(*given))
+    path = tmp_path / "a.warc"
+    path.write_bytes(HOME + noise * (300_000 // len(noise)))
+    builder = MirrorBuilder()
+    read_sources([path], builder)
+    assert builder.counts["broken"]
+    assert len(tried) <= warc._MOST_STARTS + 3 * warc._MOST_BREAKS
