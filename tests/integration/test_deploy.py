@@ -72,7 +72,7 @@ def test_the_image_holds_what_the_wheel_is_built_from(repository: Path) -> None:
         "README.md",
         "dagster.yaml",
         "pyproject.toml",
-        "requirements.lock",
+        "requirements-hashed.lock",
         "sql",
         "temporal_assets",
     }

@@ -153,3 +153,18 @@ def test_the_names_of_the_code_location_agree(repository: Path, project: dict[st
     assert entry["location_name"] == tool["dg"]["project"]["code_location_name"]
     assert entry["module_name"] == tool["dagster"]["module_name"]
     assert entry["module_name"] == tool["dg"]["project"]["code_location_target_module"]
+
+
+def test_what_the_image_installs_is_locked_with_hashes(repository: Path) -> None:
+    """The same versions as everywhere, and every one with the hashes of its files."""
+    pinned = re.compile(r"^([A-Za-z0-9._-]+)==(\S+)", re.MULTILINE)
+    everywhere = dict(pinned.findall((repository / "requirements.lock").read_text("utf-8")))
+    text = (repository / "requirements-hashed.lock").read_text("utf-8")
+    image = dict(pinned.findall(text))
+    assert {name: everywhere.get(name) for name in image} == image
+    assert {"dagster", "duckdb", "hatchling", "pyarrow"} <= set(image)
+    for entry in re.split(r"\n(?=\S)", text.partition("\n")[2]):
+        assert "--hash=sha256:" in entry, entry
+    docker = (repository / "deploy" / "Dockerfile").read_text("utf-8")
+    assert "--require-hashes -r requirements-hashed.lock" in docker
+    assert "--no-build-isolation" in docker

@@ -113,6 +113,7 @@ def test_comments_among_inline_sources_stay(state: Path) -> None:
         '  {path = "/logs/a", host = "a.example"}, # a # b\n  {path = "/logs/#b"},\n]\n'
         "# of labels\n[labels]\nq = 0.8  # why\n"
     )
+    state.mkdir()
     (state / "settings.toml").write_text(text)
     add(state, LogSource(path="/logs/c"))
     after = (state / "settings.toml").read_text()
