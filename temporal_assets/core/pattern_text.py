@@ -5,7 +5,7 @@ Not here: matching in bulk (`pattern_match`), which decides the same without exp
 
     template            /news/{year}/{slug}.html?id={digits}
     key-values          path[0]=news  path[1]={year}  path[2]={slug}  extension=html  ...
-    regular expression  ^https://example\.com/news/(?:19|20)[0-9]{2}/[^/?.]+\.html\?(?=...).*$
+    regular expression  ^https://example\.com/news/(?:19|20)[0-9]{2}/[^./?]+\.html(?:\?.*)?$
 
 In templates `{*}` is any value, `{**}` any number of further segments, and a key that is not
 mentioned may be there or not. Expressions are for canonical URLs and match exactly what the matcher
