@@ -50,7 +50,7 @@ min_days = {days}
 [labels]
 m = 2
 [early]
-complete_days = 14
+complete_days = 7
 [calibration]
 annotated = "annotated.csv"
 [baseline]

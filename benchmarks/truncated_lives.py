@@ -24,14 +24,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.demo_views import DemoViews, draw
-from benchmarks.early_labels import COMPLETE, FIRST_DAYS, UNSEEN, first_days
+from benchmarks.early_labels import LIVED, UNSEEN, first_days
 from temporal_assets.core.concentration import concentration
 from temporal_assets.core.curves import Options, fit
-from temporal_assets.core.early import AGES, COPIES, learn
-from temporal_assets.core.labels import PAPERS
+from temporal_assets.core.early import AGES, learn
+from temporal_assets.core.labels import PAPERS, label
 from temporal_assets.core.metrics import outcome
 from temporal_assets.core.truncation import METHODS
 from temporal_assets.core.weekdays import weekday_factors, without_weekdays
+from temporal_assets.windows.first_days import LEAST_VIEWS
 
 Flags = NDArray[np.bool_]
 
@@ -58,6 +59,7 @@ def labels(demo: DemoViews, rows: NDArray[np.int64]) -> Iterator[tuple[str, Flag
     even = without_sites_weekdays(demo, rows)
     found = concentration(window, round(PAPERS.n))
     yield "raw share of views in 3 days", found.first_share > PAPERS.q
+    yield "observed (share, or the curve where a life is cut)", label(window).is_temporal
     yield "concentration (m = 3, p = 1.91)", found.is_defined & (found.value > PAPERS.p)
     for method in METHODS:
         for base in (False, True):
@@ -71,21 +73,18 @@ def labels(demo: DemoViews, rows: NDArray[np.int64]) -> Iterator[tuple[str, Flag
 def with_early_labels(demo: DemoViews, rows: NDArray[np.int64]) -> Flags:
     """By likelihood; pages born in the last week by their early label, learned in the window."""
     window = demo.views[:, _FROM : _FROM + _DAYS]
-    label = np.zeros(len(window), np.bool_)
-    label[rows] = fit(window[rows], Options(n=PAPERS.n)).is_above(PAPERS.q)
+    found = np.zeros(len(window), np.bool_)
+    found[rows] = fit(window[rows], Options(n=PAPERS.n)).is_above(PAPERS.q)
     born = (window > 0).argmax(axis=1)
     reliable = np.zeros(len(window), np.bool_)
     reliable[rows] = True
-    known = np.flatnonzero(reliable & (born >= UNSEEN) & (born <= _DAYS - COMPLETE))
-    model = learn(
-        first_days(window[known], born[known], FIRST_DAYS),
-        label[known],
-        demo.sites[known],
-        demo.sections[known],
-        copies=COPIES,
-    )
+    total = window.sum(axis=1)
+    known = np.flatnonzero((total >= LEAST_VIEWS) & (born >= UNSEEN) & (born <= _DAYS - LIVED))
+    first = first_days(window[known], born[known], max(AGES))
+    share = first[:, : round(PAPERS.n)].sum(axis=1) / total[known]
+    model = learn(first, share > PAPERS.q, demo.sites[known], demo.sections[known])
     young = np.flatnonzero(reliable & (born >= _DAYS - max(AGES)))
-    label[young] = (
+    found[young] = (
         model.probability(
             first_days(window[young], born[young], max(AGES)),
             _DAYS - born[young],
@@ -94,7 +93,7 @@ def with_early_labels(demo: DemoViews, rows: NDArray[np.int64]) -> Flags:
         )
         > 0.5
     )
-    return label[rows]
+    return found[rows]
 
 
 def parts(demo: DemoViews, rows: NDArray[np.int64]) -> dict[str, Flags]:
@@ -128,10 +127,10 @@ def show(title: str, demo: DemoViews, rows: NDArray[np.int64], truth: Flags) -> 
     print(f"\n{title}; {truth.mean():.1%} temporal\n")
     print(f"| answer | {'| '.join(heads)}|")
     print("|---" * (1 + 2 * len(members)) + "|")
-    for name, label in labels(demo, rows):
+    for name, told in labels(demo, rows):
         cells = []
         for member in members.values():
-            found = outcome(truth[member], label[member])
+            found = outcome(truth[member], told[member])
             cells += [f"{found.accuracy:.3f}", f"{found.f_measure:.3f}"]
         print(f"| {name} | {' | '.join(cells)} |")
 

@@ -346,9 +346,9 @@ class Calibration(_Section):
 class Early(_Section):
     """Labels of pages born in the last days (docs/early-labels.md)."""
 
-    complete_days: int = Field(28, ge=14)
-    """Days a page must have been seen to be learned from: four weeks, after which labels by curve
-    hardly change. A window must be longer than this by some weeks."""
+    complete_days: int = Field(7, ge=4)
+    """Days a page must have been seen to be learned from. What it does later changes its share of
+    the first days little; fewer days give more, and more recent, pages to learn from."""
 
 
 class Patterns(_Section):

@@ -169,9 +169,7 @@ def _of_youth(early: _Row) -> list[str]:
         return []
     seen = f"seen for {console.counted(early['age'], 'day')}"
     if early["basis"] == "nothing":
-        return [
-            f"{seen}; no page of the window is complete, so nothing was learned for early labels"
-        ]
+        return [f"{seen}; no page of the window was seen long enough to learn early labels from"]
     history = f"{early['prior']:.2f} by the history of its site and section"
     pages = f"learned from {console.counted(early['learned_from'], 'page')}"
     if early["basis"] == "history":

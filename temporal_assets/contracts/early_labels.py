@@ -24,11 +24,11 @@ _AT_FAULT: Final = "The transformation is at fault: report it with the rows show
 
 EARLY_LABELS: Final = Table(
     name="early_labels",
-    version=1,
+    version=2,
     description=(
         f"Pages born in the last {YOUNG_DAYS} days, reliable or not, and how likely each is to turn"
         " out temporal, given its views so far and the history of its site and section. Learned"
-        " from pages of the window that are complete."
+        " from what the pages of the window really did."
     ),
     grain="one young page of the window",
     columns=(
@@ -59,27 +59,27 @@ EARLY_LABELS: Final = Table(
             Type.DOUBLE,
             "Probability that the page is temporal; NULL where there is nothing to learn from.",
             nullable=True,
-            sources=("page_views.views", "page_labels.is_temporal"),
+            sources=("page_views.views", "page_totals.total"),
         ),
         ColumnSpec(
             "prior",
             Type.DOUBLE,
             "The same before any view was looked at: from its site and section alone.",
             nullable=True,
-            sources=("page_labels.is_temporal",),
+            sources=("page_views.views", "page_totals.total"),
         ),
         ColumnSpec(
             "basis",
             Type.VARCHAR,
             "What `probability` rests on: `views` (and history); `history` of site and section"
-            " alone, where fewer than 50 pages are complete or all of one kind; `nothing`.",
-            sources=("page_labels.is_temporal",),
+            " alone, where all known pages are of one kind; `nothing`, where no page is known.",
+            sources=("page_views.views", "page_totals.total"),
         ),
         ColumnSpec(
             "learned_from",
             Type.BIGINT,
-            "Complete pages that were learned from.",
-            sources=("page_labels.is_temporal",),
+            "Known pages that were learned from: born in the window and seen long enough since.",
+            sources=("page_views.views", "page_totals.total"),
         ),
     ),
     key=_KEY,

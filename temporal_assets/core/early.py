@@ -1,12 +1,15 @@
 """Whether a page will turn out temporal, from its first days and its site's history.
 
-Here: what the first k days say (features), learning from complete pages, the probability for
-young ones, and a comparison with simpler answers. Not here: the site's share (`priors`), the
-regression (`logistic`), labels of complete pages (`labels`).
+Here: what the first k days say (features), learning from pages that are known, the probability for
+young ones, and scores. Not here: the site's share (`priors`), the two regressions (`logistic`,
+`boosting`), what the known pages are (`windows.known_pages`).
 
-A crawler decides on a page's first or second day, when no curve can be fitted. For each k the
-model is a logistic regression on a few numbers that say how fast the views fall, with the log-odds
-of the site's and section's history among them, calibrated on pages it was not fitted to.
+A crawler decides on a page's first or second day. For each number of days seen there is a model of
+its own: the mean, in log-odds, of a logistic regression and of small boosted trees on the same
+features. The first is safe where few pages are known, the second sees what is not a straight line;
+their mean was ahead of both on the real sets that it was chosen on (docs/early-labels.md). Both are
+drawn towards the site's and section's history, the more so the fewer pages are known, so that there
+is no number of pages at which anything begins.
 """
 
 from __future__ import annotations
@@ -17,35 +20,30 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit, logit
 
-from temporal_assets.core.logistic import (
-    Floats,
-    Logistic,
-    Monotone,
-    fit_logistic,
-    fit_monotone,
-    log_odds_of,
-    row_products,
-)
+from temporal_assets.core.boosting import Trees, fit_trees
+from temporal_assets.core.labels import PAPERS
+from temporal_assets.core.logistic import Floats, Logistic, fit_logistic, row_products
 from temporal_assets.core.metrics import Reliability, brier, log_loss, outcome, reliability
 from temporal_assets.core.priors import Prior
-from temporal_assets.core.thinning import thinned
 
-AGES: Final = (1, 2, 3, 5, 7)
+AGES: Final = (1, 2, 3, 4, 5, 6, 7)
 """Days seen so far that a model is learned for."""
-MIN_PAGES: Final = 50
-"""Complete pages below which nothing is learned from views, only from sites."""
-COPIES: Final = 4
-"""Thinned copies of each page that are learned from as well: chosen on a demo corpus of its own
-(docs/early-labels.md)."""
 _FOLDS: Final = 5
-_SEED: Final = 2007
+_SURE: Final = 1e-3
+"""Priors as features stay this far from 0 and 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Model:
     regression: Logistic
-    calibration: Monotone
+    trees: Trees
+
+    def log_odds(self, features: Floats) -> Floats:
+        """Mean of both answers."""
+        both: Floats = self.regression.log_odds(features) + self.trees.log_odds(features)
+        return both / 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +52,18 @@ class Early:
 
     prior: Prior
     ages: tuple[int, ...]
-    _models: tuple[_Model | None, ...]
+    learned_from: int
+    """Known pages."""
+    cut: float
+    """Share of the first days above which a page is temporal, q."""
+    n_days: int
+    """How many these first days are."""
+    _models: tuple[_Model, ...]
 
     @property
     def knows_views(self) -> bool:
         """Whether views were learned from, and not only the history of sites."""
-        return any(model is not None for model in self._models)
+        return bool(self._models)
 
     def probability(
         self, first_views: ArrayLike, age: ArrayLike, sites: ArrayLike, sections: ArrayLike
@@ -69,7 +73,8 @@ class Early:
         Args:
             first_views: pages x days; views on the day of birth, the day after and so on. Days at
                 or beyond a page's age are not looked at.
-            age: pages; days seen so far, the day of birth included. Pages of age 0 get the prior.
+            age: pages; days seen so far, the day of birth included. Pages of age 0 get the prior,
+                pages older than the oldest model what that one says of their first days.
             sites: pages.
             sections: pages, named as in `learn`.
         """
@@ -79,13 +84,15 @@ class Early:
         """The same, given the prior of each page."""
         views, seen = np.asarray(first_views, np.float64), np.asarray(age, np.int64)
         result = prior.copy()
-        for position, (k, model) in enumerate(zip(self.ages, self._models, strict=True)):
+        for position, (k, model) in enumerate(zip(self.ages, self._models, strict=False)):
             following = self.ages[position + 1 :]
             rows = (seen >= k) & (seen < following[0] if following else True)
-            if model is not None and rows.any():
-                odds = model.regression.log_odds(_features(views[rows, :k], prior[rows]))
-                result[rows] = model.calibration(odds)
-        return result
+            if rows.any():
+                told = features(views[rows, :k], prior[rows], self.cut, self.n_days)
+                result[rows] = expit(model.log_odds(told))
+        # Of n pages that were all of a kind, the next is of the other with a chance of 1 / (n + 2).
+        least = 1.0 / (self.learned_from + 2.0)
+        return np.clip(result, least, 1.0 - least)
 
 
 def learn(
@@ -95,9 +102,10 @@ def learn(
     sections: ArrayLike,
     ages: Sequence[int] = AGES,
     *,
-    copies: int = 0,
+    cut: float = PAPERS.q,
+    n_days: int = round(PAPERS.n),
 ) -> Early:
-    """Learn from complete pages.
+    """Learn from known pages, however few.
 
     Args:
         first_views: pages x days (at least max(ages)), from the day of birth on.
@@ -105,34 +113,28 @@ def learn(
         sites: pages.
         sections: pages; names unique over all sites.
         ages: Ascending.
-        copies: Thinned copies of each page that are learned from as well, so that pages with few
-            views are not judged by how well-read ones begin. Then `first_views` should hold some
-            days more than the ages ask for: a copy may be born later than its page.
+        cut: Share of the views of the first `n_days` days above which a page is temporal.
+        n_days: See `cut`.
     """
     views, t = np.asarray(first_views, np.float64), np.asarray(truth, np.bool_)
     if views.shape[1] < max(ages):
         raise ValueError(f"{max(ages)} first days are needed, not {views.shape[1]}")
     by_site, by_section = np.asarray(sites), np.asarray(sections)
     prior = Prior.learn(t, by_site, by_section)
-    enough = len(t) >= MIN_PAGES and 0 < t.sum() < len(t)
-    if not enough:
-        return Early(prior, tuple(ages), (None,) * len(ages))
-    fold = _deal(t)
-    own = _unseen_priors(t, by_site, by_section, fold)
-    page, shown = _with_copies(views, max(ages), copies)
-    models = [_learn_age(_features(shown[:, :k], own[page]), t[page], fold[page]) for k in ages]
-    return Early(prior, tuple(ages), tuple(models))
+    if not 0 < t.sum() < len(t):
+        return Early(prior, tuple(ages), len(t), cut, n_days, ())
+    own = _unseen_priors(t, by_site, by_section)
+    models = [_learn_age(features(views[:, :k], own, cut, n_days), t, prior.rate) for k in ages]
+    return Early(prior, tuple(ages), len(t), cut, n_days, tuple(models))
 
 
-def _unseen_priors(
-    truth: NDArray[np.bool_], sites: NDArray[Any], sections: NDArray[Any], fold: NDArray[np.int64]
-) -> Floats:
+def _unseen_priors(truth: NDArray[np.bool_], sites: NDArray[Any], sections: NDArray[Any]) -> Floats:
     """The prior of each page from the other folds.
 
     Were only the page itself left out, its label could be told from what is missing: of a section,
     all temporal pages would have the one prior, and all others a slightly higher one.
     """
-    own = np.empty(len(truth))
+    own, fold = np.empty(len(truth)), _deal(truth)
     for part in range(_FOLDS):
         held = fold == part
         others = Prior.learn(truth[~held], sites[~held], sections[~held])
@@ -140,15 +142,8 @@ def _unseen_priors(
     return own
 
 
-def _with_copies(views: Floats, days: int, copies: int) -> tuple[NDArray[np.int64], Floats]:
-    """The row that each page to learn from is, or is a copy of; and its first days."""
-    made = [thinned(views, days, _SEED + number) for number in range(copies)]
-    page = np.concatenate([np.arange(len(views)), *(one.page for one in made)])
-    return page, np.concatenate([views[:, :days], *(one.views for one in made)])
-
-
 def _deal(truth: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """A fold for each page, dealt out in turn within each kind, as in `calibration`."""
+    """A fold for each page, dealt out in turn within each kind."""
     fold = np.empty(len(truth), np.int64)
     for kind in (True, False):
         rows = np.flatnonzero(truth == kind)
@@ -156,32 +151,30 @@ def _deal(truth: NDArray[np.bool_]) -> NDArray[np.int64]:
     return fold
 
 
-def _learn_age(features: Floats, truth: NDArray[np.bool_], fold: NDArray[np.int64]) -> _Model:
-    """Fit on all pages; calibrate on what models that had not seen a page promised for it."""
-    promised = np.empty(len(truth))
-    for part in range(_FOLDS):
-        held = fold == part
-        promised[held] = fit_logistic(features[~held], truth[~held]).log_odds(features[held])
-    return _Model(fit_logistic(features, truth), fit_monotone(promised, truth))
+def _learn_age(rows: Floats, truth: NDArray[np.bool_], rate: float) -> _Model:
+    return _Model(fit_logistic(rows, truth), fit_trees(rows, truth, float(logit(rate))))
 
 
-def _features(views: Floats, prior: Floats) -> Floats:
-    """Pages x features of the first k days: level, fall and peak of the views, and the prior."""
+def features(views: Floats, prior: Floats, cut: float, n_days: int) -> Floats:
+    """Pages x features of the first k days: level, fall and share of the views, and the prior."""
     k = views.shape[1]
-    logs = np.log(views + 0.5)
     total = views.sum(axis=1)
     level = np.log1p(total)
-    odds = log_odds_of(prior)
-    columns = [odds, level, level**2]
+    columns = [logit(np.clip(prior, _SURE, 1 - _SURE)), level, level**2 / 5]
     if k > 1:
-        day = np.arange(k) - (k - 1) / 2
-        slope = row_products(logs, day) / np.sum(day * day)
-        last = (views[:, -1] + 0.5) / (total + 0.5 * k)
-        first = (views[:, 0] + 0.5) / (total + 0.5 * k)
+        smooth = views + 0.5
+        first, last = smooth[:, 0], smooth[:, -1]
         middle = (row_products(views, np.arange(k, dtype=np.float64)) + 0.5) / (total + 1.0)
-        # A fall seen on many views says more than the same fall on few.
-        columns += [slope, slope * level, slope**2, np.log(last), np.log(first), middle]
-        columns += [slope * odds, np.log(last) * level]
+        whole = total + 0.5 * k
+        columns += [np.log(first / whole), np.log(last / whole), np.log(last / first), middle / k]
+        if k > 2:
+            columns += [np.log(last / smooth[:, -2]), np.log(smooth[:, 1] / first)]
+    if k > n_days:
+        early = views[:, :n_days].sum(axis=1)
+        # How far the share is from the cut: what it would fall to if nobody came any more.
+        over = np.log((early + 0.5) / (total - early + 0.5)) - logit(cut)
+        columns += [over, np.maximum(over, 0), np.minimum(over, 0), (early + 0.5) / (total + 1.0)]
+        columns += [over * np.minimum(level, 6) / 3, np.log((views[:, -1] + 0.5) / (early + 0.5))]
     return np.column_stack(columns)
 
 

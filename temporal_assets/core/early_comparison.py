@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from temporal_assets.core.concentration import concentration
 from temporal_assets.core.curves import Options, fit
 from temporal_assets.core.early import AGES, Early, Score, score_label, score_probability
-from temporal_assets.core.labels import PAPERS, PageThresholds, Thresholds
+from temporal_assets.core.labels import PAPERS, Thresholds
 
 Floats = NDArray[np.float64]
 
@@ -35,7 +35,7 @@ def compare(
     sites: ArrayLike,
     sections: ArrayLike,
     ages: Sequence[int] = AGES,
-    thresholds: Thresholds | PageThresholds = PAPERS,
+    thresholds: Thresholds = PAPERS,
 ) -> list[Score]:
     """Scores of every answer at every age, for pages the model has not learned from.
 
@@ -64,14 +64,14 @@ def compare(
     return scores
 
 
-def _by_curve(seen: Floats, thresholds: Thresholds | PageThresholds) -> NDArray[np.bool_]:
+def _by_curve(seen: Floats, thresholds: Thresholds) -> NDArray[np.bool_]:
     """As `page_labels` would: false where the page is too young for a curve."""
     window = np.pad(seen, ((0, 0), (_BEFORE, 0)))
     label: NDArray[np.bool_] = fit(window, Options(n=thresholds.n)).is_above(thresholds.q)
     return label
 
 
-def _by_concentration(seen: Floats, thresholds: Thresholds | PageThresholds) -> NDArray[np.bool_]:
+def _by_concentration(seen: Floats, thresholds: Thresholds) -> NDArray[np.bool_]:
     found = concentration(seen, thresholds.m)
     label: NDArray[np.bool_] = (found.value > thresholds.p) & found.is_defined
     return label

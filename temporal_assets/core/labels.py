@@ -43,16 +43,6 @@ class Thresholds:
 PAPERS: Final = Thresholds()
 
 
-@dataclass(frozen=True, slots=True)
-class PageThresholds:
-    """The same, page by page: calibrated ones may be those of a site or a section."""
-
-    n: float
-    q: NDArray[np.float64]
-    m: NDArray[np.int64]
-    p: NDArray[np.float64]
-
-
 Rule = Literal["observed", "curve", "concentration"]
 """How pages are labelled: `observed` knows when not to fit, the others are the papers'."""
 

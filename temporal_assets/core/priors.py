@@ -52,7 +52,7 @@ class Prior:
 
     @classmethod
     def learn(cls, truth: ArrayLike, sites: ArrayLike, sections: ArrayLike) -> Prior:
-        """Learn from complete pages.
+        """Learn from known pages.
 
         Section names must be unique over all sites (`site/folder`, not `folder`).
         """

@@ -210,6 +210,13 @@ def job_of(
     )
 
 
+def job_as_it_is(
+    store: Store, engine: Engine, settings: Settings, asset: WindowAsset, day: dt.date, out: Path
+) -> Job:
+    """The same with what is there, whether it was made under these settings or not."""
+    return Job(asset, store, engine, settings, day, _sources(store, settings, asset, day), out)
+
+
 def is_fresh(
     store: Store,
     settings: Settings,

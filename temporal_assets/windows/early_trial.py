@@ -1,6 +1,6 @@
-"""How good early labels are, without waiting four weeks for today's young pages.
+"""How good early labels are, without waiting for what today's young pages will do.
 
-Complete pages of a window are judged as if they were young, by what those born before them teach:
+Known pages of a window are judged as if they were young, by what those born before them teach:
 out of time. Not here: what is compared (`core.early_comparison`), the labels (`early_labels`).
 """
 
@@ -12,36 +12,34 @@ from typing import Final
 
 from temporal_assets.core.early import Score
 from temporal_assets.core.early_comparison import compare
-from temporal_assets.core.labels import PageThresholds
+from temporal_assets.core.labels import Thresholds
 from temporal_assets.engines.base import Engine
 from temporal_assets.settings import Settings
 from temporal_assets.storage.store import Store
-from temporal_assets.windows.complete_pages import complete_pages
-from temporal_assets.windows.days import made_of
-from temporal_assets.windows.early_labels import learn_from
+from temporal_assets.windows.asset import job_as_it_is
+from temporal_assets.windows.early_labels import EARLY_LABELS, learn_from
+from temporal_assets.windows.first_days import first_days
 
 _EARLIER: Final = 2 / 3
-"""Share of the complete pages, the first born, that the others are judged by."""
+"""Share of the known pages, the first born, that the others are judged by."""
 
 
 def early_trial(
     store: Store, engine: Engine, settings: Settings, day: dt.date, scratch: Path
 ) -> list[Score]:
-    """Scores of every answer at every age; none where there are too few complete pages."""
-    inputs = {name: store.files(name, day) for name in ("page_histories", "page_labels")}
-    first, observed = made_of(store.require("page_histories", day))
-    pages = complete_pages(engine, inputs, observed, first, settings.early.complete_days, scratch)
+    """Scores of every answer at every age; none where there is nothing to learn from."""
+    pages, _ = first_days(job_as_it_is(store, engine, settings, EARLY_LABELS, day, scratch))
     earlier = round(_EARLIER * len(pages))
     known, later = pages.take(slice(0, earlier)), pages.take(slice(earlier, None))
-    model = learn_from(known)
+    model = learn_from(known, settings)
     if not model.knows_views or not len(later):
         return []
+    labels = settings.labels
     return compare(
         model,
         later.first_views,
         later.is_temporal,
         later.sites,
         later.sections,
-        # Those that the truth was made with.
-        thresholds=PageThresholds(settings.labels.n, later.q, later.m, later.p),
+        thresholds=Thresholds(labels.n, labels.q, labels.m, labels.p),
     )

@@ -350,7 +350,7 @@ EVALUATION_REPORT: Final = WindowAsset(
         CRAWL_SIMULATION,
         TIMELY_SIMULATION,
     ),
-    sql=("page_totals", *TRAFFIC_SQL, "complete_pages"),
+    sql=("page_totals", *TRAFFIC_SQL, "first_days"),
     # A new version may say it in other words.
     settings=lambda settings: [__version__, _settings(settings)],
     is_whole=_is_whole,

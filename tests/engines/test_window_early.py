@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 
 from temporal_assets import contracts
-from temporal_assets.core.early import AGES, COPIES, learn
-from temporal_assets.core.early_comparison import ANSWERS
+from temporal_assets.core.early import AGES, learn
+from temporal_assets.core.early_comparison import ANSWERS, EARLY
 from temporal_assets.core.page_section import section_of
 from temporal_assets.engines.base import Engine
 from temporal_assets.quality.evaluate import Status
 from temporal_assets.quality.inspect import Inspector
-from temporal_assets.settings import Settings
-from temporal_assets.windows import early_labels
+from temporal_assets.windows import first_days as first_days_module
 from temporal_assets.windows.asset import job_of
 from temporal_assets.windows.early_labels import EARLY_LABELS
 from temporal_assets.windows.early_trial import early_trial
+from temporal_assets.windows.first_days import first_days
 from tests.histories import Histories
 
 DAYS = 60
@@ -73,27 +73,47 @@ def test_young_pages_are_those_born_in_the_last_week(here: Histories) -> None:
     }
 
 
-def test_probabilities_are_those_of_the_model_learned_from_complete_pages(here: Histories) -> None:
-    labels = {r["url"]: r for r in here.store.read("page_labels", here.day).to_pylist()}
-    complete = []
+def test_probabilities_are_those_of_the_model_learned_from_what_pages_did(here: Histories) -> None:
+    known = []
     for page, url in enumerate(here.urls):
-        born = int((here.views[page] > 0).argmax())
-        if url in labels and 7 <= born <= DAYS - 28 and labels[url]["phi_n"] is not None:
-            complete.append((born, url, page))
-    complete.sort()
-    first = np.array([seen_days(here, page)[:14] for _, _, page in complete])
-    truth = np.array([labels[url]["is_temporal"] for _, url, _ in complete])
-    sites = np.full(len(complete), "a.example")
-    sections = np.array([section_of(url) for _, url, _ in complete])
-    model = learn(first, truth, sites, sections, copies=COPIES)
+        born, total = int((here.views[page] > 0).argmax()), int(here.views[page].sum())
+        if 7 <= born <= DAYS - 7 and total >= 3 and here.observed[born : born + 3].all():
+            known.append((born, url, page))
+    known.sort()
+    first = np.array([np.pad(seen_days(here, page), (0, 7))[:7] for _, _, page in known])
+    total = np.array([here.views[page].sum() for _, _, page in known])
+    truth = first[:, :3].sum(axis=1) / total > 0.7
+    sites = np.full(len(known), "a.example")
+    sections = np.array([section_of(url) for _, url, _ in known])
+    model = learn(first, truth, sites, sections)
     assert 0 < truth.sum() < len(truth)
+    # Pages too seldom read for a history are learned from as well.
+    assert (total < DAYS).any()
     for url, row in rows(here).items():
         page = here.urls.index(url)
         views = np.zeros((1, 7))
         views[0, : row["age"]] = seen_days(here, page)
         expected = model.probability(views, [row["age"]], ["a.example"], [section_of(url)])
         assert row["probability"] == pytest.approx(expected[0], rel=1e-9)
-        assert (row["basis"], row["learned_from"]) == ("views", len(complete))
+        assert (row["basis"], row["learned_from"]) == ("views", len(known))
+
+
+def test_of_many_known_pages_every_so_manieth_is_learned_from(
+    here: Histories, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the order of their URLs, on a walk and by the statement."""
+    monkeypatch.setattr(first_days_module, "MOST_KNOWN", 50)
+    job = job_of(here.store, here.engine, here.settings, EARLY_LABELS, here.day, tmp_path)
+    known, young = first_days(job)
+    assert 20 < len(known) <= 50
+    # The last four weeks have as many alone.
+    assert known.born.min() >= np.datetime64(here.day) - 27
+    assert len(young) == len(rows(here))
+    monkeypatch.setattr(first_days_module, "walk", lambda *_: None)
+    asked, also_young = first_days(job)
+    assert asked.first_views.tolist() == known.first_views.tolist()
+    assert asked.is_temporal.tolist() == known.is_temporal.tolist()
+    assert also_young.to_pylist() == young.to_pylist()
 
 
 def test_probabilities_say_what_pages_are(here: Histories) -> None:
@@ -103,19 +123,15 @@ def test_probabilities_say_what_pages_are(here: Histories) -> None:
     assert np.mean(guides) < 0.1
 
 
-def test_the_trial_judges_by_the_thresholds_and_days_that_labels_were_made_with(
-    here: Histories, tmp_path: Path
-) -> None:
-    def right(settings: Settings) -> dict[tuple[int, str], float]:
-        scores = early_trial(here.store, here.engine, settings, here.day, tmp_path)
-        return {(one.age, one.answer): one.accuracy for one in scores}
-
-    wanted = right(here.settings)
-    assert set(wanted) == {(age, answer) for age in AGES for answer in ANSWERS}
+def test_the_trial_judges_later_pages_by_earlier_ones(here: Histories, tmp_path: Path) -> None:
+    scores = early_trial(here.store, here.engine, here.settings, here.day, tmp_path)
+    found = {(one.age, one.answer): one for one in scores}
+    assert set(found) == {(age, answer) for age in AGES for answer in ANSWERS}
+    assert found[7, EARLY].accuracy > 0.9
     labels = here.settings.labels.model_copy(update={"q": 0.01, "m": 1, "p": 0.01})
-    assert right(here.settings.model_copy(update={"labels": labels})) == wanted
-    shorter = here.settings.window.model_copy(update={"days": 40})
-    assert right(here.settings.model_copy(update={"window": shorter})) == wanted
+    other = here.settings.model_copy(update={"labels": labels})
+    # By a threshold that all pages pass, nothing is to be learned.
+    assert early_trial(here.store, here.engine, other, here.day, tmp_path) == []
 
 
 def test_everything_promised_holds(here: Histories) -> None:
@@ -129,21 +145,38 @@ def test_the_statement_gives_what_the_walk_does(
 ) -> None:
     """Byte for byte, but on a cluster, which only asks the statement."""
     published = here.store.files("early_labels", here.day)
-    monkeypatch.setattr(early_labels, "walk", lambda *_: None)
+    monkeypatch.setattr(first_days_module, "walk", lambda *_: None)
     job = job_of(here.store, here.engine, here.settings, EARLY_LABELS, here.day, tmp_path)
     asked = EARLY_LABELS.make(job)
     assert [path.read_bytes() for path in asked] == [Path(one).read_bytes() for one in published]
 
 
-def test_where_nothing_is_complete_nothing_is_promised(
-    engine: Engine, tmp_path_factory: pytest.TempPathFactory
+@pytest.mark.parametrize(("days", "basis"), [(3, "nothing"), (6, "nothing"), (12, "views")])
+def test_short_logs_say_what_they_rest_on(
+    engine: Engine, tmp_path_factory: pytest.TempPathFactory, days: int, basis: str
 ) -> None:
+    """Under a week nothing is known; under two weeks, what the first births did."""
     views, urls = population(2)
-    short = Histories(engine, tmp_path_factory.mktemp("short"), views[:, -20:], None, urls)
+    short = Histories(engine, tmp_path_factory.mktemp("short"), views[:, -days:], None, urls)
     found = rows(short).values()
-    assert {(r["basis"], r["probability"], r["prior"], r["learned_from"]) for r in found} == {
-        ("nothing", None, None, 0)
-    }
+    assert {row["basis"] for row in found} == {basis}
+    is_known = basis != "nothing"
+    assert {row["probability"] is not None for row in found} == {is_known}
+    assert {row["learned_from"] > 0 for row in found} == {is_known}
     inspector = Inspector(short.store, short.engine, short.settings)
     judged = inspector.inspect(contracts.EARLY_LABELS, [short.day])[short.day]
     assert [one for one in judged if one.status is Status.BROKEN] == []
+
+
+def test_births_count_from_the_first_day_with_data(
+    engine: Engine, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Five weeks of logs in a window of sixty days: old pages are not taken for new ones."""
+    views, urls = population(3)
+    missing = range(25)
+    late = Histories(engine, tmp_path_factory.mktemp("late"), views, missing, urls)
+    wanted = 0
+    for page in late.views:
+        born = int((page > 0).argmax())
+        wanted += 25 + 7 <= born <= DAYS - 7 and page.sum() >= 3
+    assert {row["learned_from"] for row in rows(late).values()} == {wanted}

@@ -19,6 +19,7 @@ from typer.testing import CliRunner, Result
 
 from temporal_assets import contracts
 from temporal_assets.cli.app import app
+from temporal_assets.core.early import AGES
 from temporal_assets.defs.resources import Installation
 from temporal_assets.defs.window_metadata import details
 from temporal_assets.demo import DemoOptions, generate
@@ -239,7 +240,7 @@ def test_metadata_shows_examples_without_naming_them(demo: Labelled) -> None:
 def test_metadata_shows_how_far_early_labels_can_be_believed(demo: Labelled) -> None:
     said = details(Installation.of(demo.settings), "early_labels", demo.day, plots=True)
     rows = [record.data for record in said["out_of_time"].records]
-    assert {row["days_seen"] for row in rows} == {1, 2, 3, 5, 7}
+    assert {row["days_seen"] for row in rows} == set(AGES)
     by_answer = {row["answer"]: row for row in rows if row["days_seen"] == 7}
     assert by_answer["early label"]["accuracy"] > 0.8
     assert by_answer["early label"]["brier"] < by_answer["site and section alone"]["brier"]

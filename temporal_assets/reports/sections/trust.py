@@ -132,8 +132,8 @@ def early(scores: Sequence[Score], young: int) -> Section:
             PAGES,
             "",
             title,
-            "too few pages of the window have been seen from their birth until they were complete",
-            "read more days (the window has to be weeks longer than `early.complete_days`)",
+            "the pages born in the window and seen since are too few, or all of one kind",
+            "read more days (pages count that were seen for `early.complete_days`)",
         )
     pages = scores[0].pages
     by_age: dict[int, dict[str, Score]] = {}
