@@ -20,7 +20,8 @@ def as_png(curves: Mapping[str, Reliability], title: str) -> bytes:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(5, 4), dpi=100, layout="constrained")
+    # Five lines of many dots at 500 by 400 pixels were more than metadata may hold.
+    figure = Figure(figsize=(4.5, 3.4), dpi=100, layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
     axes.plot([0, 1], [0, 1], color="#999999", linewidth=1, linestyle="--")
