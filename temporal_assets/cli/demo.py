@@ -5,6 +5,7 @@ Here: the command. Not here: the corpus (the package `demo`), what is shown of i
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -15,6 +16,7 @@ import typer
 from temporal_assets.cli import console
 from temporal_assets.cli.building import build, outcome_report, show_outcome
 from temporal_assets.cli.console import counted, place
+from temporal_assets.cli.days import day_option
 from temporal_assets.cli.exits import FAILED, USAGE, CommandError, command
 from temporal_assets.cli.landing import land, show_troubles
 from temporal_assets.cli.mirror import make as make_mirror
@@ -48,6 +50,13 @@ def run(
         int | None,
         typer.Option(min=1, help="Days of the corpus; 60 by default.", show_default=False),
     ] = None,
+    until: Annotated[
+        dt.date | None,
+        day_option(
+            "--until",
+            "Last day of the corpus; yesterday by default, or that of the demo that is there.",
+        ),
+    ] = None,
     requests: Annotated[
         int | None,
         typer.Option(
@@ -61,9 +70,9 @@ def run(
     from temporal_assets.demo import generate
     from temporal_assets.storage.inventory import Inventory
 
-    options = _options(size, seed, days, requests)
     settings = settings_of(state)
     target = (folder or settings.state / "demo").absolute()
+    options = _until(_options(size, seed, days, requests), until or _last_day(target))
     _refuse_mixing(settings, target)
     _refuse_another_demo(settings, target, options)
     settings.make_state()
@@ -114,6 +123,25 @@ def _options(size: str, seed: int, days: int | None, requests: int | None) -> De
         return DemoOptions.preset(size, **{k: v for k, v in given.items() if v is not None})
     except ValueError as error:
         raise CommandError(str(error), USAGE) from None
+
+
+def _until(options: DemoOptions, last: dt.date) -> DemoOptions:
+    """The same corpus, ending with a day."""
+    return replace(options, first_day=last - dt.timedelta(options.days - 1))
+
+
+def _last_day(target: Path) -> dt.date:
+    """Last day of the corpus that is there, so that the same command goes on with it.
+
+    Without one it is yesterday: today is not over, and the days of Dagster's partitions are filled.
+    """
+    from temporal_assets.demo.corpus import MARKER
+
+    marker = target / MARKER
+    if not marker.exists():
+        return dt.datetime.now(dt.UTC).date() - dt.timedelta(1)
+    known = json.loads(marker.read_text("utf-8"))
+    return dt.date.fromisoformat(known["first_day"]) + dt.timedelta(known["days"] - 1)
 
 
 def _refuse_mixing(settings: Settings, target: Path) -> None:

@@ -1140,7 +1140,7 @@ def test_the_ui_says_when_its_port_is_taken(built: tuple[Path, Any]) -> None:
 def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
     state: Path = tmp_path_factory.mktemp("demo") / "temporal_state"
     size = ("--days", "2", "--requests", "20000")
-    result = call("demo", *size, "--json", "--state", state)
+    result = call("demo", *size, "--until", "2025-03-04", "--json", "--state", state)
     assert result.exit_code == 0, result.output
     return state, json.loads(result.stdout)
 
@@ -1174,6 +1174,21 @@ def test_a_report_of_too_few_days_says_what_is_missing(built: tuple[Path, Any]) 
 def test_the_demo_shows_no_page_that_few_clients_opened(demo: tuple[Path, Any]) -> None:
     _, report = demo
     assert min(row["views"] for row in report["summary"]["pages"]) >= 5
+
+
+def test_the_same_demo_goes_on_with_its_days_and_a_new_one_ends_yesterday(
+    demo: tuple[Path, Any], tmp_path: Path
+) -> None:
+    state, report = demo
+    again = call("demo", "--days", "2", "--requests", "20000", "--json", "--state", state)
+    assert again.exit_code == 0, again.output
+    assert json.loads(again.stdout)["days"] == report["days"]
+    other = call("demo", "--days", "2", "--requests", "300", "--json", "--state", tmp_path / "new")
+    assert other.exit_code == 0, other.output
+    yesterday = dt.datetime.now(dt.UTC).date() - dt.timedelta(1)
+    # Midnight may have passed since.
+    ends = {(yesterday - n * dt.timedelta(1)).isoformat() for n in (0, 1)}
+    assert json.loads(other.stdout)["days"][-1] in ends
 
 
 def test_another_demo_is_not_mixed_into_the_first(demo: tuple[Path, Any]) -> None:
