@@ -1,27 +1,30 @@
 """A copy of the sites as they look at the end of the window: HTML from templates, and links.
 
-What belongs here: pages' HTML and the links in it. What does not: who follows them (`visits`).
+What belongs here: pages' HTML and the links in it. What does not: who follows them (`visits`),
+which pages of a copy nobody opens (`archive`).
 
 Every page carries its site's navigation and links its neighbours within the section; a hub
-lists the newest pages. Sections differ in their templates, as patterns of real sites do.
+lists the newest pages. Pages also link some that nobody opens, and these link their neighbours.
+Sections differ in their templates, as patterns of real sites do.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Final
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from temporal_assets.demo.archive import BESIDE, make_archive
 from temporal_assets.demo.options import DemoOptions
 from temporal_assets.demo.pages import FRONT, PageTable
 from temporal_assets.demo.ragged import Int64s, Ragged, compose, find, integers, join, pack, stack
 from temporal_assets.demo.seeds import generator
 from temporal_assets.demo.sites import PageKind, Section, Style
-from temporal_assets.demo.urls import hub_paths
+from temporal_assets.demo.urls import hub_paths, page_urls
 from temporal_assets.demo.visits import RELATED
 
 PAGES: Final = pa.schema({"url": pa.string(), "html": pa.string()})
@@ -31,6 +34,10 @@ _ON_FRONT: Final = 40
 _ON_INDEX: Final = 60
 _ON_HOT_LIST: Final = 30
 """Newest pages that a hub lists."""
+_IN_NAVIGATION: Final = 8
+"""Hubs that every page of a site links; the front page links all."""
+_FROM_ARCHIVE: Final = 2
+"""Older pages of its section that a page links: nobody opens them."""
 
 _SENTENCES: Final = (
     "The council met on the matter in the morning and will meet again.",
@@ -91,59 +98,114 @@ class SiteMirror:
     links: pa.Table
 
 
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """Pages of one section with their links; rows are those of `urls`, then of the archive."""
+
+    section: Section
+    rows: Int64s
+    menu: Int64s
+    """Hubs that all of them link."""
+    targets: Int64s
+    """A row for each page; -1 where there is no link."""
+
+
 def mirror_site(options: DemoOptions, pages: PageTable, urls: Ragged) -> SiteMirror:
-    """HTML and links of every page of a site; `urls` begins with theirs."""
-    urls = urls.take(np.arange(len(pages)))
-    head = _head(pages)
-    lists = [_newest(pages, hub) for hub in range(pages.hubs)]
-    hubs = [_hub_html(head, urls, rows) for rows in lists]
-    parts = [pack(hubs)]
-    sources = [np.full(len(rows), hub) for hub, rows in enumerate(lists)]
-    targets = [*lists]
-    for index, section in enumerate(pages.site.sections):
-        rows = np.flatnonzero(pages.section[pages.hubs :] == index) + pages.hubs
-        near, exists = _neighbours(rows)
-        rng = generator(options.seed, "mirror", pages.site.index, index)
-        parts.append(_section_html(rng, pages, section, head, urls.take(rows), near, exists))
-        sources.append(np.repeat(rows, exists.sum(axis=1)))
-        targets.append(near[exists] + (rows[0] if len(rows) else 0))
-    every = np.arange(len(pages))
-    # The navigation: every page links every index and the front page.
-    sources.append(np.repeat(every, pages.hubs))
-    targets.append(np.tile(np.arange(pages.hubs), len(pages)))
-    html = join(*parts).to_arrow()
-    names = urls.to_arrow()
-    source, target = np.concatenate(sources), np.concatenate(targets)
+    """HTML and links of every page of a site; `urls` begins with those that somebody may open."""
+    archive = make_archive(options, pages.site)
+    old = page_urls(options, archive, [0] * len(archive.site.sections))
+    every = join(urls.take(np.arange(len(pages))), old)
+    rng = generator(options.seed, "mirror", pages.site.index)
+    old_rows = [
+        np.flatnonzero(archive.section == index) + len(pages)
+        for index in range(len(archive.site.sections))
+    ]
+    lists = [_listed(pages, hub, old_rows) for hub in range(pages.hubs)]
+    menus = [_menu(pages, hub - 1) for hub in range(pages.hubs)]
+    menus[FRONT] = np.arange(pages.hubs)
+    blocks = [*_read(pages, old_rows, rng), *_unread(archive, old_rows)]
+    hubs = pack([_hub_html(pages, every, *links) for links in zip(menus, lists, strict=True)])
+    html = join(hubs, *_section_html(rng, pages, every, blocks)).to_arrow()
+    source, target = _links(lists, menus, blocks)
+    names = every.to_arrow()
     return SiteMirror(
         pa.Table.from_arrays([names, html], schema=PAGES),
         pa.Table.from_arrays([names.take(source), names.take(target)], schema=LINKS),
     )
 
 
-def _newest(pages: PageTable, hub: int) -> Int64s:
-    """Rows of the pages a hub lists, the newest first."""
+def _links(
+    lists: Sequence[Int64s], menus: Sequence[Int64s], blocks: Sequence[_Block]
+) -> tuple[Int64s, Int64s]:
+    """Rows of all links, of hubs first: from where, and where to."""
+    sources = [np.full(len(rows), hub) for part in (lists, menus) for hub, rows in enumerate(part)]
+    targets = [*lists, *menus]
+    for block in blocks:
+        exists = block.targets >= 0
+        sources += [np.repeat(block.rows, exists.sum(axis=1))]
+        sources += [np.repeat(block.rows, len(block.menu))]
+        targets += [block.targets[exists], np.tile(block.menu, len(block.rows))]
+    return np.concatenate(sources), np.concatenate(targets)
+
+
+def _menu(pages: PageTable, section: int) -> Int64s:
+    """Hubs that the pages of a section link: the first ones of the site, and their own."""
+    first = range(min(_IN_NAVIGATION, pages.hubs))
+    return np.unique([*first, 1 + section, pages.hot_list])
+
+
+def _read(
+    pages: PageTable, old_rows: Sequence[Int64s], rng: np.random.Generator
+) -> Iterator[_Block]:
+    """Pages that somebody may open: they link each other, and pages that nobody opens."""
+    beside = np.concatenate(old_rows[len(pages.site.sections) :])
+    for index, section in enumerate(pages.site.sections):
+        rows = np.flatnonzero(pages.section[pages.hubs :] == index) + pages.hubs
+        old = old_rows[index]
+        first = rng.integers(0, max(len(old), 1), len(rows))
+        next_to_it = (first[:, None] + np.arange(min(_FROM_ARCHIVE, len(old)))) % max(len(old), 1)
+        others = beside[rng.integers(0, len(beside), (len(rows), 1))] if len(beside) else None
+        parts = [_neighbours(rows), old[next_to_it], *([] if others is None else [others])]
+        yield _Block(section, rows, _menu(pages, index), np.concatenate(parts, axis=1))
+
+
+def _unread(archive: PageTable, old_rows: Sequence[Int64s]) -> Iterator[_Block]:
+    """Pages that nobody opens: they link their neighbours, the index and the front page."""
+    indexed = len(archive.site.sections) - len(BESIDE)
+    for index, section in enumerate(archive.site.sections):
+        rows = old_rows[index]
+        menu = np.array([FRONT, 1 + index] if index < indexed else [FRONT])
+        yield _Block(section, rows, menu, _neighbours(rows))
+
+
+def _listed(pages: PageTable, hub: int, old_rows: Sequence[Int64s]) -> Int64s:
+    """Rows of the pages a hub lists: the newest, then where what nobody opens begins."""
     is_page = np.arange(len(pages)) >= pages.hubs
+    sections = len(pages.site.sections)
     if hub == FRONT:
-        count = _ON_FRONT
-    elif hub <= len(pages.site.sections):
+        count, further = _ON_FRONT, old_rows[sections:]
+    elif hub <= sections:
         is_page &= pages.section == hub - 1
-        count = _ON_INDEX
+        count, further = _ON_INDEX, [old_rows[hub - 1]]
     else:
         is_page &= pages.kind == PageKind.NEWS
-        count = _ON_HOT_LIST
+        count, further = _ON_HOT_LIST, []
     rows = np.flatnonzero(is_page)
-    return rows[np.argsort(-pages.birth[rows], kind="stable")[:count]]
+    newest = rows[np.argsort(-pages.birth[rows], kind="stable")[:count]]
+    return np.concatenate([newest, *(old[-1:] for old in further)])
 
 
-def _neighbours(rows: Int64s) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Positions within the section of the pages each page links, and which of them exist."""
+def _neighbours(rows: Int64s) -> Int64s:
+    """Rows within the section that each page links; -1 beyond its ends."""
     near = np.arange(len(rows))[:, None] + np.array(RELATED)[None, :]
-    return near, (near >= 0) & (near < len(rows))
+    exists = (near >= 0) & (near < len(rows))
+    return np.where(exists, np.append(rows, -1)[np.where(exists, near, -1)], -1)
 
 
-def _head(pages: PageTable) -> bytes:
+def _head(pages: PageTable, menu: Int64s) -> bytes:
     site = pages.site
-    urls = ((escape(site.origin + path), escape(path)) for path in hub_paths(site))
+    paths = hub_paths(site)
+    urls = ((escape(site.origin + paths[hub]), escape(paths[hub])) for hub in menu.tolist())
     links = "".join(f'<a href="{url}">{path}</a>' for url, path in urls)
     return (
         f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{site.host}</title>'
@@ -152,47 +214,49 @@ def _head(pages: PageTable) -> bytes:
     ).encode()
 
 
-def _hub_html(head: bytes, urls: Ragged, rows: Int64s) -> bytes:
+def _hub_html(pages: PageTable, urls: Ragged, menu: Int64s, rows: Int64s) -> bytes:
     listed = (escape(urls.row(int(row)).decode("ascii")) for row in rows)
     items = "".join(f'<li><a href="{url}">{url.rsplit("/", 1)[1]}</a></li>' for url in listed)
-    return head + b'<ul class="newest">' + items.encode() + _END
+    return _head(pages, menu) + b'<ul class="newest">' + items.encode() + _END
 
 
 def _section_html(
-    rng: np.random.Generator,
-    pages: PageTable,
-    section: Section,
-    head: bytes,
-    urls: Ragged,
-    near: NDArray[np.int64],
-    exists: NDArray[np.bool_],
-) -> Ragged:
+    rng: np.random.Generator, pages: PageTable, urls: Ragged, blocks: Sequence[_Block]
+) -> list[Ragged]:
+    """HTML of the pages of each block."""
     count = len(urls)
-    anchors = join(_anchors(urls, section), pack([b""]))
-    prefix = len(pages.site.origin) + len(section.prefix)
+    escaped = _escaped(urls)
+    anchors = compose(escaped.data, [escaped, escaped], [b'<li><a href="', b'">', b"</a></li>"])
     sentences = pack([sentence.encode() for sentence in _SENTENCES])
     chosen = [sentences.take(rng.integers(0, len(_SENTENCES), count)) for _ in range(3)]
-    columns = [_escaped(urls, section).skip(prefix), integers(np.arange(1, count + 1)), *chosen]
-    columns += [
-        anchors.take(np.where(exists[:, i], near[:, i], count)) for i in range(len(RELATED))
-    ]
-    template = _TEMPLATES.get(section.style, _ARTICLE if section.is_news else _GUIDE)
-    before, middle, text, after = template
-    glue = [head + before, middle, text, b" ", b" ", after, *[b""] * (len(RELATED) - 1), _END]
-    shared = stack(*columns)
-    return compose(shared[0].data, shared, glue)
+    columns = [escaped, integers(np.arange(1, count + 1)), *chosen, join(anchors, pack([b""]))]
+    # Over one array for the whole site: no section copies the columns once more.
+    *text, anchors = stack(*columns)
+    return [_block_html(pages, block, text, anchors) for block in blocks]
 
 
-def _anchors(urls: Ragged, section: Section) -> Ragged:
-    escaped = _escaped(urls, section)
-    return compose(escaped.data, [escaped, escaped], [b'<li><a href="', b'">', b"</a></li>"])
+def _block_html(pages: PageTable, block: _Block, text: Sequence[Ragged], anchors: Ragged) -> Ragged:
+    name, *rest = (column.take(block.rows) for column in text)
+    nothing = len(anchors) - 1
+    linked = [anchors.take(np.where(target >= 0, target, nothing)) for target in block.targets.T]
+    before, middle, words, after = _template(block.section)
+    glue = [_head(pages, block.menu) + before, middle, words, b" ", b" ", after]
+    glue += [*[b""] * (len(linked) - 1), _END]
+    shown = name.skip(len(pages.site.origin) + len(block.section.prefix))
+    return compose(name.data, [shown, *rest, *linked], glue)
 
 
-def _escaped(urls: Ragged, section: Section) -> Ragged:
-    """URLs as attributes of HTML; those of some styles have one ampersand each."""
-    if section.style not in (Style.THREAD, Style.ITEM):
-        return urls
+def _template(section: Section) -> tuple[bytes, bytes, bytes, bytes]:
+    return _TEMPLATES.get(section.style, _ARTICLE if section.is_news else _GUIDE)
+
+
+def _escaped(urls: Ragged) -> Ragged:
+    """URLs as attributes of HTML; they have one ampersand at most."""
     at = find(urls, b"&")
-    start = Ragged(urls.data, urls.start, at)
-    rest = Ragged(urls.data, urls.start + at + 1, urls.size - at - np.int32(1))
-    return compose(urls.data, [start, rest], [b"", b"&amp;", b""])
+    rows = np.flatnonzero(at < urls.size)
+    some, at = urls.take(rows), at[rows]
+    start = Ragged(some.data, some.start, at)
+    rest = Ragged(some.data, some.start + at + 1, some.size - at - np.int32(1))
+    order = np.arange(len(urls))
+    order[rows] = len(urls) + np.arange(len(rows))
+    return join(urls, compose(some.data, [start, rest], [b"", b"&amp;", b""])).take(order)

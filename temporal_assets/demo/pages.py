@@ -16,12 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from temporal_assets.demo.interest import (
+    Bursts,
     Floats,
     amplitudes,
     day_factor,
     draw_births,
+    draw_bursts,
     draw_curves,
     expected_views,
+    page_noise,
 )
 from temporal_assets.demo.options import DemoOptions
 from temporal_assets.demo.seeds import generator
@@ -49,13 +52,20 @@ class PageTable:
     sigma: Floats
     amplitude: Floats
     """A: views over the whole life of a page; 0 for hubs, whose views come from readers' paths."""
+    bursts: Bursts
 
     def __len__(self) -> int:
         return len(self.kind)
 
     def expected(self, first: float, last: float) -> Floats:
-        """Expected views between two times, in days, before noise."""
+        """Expected views between two times, in days, before noise and without bursts."""
         return expected_views(self.birth, self.mu, self.sigma, self.amplitude, first, last)
+
+    def expected_on(self, day: int) -> Floats:
+        """Expected views on a day, before noise."""
+        views = self.expected(day, day + 1)
+        views[self.bursts.row] *= self.bursts.factor(day).astype(np.float32)
+        return views
 
 
 def make_pages(options: DemoOptions, site: Site, views: float) -> PageTable:
@@ -67,14 +77,14 @@ def make_pages(options: DemoOptions, site: Site, views: float) -> PageTable:
     counts = np.floor(shares * site.pages).astype(np.int64)
     counts[0] += site.pages - counts.sum()
     for index, section in enumerate(site.sections):
-        columns.append(_section_rows(site, index, section, int(counts[index]), rng))
+        columns.append(_section_rows(options, site, index, section, int(counts[index]), rng))
     section_of, kind, birth, mu, sigma = (
         np.concatenate(parts) for parts in zip(*columns, strict=True)
     )
     amplitude = amplitudes(kind, birth, mu, sigma, options.days, rng)
     table = PageTable(
         site, hubs, 1 + len(site.sections) if site.blueprint.hot_list else FRONT,
-        section_of, kind, birth, mu, sigma, amplitude,
+        section_of, kind, birth, mu, sigma, amplitude, draw_bursts(kind, site, rng),
     )  # fmt: skip
     drawn = float(table.expected(site.opens, site.closes).sum(dtype=np.float64))
     amplitude *= np.float32(views / drawn)
@@ -86,8 +96,11 @@ def draw_views(options: DemoOptions, pages: PageTable, day: int) -> NDArray[np.i
     factor = day_factor(options, pages.site, day)
     if factor == 0.0:
         return np.zeros(len(pages), np.int64)
-    expected = pages.expected(day, day + 1) * np.float32(factor)
+    expected = pages.expected_on(day) * np.float32(factor)
     rng = generator(options.seed, "views", pages.site.index, day)
+    # Where less than a view is expected, chance alone hides all other noise.
+    seen = np.flatnonzero(expected > 1)
+    expected[seen] *= page_noise(rng, len(seen))
     return np.asarray(rng.poisson(expected), np.int64)
 
 
@@ -102,7 +115,12 @@ def _hub_rows(site: Site, hubs: int) -> _Rows:
 
 
 def _section_rows(
-    site: Site, index: int, section: Section, count: int, rng: np.random.Generator
+    options: DemoOptions,
+    site: Site,
+    index: int,
+    section: Section,
+    count: int,
+    rng: np.random.Generator,
 ) -> _Rows:
     kinds = list(section.mix)
     counts = np.floor(np.array(list(section.mix.values())) * count + rng.random()).astype(np.int64)
@@ -110,7 +128,7 @@ def _section_rows(
     counts[0] = max(count - int(counts.sum()), 0)
     parts: list[tuple[NDArray[np.int8], Floats, Floats, Floats]] = []
     for kind, number in zip(kinds, counts.tolist(), strict=True):
-        birth = draw_births(kind, number, site, rng).astype(np.float32)
+        birth = draw_births(options, kind, number, site, rng).astype(np.float32)
         mu, sigma = draw_curves(kind, section.speed, number, rng)
         parts.append((np.full(number, kind, np.int8), birth, mu, sigma))
     kind_of, birth, mu, sigma = (np.concatenate(column) for column in zip(*parts, strict=True))

@@ -11,11 +11,15 @@ from typing import Final
 
 import numpy as np
 
+from temporal_assets.demo.interest import expected_views
 from temporal_assets.demo.noise import LINES_PER_REQUEST
 from temporal_assets.demo.options import DemoOptions
 from temporal_assets.demo.pages import PageTable, make_pages
 from temporal_assets.demo.sites import Site
 from temporal_assets.demo.visits import requests_per_view, share_by_hub
+
+_STEPS: Final = 8
+"""Parts of a day: the hubs' share of a page's readers falls within hours."""
 
 _SAMPLE: Final = 200_000
 """Pages looked at. Only the share of readers who come by hubs depends on the pages."""
@@ -34,19 +38,16 @@ def views_of_corpus(options: DemoOptions, sites: Sequence[Site]) -> float:
 def _share_by_hub(options: DemoOptions, pages: PageTable, sample: int) -> float:
     """Share of all views of a site that come by hubs."""
     rows = slice(pages.hubs, None, -(-len(pages) // sample))
-    part = PageTable(
-        pages.site,
-        pages.hubs,
-        pages.hot_list,
-        *(
-            getattr(pages, name)[rows]
-            for name in ("section", "kind", "birth", "mu", "sigma", "amplitude")
-        ),
+    birth, mu, sigma, amplitude = (
+        column[rows] for column in (pages.birth, pages.mu, pages.sigma, pages.amplitude)
     )
+    kind = pages.kind[rows]
     views = by_hub = 0.0
-    for day in range(pages.site.opens, min(pages.site.closes, options.days)):
-        expected = part.expected(day, day + 1)
-        age = np.maximum(day + 0.5 - part.birth, 0)
+    last = min(pages.site.closes, options.days)
+    for start in np.arange(pages.site.opens, last, 1 / _STEPS):
+        middle = start + 0.5 / _STEPS
+        expected = expected_views(birth, mu, sigma, amplitude, start, start + 1 / _STEPS)
+        age = np.maximum(middle - birth, 0)
         views += float(expected.sum())
-        by_hub += float((expected * share_by_hub(part.kind, age)).sum())
+        by_hub += float((expected * share_by_hub(pages.site, kind, age)).sum())
     return by_hub / views if views else 0.0

@@ -6,7 +6,8 @@ their URLs (`urls`) and how interest in them behaves (`interest`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from enum import IntEnum, StrEnum
 from typing import Final
 
@@ -61,6 +62,8 @@ class Style(IntEnum):
     """/item.aspx?cat=7&id=10012"""
     UNICODE = 6
     """/wiki/%E5%9F%8E%E5%B8%82_10012"""
+    OPAQUE = 7
+    """/articles/c5kq0z8r2wt6o: names that say nothing, as those of bbc.co.uk (`bbc_demand`)"""
 
     @property
     def is_program(self) -> bool:
@@ -82,11 +85,23 @@ _LASTING: Final[Mix] = {
 """NP table 1: the other folders hold 699 lasting pages and 15 news pages; the features bring the
 concentration of lasting pages near 1.86 on average, with 8.1 % of them at 3 or more (NP 4.1)."""
 
-NEWS_POPULARITY: Final = 0.6
+_DESK: Final[Mix] = {
+    PageKind.NEWS: 0.60,
+    PageKind.FEATURE: 0.10,
+    PageKind.FRESH: 0.15,
+    PageKind.EVERGREEN: 0.15,
+}
+"""A desk that files news and lasting pages in one folder. No real set here says which pages of a
+folder are news; NP 1 names such folders as the reason for looking further than sites."""
+
+NEWS_POPULARITY: Final = 0.8
 """Views of a news page relative to a lasting one: its readers turn to the next. With the sizes of
-the sections this makes 14 % of the reliable pages temporal (TW 4.2: 135,939 of 975,151)."""
+the sections this makes a seventh of the reliable pages temporal (TW 4.2: 135,939 of 975,151)."""
 
 _TALK: Final[Mix] = {PageKind.THREAD: 1.0}
+
+_OFFERS: Final[Mix] = {PageKind.FEATURE: 0.7, PageKind.EVERGREEN: 0.3}
+"""Campaigns of a shop: they burn out within weeks, and are no news."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +138,15 @@ class Blueprint:
     label: str
     """First part of the host."""
     sections: tuple[Section, ...]
+    """Those that the smallest site of the kind has."""
     front_share: float
     """Of arrivals by hub, those by the front page; the rest come by section indexes. NP 6.2: most
     news of finance.sina.com.cn is linked from /stock/, not from the home page."""
     weekend: float
-    """Traffic of a day of the weekend relative to a weekday."""
+    """Traffic of a day of the weekend relative to a weekday: 0.5 for news (`globo_clicks`, one
+    week), 0.7 to 0.8 for an encyclopedia (`wiki`); of the others no real set speaks."""
+    further: tuple[tuple[Style, Mix], ...]
+    """What the sections beside those are, in turn, where a site is large enough for more."""
     hot_list: str | None = None
     """A program that lists the newest pages of all sections (NP 4.2: /excl/msnhot.php)."""
 
@@ -145,15 +164,21 @@ BLUEPRINTS: Final = (
         SiteKind.PORTAL,
         "news",
         (
-            _folder("news", Style.DATED, 0.28, _NEWS),
-            _folder("china", Style.SERIAL, 0.16, _NEWS, 0.1),
-            _folder("world", Style.DATED, 0.12, _NEWS, 0.35),
-            _folder("finance/stock", Style.SERIAL, 0.12, _NEWS, -0.4),
-            _program("news.php", Style.PROGRAM, 0.08, _NEWS, "/list.php?cat=news"),
-            _folder("topics", Style.SLUG, 0.24, _LASTING),
+            _folder("news", Style.DATED, 0.34, _NEWS),
+            _folder("china", Style.SERIAL, 0.19, _NEWS, 0.1),
+            _folder("world", Style.DATED, 0.14, _NEWS, 0.35),
+            _folder("finance/stock", Style.SERIAL, 0.14, _NEWS, -0.4),
+            _program("news.php", Style.PROGRAM, 0.09, _NEWS, "/list.php?cat=news"),
+            _folder("topics", Style.SLUG, 0.10, _LASTING),
         ),
         front_share=0.35,
-        weekend=0.75,
+        weekend=0.60,
+        further=(
+            (Style.DATED, _NEWS),
+            (Style.OPAQUE, _DESK),
+            (Style.SERIAL, _NEWS),
+            (Style.SLUG, _LASTING),
+        ),
         hot_list="/excl/hot.php",
     ),
     Blueprint(
@@ -167,6 +192,7 @@ BLUEPRINTS: Final = (
         ),
         front_share=0.30,
         weekend=1.15,
+        further=((Style.SLUG, _LASTING), (Style.OPAQUE, _LASTING), (Style.DATED, _DESK)),
     ),
     Blueprint(
         SiteKind.MIXED,
@@ -180,6 +206,7 @@ BLUEPRINTS: Final = (
         ),
         front_share=0.20,
         weekend=1.10,
+        further=((Style.SLUG, _LASTING), (Style.DATED, _DESK), (Style.SLUG, _LASTING)),
         hot_list="/excl/msnhot.php",
     ),
     Blueprint(
@@ -191,6 +218,7 @@ BLUEPRINTS: Final = (
         ),
         front_share=0.25,
         weekend=1.05,
+        further=((Style.SERIAL, _TALK), (Style.OPAQUE, _TALK)),
     ),
     Blueprint(
         SiteKind.REFERENCE,
@@ -200,7 +228,8 @@ BLUEPRINTS: Final = (
             _folder("Guides", Style.SLUG, 0.25, _LASTING),
         ),
         front_share=0.50,
-        weekend=0.90,
+        weekend=0.80,
+        further=((Style.SLUG, _LASTING), (Style.UNICODE, _LASTING), (Style.OPAQUE, _LASTING)),
     ),
     Blueprint(
         SiteKind.SHOP,
@@ -212,6 +241,7 @@ BLUEPRINTS: Final = (
         ),
         front_share=0.40,
         weekend=1.20,
+        further=((Style.SLUG, _LASTING), (Style.OPAQUE, _LASTING), (Style.SLUG, _OFFERS)),
     ),
     Blueprint(
         SiteKind.EVENT,
@@ -223,6 +253,7 @@ BLUEPRINTS: Final = (
         ),
         front_share=0.40,
         weekend=1.30,
+        further=((Style.SERIAL, _NEWS), (Style.SLUG, {PageKind.FRESH: 1.0})),
     ),
 )
 
@@ -247,6 +278,35 @@ _SIZE_EXPONENT: Final = 0.7
 SMALLEST_SITE: Final = 20
 """Pages every site has at least."""
 
+_PAGES_A_SECTION: Final = 45
+MOST_SECTIONS: Final = 100
+"""A site has a section for so many pages, and no more than these: the sites of `medium` have 20 to
+100, as large news sites do (`top_news_arrivals`: up to 38 with an article every five days)."""
+
+_SECTION_EXPONENT: Final = 1.3
+"""New pages of the k-th section fall like k to this power (`top_news_arrivals`: 1.2 to 1.8)."""
+
+_SPEEDS: Final = (0.0, -0.4, 0.2, 0.1, -0.2, 0.35)
+"""Speeds of further sections, in turn."""
+
+_TOPICS: Final = (
+    *("politics", "sport", "business", "culture", "science", "health", "travel", "education"),
+    *("technology", "music", "film", "books", "food", "weather", "local", "opinion", "law"),
+    *("religion", "fashion", "design", "nature", "animals", "family", "jobs", "money", "energy"),
+    *("traffic", "housing", "history", "theatre", "museums", "television", "radio", "people"),
+    *("football", "tennis", "cycling", "winter-sports", "sailing", "chess", "markets", "farming"),
+    *("space", "medicine", "schools", "universities", "police", "courts", "elections", "europe"),
+)
+_PLACES: Final = ("", "-north", "-south")
+"""Names of further sections are topics, then topics of a place."""
+
+
+_ARCHIVE: Final = 6.5
+"""Pages of a site's mirror that nobody opens, for every page that somebody may open: with those of
+the latter that nobody does open, nine tenths of a mirror (BB table 2: 91 % of 74 million)."""
+_FILED: Final = 0.6
+"""Of those, the pages of the site's sections; the rest lies beside them (`archive`)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Site:
@@ -255,6 +315,8 @@ class Site:
     index: int
     host: str
     blueprint: Blueprint = field(repr=False)
+    sections: tuple[Section, ...] = field(repr=False)
+    """Its folders and programs; their shares sum to 1."""
     pages: int
     traffic: float
     """Share of the corpus' views, in [0, 1]."""
@@ -268,14 +330,19 @@ class Site:
         return self.blueprint.kind
 
     @property
-    def sections(self) -> tuple[Section, ...]:
-        """Its folders and programs."""
-        return self.blueprint.sections
-
-    @property
     def origin(self) -> str:
         """Scheme and host."""
         return f"https://{self.host}"
+
+
+def archived(site: Site, section: Section) -> int:
+    """How many pages a section had before those that anybody still opens."""
+    return round(_ARCHIVE * _FILED * section.share * site.pages)
+
+
+def beside(site: Site) -> int:
+    """How many pages of a site that nobody opens are in none of its sections."""
+    return round(_ARCHIVE * (1 - _FILED) * site.pages)
 
 
 def make_sites(options: DemoOptions) -> tuple[Site, ...]:
@@ -284,26 +351,52 @@ def make_sites(options: DemoOptions) -> tuple[Site, ...]:
     spare = options.pages - options.sites * SMALLEST_SITE
     pages = SMALLEST_SITE + np.floor(weights / weights.sum() * spare).astype(np.int64)
     pages[0] += options.pages - pages.sum()
-    blueprints = [_blueprint(index) for index in range(options.sites)]
-    traffic = pages * np.array([_popularity(blueprint) for blueprint in blueprints])
+    sections = [_sections(_blueprint(index), int(count)) for index, count in enumerate(pages)]
+    traffic = pages * np.array([_popularity(of_site) for of_site in sections])
     traffic /= traffic.sum()
     return tuple(
-        _make_site(options, index, int(pages[index]), float(traffic[index]))
+        _make_site(options, index, sections[index], int(pages[index]), float(traffic[index]))
         for index in range(options.sites)
     )
+
+
+def _sections(blueprint: Blueprint, pages: int) -> tuple[Section, ...]:
+    """Those of the blueprint and, where a site is large enough, further ones, ever smaller."""
+    known = blueprint.sections
+    count = max(min(pages // _PAGES_A_SECTION, MOST_SECTIONS), len(known))
+    least = min(section.share for section in known)
+    wanted = [section.share for section in known]
+    wanted += [
+        least * (k / len(known)) ** -_SECTION_EXPONENT for k in range(len(known) + 1, count + 1)
+    ]
+    every = (*known, *_further(blueprint, count - len(known)))
+    return tuple(
+        replace(section, share=share / sum(wanted))
+        for section, share in zip(every, wanted, strict=True)
+    )
+
+
+def _further(blueprint: Blueprint, count: int) -> Iterator[Section]:
+    """So many sections beside those that a blueprint names."""
+    names = [topic + place for place in _PLACES for topic in _TOPICS]
+    for index, name in enumerate(names[:count]):
+        style, mix = blueprint.further[index % len(blueprint.further)]
+        yield _folder(name, style, 0.0, mix, _SPEEDS[index % len(_SPEEDS)])
 
 
 def _blueprint(index: int) -> Blueprint:
     return BLUEPRINTS[_LABELS.index(_ORDER[index % len(_ORDER)])]
 
 
-def _popularity(blueprint: Blueprint) -> float:
+def _popularity(sections: tuple[Section, ...]) -> float:
     """Views per page relative to a site of lasting pages only."""
-    news = sum(part.share * part.mix.get(PageKind.NEWS, 0.0) for part in blueprint.sections)
+    news = sum(part.share * part.mix.get(PageKind.NEWS, 0.0) for part in sections)
     return 1 - (1 - NEWS_POPULARITY) * news
 
 
-def _make_site(options: DemoOptions, index: int, pages: int, traffic: float) -> Site:
+def _make_site(
+    options: DemoOptions, index: int, sections: tuple[Section, ...], pages: int, traffic: float
+) -> Site:
     name = _NAMES[index % len(_NAMES)]
     series = index // len(_NAMES)
     blueprint = _blueprint(index)
@@ -315,4 +408,4 @@ def _make_site(options: DemoOptions, index: int, pages: int, traffic: float) -> 
         length = max(1, round(options.days * 0.35))
         opens = int(rng.integers(options.days // 6, max(options.days // 3, options.days // 6 + 1)))
         closes = min(opens + length, options.days)
-    return Site(index, host, blueprint, pages, traffic, opens, closes)
+    return Site(index, host, blueprint, sections, pages, traffic, opens, closes)

@@ -7,30 +7,35 @@ pages. What does not: query keys that trackers add (`formats`).
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
+from itertools import product
 from typing import Final
 from urllib.parse import quote
 
 import numpy as np
 
+from temporal_assets.demo.interest import OLDEST
 from temporal_assets.demo.options import DemoOptions
 from temporal_assets.demo.pages import PageTable
 from temporal_assets.demo.ragged import Int32s, Int64s, Ragged, compose, find, integers, join, pack
 from temporal_assets.demo.ragged import stack as over_one_array
 from temporal_assets.demo.seeds import generator
-from temporal_assets.demo.sites import Section, Site, Style
+from temporal_assets.demo.sites import Section, Site, Style, archived
 
 _FIRST_NUMBER: Final = 10_000
 _NUMBER_STEP: Final = 7
 """Numbers of consecutive pages of a section differ by 1 to 13, as where drafts are deleted."""
 
+_DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
+_TRIPLES: Final = len(_DIGITS) ** 3
+_SCRAMBLE: Final = 2_654_435_761
+"""A prime: different numbers stay different modulo the square of the number of triples."""
+
 _NEW_THREAD: Final = 0.6
 """Probability that a page opens a thread rather than continues the one before it."""
-
-_OLDEST: Final = 1_000
-"""Days before the window for which dated folders are prepared."""
 
 _ADJECTIVES: Final = (
     *("Winter", "Small", "Quiet", "Modern", "Used", "Simple", "Garden", "City", "Family"),
@@ -97,8 +102,9 @@ class SiteUrls:
 def make_urls(options: DemoOptions, pages: PageTable, escape: Escape) -> SiteUrls:
     """The URLs of a site; `escape` decides how bytes beyond ASCII are spelt otherwise."""
     site = pages.site
-    canonical = page_urls(options, pages)
-    others, spelling = _spellings(options, pages, len(canonical), escape)
+    earlier = [archived(site, section) for section in site.sections]
+    canonical = page_urls(options, pages, earlier)
+    others, spelling = _spellings(options, pages, earlier, len(canonical), escape)
     extra = pack([(site.origin + path).encode() for path in (*STATIC, *_MISSING)])
     table = join(canonical, others, extra)
     static = len(canonical) + len(others)
@@ -107,13 +113,17 @@ def make_urls(options: DemoOptions, pages: PageTable, escape: Escape) -> SiteUrl
     )
 
 
-def page_urls(options: DemoOptions, pages: PageTable) -> Ragged:
-    """Canonical URL of every row of the page table."""
+def page_urls(options: DemoOptions, pages: PageTable, earlier: Sequence[int]) -> Ragged:
+    """Canonical URL of every row of the page table.
+
+    `earlier` is how many pages each section had before these: numbers go on from theirs.
+    """
     site = pages.site
-    tables = [pack([(site.origin + path).encode() for path in hub_paths(site)])]
+    tables = [pack([(site.origin + path).encode() for path in hub_paths(site)][: pages.hubs])]
     for index, section in enumerate(site.sections):
         rows = np.flatnonzero(pages.section[pages.hubs :] == index) + pages.hubs
-        tables.append(_section_urls(options, pages, section, index, rows, section.style))
+        args = (options, pages, section, index, rows, section.style, earlier[index])
+        tables.append(_section_urls(*args))
     return join(*tables)
 
 
@@ -130,11 +140,12 @@ def _section_urls(
     index: int,
     rows: Int64s,
     style: Style,
+    earlier: int,
     words: tuple[bytes, ...] = _CANONICAL_WORDS,
 ) -> Ragged:
     start = (pages.site.origin + section.prefix).encode()
-    rng = generator(options.seed, "urls", pages.site.index, index)
-    order = np.arange(len(rows))
+    rng = generator(options.seed, "urls", pages.site.index, index, int(earlier > 0))
+    order = earlier + np.arange(len(rows))
     number = _FIRST_NUMBER + order * _NUMBER_STEP + rng.integers(0, _NUMBER_STEP, len(rows))
     birth = np.floor(pages.birth[rows]).astype(np.int64)
     columns: list[Ragged]
@@ -152,6 +163,10 @@ def _section_urls(
     elif style is Style.THREAD:
         thread, page = _threads(rng, number)
         columns, glue = [integers(thread), integers(page)], [b"?id=", b"&page=", b""]
+    elif style is Style.OPAQUE:
+        mixed = number * _SCRAMBLE % _TRIPLES**2
+        places = (mixed // _TRIPLES, mixed % _TRIPLES, (mixed ^ index) * 7_919 % _TRIPLES)
+        columns, glue = [_triples().take(place) for place in places], [b"c", b"", b"", b""]
     elif style is Style.ITEM:
         columns = [integers(rng.integers(1, 25, len(rows))), integers(number)]
         glue = [b"?cat=", b"&id=", b""]
@@ -163,15 +178,21 @@ def _section_urls(
 
 
 def _dates(options: DemoOptions, form: str, day: Int64s) -> Ragged:
-    return _calendar(options.first_day, options.days, form).take(day + _OLDEST)
+    return _calendar(options.first_day, options.days, form).take(day + OLDEST)
 
 
 @cache
 def _calendar(first_day: dt.date, days: int, form: str) -> Ragged:
     """All days that a page can be born on, written; sections share a few forms."""
-    first = first_day - dt.timedelta(_OLDEST)
-    every = [first + dt.timedelta(i) for i in range(_OLDEST + days + 1)]
+    first = first_day - dt.timedelta(OLDEST)
+    every = [first + dt.timedelta(i) for i in range(OLDEST + days + 1)]
     return pack([day.strftime(form).encode() for day in every])
+
+
+@cache
+def _triples() -> Ragged:
+    """Every word of three digits and letters."""
+    return pack(["".join(word).encode() for word in product(_DIGITS, repeat=3)])
 
 
 def _pick(words: tuple[str, ...], rng: np.random.Generator, count: int) -> Ragged:
@@ -188,7 +209,7 @@ def _threads(rng: np.random.Generator, number: Int64s) -> tuple[Int64s, Int64s]:
 
 
 def _spellings(
-    options: DemoOptions, pages: PageTable, first: int, escape: Escape
+    options: DemoOptions, pages: PageTable, earlier: Sequence[int], first: int, escape: Escape
 ) -> tuple[Ragged, Int32s]:
     """Other spellings of pages, and the row of each page's spelling (its own if it has none)."""
     spelling = np.arange(len(pages), dtype=np.int32)
@@ -197,13 +218,12 @@ def _spellings(
         if section.style not in (Style.THREAD, Style.ITEM, Style.UNICODE):
             continue
         rows = np.flatnonzero(pages.section[pages.hubs :] == index) + pages.hubs
+        args = (options, pages, section, index, rows, section.style, earlier[index])
         if section.style is Style.UNICODE:
             words = tuple(_respelt(word, escape) for word in _WORDS)
-            args = (options, pages, section, index, rows, section.style, words)
-            tables.append(_section_urls(*args))
+            tables.append(_section_urls(*args, words))
         else:
-            same = _section_urls(options, pages, section, index, rows, section.style)
-            tables.append(_swap_keys(same))
+            tables.append(_swap_keys(_section_urls(*args)))
         spelling[rows] = first + sum(map(len, tables[:-1])) + np.arange(len(rows))
     return join(*tables), spelling
 

@@ -54,7 +54,8 @@ def clients(learned: Learned) -> dict[str, set[str]]:
 def test_everything_a_crawler_needs_is_learned(policy: Policy) -> None:
     document = policy.document
     jsonschema.validate(document, json.loads(SCHEMA_FILE.read_text("utf-8")))
-    assert [site["rank"] for site in document["sites"][:3]] == [1, 2, 3]
+    # Sites without pages born in the window have no rank, and come after all that have one.
+    assert [site["rank"] for site in document["sites"][:2]] == [1, 2]
     hubs = {hub["url"] for hub in document["hubs"]}
     assert "https://news.juniper.example/" in hubs
     assert any("/news" in prefix["prefix"] or prefix["prefix"].startswith("news.")

@@ -77,11 +77,28 @@ class Demo:
         rows: list[dict[str, Any]] = self.store.read(asset, day or self.day).to_pylist()
         return rows
 
+    def living(self, prefixes: list[str]) -> list[dict[str, Any]]:
+        """Pages under prefixes; what is over has no prefixes any more."""
+        return [
+            page
+            for page in self.pages.values()
+            if page["site"] != EVENT and page["kind"] != "hub" and _begins(page["url"], prefixes)
+        ]
+
+    def news_share(self, prefixes: list[str]) -> float:
+        """Of the pages under prefixes, those that are news."""
+        found = self.living(prefixes)
+        return sum(bool(page["is_news"]) for page in found) / len(found)
+
     def event(self, day: dt.date) -> dict[str, Any] | None:
         return next((row for row in self.rows("site_changes", day) if row["site"] == EVENT), None)
 
     def run(self, *arguments: object) -> Result:
         return CliRunner().invoke(app, [*map(str, arguments), "--state", str(self.state)])
+
+
+def _begins(url: str, prefixes: list[str]) -> bool:
+    return url.split("://")[1].startswith(tuple(prefixes))
 
 
 def _with_all_beneath(assets: Iterable[WindowAsset]) -> list[WindowAsset]:
@@ -110,9 +127,9 @@ def test_the_event_site_appears_when_it_opens(demo: Demo) -> None:
     # A week after it opened it has pages that are known, and all of them were born in the window.
     listed = demo.event(demo.opens + 7 * ONE)
     assert listed is not None
-    assert (listed["change"], listed["rank"]) == ("entered", 1)
-    (scored,) = _event_score(demo, listed["day"])
-    assert scored["is_selected"]
+    assert listed["change"] == "entered"
+    others = [row["rank"] for row in demo.rows("site_scores", listed["day"]) if row["rank"]]
+    assert listed["rank"] <= len(others) / 2
 
 
 def _event_score(demo: Demo, day: dt.date) -> list[dict[str, Any]]:
@@ -122,7 +139,7 @@ def _event_score(demo: Demo, day: dt.date) -> list[dict[str, Any]]:
 def test_the_event_site_leaves_when_it_is_over(demo: Demo) -> None:
     before = demo.event(demo.closes + 2 * ONE)
     assert before is not None
-    assert before["rank"] == 1
+    assert before["rank"] <= 2
     left = demo.event(demo.closes + 3 * ONE)
     assert left is not None
     assert (left["change"], left["is_gone_quiet"], left["rank"]) == ("left", True, None)
@@ -138,7 +155,9 @@ def test_the_prefixes_of_the_event_leave_with_it(demo: Demo) -> None:
     before, after = (
         {row["site"] for row in demo.rows("news_prefixes", demo.closes + n * ONE)} for n in (2, 3)
     )
-    assert before - after == {EVENT}
+    assert EVENT in before - after
+    # A prefix that a handful of pages speak for may come and go on any day.
+    assert len(before ^ after) <= 2 < len(before & after)
 
 
 def test_portals_lead_the_list(demo: Demo) -> None:
@@ -146,33 +165,27 @@ def test_portals_lead_the_list(demo: Demo) -> None:
     assert {site.split(".")[0] for site in ranked[:2]} == {"news"}
 
 
-def test_mixed_sites_contribute_their_news_sections(demo: Demo) -> None:
-    is_news = {f"{one['site']}{one['prefix']}": one["is_news"] for one in demo.sections}
+def test_the_sections_that_are_selected_hold_the_news(demo: Demo) -> None:
     best = [row["prefix"] for row in demo.rows("section_scores") if row["is_selected"]]
-    of_news = [
-        any(news and section.startswith(name) for section, news in is_news.items()) for name in best
-    ]
-    lasting = [name for name in best if is_news.get(name) is False]
-    assert all(of_news), best
-    assert lasting == []
+    lasting = {f"{one['site']}{one['prefix']}" for one in demo.sections if not one["is_news"]}
+    assert lasting.isdisjoint(best)
+    everything = demo.news_share([""])
+    assert all(demo.news_share([name]) > everything for name in best), best
+    assert demo.news_share(best) > 2 * everything
     assert any(name.startswith(("cars.", "homes.")) for name in best)
 
 
 def test_most_pages_under_news_prefixes_are_news(demo: Demo) -> None:
     prefixes = [row["prefix"] for row in demo.rows("news_prefixes")]
     assert prefixes == sorted(prefixes)
-    # What is over has no prefixes any more.
-    living = [page for page in demo.pages.values() if page["site"] != EVENT]
-    found = [page for page in living if _begins(page["url"], prefixes)]
+    found = demo.living(prefixes)
     news = [page for page in found if page["is_news"]]
-    of_all = sum(bool(page["is_news"]) for page in living)
-    # Labels of 766 reliable pages find the sections of all 6,000.
-    assert len(news) / len(found) > 0.75
-    assert len(news) / of_all > 0.9
-
-
-def _begins(url: str, prefixes: list[str]) -> bool:
-    return url.split("://")[1].startswith(tuple(prefixes))
+    everything = demo.living([""])
+    of_all = [page for page in everything if page["is_news"]]
+    # Labels of some 700 reliable pages find the sections of all 6,000; beside the simplest list,
+    # that of every page.
+    assert len(news) / len(found) > 0.7 > 2 * len(of_all) / len(everything)
+    assert len(news) / len(of_all) > 0.8
 
 
 @pytest.mark.parametrize("asset", NAMES)

@@ -8,7 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from temporal_assets.demo import DemoOptions
-from temporal_assets.demo.interest import accumulated, draw_births, expected_views
+from temporal_assets.demo.interest import (
+    accumulated,
+    draw_births,
+    draw_curves,
+    expected_views,
+)
 from temporal_assets.demo.marginals import concentration
 from temporal_assets.demo.pages import draw_views, make_pages
 from temporal_assets.demo.people import addresses
@@ -41,12 +46,57 @@ def test_interest_adds_up_and_never_falls(birth, mu, sigma, first, length):
 
 def test_pages_are_born_before_during_and_at_the_end_of_the_window():
     site = make_sites(DemoOptions())[2]
-    births = draw_births(PageKind.NEWS, 5_000, site, generator(1, "test"))
+    births = draw_births(DemoOptions(), PageKind.NEWS, 5_000, site, generator(1, "test"))
     assert births.min() < -5
     assert (births >= 59).any()
     assert ((births > 20) & (births < 40)).any()
     assert births.max() < 60
     assert (np.diff(births) >= 0).all()
+
+
+def test_fewer_pages_are_born_on_weekends_and_at_night():
+    options = DemoOptions()
+    site = make_sites(options)[2]
+    births = draw_births(options, PageKind.NEWS, 60_000, site, generator(1, "test"))
+    of_weekday = np.bincount((births.astype(np.int64) + options.first_day.weekday()) % 7)
+    assert 0.45 < of_weekday[5:].mean() / of_weekday[:5].mean() < 0.85  # `top_news_arrivals`: 0.69
+    assert 0.1 < (births % 1 < 0.25).mean() < 0.18  # 0.14
+
+
+def test_interest_in_news_comes_as_fast_as_in_real_news():
+    mu, sigma = draw_curves(PageKind.NEWS, 0.0, 20_000, generator(1, "test"))
+    first_hours, first_day, three_days = (
+        accumulated(np.full(20_000, age, np.float32), mu, sigma) for age in (0.25, 1, 3)
+    )
+    assert 0.38 < first_hours.mean() < 0.52  # `globo_clicks`: 0.43
+    assert np.median(first_day) > 0.85  # 0.92
+    # Some are read for days: NP 4.1 knows more of them than a week of clicks can show.
+    assert 0.05 < (three_days < 0.7).mean() < 0.2
+
+
+def test_some_lasting_pages_have_a_day_with_far_more_views():
+    options = DemoOptions()
+    site = make_sites(options)[0]
+    pages = make_pages(options, site, 50_000.0)
+    bursts = pages.bursts
+    lasting = np.isin(pages.kind, (PageKind.EVERGREEN, PageKind.FRESH)).sum()
+    assert 0.05 < len(bursts.row) / lasting < 0.15  # `wiki`: one in ten above three times
+    row, day = int(bursts.row[0]), int(bursts.day[0])
+    usual = pages.expected(day, day + 1)[row]
+    assert pages.expected_on(day)[row] == pytest.approx(usual * (1 + bursts.size[0]), rel=1e-4)
+    assert pages.expected_on(day)[row] >= 3 * usual
+    before = pages.expected(day - 1, day)[row]
+    assert pages.expected_on(day - 1)[row] == pytest.approx(before, rel=1e-6)
+
+
+def test_a_few_pages_draw_most_of_the_views_but_none_a_site_of_its_own():
+    options = DemoOptions(pages=20_000, requests=2_000_000, clients=100_000)
+    for site in make_sites(options)[:6]:
+        pages = make_pages(options, site, 50_000.0)
+        views = np.sort(pages.expected(site.opens, site.closes))[::-1]
+        first = views[: len(views) // 100].sum() / views.sum()
+        assert first > 0.2
+        assert views[0] / views.sum() < 0.15
 
 
 def test_pages_draw_the_views_they_are_given():
