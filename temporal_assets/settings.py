@@ -360,6 +360,10 @@ class Patterns(_Section):
     min_share: float = Field(1e-4, ge=0, le=1)
     """The same as a share of the site's URLs; the larger of the two counts."""
 
+    most_urls: int = Field(3_000_000, ge=1000)
+    """A site with more URLs is learned from a sample of so many, and says so; everything is counted
+    over all of them."""
+
     salience: Literal["support", "drop"] = "support"
     """Which values get a pattern of their own: all that have the support, or those before the
     largest drop in frequency (WWW 2010), which hides small sections beside large ones

@@ -76,20 +76,30 @@ def show_tree(found: StoredPatterns) -> None:
                 row["volume"],
                 row["visits"],
                 ", ".join(name for name, flags in leaves if flags[row["pattern"]]),
-                _decided(row),
+                _decided(found, row),
             )
             for row in found.nodes
         ],
     )
 
 
-def _decided(row: Row) -> str:
+def _decided(found: StoredPatterns, row: Row) -> str:
+    """What the cuts decided about a node; one that was merged may be part of a larger merge."""
     if row["merged_by"] == "visit":
         return f"merged: saves {row['saved_bits']:,.1f} bits"
     if row["similarity"] is None:
         return ""
-    kept = "merged" if row["merged_by"] == "transit" else "kept apart"
+    is_merged = row["merged_by"] == "transit" or _is_below(found, row, "is_transit_leaf")
+    kept = "merged" if is_merged else "kept apart"
     return f"{kept}: similarity {row['similarity']:.2f}"
+
+
+def _is_below(found: StoredPatterns, row: Row, flag: str) -> bool:
+    """Whether a node above has a flag."""
+    above = row["parent"]
+    while above >= 0 and not found.nodes[above][flag]:
+        above = found.nodes[above]["parent"]
+    return bool(above >= 0)
 
 
 def _pages(

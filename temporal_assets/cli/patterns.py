@@ -171,7 +171,8 @@ def _status(row: Row) -> str:
     status = str(row["status"])
     if status != "learned":
         return f"{status}: {row['reason']}"
-    return status if row["has_referrers"] else "learned, no referrers"
+    learned = str(row["reason"] or status)
+    return learned if row["has_referrers"] else f"{learned}, no referrers"
 
 
 def _show_site(found: StoredPatterns, day: dt.date, limit: int) -> None:
@@ -230,6 +231,8 @@ def _remarks(found: StoredPatterns) -> Iterable[str]:
     if found.status != "learned":
         yield f"this site was not learned ({found.status}): {found.nodes[0]['reason']}"
         return
+    if found.nodes[0]["reason"] is not None:
+        yield f"this site was {found.nodes[0]['reason']}"
     row = next(iter(found.ranks.values()))
     if row["missing_ranks"] is not None:
         yield _MISSING[row["missing_ranks"]]

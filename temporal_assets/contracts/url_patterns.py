@@ -39,7 +39,7 @@ def _divides(flag: str) -> str:
 
 URL_PATTERNS: Final = Table(
     name="url_patterns",
-    version=1,
+    version=2,
     description=(
         "The pattern tree of every site: T_syn of BB 3.1, and which of its nodes are the leaves of"
         " T_visit and T_tran (BB 3.2). The patterns are the leaves of the tree that"
@@ -61,7 +61,11 @@ URL_PATTERNS: Final = Table(
             "Of the site: `learned`, or why it was not: `failed`, `timed_out`, `out_of_memory`.",
         ),
         ColumnSpec(
-            "reason", Type.VARCHAR, "What went wrong, if anything did, in words.", nullable=True
+            "reason",
+            Type.VARCHAR,
+            "What went wrong, or that the site was learned from a sample of its URLs, in words;"
+            " NULL for most.",
+            nullable=True,
         ),
         ColumnSpec(
             "is_pattern", Type.BOOLEAN, "A leaf of the tree in use: every page is in one of these."

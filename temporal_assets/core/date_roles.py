@@ -68,7 +68,7 @@ _NAMED_ROLES: Final = {
 """Query keys that say what they hold."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Look:
     """What the values of one key look like in a group of URLs."""
 

@@ -28,7 +28,7 @@ from numba import njit
 
 from temporal_assets.core.audience import Audience
 from temporal_assets.core.compiled import leaf, readonly
-from temporal_assets.core.date_roles import AMBIGUOUS, ROLE_BITS, Look, date_roles
+from temporal_assets.core.date_roles import AMBIGUOUS, NO_ROLE, ROLE_BITS, Look, date_roles
 from temporal_assets.core.hierarchy import Hierarchy, hierarchy
 from temporal_assets.core.public_values import PublicValues, everything_public, public_values
 from temporal_assets.core.running_values import (
@@ -88,6 +88,9 @@ SHAPED: Final = -2
 ROOT: Final = -3
 
 _BITS: Final = ALL_BITS.bit_length()
+_PART_PLACES: Final = tuple(
+    bit.bit_length() - 1 for bit in (DAY, MONTH_NAME, MONTH_DAY, SMALL, SIX)
+)
 _DIGITS_AT: Final = DIGITS.bit_length() - 1
 _NONEMPTY_AT: Final = NONEMPTY.bit_length() - 1
 """Where a bit is counted."""
@@ -124,6 +127,8 @@ class TreeOptions:
     """The same as a share of the site's URLs, for large sites; the larger of the two counts."""
     salience: Salience = "support"
     """Which values get a branch of their own (`salience`)."""
+    most_urls: int = 3_000_000
+    """A site with more URLs is learned from a sample of so many (`sampled_tree`)."""
 
     def support(self, urls: int) -> int:
         """URLs below which a node of a site with `urls` URLs is a leaf."""
@@ -427,6 +432,8 @@ class _Builder:
 
     def _roles(self, open_keys: list[int], measures: _Measures) -> list[int]:
         """Which keys hold a part of a date because of their neighbours (`date_roles`)."""
+        if not any(map(_has_parts, measures.bit_urls)):
+            return [NO_ROLE] * len(open_keys)
         looks = [
             Look(*look)
             for look in zip(
@@ -652,6 +659,11 @@ def _class_name(class_urls: list[int], bit_urls: list[int], present: int, role: 
         # One slug with a number in ten seems to hold a date.
         most += counts[SLUG_DATE_CLASS]
     return name if most >= least else ANY_CLASS
+
+
+def _has_parts(bit_urls: list[int]) -> bool:
+    """Whether some values of a key may be part of a date."""
+    return any(bit_urls[place] for place in _PART_PLACES)
 
 
 def _place(bit: int) -> int:

@@ -19,7 +19,8 @@ from temporal_assets.core.behaviour_graph import (
     merge_transits,
     rank_patterns,
 )
-from temporal_assets.core.pattern_tree import PatternTree, TreeOptions, pattern_tree
+from temporal_assets.core.pattern_tree import PatternTree, TreeOptions
+from temporal_assets.core.sampled_tree import site_tree
 from temporal_assets.core.texts import Floats, Int32s, Int64s, Texts
 from temporal_assets.core.transit_cut import THRESHOLD, TransitCut, transit_cut
 from temporal_assets.core.visit_cut import VisitCut, visit_cut
@@ -89,7 +90,7 @@ def learn_patterns(
     cut: Cut = "transit",
 ) -> SitePatterns:
     """Trees, cuts and graph of one site. See `visit_cut` and `transit_cut`."""
-    syntax = pattern_tree(traffic.urls, options, traffic.audience, traffic.born)
+    syntax = site_tree(traffic.urls, options, traffic.audience, traffic.born)
     by_visits = visit_cut(
         syntax.hierarchy, syntax.sizes, syntax.totals(traffic.visits), visit_weight
     )

@@ -35,6 +35,7 @@ class PatternOptions:
     min_urls: int
     min_share: float
     salience: Salience
+    most_urls: int
     cut: Cut
     visit_weight: float
     transit_threshold: float
@@ -50,7 +51,7 @@ def learn(rows: pa.Table, options: PatternOptions) -> tuple[SiteTraffic, SitePat
 def _patterns(traffic: SiteTraffic, options: PatternOptions) -> SitePatterns:
     return learn_patterns(
         traffic,
-        TreeOptions(options.min_urls, options.min_share, options.salience),
+        TreeOptions(options.min_urls, options.min_share, options.salience, options.most_urls),
         options.transit_threshold,
         options.visit_weight,
         options.cut,
@@ -71,7 +72,7 @@ def site_nodes(rows: pa.Table, options: PatternOptions) -> pa.RecordBatch:
         "parent": pa.array(tree.hierarchy.parent.astype(np.int64)),
         "depth": pa.array(tree.hierarchy.depth.astype(np.int64)),
         "status": pa.repeat(pa.scalar("learned"), count),
-        "reason": pa.nulls(count, pa.string()),
+        "reason": pa.repeat(pa.scalar(_sampled(len(rows), options), pa.string()), count),
         "is_pattern": pa.array(leaves[options.cut]),
         **{f"is_{cut}_leaf": pa.array(flags) for cut, flags in leaves.items()},
         "is_public": pa.array(public_nodes(audience, tree.hierarchy, tree.leaf_of_url())),
@@ -82,6 +83,13 @@ def site_nodes(rows: pa.Table, options: PatternOptions) -> pa.RecordBatch:
         "links": _links(found, np.flatnonzero(leaves[options.cut]), count),
     }
     return _batch(columns)
+
+
+def _sampled(urls: int, options: PatternOptions) -> str | None:
+    """What to know of a site that was not learned from all its URLs."""
+    if urls <= options.most_urls:
+        return None
+    return f"learned from a sample of {options.most_urls:,} of its {urls:,} URLs"
 
 
 def leaf_flags(found: SitePatterns) -> dict[Cut, Flags]:

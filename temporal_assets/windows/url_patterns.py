@@ -22,6 +22,7 @@ def pattern_options(settings: Settings) -> PatternOptions:
         patterns.min_urls,
         patterns.min_share,
         patterns.salience,
+        patterns.most_urls,
         patterns.cut,
         patterns.visit_weight,
         patterns.transit_threshold,
