@@ -53,9 +53,9 @@ def asked(
         seen = _published(store)
         try:
             for name in verified:
-                found = seen[name]
-                if not isinstance(found, str):
-                    store.verify_all(found)
+                if isinstance(found := seen[name], str):
+                    raise DamagedPartition(found)
+                store.verify_all(found)
             with connect() as connection:
                 fill(connection, store, seen)
                 return ask(connection)
@@ -77,16 +77,20 @@ def fill(connection: duckdb.DuckDBPyConnection, store: Store, seen: Published) -
             # The other tables can be asked, and who asks this one learns what to do.
             _without_files(connection, name, f"CAST(error({literal(found)}) AS BOOLEAN)")
         elif files := [path for manifest in found for path in store.paths(manifest)]:
-            _with_files(connection, name, files)
+            _with_files(connection, store, name, files)
         else:
             _without_files(connection, name, "false")
 
 
-def _with_files(connection: duckdb.DuckDBPyConnection, name: str, files: Sequence[str]) -> None:
+def _with_files(
+    connection: duckdb.DuckDBPyConnection, store: Store, name: str, files: Sequence[str]
+) -> None:
     """Create a view over files; one that cannot be opened must not keep other views from work."""
     try:
         create_view(connection, name, files)
     except duckdb.Error as error:
+        if not all(map(store.fs.exists, files)):
+            raise  # removed or replaced meanwhile: who asks looks again
         why = str(error).partition("\n")[0]
         said = f"{name} {DAMAGED}, by `temporal-assets materialize {name} --day DAY` ({why})"
         _without_files(connection, name, f"CAST(error({literal(said)}) AS BOOLEAN)")

@@ -63,6 +63,7 @@ _WORDS: Final = (
     ("could not allocate", _NO_MEMORY),
     ("failed to allocate", _NO_MEMORY),
     ("can't start new thread", _NO_MEMORY),
+    ("failed to launch worker thread", _NO_MEMORY),  # Arrow
     ("arrowmemoryerror", _NO_MEMORY),
 )
 """In small letters, the more telling first."""

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from temporal_assets.contracts import TABLES
+from temporal_assets.contracts import TABLES, table
 from temporal_assets.quality import verdicts
 from temporal_assets.settings import Settings
 from temporal_assets.storage.manifest import Manifest
@@ -97,15 +97,31 @@ def unfinished(store: Store, settings: Settings) -> dict[str, tuple[dt.date, ...
     A run that is killed between publishing and judging leaves them so. Judging them once more
     finishes them.
     """
-    found = {table.name: unfinished_days(store, settings, table.name) for table in TABLES}
+    found = {one.name: unfinished_days(store, settings, one.name) for one in TABLES}
     return {name: days for name, days in found.items() if days}
 
 
 def unfinished_days(store: Store, settings: Settings, name: str) -> tuple[dt.date, ...]:
     """The same of one asset, ascending."""
     made = [one for day in store.days(name) if (one := store.intact(name, day)) is not None]
-    unjudged = {one.day for one in made if verdicts.missing(settings.state, one)}
+    unjudged = {
+        one.day
+        for one in made
+        if verdicts.missing(settings.state, one) and _can_be_judged(store, settings, name, one.day)
+    }
     return tuple(sorted(unjudged | set(_unreleased(store, settings, name, made))))
+
+
+def _can_be_judged(store: Store, settings: Settings, name: str, day: dt.date) -> bool:
+    """Whether what a day was made from is still there, which its checks compare it with.
+
+    What is stale is made again instead, or is of an older day, whose days `clean` may have removed.
+    """
+    asset = next((one for one in WINDOW_ASSETS if one.name == name), None)
+    if asset is not None:
+        return is_fresh(store, settings, asset, day)
+    read = {other for check in table(name).checks for other in check.reads}
+    return all(store.intact(other, day) is not None for other in read)
 
 
 def _unreleased(

@@ -24,10 +24,12 @@ import pyarrow.parquet as pq
 from typer.testing import CliRunner
 
 from temporal_assets import notebook, operate
+from temporal_assets.build import build_defs
 from temporal_assets.cli.app import app
 from temporal_assets.cli.exits import explained
 from temporal_assets.contents import damages
 from temporal_assets.defs import lost_runs
+from temporal_assets.defs.resources import INSTALLATION, Installation
 from temporal_assets.policy import Policy, PolicyError
 from temporal_assets.policy.bundle import latest_of
 from temporal_assets.policy.exports import TARGETS, export
@@ -175,8 +177,9 @@ def _tick(state: Path) -> None:
     """What the sensor that is always on does, and the run that it asks for."""
     settings = load_settings(state)
     with dg.DagsterInstance.from_config(str(operate.prepare_home(settings))) as instance:
-        defs = operate.build_defs(settings)
-        context = dg.build_sensor_context(instance=instance, definitions=defs)
+        defs = build_defs(settings)
+        resources = {INSTALLATION: Installation.of(settings)}
+        context = dg.build_sensor_context(instance=instance, definitions=defs, resources=resources)
         data = defs.resolve_sensor_def(lost_runs.SENSOR).evaluate_tick(context)
         for request in data.run_requests or []:
             chosen = defs.resolve_job_def("finish").get_subset(

@@ -102,7 +102,7 @@ def test_every_kind_is_kept_for_its_own_time(made: Installation) -> None:
     # What crawlers are told to load stays, however old it is.
     policies = sorted(path.name[:10] for path in (made.state / "policy").glob("2026-*"))
     assert policies == [str(day) for day in (DAYS[0], *DAYS[-3:])]
-    pages = sorted(path.name for path in (made.state / "report").iterdir())
+    pages = sorted(path.name for path in (made.state / "report").glob("*.html"))
     assert pages == [*(f"evaluation-{day}.html" for day in DAYS[-3:]), "evaluation-of-mine.html"]
     assert plan(made.store, made.inventory, made.settings).old == ()
 

@@ -169,3 +169,22 @@ def test_a_footer_that_cannot_be_read_stops_its_own_view_alone(copied: Settings)
     finally:
         victim.write_bytes(before)
         catalogue.refresh(Store.open(copied))
+
+
+def test_a_day_that_goes_while_views_are_made_is_no_damage(
+    copied: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`clean` had removed it between the look at manifests and the view: it is asked again."""
+    store, made = Store.open(copied), catalogue.create_view
+    first = store.days("page_views")[0]
+
+    def late(connection: object, name: str, files: object) -> None:
+        if name == "page_views" and first in store.days("page_views"):
+            store.remove("page_views", first)
+        made(connection, name, files)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(catalogue, "create_view", late)
+    sql = "SELECT min(day) AS day FROM page_views"
+    for verify in (True, False):
+        found = temporal_assets.open(copied.state, verify=verify).query(sql).to_pylist()
+        assert found == [{"day": first + dt.timedelta(days=1)}]

@@ -36,6 +36,7 @@ def _behind(cause: Exception) -> Exception:
         (pa.ArrowMemoryError("malloc of size 64 failed"), "engine.memory_limit"),
         (duckdb.OutOfMemoryException("Out of Memory Error: ..."), "engine.memory_limit"),
         (RuntimeError("can't start new thread"), "engine.memory_limit"),
+        (pa.ArrowException("Unknown error: Failed to launch worker thread"), "engine.memory_limit"),
     ],
 )
 def test_faults_of_the_machine_have_a_sentence(error: Exception, words: str) -> None:
