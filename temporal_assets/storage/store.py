@@ -251,16 +251,18 @@ class Store:
         return [
             path
             for asset in self.assets()
-            for day in self.days(asset)
+            for day in self.folders(asset)
             for path in self._damaged_of(asset, day, contents)
         ]
 
     def _damaged_of(self, asset: str, day: dt.date, contents: bool) -> Iterator[str]:
         try:
-            manifest = self.require(asset, day)
+            manifest = self.stored(asset, day)
         except DamagedPartition:
             yield self._join(asset, day, _MANIFEST)
             return
+        if manifest is None:
+            return  # remains of a day that was removed
         wrong = [path for path, _ in self._faults(manifest, manifest.stored, contents=contents)]
         yield from wrong
         if self.is_local and not contents:
