@@ -254,7 +254,7 @@ def _difference(
     other = " OR ".join(f"old.{name} IS DISTINCT FROM new.{name}" for name in values)
     # Names of columns are the contracts', not anybody's.
     query = (
-        "SELECT count(old.day) AS before, count(new.day) AS after,"  # noqa: S608
+        "SELECT count(old.day) AS before, count(new.day) AS after,"  # noqa: S608 - columns of the contract
         " sum(CASE WHEN old.day IS NULL THEN 1 ELSE 0 END) AS added,"
         " sum(CASE WHEN new.day IS NULL THEN 1 ELSE 0 END) AS removed,"
         " sum(CASE WHEN old.day IS NOT NULL AND new.day IS NOT NULL"

@@ -109,7 +109,7 @@ def _pages(
     from temporal_assets.engines.sql import literal
 
     query = (
-        "SELECT url, visits, referrals, clients, views FROM page_traffic"  # noqa: S608
+        "SELECT url, visits, referrals, clients, views FROM page_traffic"  # noqa: S608 - the site is a literal
         f" WHERE site = {literal(found.site)} ORDER BY visits DESC, url"
     )
     rows = engine.rows(query, {"page_traffic": store.files("page_traffic", day)}, _MOST_PAGES)

@@ -21,7 +21,7 @@ _TRAFFIC: Final = ("transits.target", "transits.referrer", "transits.client")
 _AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
 
 _FALLS: Final = (
-    "(SELECT count(*) FROM (SELECT traffic_share - lag(traffic_share) OVER ("  # noqa: S608
+    "(SELECT count(*) FROM (SELECT traffic_share - lag(traffic_share) OVER ("  # noqa: S608 - names and numbers of the contract
     f"PARTITION BY {_CURVE} ORDER BY throughput) AS gain FROM crawl_simulation) AS steps"
     " WHERE gain < -0.000000001)"
 )

@@ -119,7 +119,7 @@ EARLY_LABELS: Final = Table(
         Rule(
             name="every_young_page_has_a_row",
             measure=(
-                "(SELECT count(*) FROM page_totals WHERE date_diff('day', birth, $day) <"  # noqa: S608
+                "(SELECT count(*) FROM page_totals WHERE date_diff('day', birth, $day) <"  # noqa: S608 - names and numbers of the contract
                 f" {YOUNG_DAYS}) - count(*)"
             ),
             minimum=0,

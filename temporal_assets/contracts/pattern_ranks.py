@@ -172,7 +172,7 @@ PATTERN_RANKS: Final = Table(
         Rule(
             name="ranks_are_places",
             measure=" + ".join(
-                f"(SELECT count(*) FROM (SELECT count(DISTINCT {rank}) AS places,"  # noqa: S608
+                f"(SELECT count(*) FROM (SELECT count(DISTINCT {rank}) AS places,"  # noqa: S608 - names and numbers of the contract
                 f" max({rank}) AS last, count({rank}) AS patterns FROM pattern_ranks"
                 " GROUP BY site) AS sites"
                 " WHERE places <> patterns OR coalesce(last, 0) <> patterns)"

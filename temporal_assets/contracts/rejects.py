@@ -49,7 +49,7 @@ REJECTS: Final = Table(
         Rule(
             name="rejected_share",
             measure=(
-                f"{_REJECTED} / nullif(CAST(coalesce(sum(lines), 0)"  # noqa: S608
+                f"{_REJECTED} / nullif(CAST(coalesce(sum(lines), 0)"  # noqa: S608 - names and numbers of the contract
                 " + (SELECT count(*) FROM requests) AS DOUBLE), 0)"
             ),
             minimum=0,

@@ -76,7 +76,7 @@ REQUESTS: Final = Table(
         Rule(
             name="clients_are_many",
             measure=(
-                f"(SELECT CASE WHEN sum(n) >= {_TELLING} THEN max(n) / CAST(sum(n) AS DOUBLE) END"  # noqa: S608
+                f"(SELECT CASE WHEN sum(n) >= {_TELLING} THEN max(n) / CAST(sum(n) AS DOUBLE) END"  # noqa: S608 - names and numbers of the contract
                 " FROM (SELECT count(*) AS n FROM requests GROUP BY client) AS clients)"
             ),
             severity=Severity.WARN,

@@ -79,7 +79,7 @@ def no_rows(name: str, table: str, condition: str, *, protects: str, remedy: str
         name=name,
         measure=f"coalesce(sum(CASE WHEN {condition} THEN 1 ELSE 0 END), 0)",
         maximum=0,
-        offenders=f"SELECT * FROM {table} WHERE {condition}",  # noqa: S608
+        offenders=f"SELECT * FROM {table} WHERE {condition}",  # noqa: S608 - names and numbers of the contract
         protects=protects,
         remedy=remedy,
     )
@@ -110,12 +110,12 @@ def day_is_partition(table: str) -> Rule:
 def unique(table: str, key: Sequence[str]) -> Rule:
     """An invariant: no two rows of `table` have the same key (NULLs being equal)."""
     columns = ", ".join(key)
-    groups = f"SELECT {columns}, count(*) AS times FROM {table} GROUP BY {columns}"  # noqa: S608
+    groups = f"SELECT {columns}, count(*) AS times FROM {table} GROUP BY {columns}"  # noqa: S608 - names and numbers of the contract
     return Rule(
         name="key_is_unique",
-        measure=f"(SELECT coalesce(sum(times - 1), 0) FROM ({groups}) AS keys)",  # noqa: S608
+        measure=f"(SELECT coalesce(sum(times - 1), 0) FROM ({groups}) AS keys)",  # noqa: S608 - names and numbers of the contract
         maximum=0,
-        offenders=f"SELECT * FROM ({groups}) AS keys WHERE times > 1",  # noqa: S608
+        offenders=f"SELECT * FROM ({groups}) AS keys WHERE times > 1",  # noqa: S608 - names and numbers of the contract
         protects="A repeated key is counted twice in every sum downstream.",
         remedy="Materialise the day again. If it stays, the transformation is at fault: report it.",
     )

@@ -29,7 +29,7 @@ _NOT_NULL: Final = (
 def _divides(flag: str) -> str:
     """SQL: sites whose flagged nodes do not hold every URL of the site once."""
     return (
-        f"(SELECT count(*) FROM (SELECT site, sum(CASE WHEN {flag} THEN volume ELSE 0 END)"  # noqa: S608
+        f"(SELECT count(*) FROM (SELECT site, sum(CASE WHEN {flag} THEN volume ELSE 0 END)"  # noqa: S608 - names and numbers of the contract
         " AS volume FROM url_patterns GROUP BY site) AS found"
         " FULL JOIN (SELECT site, count(*) AS volume FROM page_traffic GROUP BY site) AS wanted"
         " ON wanted.site = found.site"

@@ -45,7 +45,7 @@ _RANK_COLUMNS: Final = {
 }
 
 _BEST: Final = (
-    f"SELECT {', '.join(_RANK_COLUMNS)} FROM pattern_ranks WHERE is_public"  # noqa: S608
+    f"SELECT {', '.join(_RANK_COLUMNS)} FROM pattern_ranks WHERE is_public"  # noqa: S608 - columns of the contract
     f" ORDER BY visits DESC, site, pattern LIMIT {MAX_ROWS}"
 )
 """Patterns with the most visits, of those that enough clients opened."""

@@ -317,6 +317,6 @@ def create_view(
     listed = ", ".join(literal(url) for url in urls)
     kind = "TEMP VIEW" if temporary else "VIEW"
     connection.execute(
-        f'CREATE {kind} "{name}" AS SELECT * FROM '  # noqa: S608
+        f'CREATE {kind} "{name}" AS SELECT * FROM '  # noqa: S608 - an asset's name, and paths as literals
         f"read_parquet([{listed}], hive_partitioning = false)"
     )

@@ -46,7 +46,7 @@ def measure(
         return {}
     numbers = ", ".join(f"{check.measure} AS {check.name}" for check in checks)
     # An aggregate of its own makes one row of it, whatever the measures are.
-    query = _fill(f"SELECT {numbers}, count(*) AS {_ALL} FROM {table.name}", values)  # noqa: S608
+    query = _fill(f"SELECT {numbers}, count(*) AS {_ALL} FROM {table.name}", values)  # noqa: S608 - names and measures are the contract's
     (row,) = engine.rows(query, inputs, limit=1)
     del row[_ALL]
     return {name: None if number is None else float(number) for name, number in row.items()}

@@ -18,7 +18,7 @@ _LONGEST: Final = 50
 """Characters of the longest bar of a text."""
 
 INTEREST: Final = (
-    f"SELECT least(CAST(floor(phi_1 * {_SHARES}) AS BIGINT), {_SHARES - 1}) AS bin,"  # noqa: S608
+    f"SELECT least(CAST(floor(phi_1 * {_SHARES}) AS BIGINT), {_SHARES - 1}) AS bin,"  # noqa: S608 - a number of ours
     " count(*) AS pages FROM interest_curves WHERE phi_1 IS NOT NULL GROUP BY 1"
 )
 """Pages by the bar their first day's share of interest falls into; reads `interest_curves`."""

@@ -273,10 +273,10 @@ class Reader:
         site = max(sites, key=lambda row: row["transit_leaves"])["site"]
         where = f" WHERE site = {literal(site)}"
         nodes = self.rows(
-            f"SELECT * FROM pattern_ranks{where} ORDER BY visits DESC, pattern",  # noqa: S608
+            f"SELECT * FROM pattern_ranks{where} ORDER BY visits DESC, pattern",  # noqa: S608 - the site is a literal
             "pattern_ranks",
         )
-        edges = self.rows(f"SELECT * FROM behaviour_graph{where}", "behaviour_graph")  # noqa: S608
+        edges = self.rows(f"SELECT * FROM behaviour_graph{where}", "behaviour_graph")  # noqa: S608 - the site is a literal
         return site, nodes[:most], edges, max(len(nodes) - most, 0)
 
     def quality(self, mirror: Mirror | None, sites: list[Row], most: int) -> Quality | Missing:

@@ -35,7 +35,7 @@ _SIZES: Final = ",".join(
 )
 
 _SITES: Final = (
-    "SELECT site, max(status) AS status, max(reason) AS reason,"  # noqa: S608
+    "SELECT site, max(status) AS status, max(reason) AS reason,"  # noqa: S608 - columns by names of ours
     " CAST(sum(CASE WHEN parent < 0 THEN volume END) AS BIGINT) AS pages,"
     " CAST(sum(CASE WHEN parent < 0 THEN visits END) AS BIGINT) AS visits,"
     " max(CASE WHEN parent < 0 THEN referred END) > 0 AS has_referrers,"
@@ -54,7 +54,7 @@ def read_patterns(store: Store, engine: Engine, day: dt.date, site: str) -> Stor
     """What is published of a site, or None."""
 
     def rows(name: str, order: str) -> list[Row]:
-        query = f"SELECT * FROM {name} WHERE site = {literal(site)} ORDER BY {order}"  # noqa: S608
+        query = f"SELECT * FROM {name} WHERE site = {literal(site)} ORDER BY {order}"  # noqa: S608 - the site is a literal
         return engine.rows(query, {name: store.files(name, day)}, _ALL_ROWS)
 
     nodes = rows("url_patterns", "pattern")
