@@ -184,6 +184,7 @@ def test_a_page_to_pass_on_names_no_url(demo: Labelled, tmp_path: Path) -> None:
     assert "is temporal: the curve decides, because the window cuts the page" in text
     assert "data:image/png;base64," in text
     assert page not in text
+    assert page.split("/")[2] not in text  # a host that few may know
 
 
 def test_labels_of_all_sites_and_of_one(demo: Labelled, tmp_path: Path) -> None:
