@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -116,10 +116,10 @@ class Judged:
 
 
 @contextmanager
-def judged(real: RealSet, data: Path, **changed: Any) -> Iterator[Judged]:
+def judged(real: RealSet, data: Path, keep: Path | None = None) -> Iterator[Judged]:
     """Build a set and follow its pages."""
     visits = real.visits(data)
-    with real.built(data, **changed) as built:
+    with real.built(data, keep) as built:
         yield Judged(real, built, visits, lives_of(visits), data)
 
 

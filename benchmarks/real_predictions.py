@@ -37,9 +37,11 @@ PARTS: Final[Mapping[str, Callable[[Judged], list[Table]]]] = {
 }
 
 
-def predictions(real: RealSet, data: Path, parts: Iterable[str]) -> list[Table]:
+def predictions(
+    real: RealSet, data: Path, parts: Iterable[str], keep: Path | None = None
+) -> list[Table]:
     """Judge a set by some parts."""
-    with judged(real, data) as one:
+    with judged(real, data, keep) as one:
         return [table for part in parts for table in PARTS[part](one)]
 
 
@@ -59,13 +61,14 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=SETS, help="some of the sets")
     parser.add_argument("--part", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--chosen", action="store_true", help="sets that parameters are chosen on")
+    parser.add_argument("--keep", type=Path, help="a folder for daily tables, made once")
     given = parser.parse_args()
     role = "chosen on" if given.chosen else "reported on"
     names = given.only or [name for name, real in SETS.items() if real.role == role]
     tables: list[Table] = []
     for name in names:
         started = time.monotonic()
-        tables += predictions(SETS[name], given.data, given.part)
+        tables += predictions(SETS[name], given.data, given.part, given.keep)
         print(f"{name}: {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
     for table in joined(tables):
         print(f"\n{table.text()}")

@@ -155,40 +155,52 @@ class RealSet:
         return edges_of(self.visits(data))
 
     @contextmanager
-    def built(self, data: Path = DATA, **changed: Any) -> Iterator[Built]:
-        """Make a state folder of the set, which goes away in the end.
+    def built(self, data: Path = DATA, keep: Path | None = None, **changed: Any) -> Iterator[Built]:
+        """Make a state folder of the set.
 
         Args:
             data: The folder of all data.
+            keep: Where state folders stay, so that the daily tables are made once; without it
+                the folder goes away in the end.
             changed: Sections of settings that differ from those of the set.
         """
+        if keep is not None:
+            yield self.build(data, keep.resolve() / self.name, **changed)
+            return
         with tempfile.TemporaryDirectory() as folder:
             yield self.build(data, Path(folder), **changed)
 
     def build(self, data: Path, folder: Path, **changed: Any) -> Built:
-        """Make a state folder of the set in `folder`, with all daily tables."""
-        file = folder / "visits.parquet"
+        """Make a state folder of the set in `folder`, or take the one that is there."""
+        file, done = folder / "visits.parquet", folder / "done"
+        settings = self._settings(folder, file, changed)
+        if done.exists():
+            store = Store.open(settings)
+            days = tuple(store.days("page_views"))
+        else:
+            store, days = self._make_days(data, file, settings)
+            done.touch()
+        first = self.first_decision or settings.window.days
+        last = len(days) - self.horizon - self.settle
+        decisions = days[first - 1 : last : self.step]
+        return Built(self.name, settings, store, DuckDBEngine(settings), days, decisions)
+
+    def _make_days(
+        self, data: Path, file: Path, settings: Settings
+    ) -> tuple[Store, tuple[dt.date, ...]]:
+        """Write the visits, read them with the product and publish all daily tables."""
         rows = self.visits(data).rename_columns(["time", "address", "url", "referrer"])
         time = rows["time"].cast(pa.timestamp("us", "UTC"))
         pq.write_table(rows.set_column(0, "time", time), file)
-        settings = self._settings(folder, file, changed)
         store, days = landed(settings)
         engine = DuckDBEngine(settings)
         for day in days:
             for asset in ("page_views", "transits"):
                 build_derived(store, engine, asset, day)
-        first = self.first_decision or settings.window.days
-        last = len(days) - self.horizon - self.settle
-        return Built(
-            self.name,
-            settings,
-            store,
-            engine,
-            tuple(days),
-            tuple(days[first - 1 : last : self.step]),
-        )
+        return store, tuple(days)
 
     def _settings(self, folder: Path, file: Path, changed: Mapping[str, Any]) -> Settings:
+        folder.mkdir(parents=True, exist_ok=True)
         given: dict[str, Any] = {
             "sources": [{"path": str(file), "format": "parquet"}],
             "window": dict(self.window),

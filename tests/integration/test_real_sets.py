@@ -25,6 +25,9 @@ def test_a_set_gives_the_same_views_as_arrays_and_as_tables(
     published = dict(zip(rows["url"].to_pylist(), rows["total"].to_pylist(), strict=True))
     held = dict(zip(daily.urls.tolist(), window.tolist(), strict=True))
     assert published == {url: views for url, views in held.items() if views}
+    again = real.build(shared_data, tmp_path)
+    assert (again.days, again.decisions) == (built.days, built.decisions)
+    assert again.store.require("requests", day) == built.store.require("requests", day)
     assert built.decisions[-1] < built.days[-real.horizon - real.settle]
 
 
