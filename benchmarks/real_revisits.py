@@ -44,6 +44,8 @@ class _Story:
     """Hours in which it was on the page."""
     clicks: Floats
     """When it was clicked, ascending."""
+    is_linked: bool
+    """Whether somebody came to it from the page, so that a log can know of it."""
 
     @property
     def half_age(self) -> float:
@@ -66,6 +68,8 @@ class _Day:
 
     day: int
     half_life: float
+    missed: float
+    """Share of the interest that comes after the link has left."""
     rate: float
     past: Sequence[_Story]
     new: Sequence[_Story]
@@ -80,7 +84,8 @@ def _of_day(judged: Judged, day: dt.date, stories: Sequence[_Story]) -> _Day | N
     first, ahead = judged.first(day) * _DAY_HOURS, judged.real.horizon * _DAY_HOURS
     past = [one for one in stories if first < one.born and one.clicks[-1] < end]
     new = [one for one in stories if end <= one.born < end + ahead]
-    return _Day(judged.day(day), front["half_life_hours"], front["new_per_day"], past, new)
+    half_life, missed = front["half_life_hours"], front["interest_missed"]
+    return _Day(judged.day(day), half_life, missed, front["new_per_day"], past, new)
 
 
 def _stories(judged: Judged) -> list[_Story]:
@@ -96,12 +101,15 @@ def _stories(judged: Judged) -> list[_Story]:
     for url, hour in zip(judged.visits["url"].to_pylist(), hours_of, strict=True):
         if url in shown:
             clicked.setdefault(url, []).append(hour)
+    links, front = judged.links, judged.lives.find([FRONT_PAGE])[0]
+    linked = set(links.target[links.referrer == front].tolist())
     stories = []
     for url, hours in clicked.items():
         if url != FRONT_PAGE and len(hours) >= MANY:
             page = int(judged.lives.find([url])[0])
             born = min(shown[url][0], hours[0])
-            stories.append(_Story(page, born, np.array(shown[url]), np.sort(hours)))
+            times = np.array(shown[url]), np.sort(hours)
+            stories.append(_Story(page, born, *times, page in linked))
     return [one for one in stories if one.born > 0]
 
 
@@ -140,17 +148,17 @@ _HEAD: Final = ("set", "what", "said", "true")
 
 
 def _rates(judged: Judged, rows: Sequence[_Day]) -> Table:
-    """Mean distance of the rate from the new stories a day, over days of decision."""
+    """Mean distance of the rate from the new linked stories a day, over days of decision."""
     table = Table("rates: error of new pages a day", _HEAD, higher_is_better=False)
     days = judged.real.horizon
-    truth = np.array([len(row.new) / days for row in rows])
+    truth = np.array([sum(one.is_linked for one in row.new) / days for row in rows])
     draws = Draws(np.arange(len(rows)))
 
     def recent(row: _Day) -> float:
         since = (row.day + 1 - _RECENT) * _DAY_HOURS
-        return sum(one.born >= since for one in row.past) / _RECENT
+        return sum(one.born >= since for one in row.past if one.is_linked) / _RECENT
 
-    window = [len(row.past) / judged.window_days for row in rows]
+    window = [sum(one.is_linked for one in row.past) / judged.window_days for row in rows]
     known = {
         "mean of the window": draws.share(np.abs(window - truth)),
         "last week": draws.share(np.abs(np.array([recent(row) for row in rows]) - truth)),
@@ -166,7 +174,8 @@ def _promises(judged: Judged, rows: Sequence[_Day]) -> Table:
     title = "revisit intervals: error of the share of interest caught"
     table = Table(title, _HEAD, higher_is_better=False)
     draws = Draws(_units(rows))
-    halves = [row.half_life for row in rows]
+    # Interest that fades and links that leave are one decay (`core.hubs.revisits`).
+    halves = [row.half_life * (1 - row.missed) for row in rows]
     past = [float(np.median([one.half_age for one in row.past])) for row in rows]
     for every in INTERVALS:
         caught = [_caught(story, every) for row in rows for story in row.new]
@@ -192,7 +201,7 @@ def _promises(judged: Judged, rows: Sequence[_Day]) -> Table:
 
 
 def promised(half_life: float, every: float) -> float:
-    """Return the share that `core.revisits` expects of a visit every so many hours."""
+    """Return the share that `core.hubs.revisits` expects of a visit every so many hours."""
     x = np.log(2) * every / half_life
     return float((1 - np.exp(-x)) / x)
 
