@@ -15,7 +15,7 @@ import argparse
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -39,19 +39,11 @@ PARTS: Final[Mapping[str, Callable[[Judged], list[Table]]]] = {
 
 def predictions(
     real: RealSet, data: Path, parts: Iterable[str], keep: Path | None = None
-) -> list[Table]:
-    """Judge a set by some parts."""
+) -> Iterator[Table]:
+    """Judge a set by some parts, one after the other."""
     with judged(real, data, keep) as one:
-        return [table for part in parts for table in PARTS[part](one)]
-
-
-def joined(tables: Iterable[Table]) -> list[Table]:
-    """Put the rows of tables with the same title into one."""
-    result: dict[str, Table] = {}
-    for table in tables:
-        whole = Table(table.title, table.head, higher_is_better=table.higher)
-        result.setdefault(table.title, whole).rows.extend(table.rows)
-    return list(result.values())
+        for part in parts:
+            yield from PARTS[part](one)
 
 
 def main() -> None:
@@ -68,12 +60,12 @@ def main() -> None:
     tables: list[Table] = []
     for name in names:
         started = time.monotonic()
-        tables += predictions(SETS[name], given.data, given.part, given.keep)
+        print(f"\n## {name}", flush=True)
+        for table in predictions(SETS[name], given.data, given.part, given.keep):
+            print(f"\n{table.text()}\n\n{counted(table)}", flush=True)
+            tables.append(table)
         print(f"{name}: {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
-    for table in joined(tables):
-        print(f"\n{table.text()}")
-        print(f"\n{counted(table)}")
-    print(f"\n{summary(joined(tables))}")
+    print(f"\n{summary(tables)}")
 
 
 def counted(table: Table) -> str:

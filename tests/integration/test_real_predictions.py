@@ -15,7 +15,7 @@ from benchmarks.real_early import BASELINES
 from benchmarks.real_judged import Judged, judged
 from benchmarks.real_judging import Draws, Table, Value, verdict
 from benchmarks.real_lives import lives_of
-from benchmarks.real_predictions import PARTS, counted, joined
+from benchmarks.real_predictions import PARTS, counted, summary
 from benchmarks.real_sets import SETS
 from benchmarks.real_visits import visits_of
 
@@ -72,13 +72,12 @@ def test_a_set_without_promos_says_nothing_of_visits(shared_data: Path) -> None:
     assert (lives.views.sum(axis=1) <= np.bincount(lives.find(visits["url"].to_pylist()))).all()
 
 
-def test_titles_of_several_sets_are_one_table() -> None:
-    draws = Draws([1, 2, 3])
-    tables = [Table("hubs", ["set"]), Table("hubs", ["set"])]
-    for number, table in enumerate(tables):
-        table.add([number], draws.share([1, 1, 0]), {"everything": draws.share([1, 0, 0])})
-    (whole,) = joined(tables)
-    assert [cells for cells, _, _ in whole.rows] == [["0"], ["1"]]
+def test_the_summary_counts_marks_by_table_and_set() -> None:
+    draws = Draws(np.arange(60))
+    table = Table("hubs", ["set", "K"])
+    for k, right in ((5, np.ones(60)), (20, np.zeros(60))):
+        table.add(["portal", k], draws.share(right), {"rest": draws.share(np.arange(60) % 2)})
+    assert summary([table]).splitlines()[-1] == "| hubs | portal | 1 | 0 | 1 |"
 
 
 def test_baselines_of_early_labels_are_those_that_the_documentation_names() -> None:
