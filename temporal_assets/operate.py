@@ -367,7 +367,8 @@ class _Operation:
         left = registry.unfinished(store, self.settings) if is_alone else {}
         if left:
             self.run(instance, FINISH, tuple(left), ())
-        if store.assets() and not catalogue.is_current(store):
+        # What kept a run from it is told already.
+        if not self.failures and store.assets() and not catalogue.is_current(store):
             catalogue.refresh(store)
 
     def run(
