@@ -44,6 +44,7 @@ from temporal_assets.storage.store import Store
 from temporal_assets.windows.hub_seeds import HUB_SEEDS
 from temporal_assets.windows.link_graph import link_tables, read_links
 from temporal_assets.windows.news_prefixes import NEWS_PREFIXES
+from temporal_assets.windows.page_flow import PAGE_FLOW
 from temporal_assets.windows.page_traffic import PAGE_TRAFFIC
 from temporal_assets.windows.prefix_trees import PREFIX_TREES
 from temporal_assets.windows.section_scores import SECTION_SCORES
@@ -60,7 +61,15 @@ _DAYS: Final = 60
 _DAY: Final = _FIRST + dt.timedelta(days=_DAYS - 1)
 _AS_PANDAS: Final = ("page_traffic", "hub_seeds", "prefix_trees", "news_prefixes")
 """What it takes to say what pandas says."""
-_ASSETS: Final = (PAGE_TRAFFIC, PREFIX_TREES, SITE_SCORES, SECTION_SCORES, NEWS_PREFIXES, HUB_SEEDS)
+_ASSETS: Final = (
+    PAGE_FLOW,
+    PAGE_TRAFFIC,
+    PREFIX_TREES,
+    SITE_SCORES,
+    SECTION_SCORES,
+    NEWS_PREFIXES,
+    HUB_SEEDS,
+)
 
 
 @dataclass

@@ -34,13 +34,14 @@ from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.settings import load_settings
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.news_prefixes import NEWS_PREFIXES
+from temporal_assets.windows.page_flow import PAGE_FLOW
 from temporal_assets.windows.prefix_trees import PREFIX_TREES
 from temporal_assets.windows.section_scores import SECTION_SCORES
 from temporal_assets.windows.site_scores import SITE_SCORES
 
 _DAY = dt.date(2025, 5, 1)
 _DAYS = 60
-_ASSETS = (PREFIX_TREES, SITE_SCORES, SECTION_SCORES, NEWS_PREFIXES)
+_ASSETS = (PAGE_FLOW, PREFIX_TREES, SITE_SCORES, SECTION_SCORES, NEWS_PREFIXES)
 _SECTIONS = ("news/2025/{0}/", "china/{0}/", "guides/", "item.php?id=", "thread.php?page=2&id=")
 
 

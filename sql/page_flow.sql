@@ -12,7 +12,7 @@ WITH young AS (
 ),
 
 reliable AS (
-    SELECT page_histories.site, page_histories.url, birth, total, is_temporal
+    SELECT page_histories.site, page_histories.url, birth, total, is_temporal, phi_n
     FROM page_histories
     INNER JOIN page_labels ON page_labels.url = page_histories.url
     WHERE birth >= $flow_from
@@ -25,9 +25,11 @@ pages AS (
         reliable.birth,
         reliable.total,
         TRUE AS is_reliable,
-        CASE WHEN young.url IS NULL THEN 'label' ELSE 'early' END AS basis,
+        CASE WHEN young.probability IS NULL THEN 'label' ELSE 'early' END AS basis,
         CASE
-            WHEN young.url IS NOT NULL THEN young.probability
+            WHEN young.probability IS NOT NULL THEN young.probability
+            -- Too young for a label, and nothing was learned of young pages.
+            WHEN young.url IS NOT NULL AND phi_n IS NULL THEN NULL
             WHEN reliable.is_temporal THEN 1.0
             ELSE 0.0
         END AS temporal

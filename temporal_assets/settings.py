@@ -507,9 +507,10 @@ class Prefixes(_Section):
 class Policy(_Section):
     """What crawlers are told about URLs that are no hubs (docs/policy.md)."""
 
-    urgent_share: float = Field(0.5, ge=0, lt=1)
-    """Patterns with a larger share of temporal pages are fetched now: most of their pages lose
-    interest within days."""
+    urgent_share: float | None = Field(None, ge=0, lt=1)
+    """Patterns with a larger expected share of temporal pages are fetched now. Unset: half of the
+    best F that the flow of the window allows, as with `prefixes.threshold`; 0.5 where
+    `prefixes.rule` goes by the stock."""
 
     confidence: float = Field(0.95, ge=0.5, lt=1)
     """Of the upper bound (Wilson's, one-sided) of that share: a pattern whose bound is no larger

@@ -17,7 +17,8 @@ WITH young AS (
     page_histories.url,
     birth,
     total,
-    is_temporal
+    is_temporal,
+    phi_n
   FROM {page_histories} AS page_histories
   INNER JOIN {page_labels} AS page_labels
     ON page_labels.url = page_histories.url
@@ -30,10 +31,12 @@ WITH young AS (
     reliable.birth,
     reliable.total,
     TRUE AS is_reliable,
-    CASE WHEN young.url IS NULL THEN 'label' ELSE 'early' END AS basis,
+    CASE WHEN young.probability IS NULL THEN 'label' ELSE 'early' END AS basis,
     CASE
-      WHEN NOT young.url IS NULL
+      WHEN NOT young.probability IS NULL
       THEN young.probability
+      WHEN NOT young.url IS NULL AND phi_n IS NULL
+      THEN NULL
       WHEN reliable.is_temporal
       THEN 1.0
       ELSE 0.0

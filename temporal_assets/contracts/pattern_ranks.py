@@ -25,6 +25,7 @@ _RANKS: Final = (*_BY_COUNT, *_BY_REFERRALS, *_BY_GRAPH)
 _NOT_NULL: Final = (
     *("site", "pattern", "template", "is_public", "volume", "visits", "referrals", *_BY_COUNT),
     *("is_converged", "rounds", "movement", "components", "is_isolated", "labelled_pages"),
+    *("flow_pages", "flow_temporal_pages"),
 )
 
 _AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
@@ -47,10 +48,11 @@ def _rank(name: str, of: str) -> ColumnSpec:
 
 PATTERN_RANKS: Final = Table(
     name="pattern_ranks",
-    version=1,
+    version=2,
     description=(
         "How much the pages of a pattern are worth, for pages never seen before: how valuable"
-        " (the ranks of BB 4.1 and 4.2), how urgent (share of temporal pages), how productive (new"
+        " (the ranks of BB 4.1 and 4.2), how urgent (share of temporal pages, in the"
+        " stock and in the flow), how productive (new"
         " pages a day)."
     ),
     grain="one pattern",
@@ -145,6 +147,27 @@ PATTERN_RANKS: Final = Table(
             nullable=True,
             sources=("url_patterns.new_pages",),
         ),
+        ColumnSpec(
+            "flow_pages",
+            Type.BIGINT,
+            "Flow: its pages that were born in the observed part of the window, those with few"
+            " views included while they are young.",
+            sources=("page_flow.url",),
+        ),
+        ColumnSpec(
+            "flow_temporal_pages",
+            Type.DOUBLE,
+            "How many of them are temporal; young ones count with their probability.",
+            sources=("page_flow.temporal",),
+        ),
+        ColumnSpec(
+            "flow_score",
+            Type.DOUBLE,
+            "Expected share of temporal pages among its new ones, drawn towards that of the site;"
+            " NULL without any page that is known. It decides what a crawler fetches now.",
+            nullable=True,
+            sources=("page_flow.temporal", "prefix_trees.flow_score"),
+        ),
     ),
     key=_KEY,
     rules=(
@@ -156,9 +179,10 @@ PATTERN_RANKS: Final = Table(
             "pattern_ranks",
             " OR ".join(
                 f"{score} < 0 OR {score} > 1.000000001 OR isnan({score})"
-                for score in ("authority", "hub", "fetch_score", "temporal_share")
+                for score in ("authority", "hub", "fetch_score", "temporal_share", "flow_score")
             )
-            + " OR new_pages_per_day < 0 OR isnan(new_pages_per_day)",
+            + " OR new_pages_per_day < 0 OR isnan(new_pages_per_day)"
+            " OR flow_temporal_pages < 0 OR flow_temporal_pages > flow_pages + 0.000001",
             protects="Scores are compared between patterns and days.",
             remedy=_AT_FAULT,
         ),

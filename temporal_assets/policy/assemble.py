@@ -84,8 +84,8 @@ PATTERNS: Final = pa.schema(
     }
 )
 """Leaves of the sites' pattern trees; node: place of the leaf in its tree. fetch, discovery: NULL
-for sites without referrers. urgency: share of temporal pages among `labelled`, NULL where that is
-0."""
+for sites without referrers. urgency: expected share of temporal pages, NULL where nothing is
+known; labelled: pages that it was seen on."""
 
 _HOUR: Final = 3600
 _DAY: Final = 24 * _HOUR

@@ -36,9 +36,11 @@ from temporal_assets.settings import Settings
 from temporal_assets.storage.manifest import Manifest
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.asset import Job, WindowAsset
+from temporal_assets.windows.flow_shares import Flow, flow_of
 from temporal_assets.windows.hub_seeds import HUB_SEEDS
 from temporal_assets.windows.news_prefixes import NEWS_PREFIXES
 from temporal_assets.windows.pattern_ranks import PATTERN_RANKS
+from temporal_assets.windows.prefix_trees import PREFIX_TREES
 from temporal_assets.windows.site_scores import SITE_SCORES
 from temporal_assets.windows.url_patterns import URL_PATTERNS
 
@@ -83,7 +85,7 @@ _NODES: Final = (
 )
 _PATTERNS: Final = (
     "SELECT site, pattern, template, expression, visits, is_public, fetch_score, hub,"  # noqa: S608 - ours
-    " temporal_share, labelled_pages FROM pattern_ranks"
+    " temporal_share, labelled_pages, flow_pages, flow_score FROM pattern_ranks"
     " INNER JOIN (SELECT site, pattern, expression FROM url_patterns"
     f" WHERE is_pattern AND status = 'learned' AND site IN ({_TREES})) AS leaves"
     " USING (site, pattern) ORDER BY site, pattern"
@@ -135,9 +137,10 @@ def _document(job: Job) -> Document:
             log.warning(
                 "%s has more rows than `policy.most_rules`: only the best are in the policy", name
             )
+    flow = flow_of(job) if settings.prefixes.rule == "flow" else None
     trees, places = _trees(_read(job, _NODES, "url_patterns"))
     patterns = [
-        _pattern(row, places[row["site"]][row["pattern"]], settings)
+        _pattern(row, places[row["site"]][row["pattern"]], settings, flow)
         for row in _read(job, _PATTERNS, "pattern_ranks", "url_patterns")
     ]
     tables = Tables(
@@ -150,7 +153,7 @@ def _document(job: Job) -> Document:
     return assemble(
         tables,
         _provenance(job),
-        Choices(settings.privacy.min_clients, **settings.policy.model_dump()),
+        _choices(settings, flow),
         UrlRules.from_settings(settings.cleaning),
         includes_subdomains=settings.sites.by == "domain",
         skips_static=settings.cleaning.static_resources == "drop",
@@ -182,7 +185,21 @@ def _trees(
     return trees, places
 
 
-def _pattern(row: Mapping[str, Any], place: int, settings: Settings) -> dict[str, Any]:
+def _choices(settings: Settings, flow: Flow | None) -> Choices:
+    """What the settings choose, and what the flow of the window does where they choose nothing."""
+    chosen = settings.policy.model_dump()
+    if chosen["urgent_share"] is None:
+        chosen["urgent_share"] = 0.5 if flow is None else flow.worth
+    return Choices(settings.privacy.min_clients, **chosen)
+
+
+def _pattern(
+    row: Mapping[str, Any], place: int, settings: Settings, flow: Flow | None
+) -> dict[str, Any]:
+    labelled = row["labelled_pages"]
+    if flow is not None:
+        # Old pages count for as much as they say about new ones.
+        labelled = round(row["flow_pages"] + flow.stock_weight * labelled)
     return {
         "site": row["site"],
         "node": place,
@@ -191,8 +208,8 @@ def _pattern(row: Mapping[str, Any], place: int, settings: Settings) -> dict[str
         "visits": row["visits"],
         "fetch": row["fetch_score"],
         "discovery": row["hub"],
-        "urgency": row["temporal_share"],
-        "labelled": row["labelled_pages"],
+        "urgency": row["temporal_share"] if flow is None else row["flow_score"],
+        "labelled": labelled,
         # How many clients there were is known only as enough or not.
         "clients": settings.privacy.min_clients if row["is_public"] else 0,
     }
@@ -243,6 +260,7 @@ def _settings(settings: Settings) -> Sequence[Any]:
     return [
         settings.privacy.min_clients,
         settings.policy.model_dump(mode="json"),
+        settings.prefixes.rule,
         settings.sites.by,
         settings.cleaning.static_resources,
         settings.cleaning.scheme,
@@ -254,7 +272,7 @@ def _settings(settings: Settings) -> Sequence[Any]:
 CRAWL_POLICY: Final = WindowAsset(
     "crawl_policy",
     _make,
-    tables=(SITE_SCORES, HUB_SEEDS, NEWS_PREFIXES, URL_PATTERNS, PATTERN_RANKS),
+    tables=(PREFIX_TREES, SITE_SCORES, HUB_SEEDS, NEWS_PREFIXES, URL_PATTERNS, PATTERN_RANKS),
     settings=_settings,
     accept=_release,
     is_accepted=_is_released,

@@ -30,12 +30,15 @@ from temporal_assets.storage.store import Store
 from temporal_assets.windows import url_patterns
 from temporal_assets.windows.asset import build
 from temporal_assets.windows.behaviour_graph import BEHAVIOUR_GRAPH
+from temporal_assets.windows.early_labels import EARLY_LABELS
 from temporal_assets.windows.interest_curves import INTEREST_CURVES
+from temporal_assets.windows.page_flow import PAGE_FLOW
 from temporal_assets.windows.page_histories import PAGE_HISTORIES
 from temporal_assets.windows.page_labels import PAGE_LABELS
 from temporal_assets.windows.page_totals import PAGE_TOTALS
 from temporal_assets.windows.page_traffic import PAGE_TRAFFIC
 from temporal_assets.windows.pattern_ranks import PATTERN_RANKS
+from temporal_assets.windows.prefix_trees import PREFIX_TREES
 from temporal_assets.windows.stored_patterns import read_patterns
 from temporal_assets.windows.url_patterns import URL_PATTERNS, site_limits
 from tests.tables import write_table
@@ -45,6 +48,7 @@ DAYS = 8
 NEWS, THREADS = 5, 30
 HOST = "https://portal.example"
 OWN = (PAGE_TRAFFIC, URL_PATTERNS, BEHAVIOUR_GRAPH, PATTERN_RANKS)
+FLOW = (EARLY_LABELS, PAGE_FLOW, PAGE_TRAFFIC, PREFIX_TREES)
 
 Transit = tuple[str | None, str, int]
 
@@ -80,7 +84,7 @@ class Portal:
         for asset in PAGE_LABELS.tables:
             if asset not in (PAGE_HISTORIES, INTEREST_CURVES):
                 build(self.store, self.engine, self.settings, asset, self.day)
-        for asset in (PAGE_LABELS, *OWN):
+        for asset in (PAGE_LABELS, *FLOW, *OWN[1:]):
             build(self.store, self.engine, self.settings, asset, self.day)
 
     def _publish(self, day: dt.date, rows: list[Transit]) -> None:
@@ -133,6 +137,10 @@ def test_patterns_are_valuable_urgent_and_productive(portal: Portal) -> None:
     assert (thread["volume"], thread["visits"], thread["referrals"]) == (THREADS, 180, 180)
     assert (story["temporal_share"], story["new_pages_per_day"]) == (1.0, float(NEWS))
     assert (thread["temporal_share"], thread["new_pages_per_day"]) == (0.0, 0.0)
+    # The threads were there before; of the stories those count of which something is known.
+    assert thread["flow_pages"] == 0
+    assert 4 * NEWS >= story["flow_pages"] >= story["flow_temporal_pages"]
+    assert story["flow_score"] > 0.5 > thread["flow_score"]
     assert story["rank_visits"] == 1
     assert [row["rank_referrals"] for row in (ranks["/"], thread)] == [1, 2]
     assert (story["rank_fetch"], ranks["/"]["rank_discovery"]) == (1, 1)

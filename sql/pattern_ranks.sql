@@ -1,0 +1,70 @@
+-- pattern_ranks: the ranks of patterns beside how urgent their new pages are: the share of their flow,
+--   drawn towards that of their site; older pages count with the weight of the window
+-- inputs: ranked_patterns, pattern_flow, prefix_trees
+-- parameters: stock_weight, strength
+-- output: pattern_ranks
+-- grain: site, pattern
+WITH sites AS (
+    SELECT
+        site,
+        sum((1 + flow_pages) * flow_score) / sum(1 + flow_pages) AS share
+    FROM prefix_trees
+    WHERE depth = 0
+    GROUP BY site
+),
+
+counted AS (
+    SELECT
+        ranked_patterns.*,
+        coalesce(pattern_flow.flow_pages, 0) AS born,
+        CAST(coalesce(pattern_flow.flow_thousandths, 0) AS DOUBLE) / 1000 AS born_temporal,
+        coalesce(temporal_share, 0) * labelled_pages AS stock_temporal,
+        -- Without one of its pages nothing is known of a site but of others.
+        coalesce(sites.share, 0) AS site_share
+    FROM ranked_patterns
+    LEFT JOIN pattern_flow
+        ON pattern_flow.site = ranked_patterns.site
+        AND pattern_flow.pattern = ranked_patterns.pattern
+    LEFT JOIN sites ON sites.site = ranked_patterns.site
+)
+
+SELECT
+    day,
+    site,
+    pattern,
+    template,
+    is_public,
+    volume,
+    visits,
+    referrals,
+    authority,
+    hub,
+    fetch_score,
+    rank_volume,
+    rank_visits,
+    rank_average_visits,
+    rank_referrals,
+    rank_average_referrals,
+    rank_fetch,
+    rank_discovery,
+    missing_ranks,
+    is_converged,
+    rounds,
+    movement,
+    components,
+    is_isolated,
+    labelled_pages,
+    temporal_share,
+    new_pages_per_day,
+    born AS flow_pages,
+    born_temporal AS flow_temporal_pages,
+    CASE
+        WHEN born + labelled_pages > 0
+            THEN round(
+                (born_temporal + $stock_weight * stock_temporal + $strength * site_share)
+                / (born + $stock_weight * labelled_pages + $strength),
+                12
+            )
+    END AS flow_score
+FROM counted
+ORDER BY site, pattern
