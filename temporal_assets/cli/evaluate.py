@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from temporal_assets.settings import Settings
     from temporal_assets.storage.store import Store
 
-MADE: Final = ("page_labels", "hub_seeds")
-"""What lists are learned from; making it makes all that it is made from."""
+MADE: Final = (
+    *("page_labels", "hub_seeds", "site_scores", "section_scores", "news_prefixes", "crawl_policy"),
+)
+"""What is judged, and what lists are learned from; making it makes all that it is made from."""
 
 
 @command

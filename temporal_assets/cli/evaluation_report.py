@@ -21,7 +21,7 @@ _K: Final = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 1542)
 
 _COLUMNS: Final = (
     *("list", "wanted found", "pages", "precision", "recall", "F", "95 % of F"),
-    *("F gained", "95 % of the gain"),
+    *("F gained", "95 % of the gain", "F ahead of best baseline", "95 % of the lead"),
 )
 _SIMPLE: Final = ("clicks", "recent")
 """Orders of hubs that anybody can write down."""
@@ -31,6 +31,12 @@ _HUB_COLUMNS: Final = (
 )
 _METHODS: Final = {
     ("baseline", "list"): "list in use",
+    ("baseline", "everything"): "everything",
+    ("baseline", "majority"): "majority of the top folder",
+    ("policy", "published"): "policy, fetched now",
+    ("sites", "published"): "sites, as published",
+    ("sections", "published"): "sections, as published",
+    ("prefixes", "published"): "prefixes, as published",
     ("sites", "paper"): "sites (TW 4.3)",
     ("sites", "confident"): "sites, bound and support",
     ("sections", "confident"): "sections, bound and support",
@@ -109,7 +115,6 @@ def _title(row: Row) -> str:
 
 
 def _cells(row: Row) -> tuple[Any, ...]:
-    gain = row.get("f_gain")
     return (
         _METHODS[row["method"], row["rule"]],
         row["found"],
@@ -118,9 +123,16 @@ def _cells(row: Row) -> tuple[Any, ...]:
         f"{row['recall']:.1%}",
         f"{row['f']:.3f}",
         f"{row['f_low']:.3f} to {row['f_high']:.3f}",
-        "" if gain is None else f"{gain:+.3f}",
-        "" if gain is None else f"{row['f_gain_low']:+.3f} to {row['f_gain_high']:+.3f}",
+        *_difference(row, "f_gain"),
+        *_difference(row, "f_lead"),
     )
+
+
+def _difference(row: Row, name: str) -> tuple[str, str]:
+    """A difference of F and its interval."""
+    if row.get(name) is None:
+        return "", ""
+    return f"{row[name]:+.3f}", f"{row[f'{name}_low']:+.3f} to {row[f'{name}_high']:+.3f}"
 
 
 def _hub_cells(row: Row) -> tuple[Any, ...]:
@@ -143,6 +155,10 @@ def _verdicts(lists: Sequence[Row], hubs: Sequence[Row]) -> Iterator[str]:
     """What the tables come to, whichever way it is."""
     for rows in _grouped(lists, ("trial", "horizon_days", "label")).values():
         used = {(row["method"], row["rule"]): row for row in rows if row["is_used"]}
+        published = [row for row in used.values() if row["rule"] == "published"]
+        yield from (_lead(row) for row in published)
+        if published:
+            continue
         ours, paper = used[("prefixes", "confident")], used[("prefixes", "paper")]
         parts = [f"our prefixes {ours['f']:.3f}", f"the paper's {paper['f']:.3f}"]
         if ("baseline", "list") in used:
@@ -162,6 +178,18 @@ def _verdicts(lists: Sequence[Row], hubs: Sequence[Row]) -> Iterator[str]:
             f"Seeds, {_title(rows[0])}: ours lead to more than the better of two simple orders at"
             f" {ahead:,} of {len(both):,} lengths{most}, to fewer at {len(behind):,}{first}."
         )
+
+
+def _lead(row: Row) -> str:
+    """What was published against the best baseline, won or lost."""
+    low, high = row["f_lead_low"], row["f_lead_high"]
+    verdict = "ahead of" if low > 0 else "BEATEN BY" if high < 0 else "level with"
+    return (
+        f"F, {_title(row)}: {_METHODS[row['method'], row['rule']]} {row['f']:.3f}"
+        f" ({row['f_low']:.3f} to {row['f_high']:.3f}), {verdict} the best baseline,"
+        f" {_METHODS['baseline', row['best_baseline']]} (difference {row['f_lead']:+.3f},"
+        f" {low:+.3f} to {high:+.3f})."
+    )
 
 
 def _grouped(rows: Sequence[Row], names: Sequence[str]) -> dict[tuple[Any, ...], list[Row]]:

@@ -32,7 +32,7 @@ def _end(measure: str, end: str, share: str) -> ColumnSpec:
 
 SEED_EVALUATION: Final = Table(
     name="seed_evaluation",
-    version=2,
+    version=3,
     description=(
         "What the list in use and the lists learned from logs cover (TW Table 1, NP Table 2): in"
         " sample as in the papers, and out of time on pages born after the lists were made. No URL"
@@ -52,10 +52,16 @@ SEED_EVALUATION: Final = Table(
             " it is what the views of the page really did.",
         ),
         ColumnSpec(
-            "method", Type.VARCHAR, "`baseline` (the list in use), `sites`, `sections`, `prefixes`."
+            "method",
+            Type.VARCHAR,
+            "`baseline`, `sites`, `sections`, `prefixes`, or `policy` (what it says to fetch now).",
         ),
         ColumnSpec(
-            "rule", Type.VARCHAR, "`list` (by hand), `paper`, or `confident` (bound and support)."
+            "rule",
+            Type.VARCHAR,
+            "Of a baseline `list` (in use), `everything`, or `majority` (top folders of which most"
+            " known pages are wanted); `published`, as it was on the earlier day; `paper` or"
+            " `confident` (bound and support), made anew from the labels of that day.",
         ),
         ColumnSpec(
             "setting",
@@ -85,6 +91,18 @@ SEED_EVALUATION: Final = Table(
             "f_gain_low", Type.DOUBLE, "Its 2.5 % quantile, on the same draws.", nullable=True
         ),
         ColumnSpec("f_gain_high", Type.DOUBLE, "Its 97.5 % quantile.", nullable=True),
+        ColumnSpec(
+            "best_baseline",
+            Type.VARCHAR,
+            "Rule of the baseline with the largest `f` of the trial; NULL of baselines and where"
+            " not `is_used`.",
+            nullable=True,
+        ),
+        ColumnSpec("f_lead", Type.DOUBLE, "`f` less that of `best_baseline`.", nullable=True),
+        ColumnSpec(
+            "f_lead_low", Type.DOUBLE, "Its 2.5 % quantile, on the same draws.", nullable=True
+        ),
+        ColumnSpec("f_lead_high", Type.DOUBLE, "Its 97.5 % quantile.", nullable=True),
     ),
     key=("day", "trial", "horizon_days", "label", "method", "rule", "setting"),
     rules=(
@@ -120,6 +138,8 @@ SEED_EVALUATION: Final = Table(
                     *(f"(({name} IS NULL) = is_used)" for name in _INTERVALS),
                     *(f"{name}_low > {name}_high" for name in ("precision", "recall", "f")),
                     "f_gain_low > f_gain_high",
+                    "f_lead_low > f_lead_high",
+                    "(f_lead IS NULL) <> (best_baseline IS NULL)",
                 ]
             ),
             protects="Nobody takes noise for a gain.",

@@ -74,23 +74,31 @@ class Choice:
     """One list."""
 
     method: str
-    """baseline, sites, sections, prefixes."""
+    """baseline, sites, sections, prefixes, policy."""
     rule: str
-    """list, paper or confident."""
+    """list, everything or majority of a baseline; paper or confident; published."""
     setting: float | None
     """Length of the list, or threshold of prefixes."""
     is_used: bool
     """Made as the settings say; the others are points of curves."""
     sections: Flags
+    covered: Flags | None = None
+    """One flag a page, where it is no list of sections that decides."""
+
+    def covers(self, trees: SectionTrees) -> Flags:
+        """Which pages it covers."""
+        return trees.covered(self.sections) if self.covered is None else self.covered
 
 
 def choices(pages: Pages, rules: Rules, baseline: Flags | None) -> Iterator[Choice]:
-    """All lists; that in use, if there is one, first."""
+    """All lists; baselines first, of these the list in use, if there is one."""
     if baseline is not None:
         yield Choice("baseline", "list", None, True, baseline)
     counts = _counts(pages)
     names = pages.trees.names()
     roots = pages.trees.parent < 0
+    yield Choice("baseline", "everything", None, True, roots)
+    yield Choice("baseline", "majority", None, True, majority(pages))
     for rule, scoring in (("paper", PAPER), ("confident", rules.scoring)):
         order = ranking(counts, names, scoring, roots)
         yield from _lists("sites", rule, order, len(names), rules.length)
@@ -109,10 +117,25 @@ def choices(pages: Pages, rules: Rules, baseline: Flags | None) -> Iterator[Choi
             yield Choice("prefixes", rule, threshold, threshold == own.threshold, found)
 
 
-def coverage(pages: Pages, sections: Flags, site: Int32s) -> SiteCounts:
-    """What a list covers of the judged pages, site by site."""
+def majority(pages: Pages) -> Flags:
+    """Top folders and programs of which most known pages are wanted; of flat sites the root.
+
+    What anybody can do without statistics: the baseline that learned lists must beat.
+    """
+    trees, settled = pages.trees, pages.is_known & pages.is_settled
+    known = trees.total(settled.astype(np.int64))
+    wanted = trees.total((settled & pages.label).astype(np.int64))
+    has_children = np.zeros(len(trees), np.bool_)
+    has_children[trees.parent[(trees.parent >= 0) & (known > 0)]] = True
+    is_top = (trees.depth == 1) | ((trees.depth == 0) & ~has_children)
+    flags: Flags = is_top & (2 * wanted > known)
+    return flags
+
+
+def coverage(pages: Pages, covered: Flags, site: Int32s) -> SiteCounts:
+    """What is covered of the judged pages, site by site."""
     number = len(pages.trees)
-    covered = pages.trees.covered(sections) & pages.is_judged
+    covered = covered & pages.is_judged
     wanted = pages.truth & pages.is_judged
 
     def by_site(flags: Flags) -> Int64s:

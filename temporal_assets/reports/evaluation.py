@@ -25,11 +25,19 @@ _COLOURS: Final = {
     "sites": "#c98a2b",
     "sections": "#7d5ba6",
     "prefixes": "#2f7d5b",
+    "policy": "#a33c3c",
     "paper": "#c98a2b",
     "greedy": "#7d5ba6",
     "clicks": "#4a90c2",
     "recent": "#b0507a",
     "ours": "#2f7d5b",
+}
+
+
+_BASELINES: Final = {
+    "list": "list in use",
+    "everything": "everything",
+    "majority": "majority of the top folder",
 }
 
 
@@ -40,7 +48,7 @@ def precision_recall(rows: Sequence[Row], title: str) -> bytes:
         for method, rule in dict.fromkeys((row["method"], row["rule"]) for row in rows):
             own = [row for row in rows if (row["method"], row["rule"]) == (method, rule)]
             line = "--" if rule == "paper" else "-"
-            name = method if method == "baseline" else f"{method}, {rule}"
+            name = _BASELINES[rule] if method == "baseline" else f"{method}, {rule}"
             points = sorted(own, key=lambda row: row["setting"] or 0)
             recall = [row["recall"] for row in points]
             precision = [row["precision"] for row in points]

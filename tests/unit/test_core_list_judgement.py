@@ -51,7 +51,7 @@ def used(baseline: list[str] | None = None) -> dict[tuple[str, str], Choice]:
 
 
 def counts(choice: Choice) -> tuple[int, int, int]:
-    found = coverage(pages(), choice.sections, pages().site)
+    found = coverage(pages(), choice.covers(pages().trees), pages().site)
     return int(found.found.sum()), int(found.pages.sum()), int(found.wanted.sum())
 
 
@@ -63,6 +63,8 @@ def test_lists_by_hand() -> None:
     lists = used(["a.example/"])
     assert {key: names(one) for key, one in lists.items()} == {
         ("baseline", "list"): {"a.example/"},
+        ("baseline", "everything"): {"a.example/", "b.example/"},
+        ("baseline", "majority"): {"a.example/news/", "b.example/"},
         # b has one page, and all of it is temporal: the paper's list begins with it.
         ("sites", "paper"): {"b.example/"},
         ("sites", "confident"): {"a.example/"},
@@ -72,6 +74,8 @@ def test_lists_by_hand() -> None:
     }
     assert {key: counts(one) for key, one in lists.items()} == {
         ("baseline", "list"): (3, 4, 4),
+        ("baseline", "everything"): (4, 6, 4),
+        ("baseline", "majority"): (4, 5, 4),
         ("sites", "paper"): (1, 2, 4),
         ("sites", "confident"): (3, 4, 4),
         ("sections", "confident"): (3, 3, 4),
@@ -82,12 +86,12 @@ def test_lists_by_hand() -> None:
 
 def test_curves_have_the_list_used_and_others() -> None:
     found = list(choices(pages(), RULES, None))
-    assert {one.method for one in found} == {"sites", "sections", "prefixes"}
+    assert {one.method for one in found} == {"baseline", "sites", "sections", "prefixes"}
     lengths = [one.setting for one in found if (one.method, one.rule) == ("sites", "paper")]
     assert lengths == [1, 2]
     thresholds = [one.setting for one in found if (one.method, one.rule) == ("prefixes", "paper")]
     assert (len(thresholds), thresholds[0], thresholds[-1]) == (19, 0.05, 0.95)
-    assert sum(one.is_used for one in found) == 5
+    assert sum(one.is_used for one in found) == 7
 
 
 def test_a_page_belongs_to_the_root_of_its_host() -> None:

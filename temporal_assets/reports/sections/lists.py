@@ -48,15 +48,25 @@ _NP_2: Final = (
 
 METHODS: Final = {
     ("baseline", "list"): "list in use",
+    ("baseline", "everything"): "everything",
+    ("baseline", "majority"): "majority of the top folder",
+    ("policy", "published"): "policy, fetched now",
+    ("sites", "published"): "sites, as published",
+    ("sections", "published"): "sections, as published",
+    ("prefixes", "published"): "prefixes, as published",
     ("sites", "paper"): "sites (TW 4.3)",
     ("sites", "confident"): "sites, bound and support",
     ("sections", "confident"): "sections, bound and support",
     ("prefixes", "paper"): "prefixes (NP 5.2)",
     ("prefixes", "confident"): "prefixes, bound and support",
 }
-_GAINED: Final = ("95 % of F", "F gained", "95 % of the gain")
+_GAINED: Final = (
+    *("95 % of F", "F gained on the list in use", "95 % of the gain"),
+    *("F ahead of the best baseline", "95 % of the lead"),
+)
+_BASELINES: Final = (("baseline", "list"), ("baseline", "everything"), ("baseline", "majority"))
 _AS_USED: Final = " (as used)"
-_COLOURS: Final = {"baseline": 5, "sites": 3, "sections": 4, "prefixes": 2}
+_COLOURS: Final = {"baseline": 5, "sites": 3, "sections": 4, "prefixes": 2, "policy": 1}
 _NO_LIST: Final = (
     "No list in use is known (setting `baseline.path`), so that only learned lists are compared"
     " here."
@@ -192,7 +202,7 @@ def _table(
     own: dict[tuple[str, str], Row],
     methods: Sequence[tuple[str, str]],
 ) -> Table:
-    chosen = [key for key in (("baseline", "list"), *methods) if key in own]
+    chosen = [key for key in (*_BASELINES, *methods) if key in own]
     rows = [
         (METHODS[key], *(own[key][name] for name in ("found", "pages", "precision", "recall", "f")))
         for key in chosen
@@ -228,10 +238,8 @@ def _judged(own: Sequence[Row]) -> Table:
             METHODS[row["method"], row["rule"]],
             *(row[name] for name in ("found", "pages", "precision", "recall", "f")),
             f"{row['f_low']:.3f} to {row['f_high']:.3f}",
-            None if row["f_gain"] is None else f"{row['f_gain']:+.3f}",
-            None
-            if row["f_gain"] is None
-            else f"{row['f_gain_low']:+.3f} to {row['f_gain_high']:+.3f}",
+            *_difference(row, "f_gain"),
+            *_difference(row, "f_lead"),
         )
         for row in own
     )
@@ -244,7 +252,44 @@ def _judged(own: Sequence[Row]) -> Table:
     )
 
 
+def _difference(row: Row, name: str) -> tuple[str | None, str | None]:
+    """A difference of F and its interval."""
+    if row[name] is None:
+        return None, None
+    return f"{row[name]:+.3f}", f"{row[f'{name}_low']:+.3f} to {row[f'{name}_high']:+.3f}"
+
+
+def _leads(own: Sequence[Row]) -> Iterator[str]:
+    """What was published against the best that anybody can do without it, won or lost."""
+    shown = [row for row in own if row["rule"] == "published"]
+    for row in shown:
+        best = METHODS["baseline", row["best_baseline"]]
+        low, high = row["f_lead_low"], row["f_lead_high"]
+        end = (
+            "is ahead of"
+            if low > 0
+            else "LOSES to"
+            if high < 0
+            else "is level with (the interval holds 0)"
+        )
+        yield (
+            f"{METHODS[row['method'], row['rule']].capitalize()}: F {row['f']:.3f}"
+            f" ({row['f_low']:.3f} to {row['f_high']:.3f}) {end} the best baseline, {best}:"
+            f" {row['f_lead']:+.3f} ({low:+.3f} to {high:+.3f})."
+        )
+
+
 def _verdict(own: Sequence[Row]) -> str:
+    head = own[0]
+    leads = [*_leads(own)]
+    if leads:
+        what = f"{head['label'].capitalize()} pages born in the {head['horizon_days']} days after"
+        return " ".join([f"{what} {head['learned_until']}.", *leads])
+    return _learned(own)
+
+
+def _learned(own: Sequence[Row]) -> str:
+    """The same of lists made anew, where none was published on the earlier day."""
     used = {(row["method"], row["rule"]): row for row in own}
     ours, paper = used[("prefixes", "confident")], used[("prefixes", "paper")]
     head = (
