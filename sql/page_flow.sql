@@ -12,7 +12,7 @@ WITH young AS (
 ),
 
 reliable AS (
-    SELECT page_histories.site, page_histories.url, birth, total, is_temporal, phi_n
+    SELECT page_histories.site, page_histories.url, birth, total, is_temporal, label_basis
     FROM page_histories
     INNER JOIN page_labels ON page_labels.url = page_histories.url
     WHERE birth >= $flow_from
@@ -29,7 +29,7 @@ pages AS (
         CASE
             WHEN young.probability IS NOT NULL THEN young.probability
             -- Too young for a label, and nothing was learned of young pages.
-            WHEN young.url IS NOT NULL AND phi_n IS NULL THEN NULL
+            WHEN young.url IS NOT NULL AND label_basis = 'none' THEN NULL
             WHEN reliable.is_temporal THEN 1.0
             ELSE 0.0
         END AS temporal

@@ -18,7 +18,7 @@ WITH young AS (
     birth,
     total,
     is_temporal,
-    phi_n
+    label_basis
   FROM {page_histories} AS page_histories
   INNER JOIN {page_labels} AS page_labels
     ON page_labels.url = page_histories.url
@@ -35,7 +35,7 @@ WITH young AS (
     CASE
       WHEN NOT young.probability IS NULL
       THEN young.probability
-      WHEN NOT young.url IS NULL AND phi_n IS NULL
+      WHEN NOT young.url IS NULL AND label_basis = 'none'
       THEN NULL
       WHEN reliable.is_temporal
       THEN 1.0

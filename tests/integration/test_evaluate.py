@@ -17,6 +17,7 @@ from typer.testing import CliRunner, Result
 
 from temporal_assets import contracts
 from temporal_assets.cli.app import app
+from temporal_assets.cli.evaluate import MADE
 from temporal_assets.demo import DemoOptions, generate
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.quality.evaluate import Status
@@ -52,7 +53,9 @@ class Judged:
         self.publish("transits", made.truth["transits"], made.days)
         self.day = made.days[-1]
         self.learned = learned_days(self.settings, self.day)
-        wanted = made_from(HUB_EVALUATION) | made_from(SEED_EVALUATION)
+        wanted = made_from(HUB_EVALUATION) | made_from(SEED_EVALUATION) | {*MADE}
+        # What is published on the earlier days is judged.
+        wanted |= {name for one in WINDOW_ASSETS if one.name in MADE for name in made_from(one)}
         for day in (*self.learned.values(), self.day):
             for asset in WINDOW_ASSETS:
                 if asset.name in wanted:
@@ -188,6 +191,8 @@ def test_the_command_shows_tables_and_says_what_they_come_to(demo: Judged, tmp_p
     assert "prefixes (NP 5.2)" in shown.stdout
     assert "judged by pages born in the 30 days after" in shown.stdout
     assert "ours lead to more than the better of two simple orders at" in shown.stderr
+    assert "prefixes, as published" in shown.stdout
+    assert "the best baseline" in shown.stderr
     text = page.read_text("utf-8")
     assert text.count("data:image/png;base64,") == 9
     assert ".example" not in text

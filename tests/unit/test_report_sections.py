@@ -40,6 +40,10 @@ def judged(method: str, rule: str, found_: int, pages: int, **more: Any) -> Row:
         "f": 2 * precision * recall / (precision + recall),
         "f_low": 0.1,
         "f_high": 0.9,
+        "best_baseline": None if method == "baseline" else "list",
+        "f_lead": None if method == "baseline" else 0.1,
+        "f_lead_low": None if method == "baseline" else 0.05,
+        "f_lead_high": None if method == "baseline" else 0.2,
         "f_gain": None if method == "baseline" else 0.1,
         "f_gain_low": None if method == "baseline" else 0.05,
         "f_gain_high": None if method == "baseline" else 0.2,
@@ -98,6 +102,22 @@ def test_a_gain_that_may_be_chance_is_said_to_be() -> None:
     assert out_of_time(-0.01, 0.2).endswith("which may be chance.")
     assert out_of_time(-0.2, -0.1).endswith("less, and not by chance.")
     assert "To get it: run `temporal-assets report`" in lists.out_of_time(TW).missing
+
+
+def test_a_baseline_that_wins_is_named_and_so_is_a_tie() -> None:
+    later = {"trial": "out_of_time", "horizon_days": 7}
+
+    def said(low: float, high: float) -> str:
+        more = {"best_baseline": "everything", "f_lead_low": low, "f_lead_high": high}
+        rows = [
+            judged("baseline", "everything", 200, 400, **later),
+            judged("prefixes", "published", 300, 400, **(later | more)),
+        ]
+        return lists.out_of_time(rows).says[0]
+
+    assert "is ahead of the best baseline, everything" in said(0.01, 0.2)
+    assert "is level with (the interval holds 0) the best baseline" in said(-0.01, 0.2)
+    assert "LOSES to the best baseline" in said(-0.2, -0.1)
 
 
 def crawled(order: str, pages_80: float | None, area: float = 0.5) -> list[Row]:
@@ -208,7 +228,7 @@ def test_a_site_wholly_under_its_prefix_is_not_one_that_has_both() -> None:
     section = prefixes.folders([whole, mixed], "news")
     assert [row[1:] for row in rows_of(section)[2:]] == [(9, 3), (1, 17)]
     assert "told by concentration" in section.about
-    assert "temporal by their curve" in prefixes.folders([whole, mixed], "temporal").about
+    assert "the temporal pages here" in prefixes.folders([whole, mixed], "temporal").about
 
 
 def test_divergence_of_the_days_learned_from_is_in_sample() -> None:
