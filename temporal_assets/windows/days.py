@@ -22,12 +22,6 @@ def observed_days(job: Job) -> NDArray[np.bool_]:
     return np.array([day in present for day in days], dtype=np.bool_)
 
 
-def recent_days(job: Job) -> list[Manifest]:
-    """The last days of `page_views` that are there, by which a site or a hub may be quiet."""
-    first = job.day - dt.timedelta(days=job.settings.sites.quiet_days - 1)
-    return [one for one in job.window("page_views").manifests if one.day >= first]
-
-
 def made_of(histories: Manifest) -> tuple[dt.date, NDArray[np.bool_]]:
     """First day of the window that `page_histories` were made of, and the same of its days.
 
