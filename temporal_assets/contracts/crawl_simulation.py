@@ -216,11 +216,11 @@ CRAWL_SIMULATION: Final = Table(
             name="ours_is_not_behind",
             measure=(
                 "count(CASE WHEN trial = 'out_of_time' AND crawl_order = 'combined'"
-                " AND traffic_less_best_high < 0 THEN 1 END)"
+                " AND traffic_less_best_high < -0.005 THEN 1 END)"
             ),
             maximum=0,
             severity=Severity.WARN,
-            protects="An order that is surely behind a simple one helps nobody.",
+            protects="An order that is surely half a point behind a simple one helps nobody.",
             remedy="See `temporal-assets simulate` for the sites on which it falls behind.",
         ),
     ),

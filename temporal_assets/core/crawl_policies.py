@@ -4,7 +4,7 @@ Here: from ranks of patterns, page counts and links to one score a page. Not her
 (`behaviour_graph`), crawling by scores (`crawl_simulation`).
 
 `combined` is ours: the traffic to expect of each page, learned from the site's own past
-(`expected_traffic`).
+(`expected_traffic`), or page counts or PageRank where these would have done better in that past.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from temporal_assets.core.behaviour_graph import BehaviourGraph, PatternRanks
+from temporal_assets.core.crawl_curves import curve_of
+from temporal_assets.core.crawl_simulation import crawl
 from temporal_assets.core.crawls.expected_traffic import PageEvidence, expected_traffic
 from temporal_assets.core.crawls.opic import opic_scores
 from temporal_assets.core.link_graph import LinkGraph
@@ -55,6 +57,9 @@ POLICIES: Final[Mapping[Scenario, tuple[str, ...]]] = {
 
 BASELINES: Final = ("page_counts", "page_rank", "opic", "breadth_first", "random")
 """Orders that anybody can have without patterns."""
+
+_LEVEL: Final = 0.002
+"""Area under a curve by which a simple order must be ahead in the past to be taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +123,7 @@ def policy_scores(
         }
     scores = {name: _of_pages(known.pattern, rank) for name, rank in by_rank.items()}
     scores |= {
-        "combined": _expected(known, page_ranks, scenario),
+        "combined": _combined(known, links, page_ranks, scenario, start),
         "page_counts": known.visits if scenario == "fetch" else known.referrals,
         "page_rank": page_ranks,
         "opic": opic_scores(links, start),
@@ -133,17 +138,45 @@ def _of_pages(pattern: Int32s, rank: Int64s) -> Floats:
     return np.where(pattern >= 0, -rank[np.maximum(pattern, 0)].astype(np.float64), np.nan)
 
 
-def _expected(known: SiteKnowledge, page_ranks: Floats, scenario: Scenario) -> Floats:
-    """Return the score of `combined`: the traffic to expect of each page."""
+def _combined(
+    known: SiteKnowledge,
+    links: LinkGraph,
+    page_ranks: Floats,
+    scenario: Scenario,
+    start: ArrayLike,
+) -> Floats:
+    """Return the score of `combined`: the order that would have done best in the site's own past.
+
+    The candidates are the traffic to expect, page counts and PageRank. Each crawls the site as it
+    was known in the first part of the learning period, and is judged by the traffic of the second.
+    """
     # Logs without referrers say nothing of where visits lead to. Pages that are read are linked
     # from pages that are read, so visits stand in.
     by_visits = scenario == "fetch" or not known.referrals.any()
-    evidence = _evidence(known, page_ranks, by_visits)
-    training = known.training
+    now, training = _evidence(known, page_ranks, by_visits), known.training
     if training is None:
-        return expected_traffic(evidence)
+        return expected_traffic(now)
+    before = _evidence(training.earlier, page_ranks, by_visits)
     later = training.visits if by_visits else training.referrals
-    return expected_traffic(evidence, _evidence(training.earlier, page_ranks, by_visits), later)
+    if not later.any() or not training.visits.any():
+        return expected_traffic(now)
+    candidates = (
+        (expected_traffic(before, before, later), expected_traffic(now, before, later)),
+        (before.count, now.count),
+        (page_ranks * before.count.sum(), page_ranks * now.count.sum()),
+    )
+    areas = [_area(links, start, then, training.visits, scenario) for then, _ in candidates]
+    best = int(np.argmax(np.array(areas) - [0.0, _LEVEL, _LEVEL]))
+    return candidates[best][1]
+
+
+def _area(
+    links: LinkGraph, start: ArrayLike, score: Floats, traffic: Floats, scenario: Scenario
+) -> float:
+    """Return the area under the curve of a crawl."""
+    done = crawl(links, start, score)
+    gained = done.fetched_traffic(traffic) if scenario == "fetch" else done.seen_traffic(traffic)
+    return curve_of(gained, len(links), float(traffic.sum())).area
 
 
 def _evidence(known: SiteKnowledge, page_ranks: Floats, by_visits: bool) -> PageEvidence:
