@@ -203,12 +203,10 @@ def add_transits(traffic: Traffic, builder: MirrorBuilder) -> None:
 
     Referrers that nobody opened, a search engine perhaps, are no pages of it.
     """
-    opened = set(traffic.pages.column("url").to_pylist())
     for batch in traffic.transits.to_batches(_ROWS):
         pairs = zip(batch["referrer"].to_pylist(), batch["target"].to_pylist(), strict=True)
         for referrer, target in pairs:
-            if referrer in opened:
-                builder.step(referrer, target)
+            builder.step(referrer, target)
     for batch in traffic.pages.to_batches(_ROWS):
         for url in batch["url"].to_pylist():
             builder.page(url, ())
