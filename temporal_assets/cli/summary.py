@@ -37,14 +37,15 @@ _QUERIES: Final = {
         WHERE day = (SELECT max(day) FROM news_prefixes) AND clients >= {least}
         ORDER BY news_pages DESC, prefix LIMIT {top}""",
     "lists": """
-        SELECT CASE WHEN method = 'baseline' THEN 'list in use' ELSE method END AS list,
+        SELECT CASE WHEN method <> 'baseline' THEN method
+                WHEN rule = 'list' THEN 'list in use' ELSE 'simple rule' END AS list,
             rule, pages, found AS temporal_pages, round(precision, 2) AS precision,
             round(recall, 2) AS recall, round(f, 2) AS f
         FROM seed_evaluation
         WHERE day = (SELECT max(day) FROM seed_evaluation) AND trial = 'in_sample'
             AND label = 'temporal' AND is_used
             AND (SELECT bool_or(method = 'baseline') FROM seed_evaluation)
-        ORDER BY list <> 'list in use', method, rule""",
+        ORDER BY list <> 'list in use', list <> 'simple rule', method, rule""",
     "patterns": """
         SELECT site, template AS pattern, visits, round(temporal_share, 2) AS temporal_share,
             round(new_pages_per_day, 1) AS new_pages_per_day
