@@ -30,8 +30,9 @@ EMPTY = frozenset(
         # They judge lists of earlier weeks, of which there are none.
         *("hub_evaluation", "seed_evaluation", "site_changes", "timely_simulation"),
         "calibration",  # nobody has annotated pages
-        # Three days of a small site are too few to be sure of a hub or a prefix.
-        *("hub_seeds", "news_prefixes"),
+        # Three days of a small site are too few to be sure of a hub or a prefix, and nothing that is
+        # born in them is known to be new.
+        *("hub_seeds", "news_prefixes", "page_flow"),
     }
 )
 """Tables that may be without rows: that they are is compared, and no more."""
