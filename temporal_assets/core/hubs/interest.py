@@ -102,12 +102,14 @@ def _ratio(part: float, whole: float, unknown: float) -> float:
 
 def half_lives(one_day: Floats, three_days: Floats) -> Floats:
     """Days at which half of the interest is over, by the shares of the first day and of three."""
-    # The median given a sigma, by the first day; then the sigma that says the third day best.
+    # The median given a sigma, by the first day; then the sigma that says the third day best. One
+    # whose medians do not reach the share of the first day misses that one as well.
     best, nearest = np.full(len(one_day), _UNKNOWN), np.full(len(one_day), np.inf)
     for sigma in _SIGMAS:
         first = share_of_day(1, _MUS, sigma)
         mu = np.interp(-one_day, -first, _MUS)
         away = np.abs(share_of_day(3, mu, sigma) - three_days)
+        away += np.abs(np.clip(one_day, first[-1], first[0]) - one_day)
         closer = away < nearest
         best[closer], nearest[closer] = np.exp(mu[closer]), away[closer]
     return np.asarray(np.clip(best, _SHORTEST, _LONGEST))
