@@ -5,9 +5,9 @@ Here: the world of a window and what crawlers know of it, from tables. Not here:
 
 The pages are those of the mirror; links are those of the mirror and those that users followed. A
 page that is reliable and was seen for the first time during the crawl is born then, at the hour its
-interest curve says; one without a curve, which was mostly opened on a single day, has the half-life
-of all such pages. All others are known at the start. Links leave hubs as `hub_seeds` says of this
-window, for all strategies alike.
+interest curve says; one without a curve, which was mostly opened on a single day, is born at any
+moment of that day and has the half-life of all such pages. All others are known at the start. Links
+leave hubs as `hub_seeds` says of this window, for all strategies alike.
 """
 
 from __future__ import annotations
@@ -236,13 +236,15 @@ def stays(links: LinkGraph, hubs: np.ndarray[Any, Any], leave: Floats) -> Floats
 
 
 def birth_hours(window_first: dt.date, crawl_first: dt.date, born: pa.Table) -> Floats:
-    """Hours since the crawl began: as the curve says, but on the day of the first views."""
+    """Hours since the crawl began: as the curve says, but on the day of the first views.
+
+    Without a curve they are spread evenly over that day.
+    """
     days = born.column("birth").cast(pa.int32()).to_numpy().astype(np.float64)
     epoch = dt.date(1970, 1, 1)
     first = (window_first - epoch).days
     fitted = first + np.asarray(pc.fill_null(born.column("b"), -np.inf))
     ends = np.nextafter(days + 1.0, days)  # the next day is not this one
-    # Without a curve at any moment of the day.
     spread = days + (np.arange(len(days)) * GOLDEN) % 1.0
     fitted = np.where(np.isfinite(fitted), fitted, spread)
     hour = np.clip(fitted, days, ends) - (crawl_first - epoch).days
