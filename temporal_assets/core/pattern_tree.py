@@ -88,9 +88,6 @@ SHAPED: Final = -2
 ROOT: Final = -3
 
 _BITS: Final = ALL_BITS.bit_length()
-_PART_PLACES: Final = tuple(
-    bit.bit_length() - 1 for bit in (DAY, MONTH_NAME, MONTH_DAY, SMALL, SIX)
-)
 _DIGITS_AT: Final = DIGITS.bit_length() - 1
 _NONEMPTY_AT: Final = NONEMPTY.bit_length() - 1
 """Where a bit is counted."""
@@ -108,6 +105,7 @@ _LEAST_PASSING: Final = 2
 _WHOLE_DATES: Final = (DATE, WRITTEN, YEAR, COMPACT, YEAR_MONTH, EPOCH)
 """Shapes of dates, whatever stands beside them, that may have a branch of their own."""
 _PARTS_OF_DATES: Final = (DAY, MONTH_NAME, MONTH_DAY, DASHED_DAY, SMALL, SIX)
+_PART_PLACES: Final = tuple(bit.bit_length() - 1 for bit in _PARTS_OF_DATES)
 _NUMBERS: Final = YEAR | COMPACT | YEAR_MONTH | EPOCH | DAY | MONTH_DAY | SMALL | SIX
 
 _SAME: Final = 1e-9

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from temporal_assets.core.pattern_match import NOWHERE, compile_matcher
@@ -134,10 +134,21 @@ def test_three_days_of_a_folder_are_one_pattern() -> None:
     assert coverage(tree, ["https://h.example/n/20251350/99.html"]) == 0.0
 
 
+def test_month_and_day_need_no_other_number_beside_them() -> None:
+    """Ten pages a day: no other segment looks like a day, a month or a short year."""
+    form = "/b/%Y/%m-%d/{name}.html"
+    found = [url for i in range(14) for url in urls(form, FIRST + dt.timedelta(i), 10)]
+    tree = pattern_tree(texts(found))
+    assert [PatternText(tree, n).template() for n in tree.leaves.tolist()] == [
+        "/b/{year}/{date}/{slug-id}.html"
+    ]
+
+
 FORM = st.sampled_from(sorted(FORMS))
 
 
 @settings(max_examples=60, deadline=None)
+@example("DD-MM-YYYY", "YYYY/MM-DD", 14, 10)
 @given(FORM, FORM, st.integers(14, 90), st.integers(3, 30))
 def test_two_forms_on_one_site_hold_as_well(a: str, b: str, days: int, count: int) -> None:
     """Independent rule: no date that was learned from is named, whatever stands beside it."""
