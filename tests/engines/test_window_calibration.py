@@ -53,7 +53,7 @@ def test_every_cell_counts_the_labels_of_its_thresholds(here: Histories) -> None
     labels = {row["url"]: row for row in rows(here, "page_labels")}
     assert set(labels) == set(truth)
     for score, days, threshold, label in (
-        ("interest", 3.0, 0.7, "is_temporal"),
+        ("interest", 3.0, 0.7, "is_temporal_by_curve"),
         ("concentration", 3.0, 1.91, "is_news"),
     ):
         (cell,) = (
@@ -112,7 +112,7 @@ def test_labels_use_the_thresholds_of_their_site_and_show_them(adopted: Historie
         assert row["thresholds"] == "site"
         assert (row["n"], row["q"]) == (3.0, by_curve["threshold"])
         assert (row["m"], row["p"]) == (by_days["days"], by_days["threshold"])
-        right[row["site"]] += bool(row["is_temporal"]) == truth[row["url"]]
+        right[row["site"]] += bool(row["is_temporal_by_curve"]) == truth[row["url"]]
     for site, count in right.items():
         assert count == used[site, "interest"]["hit"]
     assert used["slow.example", "interest"]["threshold"] < 0.7
