@@ -85,7 +85,7 @@ class Trial:
     settings: Settings
     """Those of the trial; its `state` is the folder to look at."""
     differences: tuple[Difference, ...]
-    """Of the tables that were made anew, in the order they were made."""
+    """Of the tables that the settings make anew, in the order they were made."""
     policy: tuple[PolicyChange, ...]
     outdated: tuple[str, ...]
     """Published tables that are older than what they are made from, or than the settings: they
@@ -141,7 +141,9 @@ def _tried(
     """The trial, made anew in its folder."""
     late = registry.stale(store, settings, chosen)
     trial = _sandbox(settings, nested, folder)
+    # Files beside the tables, as the policy's, are made in the trial's folder though none differs.
     stale = registry.stale(store, trial, chosen)
+    other = registry.stale(store, trial.model_copy(update={"state": settings.state}), chosen)
     _link_tables(store, Store.open(trial), chosen, stale)
     own, engine = Store.open(trial), engine_of(trial)
     # What was never made of that day has nothing to differ from.
@@ -151,7 +153,7 @@ def _tried(
     for done, asset in enumerate(wanted, 1):
         build(own, engine, trial, asset, chosen)
         on_built(asset.name, done, len(wanted))
-    differences = [_difference(engine, store, own, name, chosen) for name in anew]
+    differences = [_difference(engine, store, own, name, chosen) for name in anew if name in other]
     policy = _policy(engine, store, own, chosen) if "crawl_policy" in anew else ()
     outdated = tuple(name for name in late if store.manifest(name, chosen) is not None)
     return Trial(chosen, trial, tuple(one for one in differences if one), tuple(policy), outdated)
