@@ -26,7 +26,7 @@ from temporal_assets.storage.integrity import DamagedFile
 from temporal_assets.storage.inventory import Inventory
 from temporal_assets.storage.kept import Kept, keep
 from temporal_assets.storage.landing import LandingReport, refresh
-from temporal_assets.storage.store import MissingPartition, Store
+from temporal_assets.storage.store import DamagedPartition, MissingPartition, Store
 from tests import logs
 
 FIRST = dt.date(2026, 3, 1)
@@ -313,7 +313,7 @@ def test_files_that_are_gone_by_themselves_are_an_error(
     (one := Process(state)).run()
     (file,) = one.store.files("requests", FIRST)
     calls = _once(monkeypatch, "create_view", Path(file).unlink)
-    with pytest.raises(duckdb.InvalidInputException, match="is missing"):
+    with pytest.raises(DamagedPartition, match="is missing"):
         Artifacts(state).query("SELECT count(*) FROM requests")
     assert calls
     assert Artifacts(state).query("SELECT count(*) FROM rejects").num_rows == 1
