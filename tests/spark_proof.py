@@ -30,8 +30,8 @@ EMPTY = frozenset(
         # They judge lists of earlier weeks, of which there are none.
         *("hub_evaluation", "seed_evaluation", "site_changes", "timely_simulation"),
         "calibration",  # nobody has annotated pages
-        # Three days of a small site are too few to be sure of a hub or a prefix, and nothing that is
-        # born in them is known to be new.
+        # Three days of a small site are too few to be sure of a hub, of a prefix, or that a page is
+        # new.
         *("hub_seeds", "news_prefixes", "page_flow"),
     }
 )
