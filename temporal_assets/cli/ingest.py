@@ -16,15 +16,11 @@ from temporal_assets.cli.console import counted
 from temporal_assets.cli.exits import FAILED, USAGE, CommandError, command
 from temporal_assets.cli.landing import file_report, kept, land, show_landing
 from temporal_assets.cli.options import Json, State, invocation, settings_of
-from temporal_assets.settings import SETTINGS_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from temporal_assets.settings import LogSource, Settings
-
-NEW_ROTATION_DAYS: Final = 150
-"""Days of a key of pseudonyms in state folders that are made from now on (docs/privacy.md)."""
 
 FORMAT_NAMES: Final = (
     "combined, combined_vhost, common, common_vhost, gandi, ovh, nginx_json, caddy_json, "
@@ -106,7 +102,7 @@ def run(
     given = {name: value for name, value in options.items() if value is not None}
     sources = [_source(path, given, settings.sources) for path in paths]
     _refuse_mixing(settings, sources)
-    settings = _with_rotation(add_sources(settings, sources), is_new=_is_new(settings))
+    settings = add_sources(settings, sources)
     overruled = _overruled(settings, sources)
     report = land(settings)
     if as_json:
@@ -200,22 +196,6 @@ def _is_anything_late(settings: Settings) -> bool:
         return any(late.values()) or due(store, settings) is not None
     except DamagedFile:
         return True
-
-
-def _is_new(settings: Settings) -> bool:
-    """Return True for a state folder that has neither settings nor a key of pseudonyms."""
-    return not (settings.state / SETTINGS_FILE).exists() and not any(
-        (settings.state / "secrets").glob("clients*.key")
-    )
-
-
-def _with_rotation(settings: Settings, *, is_new: bool) -> Settings:
-    """Rotate the keys of pseudonyms in new state folders; those with a key keep it."""
-    from temporal_assets.cli.settings_file import set_values
-
-    if not is_new or "rotation_days" in settings.privacy.model_fields_set:
-        return settings
-    return set_values(settings, {"privacy": {"rotation_days": NEW_ROTATION_DAYS}})
 
 
 def _columns(pairs: list[str]) -> dict[str, str]:
