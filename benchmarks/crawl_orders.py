@@ -51,7 +51,7 @@ Step = tuple[str | None, str, object]
 FIRST: Final = "United_Kingdom"
 """An article that links many others and is linked by many."""
 WIKI_GRAPHS: Final = (1, 2, 3, 4, 6)
-"""Those with fifty pages or more."""
+"""Link graphs with fifty pages or more."""
 LATER_DAYS: Final = 240
 """Days of the encyclopaedia's views before those that are reported on."""
 PORTAL_START: Final = pd.Timedelta(hours=36)

@@ -30,6 +30,8 @@ from temporal_assets.windows.chosen_hubs import (
 from temporal_assets.windows.days import observed_days
 from temporal_assets.windows.hub_order import VisitFiles, count_clients, without_search_engines
 from temporal_assets.windows.link_graph import (
+    HOST,
+    IS_EXTERNAL,
     IS_OPENED,
     PAGE,
     URL,
@@ -76,9 +78,9 @@ _HUB_FACTS: Final = passing(
         PAGE,
         *FACTS,
         URL,
-        ColumnSpec("host", Type.VARCHAR, "Host of the URL, with its port."),
+        HOST,
         IS_OPENED,
-        ColumnSpec("is_external", Type.BOOLEAN, "Nobody opened any page of its host."),
+        IS_EXTERNAL,
     ),
 )
 _HUB_ORDER: Final = passing(

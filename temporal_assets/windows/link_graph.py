@@ -30,6 +30,8 @@ LINK_SQL: Final = ("page_links", "link_pages", "link_numbers")
 
 URL: Final = ColumnSpec("url", Type.VARCHAR, "Canonical URL.")
 PAGE: Final = ColumnSpec("page", Type.BIGINT, "Number of the URL within this run.")
+HOST: Final = ColumnSpec("host", Type.VARCHAR, "Host of the URL, with its port.")
+IS_EXTERNAL: Final = ColumnSpec("is_external", Type.BOOLEAN, "Nobody opened any page of its host.")
 IS_OPENED: Final = ColumnSpec("is_opened", Type.BOOLEAN, "Somebody opened it.")
 
 _PAGE_LINKS: Final = passing(
@@ -50,9 +52,9 @@ _LINK_PAGES: Final = passing(
     columns=(
         PAGE,
         URL,
-        ColumnSpec("host", Type.VARCHAR, "Host of the URL, with its port."),
+        HOST,
         IS_OPENED,
-        ColumnSpec("is_external", Type.BOOLEAN, "Nobody opened any page of its host."),
+        IS_EXTERNAL,
     ),
 )
 _LINK_NUMBERS: Final = passing(
