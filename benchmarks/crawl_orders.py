@@ -35,13 +35,19 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from temporal_assets.core.crawl_curves import THROUGHPUTS
-from temporal_assets.core.crawl_policies import SCENARIOS
+from temporal_assets.core.crawls.crawl_curves import THROUGHPUTS
+from temporal_assets.core.crawls.crawl_policies import SCENARIOS
 from temporal_assets.crawl.evaluation import Evaluation, evaluate
-from temporal_assets.crawl.mirror import FOLDER, Mirror, MirrorBuilder, load
-from temporal_assets.crawl.traffic import Learning, Traffic, learning_of, mirror_of, traffic_of
+from temporal_assets.crawl.mirror.mirror import FOLDER, Mirror, MirrorBuilder, load
+from temporal_assets.crawl.mirror.traffic import (
+    Learning,
+    Traffic,
+    learning_of,
+    mirror_of,
+    traffic_of,
+)
 from temporal_assets.engines.duckdb import DuckDBEngine
-from temporal_assets.logs.urls import canonical_url
+from temporal_assets.logs.urls.urls import canonical_url
 from temporal_assets.settings import load_settings
 from temporal_assets.storage.store import Store
 

@@ -17,9 +17,9 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
-from temporal_assets.core.crawl_simulation import crawl
-from temporal_assets.core.link_graph import LinkGraph, link_graph
-from temporal_assets.core.page_rank import page_rank
+from temporal_assets.core.crawls.crawl_simulation import crawl
+from temporal_assets.core.graph.link_graph import LinkGraph, link_graph
+from temporal_assets.core.graph.page_rank import page_rank
 
 SEED = 1
 

@@ -38,18 +38,19 @@ from scipy.optimize import OptimizeWarning, curve_fit
 from scipy.special import ndtr
 
 from temporal_assets import contracts
-from temporal_assets.core import curves as fitter
-from temporal_assets.core import synthetic, truncation
-from temporal_assets.core.compiled import making
-from temporal_assets.core.curves import Method, Options, fit
-from temporal_assets.core.descent import ROOM, copy, descend
-from temporal_assets.core.lognormal import bounds, density
-from temporal_assets.core.page_equations import LOG_SIGMA, MU, OFFSET, PARAMETERS, ROWS
-from temporal_assets.core.starts import grid
-from temporal_assets.core.weekdays import weekday_factors, without_weekdays
+from temporal_assets.core.curves import curves as fitter
+from temporal_assets.core.curves import synthetic
+from temporal_assets.core.curves.curves import Method, Options, fit
+from temporal_assets.core.curves.descent import ROOM, copy, descend
+from temporal_assets.core.curves.lognormal import bounds, density
+from temporal_assets.core.curves.page_equations import LOG_SIGMA, MU, OFFSET, PARAMETERS, ROWS
+from temporal_assets.core.curves.starts import grid
+from temporal_assets.core.curves.weekdays import weekday_factors, without_weekdays
+from temporal_assets.core.labels import truncation
+from temporal_assets.core.numerics.compiled import making
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.settings import load_settings
-from temporal_assets.windows.interest_curves import BATCH_PAGES, fit_batch
+from temporal_assets.windows.labels.interest_curves import BATCH_PAGES, fit_batch
 from tests.curve_witness import search as scipy_search
 
 Floats = NDArray[np.float64]

@@ -22,9 +22,9 @@ from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.policy import Policy
 from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage.store import Store
-from temporal_assets.windows.asset import WindowAsset, build
-from temporal_assets.windows.crawl_policy import CRAWL_POLICY, files_of
-from temporal_assets.windows.hub_seeds import HUB_SEEDS
+from temporal_assets.windows.frame.asset import WindowAsset, build
+from temporal_assets.windows.hubs.hub_seeds import HUB_SEEDS
+from temporal_assets.windows.policy.crawl_policy import CRAWL_POLICY, files_of
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 
 from temporal_assets.demo import DemoOptions, generate
-from temporal_assets.demo.people import READER_AGENTS
+from temporal_assets.demo.world.people import READER_AGENTS
 
 _PLAIN_LINES = 400_000
 _TARGET = 200_000

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from temporal_assets.core.page_section import section_of
+from temporal_assets.core.text.page_section import section_of
 from temporal_assets.demo import DemoOptions, generate
 
 

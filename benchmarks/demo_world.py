@@ -31,12 +31,12 @@ from temporal_assets.demo import mirror
 from temporal_assets.demo.files import style_of
 from temporal_assets.demo.formats import escape_of, external_referrers
 from temporal_assets.demo.options import DemoOptions
-from temporal_assets.demo.pages import FRONT, make_pages
-from temporal_assets.demo.requests import DAY_MS
 from temporal_assets.demo.scale import views_of_corpus
-from temporal_assets.demo.sites import PageKind, SiteKind, make_sites
-from temporal_assets.demo.urls import make_urls
-from temporal_assets.demo.visits import SiteWorld, page_requests
+from temporal_assets.demo.world.pages import FRONT, make_pages
+from temporal_assets.demo.world.requests import DAY_MS
+from temporal_assets.demo.world.sites import PageKind, SiteKind, make_sites
+from temporal_assets.demo.world.urls import make_urls
+from temporal_assets.demo.world.visits import SiteWorld, page_requests
 
 Numbers = dict[str, float]
 Floats = NDArray[np.float64]

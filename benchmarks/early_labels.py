@@ -23,10 +23,10 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from benchmarks.demo_views import DemoViews, draw
-from temporal_assets.core.early import AGES, Score, learn
-from temporal_assets.core.early_comparison import ANSWERS, compare
-from temporal_assets.core.labels import PAPERS, Thresholds
-from temporal_assets.windows.first_days import LEAST_VIEWS
+from temporal_assets.core.labels.early import AGES, Score, learn
+from temporal_assets.core.labels.early_comparison import ANSWERS, compare
+from temporal_assets.core.labels.labels import PAPERS, Thresholds
+from temporal_assets.windows.labels.first_days import LEAST_VIEWS
 
 _WINDOW: Final = 60
 _FOLLOWED: Final = 28

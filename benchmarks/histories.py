@@ -26,9 +26,9 @@ from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.settings import load_settings
 from temporal_assets.storage.manifest import Input
 from temporal_assets.storage.store import Store
-from temporal_assets.windows.asset import build
-from temporal_assets.windows.page_histories import PAGE_HISTORIES
-from temporal_assets.windows.page_totals import PAGE_TOTALS
+from temporal_assets.windows.frame.asset import build
+from temporal_assets.windows.pages.page_histories import PAGE_HISTORIES
+from temporal_assets.windows.pages.page_totals import PAGE_TOTALS
 
 _FIRST = dt.date(2025, 3, 3)
 _ASSETS = (PAGE_TOTALS, PAGE_HISTORIES)

@@ -33,22 +33,22 @@ import pyarrow.parquet as pq
 from benchmarks.sites_and_prefixes import make_pages
 from benchmarks.window_builds import build, publish_rows
 from temporal_assets import contracts
+from temporal_assets.core.graph.links import Links, reach
 from temporal_assets.core.hubs.coverage import greedy_order
-from temporal_assets.core.links import Links, reach
-from temporal_assets.daily_tables.transits import make_transits
+from temporal_assets.days.transits import make_transits
 from temporal_assets.engines.base import Engine
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.settings import load_settings
 from temporal_assets.storage.manifest import Input, Manifest
 from temporal_assets.storage.store import Store
-from temporal_assets.windows.hub_seeds import HUB_SEEDS
-from temporal_assets.windows.link_graph import link_tables, read_links
-from temporal_assets.windows.news_prefixes import NEWS_PREFIXES
-from temporal_assets.windows.page_flow import PAGE_FLOW
-from temporal_assets.windows.page_traffic import PAGE_TRAFFIC
-from temporal_assets.windows.prefix_trees import PREFIX_TREES
-from temporal_assets.windows.section_scores import SECTION_SCORES
-from temporal_assets.windows.site_scores import SITE_SCORES
+from temporal_assets.windows.hubs.hub_seeds import HUB_SEEDS
+from temporal_assets.windows.hubs.link_graph import link_tables, read_links
+from temporal_assets.windows.lists.news_prefixes import NEWS_PREFIXES
+from temporal_assets.windows.lists.page_flow import PAGE_FLOW
+from temporal_assets.windows.lists.prefix_trees import PREFIX_TREES
+from temporal_assets.windows.lists.section_scores import SECTION_SCORES
+from temporal_assets.windows.lists.site_scores import SITE_SCORES
+from temporal_assets.windows.traffic.page_traffic import PAGE_TRAFFIC
 
 _SITES: Final = 2_000
 _HUBS: Final = 20

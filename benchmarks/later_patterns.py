@@ -25,17 +25,17 @@ from typing import Final
 import numpy as np
 import pyarrow.parquet as pq
 
-from temporal_assets.core.pattern_match import NOWHERE, compile_matcher
-from temporal_assets.core.pattern_text import constraints
-from temporal_assets.core.pattern_tree import (
+from temporal_assets.core.patterns.pattern_match import NOWHERE, compile_matcher
+from temporal_assets.core.patterns.pattern_text import constraints
+from temporal_assets.core.patterns.pattern_tree import (
     OTHER,
     PatternTree,
     Salience,
     TreeOptions,
     pattern_tree,
 )
-from temporal_assets.core.texts import texts
-from temporal_assets.core.url_split import PATH
+from temporal_assets.core.text.texts import texts
+from temporal_assets.core.text.url_split import PATH
 
 Arrivals = list[tuple[dt.date, str]]
 

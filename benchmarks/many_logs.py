@@ -17,8 +17,8 @@ import time
 from pathlib import Path
 from typing import Final
 
+from temporal_assets.landing.landing import refresh
 from temporal_assets.settings import Settings, load_settings
-from temporal_assets.storage.landing import refresh
 
 _LINES: Final = 50
 _HEADER: Final = (

@@ -24,15 +24,15 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from scipy import sparse
 
-from temporal_assets.core.crawl_simulation import crawl
-from temporal_assets.core.link_graph import LinkGraph, distinct_links
-from temporal_assets.core.page_rank import page_rank, page_rank_run
-from temporal_assets.crawl.link_tables import mirror_of_tables
-from temporal_assets.crawl.mirror import FOLDER, load, save
+from temporal_assets.core.crawls.crawl_simulation import crawl
+from temporal_assets.core.graph.link_graph import LinkGraph, distinct_links
+from temporal_assets.core.graph.page_rank import page_rank, page_rank_run
+from temporal_assets.crawl.mirror.link_tables import mirror_of_tables
+from temporal_assets.crawl.mirror.mirror import FOLDER, load, save
 from temporal_assets.engines.duckdb import DuckDBEngine
-from temporal_assets.logs.urls import UrlRules
+from temporal_assets.logs.urls.urls import UrlRules
+from temporal_assets.machine.scratch import scratch_folder
 from temporal_assets.settings import load_settings
-from temporal_assets.storage.scratch import scratch_folder
 
 SITES = 100
 FAR = 0.1

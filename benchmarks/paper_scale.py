@@ -29,7 +29,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
-from temporal_assets.memory import keep_memory
+from temporal_assets.machine.memory import keep_memory
 
 Facts = dict[str, Any]
 

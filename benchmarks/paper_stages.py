@@ -20,16 +20,16 @@ from typing import Any, Final
 
 from isal import igzip
 
-from temporal_assets import daily
-from temporal_assets.cli.settings_file import set_values
-from temporal_assets.cli.sources import add_sources
+from temporal_assets.cli.shared.settings_file import set_values
+from temporal_assets.cli.shared.sources import add_sources
+from temporal_assets.days import daily
 from temporal_assets.demo import DemoOptions, generate
 from temporal_assets.engines.duckdb import DuckDBEngine
+from temporal_assets.landing.inventory import Inventory
+from temporal_assets.landing.landing import refresh
 from temporal_assets.settings import Settings, load_settings
-from temporal_assets.storage.inventory import Inventory
-from temporal_assets.storage.landing import refresh
 from temporal_assets.storage.store import Store
-from temporal_assets.windows.asset import build, is_fresh
+from temporal_assets.windows.frame.asset import build, is_fresh
 from temporal_assets.windows.registry import WINDOW_ASSETS
 
 Facts = dict[str, Any]

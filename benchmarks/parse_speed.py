@@ -22,10 +22,10 @@ from typing import Final
 
 import duckdb
 
-from temporal_assets.logs.detect import resolve
-from temporal_assets.logs.formats import FORMATS, State, advance, parse
-from temporal_assets.logs.records import Block, Reject
-from temporal_assets.logs.streams import open_stream
+from temporal_assets.logs.formats.detect import resolve
+from temporal_assets.logs.formats.formats import FORMATS, State, advance, parse
+from temporal_assets.logs.read.records import Block, Reject
+from temporal_assets.logs.read.streams import open_stream
 from temporal_assets.settings import LogSource, Reading
 
 _LINES: Final = 1_000_000

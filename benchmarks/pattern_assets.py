@@ -44,10 +44,10 @@ from temporal_assets import contracts
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.settings import load_settings
 from temporal_assets.storage.store import Store
-from temporal_assets.windows.behaviour_graph import BEHAVIOUR_GRAPH
-from temporal_assets.windows.page_traffic import PAGE_TRAFFIC
-from temporal_assets.windows.pattern_ranks import PATTERN_RANKS
-from temporal_assets.windows.url_patterns import URL_PATTERNS
+from temporal_assets.windows.patterns.behaviour_graph import BEHAVIOUR_GRAPH
+from temporal_assets.windows.patterns.pattern_ranks import PATTERN_RANKS
+from temporal_assets.windows.patterns.url_patterns import URL_PATTERNS
+from temporal_assets.windows.traffic.page_traffic import PAGE_TRAFFIC
 
 REQUESTS_A_URL: Final = 8_282_845 / 1_699_434
 """Of www.fotocommunity.de, whose log has the most URLs of BB Table 2."""

@@ -22,12 +22,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from temporal_assets.core.pattern_match import NOWHERE, compile_matcher
-from temporal_assets.core.pattern_quality import tree_size
-from temporal_assets.core.pattern_text import PatternText
-from temporal_assets.core.pattern_tree import pattern_tree
-from temporal_assets.core.site_patterns import SitePatterns, SiteTraffic, learn_patterns
-from temporal_assets.core.texts import Texts, texts
+from temporal_assets.core.patterns.pattern_match import NOWHERE, compile_matcher
+from temporal_assets.core.patterns.pattern_quality import tree_size
+from temporal_assets.core.patterns.pattern_text import PatternText
+from temporal_assets.core.patterns.pattern_tree import pattern_tree
+from temporal_assets.core.patterns.site_patterns import SitePatterns, SiteTraffic, learn_patterns
+from temporal_assets.core.text.texts import Texts, texts
 
 LARGEST: Final = 1_700_000
 """www.fotocommunity.de, the largest log of BB Table 2, had 1,699,434 URLs in 30 days."""

@@ -21,10 +21,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from temporal_assets.core.pattern_forest import portable
-from temporal_assets.core.pattern_text import PatternText
-from temporal_assets.core.pattern_tree import TreeOptions, pattern_tree
-from temporal_assets.core.texts import texts
+from temporal_assets.core.patterns.pattern_forest import portable
+from temporal_assets.core.patterns.pattern_text import PatternText
+from temporal_assets.core.patterns.pattern_tree import TreeOptions, pattern_tree
+from temporal_assets.core.text.texts import texts
 from temporal_assets.policy import Policy
 from temporal_assets.policy.document import FORMAT, VERSION, Document, as_text
 

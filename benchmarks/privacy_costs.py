@@ -15,12 +15,12 @@ from pathlib import Path
 
 import duckdb
 
-from temporal_assets.daily import build_derived, build_requests
+from temporal_assets.days.daily import build_derived, build_requests
 from temporal_assets.engines.duckdb import DuckDBEngine
+from temporal_assets.landing.inventory import Inventory
+from temporal_assets.landing.landing import refresh
 from temporal_assets.notebook import Artifacts
 from temporal_assets.settings import load_settings
-from temporal_assets.storage.inventory import Inventory
-from temporal_assets.storage.landing import refresh
 from temporal_assets.storage.store import Store
 
 _ROTATED = """

@@ -25,13 +25,14 @@ import zstandard
 from blake3 import blake3
 from isal import igzip
 
-from temporal_assets.logs import detect, formats, streams
-from temporal_assets.logs.agents import is_bot
-from temporal_assets.logs.cleaning import Cleaner
-from temporal_assets.logs.memo import Memo
-from temporal_assets.logs.pseudonyms import KeyRing
+from temporal_assets.landing.segments import SegmentWriter
+from temporal_assets.logs.clean.agents import is_bot
+from temporal_assets.logs.clean.cleaning import Cleaner
+from temporal_assets.logs.formats import detect, formats
+from temporal_assets.logs.privacy.pseudonyms import KeyRing
+from temporal_assets.logs.read import streams
+from temporal_assets.logs.read.memo import Memo
 from temporal_assets.settings import LogSource, Settings, load_settings
-from temporal_assets.storage.segments import SegmentWriter
 
 _REPEATS: Final = 3
 _STEPS: Final = ("stream", "parse", "clean", "write")

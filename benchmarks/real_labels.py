@@ -16,7 +16,7 @@ import numpy as np
 from benchmarks.real_judged import Flags, Judged
 from benchmarks.real_judging import LEAST, Draws, Table
 from benchmarks.real_lives import LEAST_DAYS, N, Q
-from temporal_assets.core.concentration import concentration
+from temporal_assets.core.labels.concentration import concentration
 
 GROUPS: Final = ("5 to 7 days", "8 to 14 days", "cut by the window")
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 from benchmarks.real_judged import Flags, Int64s, Judged, folder_of, site_of
 from benchmarks.real_judging import LEAST, Draws, Table
 from temporal_assets.policy import Policy
-from temporal_assets.windows.crawl_policy import files_of
+from temporal_assets.windows.policy.crawl_policy import files_of
 
 NOW_TIERS: Final = 8
 MANY_SITES: Final = 8

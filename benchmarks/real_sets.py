@@ -34,11 +34,11 @@ from numpy.typing import NDArray
 
 from benchmarks import real_visits
 from benchmarks.real_visits import landed, moved_to, stretched, times_of, together
-from temporal_assets.daily import build_derived
+from temporal_assets.days.daily import build_derived
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage.store import Store
-from temporal_assets.windows.asset import WindowAsset, build
+from temporal_assets.windows.frame.asset import WindowAsset, build
 from temporal_assets.windows.registry import WINDOW_ASSETS
 
 Role = Literal["chosen on", "reported on"]

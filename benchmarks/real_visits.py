@@ -24,11 +24,11 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from temporal_assets.cli.landing import land
-from temporal_assets.daily import build_requests
+from temporal_assets.cli.shared.landing import land
+from temporal_assets.days.daily import build_requests
 from temporal_assets.engines.duckdb import DuckDBEngine
+from temporal_assets.landing.inventory import Inventory
 from temporal_assets.settings import Settings, load_settings
-from temporal_assets.storage.inventory import Inventory
 from temporal_assets.storage.store import Store
 
 Int64s = NDArray[np.int64]

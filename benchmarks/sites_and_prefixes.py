@@ -25,19 +25,19 @@ import pyarrow as pa
 
 from benchmarks.window_builds import build, publish_rows
 from temporal_assets import contracts
-from temporal_assets.core.prefix_tree import PAPER_RULE, score_sections
-from temporal_assets.core.site_scores import PAPER, Counts, score
-from temporal_assets.core.url_sections import section_trees
+from temporal_assets.core.lists.prefix_tree import PAPER_RULE, score_sections
+from temporal_assets.core.lists.site_scores import PAPER, Counts, score
+from temporal_assets.core.text.url_sections import section_trees
 from temporal_assets.engines.arrow_texts import from_arrow
 from temporal_assets.engines.base import Engine
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.settings import load_settings
 from temporal_assets.storage.store import Store
-from temporal_assets.windows.news_prefixes import NEWS_PREFIXES
-from temporal_assets.windows.page_flow import PAGE_FLOW
-from temporal_assets.windows.prefix_trees import PREFIX_TREES
-from temporal_assets.windows.section_scores import SECTION_SCORES
-from temporal_assets.windows.site_scores import SITE_SCORES
+from temporal_assets.windows.lists.news_prefixes import NEWS_PREFIXES
+from temporal_assets.windows.lists.page_flow import PAGE_FLOW
+from temporal_assets.windows.lists.prefix_trees import PREFIX_TREES
+from temporal_assets.windows.lists.section_scores import SECTION_SCORES
+from temporal_assets.windows.lists.site_scores import SITE_SCORES
 
 _DAY = dt.date(2025, 5, 1)
 _DAYS = 60

@@ -32,16 +32,16 @@ import pyarrow.parquet as pq
 
 from benchmarks.spark_traffic import write_traffic
 from temporal_assets import contracts
-from temporal_assets.daily import DERIVED, build_derived, build_requests
+from temporal_assets.days.daily import DERIVED, build_derived, build_requests
 from temporal_assets.engines.base import Engine
 from temporal_assets.engines.chosen import engine_of
-from temporal_assets.logs.pseudonyms import KeyRing
+from temporal_assets.landing.inventory import Inventory
+from temporal_assets.landing.landing import refresh
+from temporal_assets.logs.privacy.pseudonyms import KeyRing
 from temporal_assets.settings import Settings, load_settings
-from temporal_assets.storage.inventory import Inventory
-from temporal_assets.storage.landing import refresh
 from temporal_assets.storage.manifest import Manifest
 from temporal_assets.storage.store import Store
-from temporal_assets.windows.asset import WindowAsset, build
+from temporal_assets.windows.frame.asset import WindowAsset, build
 from temporal_assets.windows.registry import WINDOW_ASSETS, accept
 
 _ENGINES = ("duckdb", "spark")

@@ -19,8 +19,8 @@ import numpy as np
 from isal import igzip
 from numpy.typing import NDArray
 
-from temporal_assets.demo.people import READER_AGENTS, agents_of
-from temporal_assets.demo.ragged import Ragged, compose, pack, stack
+from temporal_assets.demo.world.people import READER_AGENTS, agents_of
+from temporal_assets.demo.world.ragged import Ragged, compose, pack, stack
 
 FIRST = dt.date(2025, 3, 3)
 _SITES = 200

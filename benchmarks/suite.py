@@ -32,7 +32,7 @@ from typing import Any, Final
 from benchmarks.paper_scale import machine
 from benchmarks.suite_job import SIZES, spread
 from benchmarks.suite_lines import LINES
-from temporal_assets.memory import keep_memory
+from temporal_assets.machine.memory import keep_memory
 
 _DOCS: Final = Path(__file__).parents[1] / "docs"
 _BEGIN: Final = "<!-- written by python -m benchmarks.suite -->\n"

@@ -24,7 +24,7 @@ def ranks_of(way: str) -> Setup:
 
     def setup(_: Path, size: str) -> Job:
         from benchmarks import mirror_scale
-        from temporal_assets.core.page_rank import page_rank
+        from temporal_assets.core.graph.page_rank import page_rank
 
         graph = mirror_scale.site_graph(_PAGES[size], _LINKS_A_PAGE * _PAGES[size])
         if way == "ours":
@@ -57,7 +57,7 @@ def _web(pages: int) -> sparse.csr_array:
 
 def hits_by_us(_: Path, size: str) -> Job:
     """BB's ranks of patterns with every share 1: HITS, and all seven ranks."""
-    from temporal_assets.core.behaviour_graph import BehaviourGraph, rank_patterns
+    from temporal_assets.core.patterns.behaviour_graph import BehaviourGraph, rank_patterns
 
     web = _web(_PAGES[size])
     ones = np.ones(web.shape[0])
@@ -122,7 +122,7 @@ def _highest(scores: Any) -> float:
 def crawl_by_us(_: Path, size: str) -> Job:
     """The simulator, every page with a score of its own."""
     from benchmarks.crawl_simulation import random_graph
-    from temporal_assets.core.crawl_simulation import crawl
+    from temporal_assets.core.crawls.crawl_simulation import crawl
 
     graph = random_graph(_PAGES[size], _LINKS_A_PAGE * _PAGES[size])
     score = np.random.default_rng(1).random(len(graph))

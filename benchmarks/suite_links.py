@@ -16,7 +16,7 @@ from benchmarks.suite_job import Done, Job, Sized
 from benchmarks.suite_lists import LABELLED, SITES, labelled_day
 
 if TYPE_CHECKING:
-    from temporal_assets.windows.asset import WindowAsset
+    from temporal_assets.windows.frame.asset import WindowAsset
 
 _TRANSITS: Final[Sized] = {"small": 1_000_000, "medium": 5_000_000, "paper": 20_000_000}
 _LEAST_CLIENTS: Final = 5
@@ -32,7 +32,7 @@ def write_links(folder: Path, size: str) -> None:
     from benchmarks import labels_to_lists as lists
     from benchmarks.sites_and_prefixes import make_pages
     from benchmarks.window_builds import build
-    from temporal_assets.windows.page_traffic import PAGE_TRAFFIC
+    from temporal_assets.windows.traffic.page_traffic import PAGE_TRAFFIC
 
     store, engine, settings = _linked(folder)
     lists.write(store, engine, make_pages(LABELLED[size], SITES), _TRANSITS[size])
@@ -75,7 +75,7 @@ def _transit_files(store: Any) -> list[str]:
 
 def traffic_by_us(folder: Path, size: str) -> Job:
     """`page_traffic`, as it is published."""
-    from temporal_assets.windows.page_traffic import PAGE_TRAFFIC
+    from temporal_assets.windows.traffic.page_traffic import PAGE_TRAFFIC
 
     def counted(store: Any, day: dt.date) -> int:
         made = store.read("page_traffic", day, [*_SUMS, *_LISTS])
@@ -170,7 +170,7 @@ def hubs_by_us(folder: Path, size: str) -> Job:
     """`hub_seeds`, as published: all orders, expected pages, times to revisit."""
     import pyarrow.compute as pc
 
-    from temporal_assets.windows.hub_seeds import HUB_SEEDS
+    from temporal_assets.windows.hubs.hub_seeds import HUB_SEEDS
 
     def best(store: Any, day: dt.date) -> int:
         seeds = store.read("hub_seeds", day, ["paper_rank", "temporal_pages"])

@@ -33,8 +33,8 @@ _SCORED: Final = "sites.parquet"
 
 def curves_by_us(_: Path, size: str) -> Job:
     """The fitter, with its search, its verdicts and its intervals."""
-    from temporal_assets.core import synthetic
-    from temporal_assets.core.curves import fit
+    from temporal_assets.core.curves import synthetic
+    from temporal_assets.core.curves.curves import fit
 
     views = synthetic.draw(_CURVES[size], 60, seed=1).views
     fit(views[:10])
@@ -71,7 +71,7 @@ def curves_by_lmfit(_: Path, size: str) -> Job:
 
 
 def _some_views(size: str) -> Any:
-    from temporal_assets.core import synthetic
+    from temporal_assets.core.curves import synthetic
 
     drawn = synthetic.draw(_CURVES[size], 60, seed=1).views
     return drawn[(drawn > 0).sum(axis=1) > 5][:_CURVES_OF_OTHERS].astype(np.float64)
@@ -105,8 +105,8 @@ def scores_by_us(folder: Path, _: str) -> Job:
     """`prefix_trees` and `site_scores`, as they are published: both scores, bound, rank, quiet."""
     from benchmarks.window_builds import build
     from temporal_assets.engines.duckdb import DuckDBEngine
-    from temporal_assets.windows.prefix_trees import PREFIX_TREES
-    from temporal_assets.windows.site_scores import SITE_SCORES
+    from temporal_assets.windows.lists.prefix_trees import PREFIX_TREES
+    from temporal_assets.windows.lists.site_scores import SITE_SCORES
 
     store, settings = scored_store(folder)
     engine = DuckDBEngine(settings)

@@ -34,11 +34,11 @@ _MATOMO_LINES: Final = 100_000
 def write_inputs(folder: Path, size: str) -> None:
     """The log, and the requests of its first day."""
     from benchmarks.ingest import write_log
-    from temporal_assets.daily import build_requests
+    from temporal_assets.days.daily import build_requests
     from temporal_assets.engines.duckdb import DuckDBEngine
+    from temporal_assets.landing.inventory import Inventory
+    from temporal_assets.landing.landing import refresh
     from temporal_assets.settings import load_settings
-    from temporal_assets.storage.inventory import Inventory
-    from temporal_assets.storage.landing import refresh
     from temporal_assets.storage.store import Store
 
     write_log(folder, LOG_LINES[size], folder / "access.log")
@@ -122,11 +122,11 @@ def read_by_us(folder: Path, _: str) -> Job:
 
 def _published(state: Path, log: Path) -> tuple[int, list[str]]:
     """Lines that were read, and the files of `page_views`."""
-    from temporal_assets.daily import build_derived, build_requests, landed_rows, side_by_side
+    from temporal_assets.days.daily import build_derived, build_requests, landed_rows, side_by_side
     from temporal_assets.engines.duckdb import DuckDBEngine
+    from temporal_assets.landing.inventory import Inventory
+    from temporal_assets.landing.landing import refresh
     from temporal_assets.settings import load_settings
-    from temporal_assets.storage.inventory import Inventory
-    from temporal_assets.storage.landing import refresh
     from temporal_assets.storage.store import Store
 
     settings = load_settings(state, sources=[{"path": str(log), "host": "example.com"}])
@@ -261,7 +261,7 @@ def transits_by_us(folder: Path, _: str) -> Job:
     import pyarrow.parquet as pq
 
     from benchmarks.suite_windows import made
-    from temporal_assets.daily_tables.transits import make_transits
+    from temporal_assets.days.transits import make_transits
 
     files = [_requests(folder)]
     day = pq.read_table(files[0], columns=["day"])["day"][0].as_py()

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 from benchmarks.suite_job import Done, Job
 
 if TYPE_CHECKING:
-    from temporal_assets.logs.records import Records
+    from temporal_assets.logs.read.records import Records
 
 _COUNTED: Final = "lines.parquet"
 _RECORD: Final = re.compile(
@@ -48,7 +48,7 @@ def _counted(log: Path) -> tuple[int, Any]:
     import numpy as np
     import pyarrow as pa
 
-    from temporal_assets.core.distinct import distinct_numbers
+    from temporal_assets.core.numerics.distinct import distinct_numbers
 
     lines, days, *texts = zip(*_records(log), strict=True)
     day = np.concatenate(days)
@@ -71,11 +71,11 @@ def _records(log: Path) -> Iterator[tuple[int, Any, Any, Any]]:
     from concurrent.futures import ThreadPoolExecutor
     from os import cpu_count
 
-    from temporal_assets.logs.detect import resolve
-    from temporal_assets.logs.formats import advance, parse
-    from temporal_assets.logs.streams import open_stream
+    from temporal_assets.landing.reading import ordered
+    from temporal_assets.logs.formats.detect import resolve
+    from temporal_assets.logs.formats.formats import advance, parse
+    from temporal_assets.logs.read.streams import open_stream
     from temporal_assets.settings import LogSource, Reading
-    from temporal_assets.storage.reading import ordered
 
     source, reading = LogSource(path=str(log)), Reading()
     threads = cpu_count() or 1
@@ -95,9 +95,9 @@ def _fields(read: Callable[[], Records]) -> tuple[int, Any, Any, Any]:
     import numpy as np
     import pyarrow as pa
 
-    from temporal_assets.logs.encode import encode, to_arrow
-    from temporal_assets.logs.records import Reject
-    from temporal_assets.logs.times import DAY
+    from temporal_assets.logs.formats.times import DAY
+    from temporal_assets.logs.read.encode import encode, to_arrow
+    from temporal_assets.logs.read.records import Reject
 
     records = read()
     rows = np.flatnonzero(records.reason == Reject.NONE)
@@ -156,7 +156,7 @@ def sites_by_us(folder: Path, _: str) -> Job:
     import pyarrow.parquet as pq
 
     from benchmarks.suite_lists import label_files, scored_store
-    from temporal_assets.core.site_scores import PAPER, count, score
+    from temporal_assets.core.lists.site_scores import PAPER, count, score
 
     labels, histories = label_files(scored_store(folder)[0])
 
@@ -183,7 +183,7 @@ def sites_by_us(folder: Path, _: str) -> Job:
 def _of_sites(file: str, name: str) -> tuple[Any, Any]:
     """The site of each page, and a column beside it."""
     from temporal_assets.engines.parquet_rows import ParquetRows
-    from temporal_assets.windows.page_rows import SITES
+    from temporal_assets.windows.frame.page_rows import SITES
 
     rows = ParquetRows([file], SITES).columns((*SITES, name))
     return rows["site"].unify_dictionaries().combine_chunks(), rows[name].to_numpy()

@@ -113,7 +113,7 @@ def _of(folder: Path, window: str, table: str) -> list[str]:
 
 
 def _totals(last: dt.date) -> dict[str, Any]:
-    from temporal_assets.windows.page_totals import whole_window
+    from temporal_assets.windows.pages.page_totals import whole_window
 
     return whole_window(last - dt.timedelta(days=_DAYS - 1), last)
 
@@ -276,7 +276,7 @@ def _write_labels(engine: Engine, folder: Path, out: Path) -> list[Path]:
 
 def _labels(folder: Path) -> tuple[dict[str, list[str]], dict[str, Any]]:
     """What the statement reads, and its parameters."""
-    from temporal_assets.core.page_section import SECTION
+    from temporal_assets.core.text.page_section import SECTION
 
     names = ("calibration", "interest_curves", "page_histories")
     parameters = {
@@ -321,7 +321,7 @@ def labels_by_polars(folder: Path, _: str) -> Job:
     """All that ours says, with the thresholds of sections and sites."""
     import polars as pl
 
-    from temporal_assets.core.page_section import SECTION
+    from temporal_assets.core.text.page_section import SECTION
 
     now = folder / "now"
     of = {"q": "interest", "m": "concentration", "p": "concentration"}

@@ -20,9 +20,13 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from temporal_assets.core.link_graph import LinkGraph, link_graph
-from temporal_assets.core.timely_simulation import TimelyWorld, hub_intervals, simulate_timely
-from temporal_assets.core.timely_strategies import Knowledge, strategies
+from temporal_assets.core.crawls.timely_simulation import (
+    TimelyWorld,
+    hub_intervals,
+    simulate_timely,
+)
+from temporal_assets.core.crawls.timely_strategies import Knowledge, strategies
+from temporal_assets.core.graph.link_graph import LinkGraph, link_graph
 from temporal_assets.demo import DemoOptions, generate
 
 LEARN_DAYS = 30

@@ -25,14 +25,14 @@ from numpy.typing import NDArray
 
 from benchmarks.demo_views import DemoViews, draw
 from benchmarks.early_labels import LIVED, UNSEEN, first_days
-from temporal_assets.core.concentration import concentration
-from temporal_assets.core.curves import Options, fit
-from temporal_assets.core.early import AGES, learn
-from temporal_assets.core.labels import PAPERS, label
-from temporal_assets.core.metrics import outcome
-from temporal_assets.core.truncation import METHODS
-from temporal_assets.core.weekdays import weekday_factors, without_weekdays
-from temporal_assets.windows.first_days import LEAST_VIEWS
+from temporal_assets.core.curves.curves import Options, fit
+from temporal_assets.core.curves.weekdays import weekday_factors, without_weekdays
+from temporal_assets.core.labels.concentration import concentration
+from temporal_assets.core.labels.early import AGES, learn
+from temporal_assets.core.labels.labels import PAPERS, label
+from temporal_assets.core.labels.truncation import METHODS
+from temporal_assets.core.numerics.metrics import outcome
+from temporal_assets.windows.labels.first_days import LEAST_VIEWS
 
 Flags = NDArray[np.bool_]
 

@@ -17,9 +17,9 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsp
 
 import numpy as np
 
-from temporal_assets.logs.encode import encode, from_values
-from temporal_assets.logs.records import Column
-from temporal_assets.logs.urls import SESSION_KEYS, TRACKING_KEYS, canonical_url, plain_targets
+from temporal_assets.logs.read.encode import encode, from_values
+from temporal_assets.logs.read.records import Column
+from temporal_assets.logs.urls.urls import SESSION_KEYS, TRACKING_KEYS, canonical_url, plain_targets
 
 _ORIGIN: Final = "https://www.news.example"
 _LINES: Final = 1_000_000
@@ -50,7 +50,7 @@ def targets(lines: int) -> Column:
 
 
 def by_distinct_value(column: Column) -> int:
-    """How `logs/cleaning.py` does it: encode, let plain values pass, parse the rest."""
+    """How `logs/clean/cleaning.py` does it: encode, let plain values pass, parse the rest."""
     encoded = encode(column, np.arange(len(column)))
     distinct = encoded.distinct
     plain = plain_targets(distinct.data, distinct.start, distinct.stop)

@@ -17,7 +17,7 @@ from temporal_assets.engines.base import Engine
 from temporal_assets.settings import Settings
 from temporal_assets.storage.manifest import Input, Manifest
 from temporal_assets.storage.store import Store
-from temporal_assets.windows.asset import Job, Sources, WindowAsset
+from temporal_assets.windows.frame.asset import Job, Sources, WindowAsset
 
 
 def build(

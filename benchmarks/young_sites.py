@@ -21,13 +21,13 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from temporal_assets import contracts
-from temporal_assets.core.metrics import f_measure, precision, recall
+from temporal_assets.core.numerics.metrics import f_measure, precision, recall
 from temporal_assets.demo import DemoOptions, generate
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.settings import load_settings
 from temporal_assets.storage.store import Store
-from temporal_assets.windows.asset import WindowAsset, build
-from temporal_assets.windows.site_scores import SITE_SCORES
+from temporal_assets.windows.frame.asset import WindowAsset, build
+from temporal_assets.windows.lists.site_scores import SITE_SCORES
 
 _ONE: Final = dt.timedelta(days=1)
 _LENGTH: Final = 5

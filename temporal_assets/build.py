@@ -23,7 +23,6 @@ from temporal_assets.defs.assets.transits import transits_asset
 from temporal_assets.defs.assets.windows import window_asset
 from temporal_assets.defs.checks import contract_checks, log_file_checks
 from temporal_assets.defs.jobs import daily_job, finish_job, ingest_job, nightly_job, windows_job
-from temporal_assets.defs.lost_runs import lost_runs_sensor
 from temporal_assets.defs.partitions import daily_partitions
 from temporal_assets.defs.resources import (
     CATALOGUE_RESOURCE,
@@ -31,6 +30,7 @@ from temporal_assets.defs.resources import (
     Installation,
     catalogue_resource,
 )
+from temporal_assets.defs.runs.lost_runs import lost_runs_sensor
 from temporal_assets.defs.schedules import nightly_schedule
 from temporal_assets.defs.sensors import log_files_sensor
 from temporal_assets.defs.trial import what_if_job

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dagster as dg
 
-from temporal_assets.memory import keep_memory
+from temporal_assets.machine.memory import keep_memory
 
 
 @dg.definitions

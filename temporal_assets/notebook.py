@@ -15,8 +15,8 @@ import pyarrow as pa
 
 from temporal_assets import contracts
 from temporal_assets.engines.duckdb import connect, spill_folder
+from temporal_assets.ops import catalogue
 from temporal_assets.settings import load_settings
-from temporal_assets.storage import catalogue
 from temporal_assets.storage.store import MissingPartition, Store
 
 Day = dt.date | str

@@ -28,25 +28,25 @@ from filelock import FileLock
 
 from temporal_assets import contracts
 from temporal_assets.build import build_defs
-from temporal_assets.daily import DAILY_ASSETS, DERIVED
-from temporal_assets.defs import lifelines, lost_runs, tags
+from temporal_assets.days.daily import DAILY_ASSETS, DERIVED
 from temporal_assets.defs.checks import log_file_judgement, logs_of
 from temporal_assets.defs.events import Event
 from temporal_assets.defs.jobs import FINISH
-from temporal_assets.defs.old_runs import old_runs
 from temporal_assets.defs.partitions import first_day, ranges, today
 from temporal_assets.defs.resources import INSTALLATION, Installation
-from temporal_assets.logs.paths import STATE_MARK
+from temporal_assets.defs.runs import lifelines, lost_runs, tags
+from temporal_assets.defs.runs.old_runs import old_runs
+from temporal_assets.landing.inventory import Inventory
+from temporal_assets.logs.read.paths import STATE_MARK
+from temporal_assets.machine.durable import replace_text
+from temporal_assets.machine.troubles import said_of, without_unwritten
+from temporal_assets.ops import catalogue
 from temporal_assets.quality import verdicts
 from temporal_assets.quality.log_files import evaluate_logs
 from temporal_assets.quality.verdicts import Judgement
 from temporal_assets.settings import Settings, SettingsError
-from temporal_assets.storage import catalogue
-from temporal_assets.storage.durable import replace_text
-from temporal_assets.storage.inventory import Inventory
 from temporal_assets.storage.kept import Kept
 from temporal_assets.storage.store import Store
-from temporal_assets.storage.troubles import said_of, without_unwritten
 from temporal_assets.windows import registry
 from temporal_assets.windows.registry import WINDOW_NAMES
 

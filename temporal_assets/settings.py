@@ -755,7 +755,7 @@ class Orchestration(_Section):
 
     retry_seconds: tuple[float, ...] = (10.0, 60.0, 300.0)
     """Waits before a step is tried again after a fault that passes by itself: a disk or a server
-    that did not answer. Nothing else is tried again (`storage.transient`)."""
+    that did not answer. Nothing else is tried again (`machine.transient`)."""
 
     owner: str = "team:crawl"
     """Owner shown in the UI: `team:name` or an e-mail address."""

@@ -16,10 +16,12 @@ import duckdb
 
 from temporal_assets.contracts import Drift, Rule, Table
 from temporal_assets.contracts.table import Type
-from temporal_assets.daily import DERIVED, build_derived, build_requests
+from temporal_assets.days.daily import DERIVED, build_derived, build_requests
 from temporal_assets.demo import DemoOptions, generate
 from temporal_assets.engines.base import Engine
 from temporal_assets.engines.duckdb import DuckDBEngine
+from temporal_assets.landing.inventory import Inventory
+from temporal_assets.landing.landing import refresh
 from temporal_assets.quality.evaluate import (
     MIN_HISTORY,
     Expected,
@@ -28,10 +30,8 @@ from temporal_assets.quality.evaluate import (
 )
 from temporal_assets.quality.measure import measure, parameters
 from temporal_assets.settings import load_settings
-from temporal_assets.storage.inventory import Inventory
-from temporal_assets.storage.landing import refresh
 from temporal_assets.storage.store import Store
-from temporal_assets.windows.asset import build, learned_days
+from temporal_assets.windows.frame.asset import build, learned_days
 from temporal_assets.windows.registry import WINDOW_ASSETS
 
 OPTIONS = DemoOptions(days=45, sites=8, pages=1500, requests=90_000, clients=8_000, mirror=False)

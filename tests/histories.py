@@ -14,7 +14,7 @@ from temporal_assets import contracts
 from temporal_assets.engines.base import Engine
 from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage.store import Store
-from temporal_assets.windows.asset import WindowAsset, build
+from temporal_assets.windows.frame.asset import WindowAsset, build
 from temporal_assets.windows.registry import WINDOW_ASSETS
 from tests.tables import write_table
 

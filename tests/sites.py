@@ -13,13 +13,13 @@ from temporal_assets import contracts
 from temporal_assets.engines.base import Engine
 from temporal_assets.settings import load_settings
 from temporal_assets.storage.store import Store
-from temporal_assets.windows.asset import Job, WindowAsset, _sources
-from temporal_assets.windows.news_prefixes import NEWS_PREFIXES
-from temporal_assets.windows.page_flow import PAGE_FLOW
-from temporal_assets.windows.prefix_trees import PREFIX_TREES
-from temporal_assets.windows.section_scores import SECTION_SCORES
-from temporal_assets.windows.site_changes import SITE_CHANGES
-from temporal_assets.windows.site_scores import SITE_SCORES
+from temporal_assets.windows.frame.asset import Job, WindowAsset, _sources
+from temporal_assets.windows.lists.news_prefixes import NEWS_PREFIXES
+from temporal_assets.windows.lists.page_flow import PAGE_FLOW
+from temporal_assets.windows.lists.prefix_trees import PREFIX_TREES
+from temporal_assets.windows.lists.section_scores import SECTION_SCORES
+from temporal_assets.windows.lists.site_changes import SITE_CHANGES
+from temporal_assets.windows.lists.site_scores import SITE_SCORES
 from tests.tables import write_table
 
 ASSETS = (PAGE_FLOW, PREFIX_TREES, SITE_SCORES, SECTION_SCORES, NEWS_PREFIXES, SITE_CHANGES)

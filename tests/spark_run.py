@@ -16,16 +16,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from temporal_assets.daily import DERIVED, build_derived, build_requests
+from temporal_assets.days.daily import DERIVED, build_derived, build_requests
 from temporal_assets.demo.corpus import generate
 from temporal_assets.demo.options import DemoOptions
 from temporal_assets.engines.chosen import engine_of
-from temporal_assets.logs.pseudonyms import KeyRing
+from temporal_assets.landing.inventory import Inventory
+from temporal_assets.landing.landing import refresh
+from temporal_assets.logs.privacy.pseudonyms import KeyRing
 from temporal_assets.settings import Settings, load_settings
-from temporal_assets.storage.inventory import Inventory
-from temporal_assets.storage.landing import refresh
 from temporal_assets.storage.store import Store
-from temporal_assets.windows.asset import build, is_fresh
+from temporal_assets.windows.frame.asset import build, is_fresh
 from temporal_assets.windows.registry import WINDOW_ASSETS, accept
 from tests.spark_cluster import BRIEF_JAVA
 

@@ -1,4 +1,5 @@
--- annotated_pages: made from sql/annotated_pages.sql by `python -m temporal_assets.engines.translation`; edit that
+-- annotated_pages: translated from sql/annotated_pages.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: annotated, interest_curves, page_histories, page_totals
 -- parameters: section
 SELECT

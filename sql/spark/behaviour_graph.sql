@@ -1,4 +1,5 @@
--- behaviour_graph: made from sql/behaviour_graph.sql by `python -m temporal_assets.engines.translation`; edit that
+-- behaviour_graph: translated from sql/behaviour_graph.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: url_patterns
 -- parameters: none
 SELECT

@@ -1,4 +1,5 @@
--- behavioural_bots: made from sql/behavioural_bots.sql by `python -m temporal_assets.engines.translation`; edit that
+-- behavioural_bots: translated from sql/behavioural_bots.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: segments
 -- parameters: pages_per_minute, pages_without_referrer
 SELECT

@@ -1,4 +1,5 @@
--- born_pages: made from sql/born_pages.sql by `python -m temporal_assets.engines.translation`; edit that
+-- born_pages: translated from sql/born_pages.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: known_labels, page_histories
 -- parameters: born_from, born_until, m, n, p, q, section, sites_until
 WITH known AS (

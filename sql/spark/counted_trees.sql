@@ -1,4 +1,5 @@
--- counted_trees: made from sql/counted_trees.sql by `python -m temporal_assets.engines.translation`; edit that
+-- counted_trees: translated from sql/counted_trees.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: section_clients, tree_sums
 -- parameters: day
 SELECT

@@ -1,4 +1,5 @@
--- covered_links: made from sql/covered_links.sql by `python -m temporal_assets.engines.translation`; edit that
+-- covered_links: translated from sql/covered_links.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: covering_hubs, day_weights, link_numbers, wanted_numbers
 -- parameters: none
 SELECT

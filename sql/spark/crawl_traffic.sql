@@ -1,4 +1,5 @@
--- crawl_traffic: made from sql/crawl_traffic.sql by `python -m temporal_assets.engines.translation`; edit that
+-- crawl_traffic: translated from sql/crawl_traffic.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: crawl_triples
 -- parameters: first, second, third
 WITH triples AS (

@@ -1,4 +1,5 @@
--- crawl_transits: made from sql/crawl_transits.sql by `python -m temporal_assets.engines.translation`; edit that
+-- crawl_transits: translated from sql/crawl_transits.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: crawl_triples
 -- parameters: first, second, third
 SELECT

@@ -1,4 +1,5 @@
--- crawl_triples: made from sql/crawl_triples.sql by `python -m temporal_assets.engines.translation`; edit that
+-- crawl_triples: translated from sql/crawl_triples.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: crawled_sites, transits
 -- parameters: second_from, site, third_from
 SELECT

@@ -1,4 +1,5 @@
--- distinct_segments: made from sql/distinct_segments.sql by `python -m temporal_assets.engines.translation`; edit that
+-- distinct_segments: translated from sql/distinct_segments.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: repeated_segments, segments
 -- parameters: none
 SELECT

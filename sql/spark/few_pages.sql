@@ -1,4 +1,5 @@
--- few_pages: made from sql/few_pages.sql by `python -m temporal_assets.engines.translation`; edit that
+-- few_pages: translated from sql/few_pages.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: page_sections, section_paths, tree_sums
 -- parameters: enough
 SELECT

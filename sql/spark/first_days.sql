@@ -1,4 +1,5 @@
--- first_days: made from sql/first_days.sql by `python -m temporal_assets.engines.translation`; edit that
+-- first_days: translated from sql/first_days.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: page_totals, page_views
 -- parameters: days, known_from, known_until, least, observed, step, young_from
 WITH numbered AS (

@@ -1,4 +1,5 @@
--- flow_evidence: made from sql/flow_evidence.sql by `python -m temporal_assets.engines.translation`; edit that
+-- flow_evidence: translated from sql/flow_evidence.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: counted_trees
 -- parameters: most
 SELECT

@@ -1,4 +1,5 @@
--- front_pages: made from sql/front_pages.sql by `python -m temporal_assets.engines.translation`; edit that
+-- front_pages: translated from sql/front_pages.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: lonely_sites, page_totals
 -- parameters: none
 SELECT

@@ -1,4 +1,5 @@
--- hub_baselines: made from sql/hub_baselines.sql by `python -m temporal_assets.engines.translation`; edit that
+-- hub_baselines: translated from sql/hub_baselines.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: page_totals, transits
 -- parameters: born_after, last_day, most
 WITH links AS (

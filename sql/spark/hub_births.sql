@@ -1,4 +1,5 @@
--- hub_births: made from sql/hub_births.sql by `python -m temporal_assets.engines.translation`; edit that
+-- hub_births: translated from sql/hub_births.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: link_numbers, link_pages, wanted_numbers
 -- parameters: one_in
 SELECT

@@ -1,4 +1,5 @@
--- hub_facts: made from sql/hub_facts.sql by `python -m temporal_assets.engines.translation`; edit that
+-- hub_facts: translated from sql/hub_facts.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: day_weights, link_numbers, link_pages, wanted_numbers
 -- parameters: keeps_external
 WITH facts AS (

@@ -1,4 +1,5 @@
--- hub_order: made from sql/hub_order.sql by `python -m temporal_assets.engines.translation`; edit that
+-- hub_order: translated from sql/hub_order.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: hub_facts, link_visits
 -- parameters: min_clients, most_hubs, site
 WITH known AS (

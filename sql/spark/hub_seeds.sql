@@ -1,4 +1,5 @@
--- hub_seeds: made from sql/hub_seeds.sql by `python -m temporal_assets.engines.translation`; edit that
+-- hub_seeds: translated from sql/hub_seeds.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: ranked_hubs
 -- parameters: day
 SELECT

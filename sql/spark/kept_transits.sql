@@ -1,4 +1,5 @@
--- kept_transits: made from sql/kept_transits.sql by `python -m temporal_assets.engines.translation`; edit that
+-- kept_transits: translated from sql/kept_transits.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: entering, kept, leaving, traced_pages
 -- parameters: none
 WITH moved AS (

@@ -1,4 +1,5 @@
--- known_pages: made from sql/known_pages.sql by `python -m temporal_assets.engines.translation`; edit that
+-- known_pages: translated from sql/known_pages.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: page_histories, page_labels
 -- parameters: days, first, seen_before, sites_until
 SELECT

@@ -1,4 +1,5 @@
--- link_numbers: made from sql/link_numbers.sql by `python -m temporal_assets.engines.translation`; edit that
+-- link_numbers: translated from sql/link_numbers.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: link_pages, page_links
 -- parameters: first
 SELECT

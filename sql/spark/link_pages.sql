@@ -1,4 +1,5 @@
--- link_pages: made from sql/link_pages.sql by `python -m temporal_assets.engines.translation`; edit that
+-- link_pages: translated from sql/link_pages.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: page_links, page_totals
 -- parameters: site
 WITH ends AS (

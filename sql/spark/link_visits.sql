@@ -1,4 +1,5 @@
--- link_visits: made from sql/link_visits.sql by `python -m temporal_assets.engines.translation`; edit that
+-- link_visits: translated from sql/link_visits.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: candidates, transits
 -- parameters: counts_opened, rotation_days
 WITH seen AS (

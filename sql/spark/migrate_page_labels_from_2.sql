@@ -1,4 +1,5 @@
--- migrate_page_labels_from_2: made from sql/migrate_page_labels_from_2.sql by `python -m temporal_assets.engines.translation`; edit that
+-- migrate_page_labels_from_2: translated from sql/migrate_page_labels_from_2.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: page_labels
 -- parameters: none
 SELECT

@@ -1,4 +1,5 @@
--- mirror_ends: made from sql/mirror_ends.sql by `python -m temporal_assets.engines.translation`; edit that
+-- mirror_ends: translated from sql/mirror_ends.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: mirror_edges
 -- parameters: none
 WITH whole AS (

@@ -1,4 +1,5 @@
--- mirror_numbers: made from sql/mirror_numbers.sql by `python -m temporal_assets.engines.translation`; edit that
+-- mirror_numbers: translated from sql/mirror_numbers.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: canonical_ends, mirror_pages
 -- parameters: none
 WITH pages AS (

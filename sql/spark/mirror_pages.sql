@@ -1,4 +1,5 @@
--- mirror_pages: made from sql/mirror_pages.sql by `python -m temporal_assets.engines.translation`; edit that
+-- mirror_pages: translated from sql/mirror_pages.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: canonical_ends
 -- parameters: none
 SELECT DISTINCT

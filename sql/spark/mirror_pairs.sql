@@ -1,4 +1,5 @@
--- mirror_pairs: made from sql/mirror_pairs.sql by `python -m temporal_assets.engines.translation`; edit that
+-- mirror_pairs: translated from sql/mirror_pairs.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: mirror_edges, mirror_numbers
 -- parameters: none
 SELECT

@@ -1,4 +1,5 @@
--- moved_pages: made from sql/moved_pages.sql by `python -m temporal_assets.engines.translation`; edit that
+-- moved_pages: translated from sql/moved_pages.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: entering, kept_transits, leaving, traced_pages
 -- parameters: site
 WITH named AS (

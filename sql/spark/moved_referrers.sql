@@ -1,4 +1,5 @@
--- moved_referrers: made from sql/moved_referrers.sql by `python -m temporal_assets.engines.translation`; edit that
+-- moved_referrers: translated from sql/moved_referrers.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: transits
 -- parameters: site
 SELECT

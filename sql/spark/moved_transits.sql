@@ -1,4 +1,5 @@
--- moved_transits: made from sql/moved_transits.sql by `python -m temporal_assets.engines.translation`; edit that
+-- moved_transits: translated from sql/moved_transits.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: changed_pages, entering, kept_transits, leaving
 -- parameters: none
 WITH days AS (

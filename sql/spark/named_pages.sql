@@ -1,4 +1,5 @@
--- named_pages: made from sql/named_pages.sql by `python -m temporal_assets.engines.translation`; edit that
+-- named_pages: translated from sql/named_pages.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: link_pages, named
 -- parameters: none
 SELECT

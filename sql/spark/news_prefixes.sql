@@ -1,4 +1,5 @@
--- news_prefixes: made from sql/news_prefixes.sql by `python -m temporal_assets.engines.translation`; edit that
+-- news_prefixes: translated from sql/news_prefixes.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: scored_prefixes, section_paths, site_activity
 -- parameters: confidence, day, doubt, drops_quiet, min_clients, min_pages, quiet_days, quiet_share, recent_days, rule, splits_mixed, threshold
 WITH beneath AS (

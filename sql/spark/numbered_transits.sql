@@ -1,4 +1,5 @@
--- numbered_transits: made from sql/numbered_transits.sql by `python -m temporal_assets.engines.translation`; edit that
+-- numbered_transits: translated from sql/numbered_transits.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: page_numbers, transits
 -- parameters: first_page, last_page
 SELECT

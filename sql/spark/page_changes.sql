@@ -1,4 +1,5 @@
--- page_changes: made from sql/page_changes.sql by `python -m temporal_assets.engines.translation`; edit that
+-- page_changes: translated from sql/page_changes.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: entering, leaving
 -- parameters: first
 SELECT

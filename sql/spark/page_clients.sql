@@ -1,4 +1,5 @@
--- page_clients: made from sql/page_clients.sql by `python -m temporal_assets.engines.translation`; edit that
+-- page_clients: translated from sql/page_clients.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: candidates, page_traffic
 -- parameters: none
 SELECT

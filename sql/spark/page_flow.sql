@@ -1,4 +1,5 @@
--- page_flow: made from sql/page_flow.sql by `python -m temporal_assets.engines.translation`; edit that
+-- page_flow: translated from sql/page_flow.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: early_labels, page_histories, page_labels
 -- parameters: day, flow_from, least_views
 WITH young AS (

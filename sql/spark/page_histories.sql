@@ -1,4 +1,5 @@
--- page_histories: made from sql/page_histories.sql by `python -m temporal_assets.engines.translation`; edit that
+-- page_histories: translated from sql/page_histories.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: page_totals, page_views
 -- parameters: day, days, first, least, observed_from
 SELECT

@@ -1,4 +1,5 @@
--- page_histories_onward: made from sql/page_histories_onward.sql by `python -m temporal_assets.engines.translation`; edit that
+-- page_histories_onward: translated from sql/page_histories_onward.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: earlier, entering, page_totals, page_views
 -- parameters: day, days, first, least, moved, observed_from
 WITH reliable AS (

@@ -1,4 +1,5 @@
--- page_labels: made from sql/page_labels.sql by `python -m temporal_assets.engines.translation`; edit that
+-- page_labels: translated from sql/page_labels.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: calibration, interest_curves, page_histories
 -- parameters: calibrated, day, days, first, least_days, m, n, n_days, p, q, rule, section, seen_before
 WITH used AS (

@@ -1,4 +1,5 @@
--- page_links: made from sql/page_links.sql by `python -m temporal_assets.engines.translation`; edit that
+-- page_links: translated from sql/page_links.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: seeds, transits, wanted
 -- parameters: none
 SELECT

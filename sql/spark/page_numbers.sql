@@ -1,4 +1,5 @@
--- page_numbers: made from sql/page_numbers.sql by `python -m temporal_assets.engines.translation`; edit that
+-- page_numbers: translated from sql/page_numbers.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: page_labels, page_totals
 -- parameters: none
 WITH sizes AS (

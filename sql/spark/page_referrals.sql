@@ -1,4 +1,5 @@
--- page_referrals: made from sql/page_referrals.sql by `python -m temporal_assets.engines.translation`; edit that
+-- page_referrals: translated from sql/page_referrals.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: page_transits
 -- parameters: none
 SELECT

@@ -1,4 +1,5 @@
--- page_totals: made from sql/page_totals.sql by `python -m temporal_assets.engines.translation`; edit that
+-- page_totals: translated from sql/page_totals.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: page_views
 -- parameters: bits, day, first
 SELECT

@@ -1,4 +1,5 @@
--- page_totals_onward: made from sql/page_totals_onward.sql by `python -m temporal_assets.engines.translation`; edit that
+-- page_totals_onward: translated from sql/page_totals_onward.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: earlier, entering, leaving
 -- parameters: day, first, moved
 WITH changes AS (

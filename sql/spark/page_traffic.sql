@@ -1,4 +1,5 @@
--- page_traffic: made from sql/page_traffic.sql by `python -m temporal_assets.engines.translation`; edit that
+-- page_traffic: translated from sql/page_traffic.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: page_numbers, page_referrals, page_transits
 -- parameters: chance, day, first_page, last_page, least_clients, new_from, observed_days
 WITH pages AS (

@@ -1,4 +1,5 @@
--- page_transits: made from sql/page_transits.sql by `python -m temporal_assets.engines.translation`; edit that
+-- page_transits: translated from sql/page_transits.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: page_numbers, transits
 -- parameters: none
 SELECT DISTINCT

@@ -1,4 +1,5 @@
--- page_views: made from sql/page_views.sql by `python -m temporal_assets.engines.translation`; edit that
+-- page_views: translated from sql/page_views.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: requests
 -- parameters: none
 SELECT

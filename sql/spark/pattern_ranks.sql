@@ -1,4 +1,5 @@
--- pattern_ranks: made from sql/pattern_ranks.sql by `python -m temporal_assets.engines.translation`; edit that
+-- pattern_ranks: translated from sql/pattern_ranks.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: pattern_flow, prefix_trees, ranked_patterns
 -- parameters: stock_weight, strength
 WITH sites AS (

@@ -1,4 +1,5 @@
--- pattern_urls: made from sql/pattern_urls.sql by `python -m temporal_assets.engines.translation`; edit that
+-- pattern_urls: translated from sql/pattern_urls.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: page_flow, url_patterns
 -- parameters: none
 SELECT

@@ -1,4 +1,5 @@
--- repeated_segments: made from sql/repeated_segments.sql by `python -m temporal_assets.engines.translation`; edit that
+-- repeated_segments: translated from sql/repeated_segments.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: segments
 -- parameters: none
 WITH shared AS (

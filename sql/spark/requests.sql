@@ -1,4 +1,5 @@
--- requests: made from sql/requests.sql by `python -m temporal_assets.engines.translation`; edit that
+-- requests: translated from sql/requests.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: behavioural_bots, segments
 -- parameters: none
 SELECT

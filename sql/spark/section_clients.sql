@@ -1,4 +1,5 @@
--- section_clients: made from sql/section_clients.sql by `python -m temporal_assets.engines.translation`; edit that
+-- section_clients: translated from sql/section_clients.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: few_pages, page_traffic
 -- parameters: none
 WITH known AS (

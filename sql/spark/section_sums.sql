@@ -1,4 +1,5 @@
--- section_sums: made from sql/section_sums.sql by `python -m temporal_assets.engines.translation`; edit that
+-- section_sums: translated from sql/section_sums.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: page_flow, page_histories, page_sections
 -- parameters: days, first, recent, seen_before
 SELECT

@@ -1,4 +1,5 @@
--- site_activity: made from sql/site_activity.sql by `python -m temporal_assets.engines.translation`; edit that
+-- site_activity: translated from sql/site_activity.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: page_views
 -- parameters: days, first, recent_from, seen_before
 SELECT

@@ -1,4 +1,5 @@
--- site_changes: made from sql/site_changes.sql by `python -m temporal_assets.engines.translation`; edit that
+-- site_changes: translated from sql/site_changes.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: earlier, now
 -- parameters: day, earlier_day, has_earlier, min_clients, observed_from
 WITH pairs AS (

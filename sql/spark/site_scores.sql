@@ -1,4 +1,5 @@
--- site_scores: made from sql/site_scores.sql by `python -m temporal_assets.engines.translation`; edit that
+-- site_scores: translated from sql/site_scores.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: scored_sites
 -- parameters: by_flow, day, min_clients, min_pages, top_k
 SELECT

@@ -1,4 +1,5 @@
--- traced_pages: made from sql/traced_pages.sql by `python -m temporal_assets.engines.translation`; edit that
+-- traced_pages: translated from sql/traced_pages.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: earlier, leaving, page_totals
 -- parameters: earlier_day, least_clients
 SELECT

@@ -1,4 +1,5 @@
--- transits: made from sql/transits.sql by `python -m temporal_assets.engines.translation`; edit that
+-- transits: translated from sql/transits.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: requests
 -- parameters: none
 SELECT DISTINCT

@@ -1,4 +1,5 @@
--- tree_sums: made from sql/tree_sums.sql by `python -m temporal_assets.engines.translation`; edit that
+-- tree_sums: translated from sql/tree_sums.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: section_paths, section_sums
 -- parameters: none
 SELECT

@@ -1,4 +1,5 @@
--- tuning_pages: made from sql/tuning_pages.sql by `python -m temporal_assets.engines.translation`; edit that
+-- tuning_pages: translated from sql/tuning_pages.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: page_histories, page_labels
 -- parameters: days, first, seen_before
 SELECT

@@ -1,4 +1,5 @@
--- wanted_numbers: made from sql/wanted_numbers.sql by `python -m temporal_assets.engines.translation`; edit that
+-- wanted_numbers: translated from sql/wanted_numbers.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: link_pages, wanted_pages
 -- parameters: none
 SELECT

@@ -1,4 +1,5 @@
--- wanted_pages: made from sql/wanted_pages.sql by `python -m temporal_assets.engines.translation`; edit that
+-- wanted_pages: translated from sql/wanted_pages.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: early_labels, page_histories, page_labels
 -- parameters: complete_days, first, known_births, least_views
 WITH temporal AS (

@@ -1,4 +1,5 @@
--- weekly_histories: made from sql/weekly_histories.sql by `python -m temporal_assets.engines.translation`; edit that
+-- weekly_histories: translated from sql/weekly_histories.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: page_histories
 -- parameters: days
 WITH site_days AS (

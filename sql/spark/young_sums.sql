@@ -1,4 +1,5 @@
--- young_sums: made from sql/young_sums.sql by `python -m temporal_assets.engines.translation`; edit that
+-- young_sums: translated from sql/young_sums.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
 -- inputs: early_labels, page_histories, page_labels
 -- parameters: knows_all, young_days
 WITH born AS (

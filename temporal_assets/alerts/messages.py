@@ -1,7 +1,8 @@
 """Alerts in words. Pure: facts in, text out.
 
-Not here: finding the facts (`defs.finished_runs`), sending (`delivery`). Errors quote log lines and
-names of files, which strangers write: what is quoted is made harmless for where it is shown.
+Not here: finding the facts (`defs.runs.finished_runs`), sending (`delivery`). Errors quote log
+lines and names of files, which strangers write: what is quoted is made harmless for where it is
+shown.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from temporal_assets.memory import keep_memory
+from temporal_assets.machine.memory import keep_memory
 
 
 def main() -> None:

@@ -55,6 +55,13 @@ _OPERATE: Final = {
     "doctor": "Check Python, packages, settings, the state folder, keys, disk, engine, published"
     " files.",
 }
+_ROOMS: Final = {
+    **dict.fromkeys(_EVERY_DAY, "daily"),
+    **dict.fromkeys(_UNDERSTAND, "understand"),
+    **dict.fromkeys(_OPERATE, "operate"),
+}
+"""The room of every command's module."""
+
 GROUPS: Final = {
     "Every day": _EVERY_DAY,
     "Understand": _UNDERSTAND,
@@ -89,7 +96,7 @@ class _Commands(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         if name not in SUMMARIES:
             raise KeyError(name)
-        module = import_module(f"temporal_assets.cli.{name.replace('-', '_')}")
+        module = import_module(f"temporal_assets.cli.{_ROOMS[name]}.{name.replace('-', '_')}")
         alone = typer.Typer(**_SHOWN)
         alone.command(name)(module.run)
         return typer.main.get_command(alone)

@@ -9,35 +9,35 @@ from __future__ import annotations
 
 from typing import Final
 
-from temporal_assets.contracts.behaviour_graph import BEHAVIOUR_GRAPH
-from temporal_assets.contracts.calibration import CALIBRATION
-from temporal_assets.contracts.crawl_policy import CRAWL_POLICY
-from temporal_assets.contracts.crawl_simulation import CRAWL_SIMULATION
-from temporal_assets.contracts.early_labels import EARLY_LABELS
-from temporal_assets.contracts.evaluation_report import EVALUATION_REPORT
-from temporal_assets.contracts.hub_evaluation import HUB_EVALUATION
-from temporal_assets.contracts.hub_seeds import HUB_SEEDS
-from temporal_assets.contracts.interest_curves import INTEREST_CURVES
-from temporal_assets.contracts.news_prefixes import NEWS_PREFIXES
-from temporal_assets.contracts.page_flow import PAGE_FLOW
-from temporal_assets.contracts.page_histories import PAGE_HISTORIES
-from temporal_assets.contracts.page_labels import PAGE_LABELS
-from temporal_assets.contracts.page_totals import PAGE_TOTALS
-from temporal_assets.contracts.page_traffic import PAGE_TRAFFIC
-from temporal_assets.contracts.page_views import PAGE_VIEWS
-from temporal_assets.contracts.pattern_ranks import PATTERN_RANKS
-from temporal_assets.contracts.prefix_trees import PREFIX_TREES
-from temporal_assets.contracts.rejects import REJECTS
-from temporal_assets.contracts.requests import REQUESTS
+from temporal_assets.contracts.crawls.crawl_simulation import CRAWL_SIMULATION
+from temporal_assets.contracts.crawls.timely_simulation import TIMELY_SIMULATION
+from temporal_assets.contracts.daily.page_views import PAGE_VIEWS
+from temporal_assets.contracts.daily.rejects import REJECTS
+from temporal_assets.contracts.daily.requests import REQUESTS
+from temporal_assets.contracts.daily.transits import TRANSITS
+from temporal_assets.contracts.evaluation.hub_evaluation import HUB_EVALUATION
+from temporal_assets.contracts.evaluation.seed_evaluation import SEED_EVALUATION
+from temporal_assets.contracts.hubs.hub_seeds import HUB_SEEDS
+from temporal_assets.contracts.labels.calibration import CALIBRATION
+from temporal_assets.contracts.labels.early_labels import EARLY_LABELS
+from temporal_assets.contracts.labels.interest_curves import INTEREST_CURVES
+from temporal_assets.contracts.labels.page_labels import PAGE_LABELS
+from temporal_assets.contracts.lists.news_prefixes import NEWS_PREFIXES
+from temporal_assets.contracts.lists.page_flow import PAGE_FLOW
+from temporal_assets.contracts.lists.prefix_trees import PREFIX_TREES
+from temporal_assets.contracts.lists.section_scores import SECTION_SCORES
+from temporal_assets.contracts.lists.site_changes import SITE_CHANGES
+from temporal_assets.contracts.lists.site_scores import SITE_SCORES
+from temporal_assets.contracts.pages.page_histories import PAGE_HISTORIES
+from temporal_assets.contracts.pages.page_totals import PAGE_TOTALS
+from temporal_assets.contracts.patterns.behaviour_graph import BEHAVIOUR_GRAPH
+from temporal_assets.contracts.patterns.pattern_ranks import PATTERN_RANKS
+from temporal_assets.contracts.patterns.url_patterns import URL_PATTERNS
+from temporal_assets.contracts.policy.crawl_policy import CRAWL_POLICY
+from temporal_assets.contracts.report.evaluation_report import EVALUATION_REPORT
 from temporal_assets.contracts.rules import Drift, Rule, Severity
-from temporal_assets.contracts.section_scores import SECTION_SCORES
-from temporal_assets.contracts.seed_evaluation import SEED_EVALUATION
-from temporal_assets.contracts.site_changes import SITE_CHANGES
-from temporal_assets.contracts.site_scores import SITE_SCORES
 from temporal_assets.contracts.table import ColumnSpec, Table, Type, passing
-from temporal_assets.contracts.timely_simulation import TIMELY_SIMULATION
-from temporal_assets.contracts.transits import TRANSITS
-from temporal_assets.contracts.url_patterns import URL_PATTERNS
+from temporal_assets.contracts.traffic.page_traffic import PAGE_TRAFFIC
 
 TABLES: Final[tuple[Table, ...]] = (
     REQUESTS,

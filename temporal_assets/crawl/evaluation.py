@@ -1,7 +1,7 @@
 """Every crawl order on every site of a mirror: learned on one period, scored on a later one.
 
-Here: BB 5.3 from traffic to curves. Not here: the orders (`core.crawl_policies`), the crawl
-(`core.crawl_simulation`), where traffic comes from (`traffic`).
+Here: BB 5.3 from traffic to curves. Not here: the orders (`core.crawls.crawl_policies`), the crawl
+(`core.crawls.crawl_simulation`), where traffic comes from (`traffic`).
 
 Sites are crawled one by one from their home pages and count the same in the average, as in the
 paper. All shares are of the pages of the mirror and of their traffic: what nobody can download from
@@ -19,14 +19,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from temporal_assets.core.crawl_curves import (
+from temporal_assets.core.crawls.crawl_curves import (
     CrawlCurve,
     curve_of,
     fetch_bound,
     mean_curve,
     seen_bound,
 )
-from temporal_assets.core.crawl_policies import (
+from temporal_assets.core.crawls.crawl_policies import (
     BASELINES,
     POLICIES,
     SCENARIOS,
@@ -34,19 +34,19 @@ from temporal_assets.core.crawl_policies import (
     Training,
     policy_scores,
 )
-from temporal_assets.core.crawl_simulation import Crawl, HostLimit, crawl, reachable
+from temporal_assets.core.crawls.crawl_simulation import Crawl, HostLimit, crawl, reachable
 from temporal_assets.core.crawls.opic import opic_scores
-from temporal_assets.core.link_graph import part
-from temporal_assets.core.page_rank import page_rank
-from temporal_assets.core.pattern_match import compile_matcher
-from temporal_assets.core.site_patterns import SiteTraffic, learn_patterns
-from temporal_assets.core.texts import Floats
-from temporal_assets.crawl.mirror import Mirror
-from temporal_assets.crawl.traffic import Learning, Traffic
+from temporal_assets.core.graph.link_graph import part
+from temporal_assets.core.graph.page_rank import page_rank
+from temporal_assets.core.numerics.arrays import Floats
+from temporal_assets.core.patterns.pattern_match import compile_matcher
+from temporal_assets.core.patterns.site_patterns import SiteTraffic, learn_patterns
+from temporal_assets.crawl.mirror.mirror import Mirror
+from temporal_assets.crawl.mirror.traffic import Learning, Traffic
 from temporal_assets.engines.arrow_texts import from_arrow
 
 ORACLE: Final = "oracle"
-"""What no order can exceed; see `core.crawl_curves`."""
+"""What no order can exceed; see `core.crawls.crawl_curves`."""
 
 FEWEST_PAGES: Final = 50
 """Of a site: with fewer, a curve is a matter of single pages."""

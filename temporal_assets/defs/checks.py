@@ -14,13 +14,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 import dagster as dg
 
 from temporal_assets.contracts import Drift, Rule, Severity, Table
-from temporal_assets.defs import lifelines
 from temporal_assets.defs.events import Event
-from temporal_assets.defs.finished_runs import SUMMARY
 from temporal_assets.defs.jobs import FINISH, NIGHTLY
-from temporal_assets.defs.metadata import MAX_ROWS, grid
+from temporal_assets.defs.metadata.metadata import MAX_ROWS, grid
 from temporal_assets.defs.resources import Installation
-from temporal_assets.defs.tags import days_of_run
+from temporal_assets.defs.runs import lifelines
+from temporal_assets.defs.runs.finished_runs import SUMMARY
+from temporal_assets.defs.runs.tags import days_of_run
+from temporal_assets.landing.inventory import Inventory
 from temporal_assets.quality import verdicts
 from temporal_assets.quality.asset_checks import to_check_result
 from temporal_assets.quality.evaluate import Finding
@@ -29,7 +30,6 @@ from temporal_assets.quality.log_files import LOG_CHECKS, LogFinding, Logs, eval
 from temporal_assets.quality.verdicts import Judgement, is_blocking, judgement
 from temporal_assets.reports.text import shown
 from temporal_assets.settings import Settings
-from temporal_assets.storage.inventory import Inventory
 from temporal_assets.storage.manifest import Manifest
 from temporal_assets.windows import registry
 

@@ -20,20 +20,20 @@ import dagster as dg
 
 from temporal_assets import contracts
 from temporal_assets.contracts import Table
-from temporal_assets.daily import side_by_side
-from temporal_assets.defs import lifelines
+from temporal_assets.days.daily import side_by_side
 from temporal_assets.defs.events import Event
 from temporal_assets.defs.partitions import days_of, in_words
 from temporal_assets.defs.resources import Installation
-from temporal_assets.defs.retries import can_retry, is_transient, retry
-from temporal_assets.defs.step_log import step_log
+from temporal_assets.defs.runs import lifelines
+from temporal_assets.defs.runs.retries import can_retry, is_transient, retry
+from temporal_assets.defs.runs.step_log import step_log
+from temporal_assets.machine.troubles import said
+from temporal_assets.ops import catalogue
 from temporal_assets.quality import verdicts
 from temporal_assets.quality.inspect import Inspector
 from temporal_assets.reports.text import shown
-from temporal_assets.storage import catalogue
 from temporal_assets.storage.manifest import Manifest
 from temporal_assets.storage.sealed import digest_of
-from temporal_assets.storage.troubles import said
 
 _MESSAGE_CHARACTERS: Final = 1000
 """Of the reason why a day failed: messages quote log lines, which may be long."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import dagster as dg
 
 from temporal_assets import contracts
-from temporal_assets.daily import DAILY_ASSETS
+from temporal_assets.days.daily import DAILY_ASSETS
 from temporal_assets.windows.registry import WINDOW_NAMES
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from zoneinfo import ZoneInfo
 
 import dagster as dg
 
+from temporal_assets.landing.inventory import Inventory
 from temporal_assets.settings import Settings
-from temporal_assets.storage.inventory import Inventory
 from temporal_assets.storage.store import Store
 
 _ONE = dt.timedelta(days=1)

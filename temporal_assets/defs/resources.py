@@ -11,8 +11,8 @@ from dagster_duckdb import DuckDBResource
 from temporal_assets.defs.events import Event
 from temporal_assets.engines.base import Engine
 from temporal_assets.engines.chosen import engine_of
+from temporal_assets.ops.catalogue import CATALOGUE
 from temporal_assets.settings import Settings
-from temporal_assets.storage.catalogue import CATALOGUE
 from temporal_assets.storage.store import Store
 
 INSTALLATION: Final = "installation"

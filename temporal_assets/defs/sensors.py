@@ -18,18 +18,18 @@ from typing import Final
 
 import dagster as dg
 
-from temporal_assets import daily
-from temporal_assets.defs import lifelines, lost_runs, tags
-from temporal_assets.defs.asked import Asked
-from temporal_assets.defs.batches import Batch, Stale, batches
+from temporal_assets.days import daily
 from temporal_assets.defs.days import broken_of
 from temporal_assets.defs.jobs import Job
 from temporal_assets.defs.partitions import first_day, in_words, today
 from temporal_assets.defs.resources import Installation
-from temporal_assets.defs.states import LatestWindow, latest_window, states_of
+from temporal_assets.defs.runs import lifelines, lost_runs, tags
+from temporal_assets.defs.runs.asked import Asked
+from temporal_assets.defs.runs.batches import Batch, Stale, batches
+from temporal_assets.defs.runs.states import LatestWindow, latest_window, states_of
+from temporal_assets.landing.inventory import Inventory, Pending
+from temporal_assets.landing.landing import torn_files
 from temporal_assets.settings import Settings
-from temporal_assets.storage.inventory import Inventory, Pending
-from temporal_assets.storage.landing import torn_files
 from temporal_assets.storage.sealed import digest_of
 from temporal_assets.windows.registry import LATEST_OF
 

@@ -14,11 +14,11 @@ from typing import Final
 
 import numpy as np
 
-from temporal_assets.demo.interest import OLDEST, Bursts
 from temporal_assets.demo.options import DemoOptions
-from temporal_assets.demo.pages import FRONT, PageTable
-from temporal_assets.demo.seeds import generator
-from temporal_assets.demo.sites import PageKind, Section, Site, Style, archived, beside
+from temporal_assets.demo.world.interest import OLDEST, Bursts
+from temporal_assets.demo.world.pages import FRONT, PageTable
+from temporal_assets.demo.world.seeds import generator
+from temporal_assets.demo.world.sites import PageKind, Section, Site, Style, archived, beside
 
 BESIDE: Final = (
     Section("/print.php", Style.PROGRAM, 0.4, {}),

@@ -30,14 +30,14 @@ from temporal_assets.demo.formats import Writer, escape_of, external_referrers
 from temporal_assets.demo.lists import annotate, baseline, write_annotated
 from temporal_assets.demo.noise import noise_requests
 from temporal_assets.demo.options import DemoOptions, DemoSummary
-from temporal_assets.demo.pages import make_pages
-from temporal_assets.demo.people import addresses
-from temporal_assets.demo.ragged import Ragged, pack
-from temporal_assets.demo.requests import Category, join_requests
 from temporal_assets.demo.scale import views_of_corpus
-from temporal_assets.demo.sites import make_sites
-from temporal_assets.demo.urls import make_urls
-from temporal_assets.demo.visits import SiteWorld, page_requests, respelled
+from temporal_assets.demo.world.pages import make_pages
+from temporal_assets.demo.world.people import addresses
+from temporal_assets.demo.world.ragged import Ragged, pack
+from temporal_assets.demo.world.requests import Category, join_requests
+from temporal_assets.demo.world.sites import make_sites
+from temporal_assets.demo.world.urls import make_urls
+from temporal_assets.demo.world.visits import SiteWorld, page_requests, respelled
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being made, how much of it is done, and how much there will be."""

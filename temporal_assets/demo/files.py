@@ -15,7 +15,7 @@ from typing import Final
 import zstandard
 from isal import igzip
 
-from temporal_assets.demo.sites import Site
+from temporal_assets.demo.world.sites import Site
 from temporal_assets.settings import LogSource
 
 LOGS: Final = "logs"

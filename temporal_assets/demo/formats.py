@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from temporal_assets.demo.noise import GARBAGE_KINDS
 from temporal_assets.demo.options import DemoOptions
-from temporal_assets.demo.people import AGENTS
-from temporal_assets.demo.ragged import Bytes, Int64s, Ragged, compose, pack, stack
-from temporal_assets.demo.requests import (
+from temporal_assets.demo.world.people import AGENTS
+from temporal_assets.demo.world.ragged import Bytes, Int64s, Ragged, compose, pack, stack
+from temporal_assets.demo.world.requests import (
     GARBAGE,
     METHODS,
     NO_REFERRER,
@@ -30,8 +30,8 @@ from temporal_assets.demo.requests import (
     TRUNCATED,
     Requests,
 )
-from temporal_assets.demo.sites import Site
-from temporal_assets.demo.urls import Escape, SiteUrls
+from temporal_assets.demo.world.sites import Site
+from temporal_assets.demo.world.urls import Escape, SiteUrls
 
 _DECORATIONS: Final = (
     "",
@@ -157,7 +157,7 @@ LAYOUTS: Final = {
         nothing=b"",
     ),
 }  # fmt: skip
-"""By the names under which `temporal_assets.logs.formats` reads them."""
+"""By the names under which `temporal_assets.logs.formats.formats` reads them."""
 
 
 class Writer:

@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 
 from temporal_assets.demo.options import DemoOptions
-from temporal_assets.demo.seeds import generator
-from temporal_assets.demo.sites import Site, SiteKind
+from temporal_assets.demo.world.seeds import generator
+from temporal_assets.demo.world.sites import Site, SiteKind
 
 TEMPORAL: Final = "temporal"
 UNTEMPORAL: Final = "untemporal"

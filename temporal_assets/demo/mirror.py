@@ -20,12 +20,21 @@ import pyarrow as pa
 
 from temporal_assets.demo.archive import BESIDE, make_archive
 from temporal_assets.demo.options import DemoOptions
-from temporal_assets.demo.pages import FRONT, PageTable
-from temporal_assets.demo.ragged import Int64s, Ragged, compose, find, integers, join, pack, stack
-from temporal_assets.demo.seeds import generator
-from temporal_assets.demo.sites import PageKind, Section, Style
-from temporal_assets.demo.urls import hub_paths, page_urls
-from temporal_assets.demo.visits import RELATED
+from temporal_assets.demo.world.pages import FRONT, PageTable
+from temporal_assets.demo.world.ragged import (
+    Int64s,
+    Ragged,
+    compose,
+    find,
+    integers,
+    join,
+    pack,
+    stack,
+)
+from temporal_assets.demo.world.seeds import generator
+from temporal_assets.demo.world.sites import PageKind, Section, Style
+from temporal_assets.demo.world.urls import hub_paths, page_urls
+from temporal_assets.demo.world.visits import RELATED
 
 PAGES: Final = pa.schema({"url": pa.string(), "html": pa.string()})
 LINKS: Final = pa.schema({"source": pa.string(), "target": pa.string()})

@@ -11,8 +11,14 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from temporal_assets.demo.people import READER_AGENTS, ROBOT_AGENTS, ROBOTS, SCRIPTS, agents_of
-from temporal_assets.demo.requests import (
+from temporal_assets.demo.world.people import (
+    READER_AGENTS,
+    ROBOT_AGENTS,
+    ROBOTS,
+    SCRIPTS,
+    agents_of,
+)
+from temporal_assets.demo.world.requests import (
     DAY_MS,
     GARBAGE,
     METHODS,
@@ -23,9 +29,9 @@ from temporal_assets.demo.requests import (
     Requests,
     make_requests,
 )
-from temporal_assets.demo.seeds import generator
-from temporal_assets.demo.urls import STATIC
-from temporal_assets.demo.visits import SiteWorld, times_of_day
+from temporal_assets.demo.world.seeds import generator
+from temporal_assets.demo.world.urls import STATIC
+from temporal_assets.demo.world.visits import SiteWorld, times_of_day
 from temporal_assets.settings import Cleaning
 
 _RESOURCES: Final = 0.30

@@ -11,12 +11,12 @@ from typing import Final
 
 import numpy as np
 
-from temporal_assets.demo.interest import expected_views
 from temporal_assets.demo.noise import LINES_PER_REQUEST
 from temporal_assets.demo.options import DemoOptions
-from temporal_assets.demo.pages import PageTable, make_pages
-from temporal_assets.demo.sites import Site
-from temporal_assets.demo.visits import requests_per_view, share_by_hub
+from temporal_assets.demo.world.interest import expected_views
+from temporal_assets.demo.world.pages import PageTable, make_pages
+from temporal_assets.demo.world.sites import Site
+from temporal_assets.demo.world.visits import requests_per_view, share_by_hub
 
 _STEPS: Final = 8
 """Parts of a day: the hubs' share of a page's readers falls within hours."""

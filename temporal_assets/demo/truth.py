@@ -16,15 +16,15 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from temporal_assets.demo.files import style_of
-from temporal_assets.demo.interest import accumulated
 from temporal_assets.demo.options import DemoOptions
-from temporal_assets.demo.pages import FRONT, PageTable
-from temporal_assets.demo.people import addresses
-from temporal_assets.demo.ragged import Int32s, Ragged, join
-from temporal_assets.demo.requests import NO_REFERRER, Requests
-from temporal_assets.demo.sites import PageKind, Site
-from temporal_assets.demo.urls import hub_paths
-from temporal_assets.demo.visits import SiteWorld
+from temporal_assets.demo.world.interest import accumulated
+from temporal_assets.demo.world.pages import FRONT, PageTable
+from temporal_assets.demo.world.people import addresses
+from temporal_assets.demo.world.ragged import Int32s, Ragged, join
+from temporal_assets.demo.world.requests import NO_REFERRER, Requests
+from temporal_assets.demo.world.sites import PageKind, Site
+from temporal_assets.demo.world.urls import hub_paths
+from temporal_assets.demo.world.visits import SiteWorld
 
 _N: Final = 3.0
 _Q: Final = 0.7

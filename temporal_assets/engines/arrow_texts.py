@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from temporal_assets.core.texts import Int32s, Texts
+from temporal_assets.core.numerics.arrays import Int32s
+from temporal_assets.core.text.texts import Texts
 
 
 def from_arrow(column: pa.Array | pa.ChunkedArray) -> Texts:

@@ -11,7 +11,7 @@ from temporal_assets.settings import Settings
 def engine_of(settings: Settings) -> Engine:
     """The engine of an installation. Making it starts nothing."""
     if settings.engine.name == "spark":
-        from temporal_assets.engines.spark import SparkEngine
+        from temporal_assets.engines.spark.spark import SparkEngine
 
         return SparkEngine(settings)
     from temporal_assets.engines.duckdb import DuckDBEngine

@@ -27,8 +27,8 @@ from temporal_assets.engines.batches import even, in_order, spill
 from temporal_assets.engines.groups import in_groups, parcels
 from temporal_assets.engines.parquet_rows import ParquetRows
 from temporal_assets.engines.sql import literal, sql_file
+from temporal_assets.machine.scratch import scratch_folder
 from temporal_assets.settings import Settings
-from temporal_assets.storage.scratch import scratch_folder
 
 ROW_GROUP_ROWS = 122_880
 """DuckDB's own unit of work; one row group per thread and step."""

@@ -29,8 +29,8 @@ from typing import Any, BinaryIO, Final, TypeAlias, cast
 
 import pyarrow as pa
 
-from temporal_assets import same_python
 from temporal_assets.engines.base import GroupKernel, GroupLimits
+from temporal_assets.machine import same_python
 
 FAILED: Final = "failed"
 TIMED_OUT: Final = "timed_out"

@@ -12,8 +12,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from temporal_assets.core.sorted_texts import Keys, merged
-from temporal_assets.core.texts import Int32s, Int64s, texts
+from temporal_assets.core.numerics.arrays import Int32s, Int64s
+from temporal_assets.core.text.sorted_texts import Keys, merged
+from temporal_assets.core.text.texts import texts
 from temporal_assets.engines.arrow_texts import from_arrow
 from temporal_assets.engines.batches import in_order
 

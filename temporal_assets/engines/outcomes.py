@@ -1,6 +1,6 @@
 """What a function made of an item, or the error it raised, on its way to another process.
 
-Here: the bytes that travel. Not here: how they do (`spark`, `storage.reading_process`).
+Here: the bytes that travel. Not here: how they do (`spark`, `landing.reading_process`).
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from temporal_assets.core.texts import Int64s
+from temporal_assets.core.numerics.arrays import Int64s
 from temporal_assets.engines.arrow_texts import encoded
 from temporal_assets.engines.base import Result
 from temporal_assets.engines.batches import in_order

@@ -1,7 +1,7 @@
 """From what the other assets found to a policy: choices, tiers, intervals, privacy.
 
 Here: which rows of small tables enter the document, and in which tier. Not here: where the tables
-come from (`windows.crawl_policy`), how the document is published (`bundle`).
+come from (`windows.policy.crawl_policy`), how the document is published (`bundle`).
 
 Every rule is a function of the tables and of `Choices`; the same tables give the same bytes.
 """
@@ -17,9 +17,9 @@ import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
 from temporal_assets import __version__
-from temporal_assets.core.pattern_forest import PortableTree
-from temporal_assets.core.proportions import upper_bound
-from temporal_assets.logs.urls import STATIC_EXTENSIONS, UrlRules, site_of
+from temporal_assets.core.numerics.proportions import upper_bound
+from temporal_assets.core.patterns.pattern_forest import PortableTree
+from temporal_assets.logs.urls.urls import STATIC_EXTENSIONS, UrlRules, site_of
 from temporal_assets.policy.document import (
     FORMAT,
     LATER_TIERS,

@@ -27,6 +27,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from temporal_assets.machine.durable import sync
 from temporal_assets.policy.document import (
     DIGITS,
     FILE,
@@ -36,7 +37,6 @@ from temporal_assets.policy.document import (
     is_as_published,
 )
 from temporal_assets.storage import sums
-from temporal_assets.storage.durable import sync
 
 LATEST: Final = "latest"
 SCHEMA_FILE: Final = Path(__file__).with_name("schema.json")

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from temporal_assets.core.pattern_forest import KINDS
-from temporal_assets.core.url_split import MAX_LABELS, MAX_REPEATS, MAX_SEGMENTS
+from temporal_assets.core.patterns.pattern_forest import KINDS
+from temporal_assets.core.text.url_split import MAX_LABELS, MAX_REPEATS, MAX_SEGMENTS
 
 LAST_TIER: Final = 16
 

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Literal, TypedDict, cast
 
-from temporal_assets.core.pattern_forest import PortableTree
+from temporal_assets.core.patterns.pattern_forest import PortableTree
 from temporal_assets.policy import damage
 from temporal_assets.storage import sums
 

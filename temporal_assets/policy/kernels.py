@@ -2,7 +2,7 @@
 
 Here: the site of each URL; then, site by site, hubs and prefixes found in one pass over a URL,
 static files, the walk to its pattern, and which of them decides. Not here: how URLs become
-canonical (`logs.urls`), decisions as objects (`matcher`).
+canonical (`logs.urls.urls`), decisions as objects (`matcher`).
 
 Hosts, hubs and prefixes are all beginnings of a URL without its scheme, so they share one hash
 table, keyed by a running hash that is looked up wherever one of them may end.
@@ -15,9 +15,10 @@ from typing import Final, NamedTuple
 import numpy as np
 from numba import njit
 
-from temporal_assets.core.compiled import inlined, leaf
-from temporal_assets.core.pattern_forest import Desk, Forest, desk_for, walk
-from temporal_assets.core.texts import SEED, Bytes, Flags, Int8s, Int32s, Int64s, equal_bytes, texts
+from temporal_assets.core.numerics.arrays import Bytes, Flags, Int8s, Int32s, Int64s
+from temporal_assets.core.numerics.compiled import inlined, leaf
+from temporal_assets.core.patterns.pattern_forest import Desk, Forest, desk_for, walk
+from temporal_assets.core.text.texts import SEED, equal_bytes, texts
 from temporal_assets.policy.document import SKIP_TIER
 
 NONE: Final = -1

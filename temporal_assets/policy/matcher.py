@@ -24,10 +24,11 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from temporal_assets.core.pattern_forest import Forest, plant
-from temporal_assets.core.texts import Int8s, Int32s, Int64s, Texts, texts
-from temporal_assets.logs.urls import UrlRules, canonical_url, plain_pages
-from temporal_assets.memory import no_collection
+from temporal_assets.core.numerics.arrays import Int8s, Int32s, Int64s
+from temporal_assets.core.patterns.pattern_forest import Forest, plant
+from temporal_assets.core.text.texts import Texts, texts
+from temporal_assets.logs.urls.urls import UrlRules, canonical_url, plain_pages
+from temporal_assets.machine.memory import no_collection
 from temporal_assets.policy import document as documents
 from temporal_assets.policy.document import Action, Document, SiteTree, tier_of_action
 from temporal_assets.policy.kernels import (

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from temporal_assets.contracts import Severity
-from temporal_assets.storage.inventory import LandedFile
+from temporal_assets.landing.inventory import LandedFile
 
 Troubles = Sequence[tuple[str, str]]
 """(file, what is wrong with it)"""

@@ -19,12 +19,12 @@ from typing import Any
 
 from temporal_assets import contracts
 from temporal_assets.contracts import Drift, Rule, Severity
+from temporal_assets.machine.durable import replace_text
+from temporal_assets.machine.scratch import scratch_folder
 from temporal_assets.quality.evaluate import Finding, Status
 from temporal_assets.quality.wording import compared
 from temporal_assets.reports.text import shown
-from temporal_assets.storage.durable import replace_text
 from temporal_assets.storage.manifest import Manifest
-from temporal_assets.storage.scratch import scratch_folder
 from temporal_assets.storage.sealed import digest_of, is_as_written, sealed, unsealed
 
 

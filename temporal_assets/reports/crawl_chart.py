@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from temporal_assets.core.crawl_curves import CrawlCurve
+from temporal_assets.core.crawls.crawl_curves import CrawlCurve
 
 TITLES: Final = {
     "fetch": "Comprehensive fetch: traffic downloaded",

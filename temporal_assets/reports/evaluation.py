@@ -10,7 +10,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from temporal_assets.contracts.hub_evaluation import HUB_LISTS
+from temporal_assets.contracts.evaluation.hub_evaluation import HUB_LISTS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,6 +1,6 @@
 """A grid of thresholds as a heat map: text for a terminal, and PNG.
 
-Here: drawing. Not here: what the cells mean (`core.calibration`).
+Here: drawing. Not here: what the cells mean (`core.labels.calibration`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A page's daily views and its interest curve, as text for a terminal and as PNG.
 
-Here: drawing. Not here: finding the page, and why it has its labels (`cli.explain`). The URL is not
-drawn: a picture is passed on more easily than a page is known to many.
+Here: drawing. Not here: finding the page, and why it has its labels (`cli.understand.explain`). The
+URL is not drawn: a picture is passed on more easily than a page is known to many.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from temporal_assets.core.daily_curve import expected_views
-from temporal_assets.core.lognormal import density
+from temporal_assets.core.curves.daily_curve import expected_views
+from temporal_assets.core.curves.lognormal import density
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

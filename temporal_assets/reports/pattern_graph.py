@@ -1,6 +1,6 @@
 """The behaviour graph of a site as a picture: patterns and how people went between them.
 
-Here: drawing. Not here: reading patterns (`windows.stored_patterns`).
+Here: drawing. Not here: reading patterns (`windows.patterns.stored_patterns`).
 
 A picture is passed on more easily than a table: patterns that few clients opened keep their place
 and lose their name.

@@ -1,8 +1,8 @@
 """The prefix tree of a site, as text for a terminal and as HTML that opens and closes.
 
-Here: drawing. Not here: finding the sections (`cli.tree`). Names come from URLs, which strangers
-write; they are escaped for where they are shown. Sections that fewer clients know than are needed
-to publish a name are only counted.
+Here: drawing. Not here: finding the sections (`cli.understand.tree`). Names come from URLs, which
+strangers write; they are escaped for where they are shown. Sections that fewer clients know than
+are needed to publish a name are only counted.
 """
 
 from __future__ import annotations

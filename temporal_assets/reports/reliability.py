@@ -1,6 +1,6 @@
 """The reliability plot: promised probabilities against what happened.
 
-Here: drawing. Not here: counting (`core.metrics`).
+Here: drawing. Not here: counting (`core.numerics.metrics`).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import io
 from collections.abc import Mapping
 from typing import Final
 
-from temporal_assets.core.metrics import Reliability
+from temporal_assets.core.numerics.metrics import Reliability
 
 _COLOURS: Final = ("#4f7cac", "#a23b3b", "#e8b04b", "#5a8f5a", "#7a5a8f")
 

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from temporal_assets.storage.durable import replace_text
+from temporal_assets.machine.durable import replace_text
+from temporal_assets.machine.scratch import scratch_folder
 from temporal_assets.storage.integrity import DamagedFile
-from temporal_assets.storage.scratch import scratch_folder
 from temporal_assets.storage.sealed import sealed, unsealed
 
 

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, Generic, TypeVar
 
-from temporal_assets.memory import no_collection
+from temporal_assets.machine.memory import no_collection
 
 Said = TypeVar("Said")
 

@@ -30,8 +30,10 @@ import pyarrow.parquet as pq
 from filelock import FileLock
 
 from temporal_assets import contracts
+from temporal_assets.machine.durable import make_folder, replace_text, sync
+from temporal_assets.machine.locks import brief
+from temporal_assets.machine.scratch import scratch_folder
 from temporal_assets.settings import Settings
-from temporal_assets.storage.durable import make_folder, replace_text, sync
 from temporal_assets.storage.integrity import (
     SET_ASIDE,
     DamagedFile,
@@ -39,9 +41,7 @@ from temporal_assets.storage.integrity import (
     fault_of,
     set_aside,
 )
-from temporal_assets.storage.locks import brief
 from temporal_assets.storage.manifest import DataFile, Input, Manifest, ManifestError
-from temporal_assets.storage.scratch import scratch_folder
 
 _MANIFEST = "manifest.json"
 _PREFIX = "day="

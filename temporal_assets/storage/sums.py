@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from temporal_assets.storage.durable import replace_text
+from temporal_assets.machine.durable import replace_text
 
 NAME: Final = "SHA256SUMS"
 
@@ -35,7 +35,7 @@ def note(folder: Path, names: Iterable[str], locks: Path) -> None:
 
     Killed between writing a file and this, the file counts as damaged until it is written again.
     """
-    from temporal_assets.storage.locks import brief  # crawlers, who only look, need no filelock
+    from temporal_assets.machine.locks import brief  # crawlers, who only look, need no filelock
 
     with brief(locks / f"sums-{folder.name}.lock"):
         known = {name: one for name, one in noted(folder).items() if (folder / name).exists()}

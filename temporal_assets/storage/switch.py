@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from temporal_assets.storage.durable import make_folder, sync
+from temporal_assets.machine.durable import make_folder, sync
 
 _ENDING: Final = ".switch"
 _ABANDONED_SECONDS: Final = 3600

@@ -17,30 +17,30 @@ from temporal_assets.quality import verdicts
 from temporal_assets.settings import Settings
 from temporal_assets.storage.manifest import Manifest
 from temporal_assets.storage.store import ShortWindow, Store
-from temporal_assets.windows.asset import WindowAsset, is_fresh
-from temporal_assets.windows.behaviour_graph import BEHAVIOUR_GRAPH
-from temporal_assets.windows.calibration import CALIBRATION
-from temporal_assets.windows.crawl_policy import CRAWL_POLICY
-from temporal_assets.windows.crawl_simulation import CRAWL_SIMULATION
-from temporal_assets.windows.early_labels import EARLY_LABELS
-from temporal_assets.windows.evaluation_report import EVALUATION_REPORT
-from temporal_assets.windows.hub_evaluation import HUB_EVALUATION
-from temporal_assets.windows.hub_seeds import HUB_SEEDS
-from temporal_assets.windows.interest_curves import INTEREST_CURVES
-from temporal_assets.windows.news_prefixes import NEWS_PREFIXES
-from temporal_assets.windows.page_flow import PAGE_FLOW
-from temporal_assets.windows.page_histories import PAGE_HISTORIES
-from temporal_assets.windows.page_labels import PAGE_LABELS
-from temporal_assets.windows.page_totals import PAGE_TOTALS
-from temporal_assets.windows.page_traffic import PAGE_TRAFFIC
-from temporal_assets.windows.pattern_ranks import PATTERN_RANKS
-from temporal_assets.windows.prefix_trees import PREFIX_TREES
-from temporal_assets.windows.section_scores import SECTION_SCORES
-from temporal_assets.windows.seed_evaluation import SEED_EVALUATION
-from temporal_assets.windows.site_changes import SITE_CHANGES
-from temporal_assets.windows.site_scores import SITE_SCORES
-from temporal_assets.windows.timely_simulation import TIMELY_SIMULATION
-from temporal_assets.windows.url_patterns import URL_PATTERNS
+from temporal_assets.windows.crawls.crawl_simulation import CRAWL_SIMULATION
+from temporal_assets.windows.crawls.timely_simulation import TIMELY_SIMULATION
+from temporal_assets.windows.evaluation.hub_evaluation import HUB_EVALUATION
+from temporal_assets.windows.evaluation.seed_evaluation import SEED_EVALUATION
+from temporal_assets.windows.frame.asset import WindowAsset, is_fresh
+from temporal_assets.windows.hubs.hub_seeds import HUB_SEEDS
+from temporal_assets.windows.labels.calibration import CALIBRATION
+from temporal_assets.windows.labels.early_labels import EARLY_LABELS
+from temporal_assets.windows.labels.interest_curves import INTEREST_CURVES
+from temporal_assets.windows.labels.page_labels import PAGE_LABELS
+from temporal_assets.windows.lists.news_prefixes import NEWS_PREFIXES
+from temporal_assets.windows.lists.page_flow import PAGE_FLOW
+from temporal_assets.windows.lists.prefix_trees import PREFIX_TREES
+from temporal_assets.windows.lists.section_scores import SECTION_SCORES
+from temporal_assets.windows.lists.site_changes import SITE_CHANGES
+from temporal_assets.windows.lists.site_scores import SITE_SCORES
+from temporal_assets.windows.pages.page_histories import PAGE_HISTORIES
+from temporal_assets.windows.pages.page_totals import PAGE_TOTALS
+from temporal_assets.windows.patterns.behaviour_graph import BEHAVIOUR_GRAPH
+from temporal_assets.windows.patterns.pattern_ranks import PATTERN_RANKS
+from temporal_assets.windows.patterns.url_patterns import URL_PATTERNS
+from temporal_assets.windows.policy.crawl_policy import CRAWL_POLICY
+from temporal_assets.windows.report.evaluation_report import EVALUATION_REPORT
+from temporal_assets.windows.traffic.page_traffic import PAGE_TRAFFIC
 
 WINDOW_ASSETS: Final[tuple[WindowAsset, ...]] = (
     PAGE_TOTALS,

@@ -47,7 +47,7 @@ def spark_engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     pytest.importorskip("pyspark")
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         pytest.skip("no Java")
-    from temporal_assets.engines.spark import SparkEngine
+    from temporal_assets.engines.spark.spark import SparkEngine
 
     with pytest.MonkeyPatch.context() as patch:
         # Kernels of tests are found by workers where tests find each other.

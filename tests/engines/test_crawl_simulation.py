@@ -13,10 +13,10 @@ from typer.testing import CliRunner
 
 from temporal_assets import contracts
 from temporal_assets.cli.app import app
-from temporal_assets.core.crawl_policies import BASELINES
+from temporal_assets.core.crawls.crawl_policies import BASELINES
 from temporal_assets.crawl import evaluation
-from temporal_assets.crawl.mirror import MirrorBuilder, NoMirror, save
-from temporal_assets.crawl.traffic import (
+from temporal_assets.crawl.mirror.mirror import MirrorBuilder, NoMirror, save
+from temporal_assets.crawl.mirror.traffic import (
     TrafficByPeriod,
     add_transits,
     mirror_of,
@@ -28,9 +28,9 @@ from temporal_assets.quality.evaluate import Status
 from temporal_assets.quality.inspect import Inspector
 from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage.store import Store
-from temporal_assets.windows.asset import build, is_fresh
-from temporal_assets.windows.crawl_simulation import CRAWL_SIMULATION, fitting
-from temporal_assets.windows.page_totals import PAGE_TOTALS
+from temporal_assets.windows.crawls.crawl_simulation import CRAWL_SIMULATION, fitting
+from temporal_assets.windows.frame.asset import build, is_fresh
+from temporal_assets.windows.pages.page_totals import PAGE_TOTALS
 from tests.tables import write_table
 
 DAYS = [dt.date(2026, 3, 1) + dt.timedelta(days=n) for n in range(4)]
@@ -236,7 +236,7 @@ def test_a_stored_mirror_takes_the_place_of_the_transits(site: Site, tmp_path: P
 
 
 def test_nothing_to_crawl_is_no_failure(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    from temporal_assets.windows import crawl_simulation
+    from temporal_assets.windows.crawls import crawl_simulation
 
     monkeypatch.setattr(crawl_simulation, "FEWEST_PAGES", 62)
     few = site.with_settings(most_sites=1)

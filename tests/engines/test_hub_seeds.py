@@ -18,19 +18,19 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from temporal_assets import contracts
-from temporal_assets.daily_tables.transits import make_transits
+from temporal_assets.days.transits import make_transits
 from temporal_assets.engines.base import Engine
-from temporal_assets.logs.urls import site_of
+from temporal_assets.logs.urls.urls import site_of
 from temporal_assets.quality.evaluate import Status
 from temporal_assets.quality.inspect import Inspector
 from temporal_assets.settings import Hubs, Settings, load_settings
 from temporal_assets.storage.store import Store
-from temporal_assets.windows import hub_numbers, hub_seeds
-from temporal_assets.windows.asset import WindowAsset, build
-from temporal_assets.windows.chosen_hubs import most_hubs
-from temporal_assets.windows.hub_order import VisitFiles, count_clients
-from temporal_assets.windows.hub_seeds import HUB_SEEDS
-from temporal_assets.windows.link_graph import link_tables, read_links
+from temporal_assets.windows.frame.asset import WindowAsset, build
+from temporal_assets.windows.hubs import hub_numbers, hub_seeds
+from temporal_assets.windows.hubs.chosen_hubs import most_hubs
+from temporal_assets.windows.hubs.hub_order import VisitFiles, count_clients
+from temporal_assets.windows.hubs.hub_seeds import HUB_SEEDS
+from temporal_assets.windows.hubs.link_graph import link_tables, read_links
 from temporal_assets.windows.registry import WINDOW_ASSETS
 from tests.tables import write_table
 

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from temporal_assets.engines.base import Engine
-from temporal_assets.windows import links_by_numbers
-from temporal_assets.windows.links_by_numbers import TooManyLinks
+from temporal_assets.windows.hubs import links_by_numbers
+from temporal_assets.windows.hubs.links_by_numbers import TooManyLinks
 from tests.engines.test_traffic_onward import LENGTH, URLS, Traffic, Visit, many_days
 
 LAST = LENGTH - 1

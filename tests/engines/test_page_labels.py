@@ -16,11 +16,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from temporal_assets import contracts
-from temporal_assets.core.page_section import section_of
+from temporal_assets.core.text.page_section import section_of
 from temporal_assets.engines.base import Engine
 from temporal_assets.settings import Labels
-from temporal_assets.windows.days import counted_days
-from temporal_assets.windows.page_labels import rule_parameters
+from temporal_assets.windows.frame.days import counted_days
+from temporal_assets.windows.labels.page_labels import rule_parameters
 from tests.sites import host_of
 from tests.tables import write_table
 

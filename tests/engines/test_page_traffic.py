@@ -17,7 +17,12 @@ from hypothesis import strategies as st
 
 from temporal_assets import contracts
 from temporal_assets.engines.base import Engine
-from temporal_assets.windows.page_traffic import CHANCE, by_cluster, later_half, write_traffic
+from temporal_assets.windows.traffic.page_traffic import (
+    CHANCE,
+    by_cluster,
+    later_half,
+    write_traffic,
+)
 from tests.tables import write_table
 
 DAY = dt.date(2026, 3, 29)

@@ -16,25 +16,27 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from temporal_assets import contracts, daily, what_if
+from temporal_assets import contracts
 from temporal_assets.cli.app import app
 from temporal_assets.contracts import Rule, Table
-from temporal_assets.crawl.link_tables import mirror_of_tables
-from temporal_assets.crawl.traffic import sites_opened
-from temporal_assets.defs import metadata, window_metadata
+from temporal_assets.crawl.mirror.link_tables import mirror_of_tables
+from temporal_assets.crawl.mirror.traffic import sites_opened
+from temporal_assets.days import daily
+from temporal_assets.defs.metadata import metadata, window_metadata
+from temporal_assets.defs.metadata.samples import sample
 from temporal_assets.defs.resources import Installation
-from temporal_assets.defs.samples import sample
 from temporal_assets.engines import chosen
 from temporal_assets.engines.base import Engine
 from temporal_assets.engines.duckdb import DuckDBEngine
-from temporal_assets.logs.urls import DEFAULT
+from temporal_assets.logs.urls.urls import DEFAULT
+from temporal_assets.ops import what_if
 from temporal_assets.quality.inspect import Inspector
 from temporal_assets.quality.measure import measure, offenders, parameters
 from temporal_assets.settings import load_settings
-from temporal_assets.windows.asset import job_of
+from temporal_assets.windows.evaluation.seed_evaluation import SEED_EVALUATION, judge
+from temporal_assets.windows.evaluation.trials import sample_of
+from temporal_assets.windows.frame.asset import job_of
 from temporal_assets.windows.registry import WINDOW_ASSETS
-from temporal_assets.windows.seed_evaluation import SEED_EVALUATION, judge
-from temporal_assets.windows.trials import sample_of
 from tests.corruption import Bench, Corpus
 from tests.engines.both import BothEngines
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from temporal_assets import contracts
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.settings import load_settings
-from temporal_assets.windows.onward import Earlier
-from temporal_assets.windows.page_totals_onward import go_on
+from temporal_assets.windows.frame.onward import Earlier
+from temporal_assets.windows.pages.page_totals_onward import go_on
 
 DAYS = 4
 FIRST = dt.date(2026, 3, 2)

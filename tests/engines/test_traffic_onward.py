@@ -21,24 +21,24 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from temporal_assets import contracts
-from temporal_assets.daily_tables.transits import make_transits
+from temporal_assets.days.transits import make_transits
 from temporal_assets.engines.base import Engine
-from temporal_assets.logs.urls import site_of
+from temporal_assets.logs.urls.urls import site_of
 from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage.manifest import Input
 from temporal_assets.storage.store import Store
-from temporal_assets.windows import (
+from temporal_assets.windows.frame import day_numbers
+from temporal_assets.windows.frame.asset import Job, Sources
+from temporal_assets.windows.frame.kept_pages import kept_pages
+from temporal_assets.windows.hubs.hub_seeds import HUB_SEEDS
+from temporal_assets.windows.traffic import (
     changes_by_numbers,
     changes_by_statements,
-    day_numbers,
     page_traffic,
     page_traffic_onward,
 )
-from temporal_assets.windows.asset import Job, Sources
-from temporal_assets.windows.hub_seeds import HUB_SEEDS
-from temporal_assets.windows.kept_pages import kept_pages
-from temporal_assets.windows.page_traffic import PAGE_TRAFFIC
-from temporal_assets.windows.page_traffic_onward import go_on
+from temporal_assets.windows.traffic.page_traffic import PAGE_TRAFFIC
+from temporal_assets.windows.traffic.page_traffic_onward import go_on
 from tests.engines.both import BothEngines
 from tests.tables import write_table
 

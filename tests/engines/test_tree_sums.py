@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from temporal_assets import contracts
 from temporal_assets.engines.base import Engine
-from temporal_assets.windows.days import counted_days
-from temporal_assets.windows.tree_sums import by_statements
-from temporal_assets.windows.tree_sums_counted import counted
+from temporal_assets.windows.frame.days import counted_days
+from temporal_assets.windows.lists.tree_sums import by_statements
+from temporal_assets.windows.lists.tree_sums_counted import counted
 from tests.sites import host_of
 from tests.tables import write_table
 

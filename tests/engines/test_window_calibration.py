@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from temporal_assets import contracts
-from temporal_assets.core.synthetic import draw
+from temporal_assets.core.curves.synthetic import draw
 from temporal_assets.engines.base import Engine
 from temporal_assets.quality.evaluate import Status
 from temporal_assets.quality.inspect import Inspector
-from temporal_assets.windows.asset import build, is_fresh
-from temporal_assets.windows.calibration import CALIBRATION
-from temporal_assets.windows.page_labels import PAGE_LABELS
+from temporal_assets.windows.frame.asset import build, is_fresh
+from temporal_assets.windows.labels.calibration import CALIBRATION
+from temporal_assets.windows.labels.page_labels import PAGE_LABELS
 from temporal_assets.windows.registry import WINDOW_ASSETS
 from tests.histories import Histories
 

@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 
 from temporal_assets import contracts
-from temporal_assets.core.early import AGES, learn
-from temporal_assets.core.early_comparison import ANSWERS, EARLY
-from temporal_assets.core.page_section import section_of
+from temporal_assets.core.labels.early import AGES, learn
+from temporal_assets.core.labels.early_comparison import ANSWERS, EARLY
+from temporal_assets.core.text.page_section import section_of
 from temporal_assets.engines.base import Engine
 from temporal_assets.quality.evaluate import Status
 from temporal_assets.quality.inspect import Inspector
-from temporal_assets.windows import first_days as first_days_module
-from temporal_assets.windows.asset import job_of
-from temporal_assets.windows.early_labels import EARLY_LABELS
-from temporal_assets.windows.early_trial import early_trial
-from temporal_assets.windows.first_days import first_days
+from temporal_assets.windows.frame.asset import job_of
+from temporal_assets.windows.labels import first_days as first_days_module
+from temporal_assets.windows.labels.early_labels import EARLY_LABELS
+from temporal_assets.windows.labels.early_trial import early_trial
+from temporal_assets.windows.labels.first_days import first_days
 from tests.histories import Histories
 
 DAYS = 60

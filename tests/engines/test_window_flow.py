@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from temporal_assets.engines.base import Engine
-from temporal_assets.windows.page_flow import flow_from
+from temporal_assets.windows.lists.page_flow import flow_from
 from tests.sites import FIRST, Labelled
 
 DAYS = 30

@@ -12,17 +12,17 @@ import pyarrow.parquet as pq
 import pytest
 
 from temporal_assets import contracts
-from temporal_assets.core.concentration import concentration
-from temporal_assets.core.curves import Options, Reason, fit
-from temporal_assets.core.labels import Rule, Thresholds, label
-from temporal_assets.core.synthetic import draw
-from temporal_assets.core.weekdays import weekday_factors
+from temporal_assets.core.curves.curves import Options, Reason, fit
+from temporal_assets.core.curves.synthetic import draw
+from temporal_assets.core.curves.weekdays import weekday_factors
+from temporal_assets.core.labels.concentration import concentration
+from temporal_assets.core.labels.labels import Rule, Thresholds, label
 from temporal_assets.engines.base import Engine
 from temporal_assets.quality.evaluate import Status
 from temporal_assets.quality.inspect import Inspector
-from temporal_assets.windows.asset import Job, _sources, build, is_fresh
-from temporal_assets.windows.interest_curves import INTEREST_CURVES
-from temporal_assets.windows.page_labels import PAGE_LABELS
+from temporal_assets.windows.frame.asset import Job, _sources, build, is_fresh
+from temporal_assets.windows.labels.interest_curves import INTEREST_CURVES
+from temporal_assets.windows.labels.page_labels import PAGE_LABELS
 from tests.histories import Histories
 
 
@@ -59,7 +59,7 @@ def test_curves_are_those_of_the_fitter(here: Histories) -> None:
 def test_pages_are_fitted_in_batches_that_do_not_matter(
     here: Histories, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from temporal_assets.windows import interest_curves
+    from temporal_assets.windows.labels import interest_curves
 
     if here.engine.name == "spark":
         pytest.skip("batches are fitted by executors, which this process does not see")

@@ -12,29 +12,29 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from temporal_assets import contracts
-from temporal_assets.core.dated_sections import dated_sections
-from temporal_assets.core.prefix_tree import score_sections
-from temporal_assets.core.proportions import lower_bound
-from temporal_assets.core.site_scores import count, ranking, score
-from temporal_assets.core.texts import texts
-from temporal_assets.core.url_sections import section_trees
-from temporal_assets.core.whole_sections import whole_sections
+from temporal_assets.core.lists.dated_sections import dated_sections
+from temporal_assets.core.lists.prefix_tree import score_sections
+from temporal_assets.core.lists.site_scores import count, ranking, score
+from temporal_assets.core.lists.whole_sections import whole_sections
+from temporal_assets.core.numerics.proportions import lower_bound
+from temporal_assets.core.text.texts import texts
+from temporal_assets.core.text.url_sections import section_trees
 from temporal_assets.engines.base import Engine
 from temporal_assets.quality.evaluate import Status
 from temporal_assets.quality.inspect import Inspector
 from temporal_assets.settings import load_settings
-from temporal_assets.windows import prefix_trees
-from temporal_assets.windows.evaluation_report import EVALUATION_REPORT
-from temporal_assets.windows.news_prefixes import NEWS_PREFIXES, rule_of
-from temporal_assets.windows.page_flow import PAGE_FLOW
-from temporal_assets.windows.prefix_trees import PREFIX_TREES
-from temporal_assets.windows.report_rows import Reader
-from temporal_assets.windows.scored import scoring_of
-from temporal_assets.windows.seed_evaluation import SEED_EVALUATION
-from temporal_assets.windows.site_changes import SITE_CHANGES
-from temporal_assets.windows.site_scores import SITE_SCORES
-from temporal_assets.windows.trials import trials
-from temporal_assets.windows.tuning import tune
+from temporal_assets.windows.evaluation.seed_evaluation import SEED_EVALUATION
+from temporal_assets.windows.evaluation.trials import trials
+from temporal_assets.windows.evaluation.tuning import tune
+from temporal_assets.windows.lists import prefix_trees
+from temporal_assets.windows.lists.news_prefixes import NEWS_PREFIXES, rule_of
+from temporal_assets.windows.lists.page_flow import PAGE_FLOW
+from temporal_assets.windows.lists.prefix_trees import PREFIX_TREES
+from temporal_assets.windows.lists.scored import scoring_of
+from temporal_assets.windows.lists.site_changes import SITE_CHANGES
+from temporal_assets.windows.lists.site_scores import SITE_SCORES
+from temporal_assets.windows.report.evaluation_report import EVALUATION_REPORT
+from temporal_assets.windows.report.report_rows import Reader
 from tests.sites import ASSETS, FIRST, Labelled
 
 A = "https://a.example"

@@ -25,10 +25,10 @@ from temporal_assets.quality.inspect import Inspector
 from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage.manifest import Input
 from temporal_assets.storage.store import MissingPartition, ShortWindow, Store
-from temporal_assets.windows.asset import StaleTable, build, is_fresh
-from temporal_assets.windows.onward import Earlier
-from temporal_assets.windows.page_histories import PAGE_HISTORIES, least_views
-from temporal_assets.windows.page_totals import PAGE_TOTALS
+from temporal_assets.windows.frame.asset import StaleTable, build, is_fresh
+from temporal_assets.windows.frame.onward import Earlier
+from temporal_assets.windows.pages.page_histories import PAGE_HISTORIES, least_views
+from temporal_assets.windows.pages.page_totals import PAGE_TOTALS
 from temporal_assets.windows.registry import WINDOW_ASSETS, WINDOW_NAMES, due, needed, stale
 from tests.tables import write_table
 
@@ -169,7 +169,7 @@ def test_going_on_gives_the_bytes_of_making_anew(
 
     Histories that go on by a statement are compared with those of a walk along all days.
     """
-    from temporal_assets.windows import page_histories, page_totals
+    from temporal_assets.windows.pages import page_histories, page_totals
 
     many = 0 if walks else page_totals.MANY_PAGES
     walk = page_histories.walk if walks else no_walk
@@ -218,7 +218,8 @@ def _forget(store: Store, asset: str) -> None:
 @pytest.fixture
 def ways(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int | None]]:
     """(asset, days moved or None) of every build: which way was taken, where statements do."""
-    from temporal_assets.windows import onward, page_histories, page_totals
+    from temporal_assets.windows.frame import onward
+    from temporal_assets.windows.pages import page_histories, page_totals
 
     taken: list[tuple[str, int | None]] = []
 

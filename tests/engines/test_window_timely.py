@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from temporal_assets.engines.base import Engine
-from temporal_assets.windows.asset import Job, Sources
-from temporal_assets.windows.timely_simulation import TIMELY_SIMULATION, new_per_hour
+from temporal_assets.windows.crawls.timely_simulation import TIMELY_SIMULATION, new_per_hour
+from temporal_assets.windows.frame.asset import Job, Sources
 from tests.histories import Histories
 
 DAYS = 10

@@ -20,10 +20,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from temporal_assets import notebook, retention
+from temporal_assets import notebook
+from temporal_assets.landing.inventory import Inventory
+from temporal_assets.ops import catalogue, retention
 from temporal_assets.settings import load_settings
-from temporal_assets.storage import catalogue
-from temporal_assets.storage.inventory import Inventory
 from temporal_assets.storage.store import Store
 from tests import logs
 from tests.faults.world import FIRST, LAST, Ended, Lost, World, at_once, in_child, published, work
@@ -311,7 +311,7 @@ _LIBRARIES: Final = (
 _WORK: Final = """
 import json, sys
 from pathlib import Path
-from temporal_assets.cli.exits import explained
+from temporal_assets.cli.shared.exits import explained
 from tests.faults.world import work
 status, text = "done", ""
 try:

@@ -21,12 +21,12 @@ import dagster as dg
 from typer.testing import CliRunner
 
 from temporal_assets.cli.app import app
-from temporal_assets.defs import tags
+from temporal_assets.defs.runs import tags
+from temporal_assets.landing.landing import refresh
+from temporal_assets.machine.scratch import scratch_folder
 from temporal_assets.operate import prepare_home
 from temporal_assets.quality import expectations
 from temporal_assets.settings import load_settings
-from temporal_assets.storage.landing import refresh
-from temporal_assets.storage.scratch import scratch_folder
 from tests.faults.installation import (
     SETTLE_SECONDS,
     SHOWN_SECONDS,

@@ -26,20 +26,22 @@ from typer.testing import CliRunner
 from temporal_assets import notebook, operate
 from temporal_assets.build import build_defs
 from temporal_assets.cli.app import app
-from temporal_assets.cli.exits import explained
-from temporal_assets.contents import damages
-from temporal_assets.defs import lost_runs
+from temporal_assets.cli.shared.exits import explained
 from temporal_assets.defs.resources import INSTALLATION, Installation
+from temporal_assets.defs.runs import lost_runs
+from temporal_assets.landing.inventory import Inventory
+from temporal_assets.landing.landing import refresh
+from temporal_assets.machine import durable
+from temporal_assets.ops import catalogue
+from temporal_assets.ops.contents import damages
 from temporal_assets.policy import Policy, PolicyError
 from temporal_assets.policy.bundle import latest_of
 from temporal_assets.policy.exports import TARGETS, export
 from temporal_assets.quality import verdicts
 from temporal_assets.settings import load_settings
-from temporal_assets.storage import catalogue, durable, switch
-from temporal_assets.storage.inventory import Inventory
-from temporal_assets.storage.landing import refresh
+from temporal_assets.storage import switch
 from temporal_assets.storage.store import Store
-from temporal_assets.windows import crawl_policy
+from temporal_assets.windows.policy import crawl_policy
 from temporal_assets.windows.registry import WINDOW_NAMES
 from tests.faults.kinds import Kind, Outcome
 from tests.faults.world import FIRST, LAST, Lost, World, in_child, published

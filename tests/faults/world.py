@@ -24,19 +24,19 @@ from typing import Any, Final
 
 import pyarrow.parquet as pq
 
-from temporal_assets.cli.exits import explained
-from temporal_assets.daily import DERIVED, build_derived, build_requests, stale
+from temporal_assets.cli.shared.exits import explained
+from temporal_assets.days.daily import DERIVED, build_derived, build_requests, stale
 from temporal_assets.engines.duckdb import DuckDBEngine
+from temporal_assets.landing.inventory import Inventory
+from temporal_assets.landing.landing import refresh
+from temporal_assets.ops import catalogue
 from temporal_assets.settings import load_settings
-from temporal_assets.storage import catalogue
 from temporal_assets.storage.integrity import SET_ASIDE
-from temporal_assets.storage.inventory import Inventory
-from temporal_assets.storage.landing import refresh
 from temporal_assets.storage.sealed import sealed, unsealed
 from temporal_assets.storage.store import DamagedPartition, Store
-from temporal_assets.windows.asset import build, is_fresh
-from temporal_assets.windows.page_histories import PAGE_HISTORIES
-from temporal_assets.windows.page_totals import PAGE_TOTALS
+from temporal_assets.windows.frame.asset import build, is_fresh
+from temporal_assets.windows.pages.page_histories import PAGE_HISTORIES
+from temporal_assets.windows.pages.page_totals import PAGE_TOTALS
 from tests import logs
 
 FIRST: Final = dt.date(2026, 3, 27)

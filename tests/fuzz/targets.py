@@ -21,32 +21,32 @@ from typing import Any, Final
 import numpy as np
 import zstandard
 
-from temporal_assets.core.texts import texts
-from temporal_assets.core.url_keys import decompose
-from temporal_assets.core.url_sections import section_trees
-from temporal_assets.crawl.html_links import html_links
-from temporal_assets.crawl.mirror import MirrorBuilder
-from temporal_assets.crawl.warc import read_warc
-from temporal_assets.crawl.wat import read_wat
-from temporal_assets.logs import detect
-from temporal_assets.logs.agents import is_bot
-from temporal_assets.logs.annotations import read_annotations
-from temporal_assets.logs.cleaning import Cleaner
-from temporal_assets.logs.columns import ColumnsError
-from temporal_assets.logs.detect import UnknownFormatError
-from temporal_assets.logs.directives import header_of
-from temporal_assets.logs.formats import Format, Syntax, advance, parse, regex_format
-from temporal_assets.logs.patterns import PatternError
-from temporal_assets.logs.pseudonyms import KeyRing, first_forwarded, packed_address
-from temporal_assets.logs.records import Block
-from temporal_assets.logs.redact import SAMPLE_CHARACTERS, redact
-from temporal_assets.logs.site_lists import read_site_list
-from temporal_assets.logs.streams import open_stream
-from temporal_assets.logs.urls import DEFAULT, canonical_url, decode_escapes, site_of
+from temporal_assets.core.text.texts import texts
+from temporal_assets.core.text.url_keys import decompose
+from temporal_assets.core.text.url_sections import section_trees
+from temporal_assets.crawl.mirror.html_links import html_links
+from temporal_assets.crawl.mirror.mirror import MirrorBuilder
+from temporal_assets.crawl.mirror.warc import read_warc
+from temporal_assets.crawl.mirror.wat import read_wat
+from temporal_assets.landing.inventory import LandedFile
+from temporal_assets.logs.clean.agents import is_bot
+from temporal_assets.logs.clean.cleaning import Cleaner
+from temporal_assets.logs.formats import detect
+from temporal_assets.logs.formats.columns import ColumnsError
+from temporal_assets.logs.formats.detect import UnknownFormatError
+from temporal_assets.logs.formats.directives import header_of
+from temporal_assets.logs.formats.formats import Format, Syntax, advance, parse, regex_format
+from temporal_assets.logs.formats.patterns import PatternError
+from temporal_assets.logs.privacy.pseudonyms import KeyRing, first_forwarded, packed_address
+from temporal_assets.logs.privacy.redact import SAMPLE_CHARACTERS, redact
+from temporal_assets.logs.read.records import Block
+from temporal_assets.logs.read.streams import open_stream
+from temporal_assets.logs.tables.annotations import read_annotations
+from temporal_assets.logs.tables.site_lists import read_site_list
+from temporal_assets.logs.urls.urls import DEFAULT, canonical_url, decode_escapes, site_of
 from temporal_assets.policy.document import PolicyError, as_text
 from temporal_assets.policy.matcher import Policy
 from temporal_assets.settings import LogSource, Settings, SettingsError, load_settings
-from temporal_assets.storage.inventory import LandedFile
 from temporal_assets.storage.manifest import Manifest, ManifestError
 from tests import policies
 from tests.fuzz import mutate

@@ -16,16 +16,17 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from temporal_assets import daily
-from temporal_assets.daily import DAILY_ASSETS, DERIVED, build_derived, build_requests, stale
+from temporal_assets.days import daily
+from temporal_assets.days.daily import DAILY_ASSETS, DERIVED, build_derived, build_requests, stale
 from temporal_assets.engines.duckdb import DuckDBEngine
+from temporal_assets.landing import landing
+from temporal_assets.landing.inventory import Inventory
+from temporal_assets.landing.landing import LandingReport, refresh
 from temporal_assets.notebook import Artifacts
+from temporal_assets.ops import catalogue
 from temporal_assets.settings import load_settings
-from temporal_assets.storage import catalogue, landing
 from temporal_assets.storage.integrity import DamagedFile
-from temporal_assets.storage.inventory import Inventory
 from temporal_assets.storage.kept import Kept, keep
-from temporal_assets.storage.landing import LandingReport, refresh
 from temporal_assets.storage.store import DamagedPartition, MissingPartition, Store
 from tests import logs
 

@@ -22,13 +22,13 @@ from temporal_assets import contracts
 from temporal_assets.build import build_defs
 from temporal_assets.contracts import Severity, Table
 from temporal_assets.defs.checks import logs_of
-from temporal_assets.logs.paths import NoSuchLogError
+from temporal_assets.landing.landing import refresh
+from temporal_assets.logs.read.paths import NoSuchLogError
 from temporal_assets.quality import checks_page
 from temporal_assets.quality.evaluate import Status, evaluate_outcomes
 from temporal_assets.quality.expectations import judge
 from temporal_assets.quality.log_files import evaluate_logs
 from temporal_assets.settings import load_settings
-from temporal_assets.storage.landing import refresh
 from tests import logs
 from tests.corruption import Bench, Corpus, is_outside
 

@@ -31,8 +31,9 @@ from typer.testing import CliRunner
 
 from temporal_assets import __version__
 from temporal_assets.alerts.delivery import Webhook
-from temporal_assets.cli import doctor, ingest, ui
 from temporal_assets.cli.app import GROUPS, SUMMARIES, app
+from temporal_assets.cli.daily import ingest, ui
+from temporal_assets.cli.operate import doctor
 from temporal_assets.policy import bundle
 from temporal_assets.settings import load_settings
 from tests import logs
@@ -879,7 +880,7 @@ def test_the_list_of_commands_imports_none_of_them() -> None:
     script = (
         "import sys; from typer.testing import CliRunner; from temporal_assets.cli.app import app\n"
         "assert CliRunner().invoke(app, ['--help']).exit_code == 0\n"
-        "print([name for name in ('temporal_assets.cli.demo', 'rich') if name in sys.modules])"
+        "print([n for n in ('temporal_assets.cli.daily.demo', 'rich') if n in sys.modules])"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
@@ -916,7 +917,7 @@ def test_help_loads_nothing_heavy() -> None:
 
 
 def test_help_lists_every_format() -> None:
-    from temporal_assets.logs.formats import FORMATS
+    from temporal_assets.logs.formats.formats import FORMATS
 
     assert set(ingest.FORMAT_NAMES.split(", ")) == set(FORMATS)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from temporal_assets.daily import (
+from temporal_assets.days.daily import (
     NoLogs,
     RequestsResult,
     TooManyRejects,
@@ -18,9 +18,9 @@ from temporal_assets.daily import (
     stale,
 )
 from temporal_assets.engines.duckdb import DuckDBEngine
+from temporal_assets.landing.inventory import Inventory
+from temporal_assets.landing.landing import refresh
 from temporal_assets.settings import Settings, load_settings
-from temporal_assets.storage.inventory import Inventory
-from temporal_assets.storage.landing import refresh
 from temporal_assets.storage.store import Store
 from tests import logs
 

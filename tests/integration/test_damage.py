@@ -17,18 +17,18 @@ from typer.testing import CliRunner
 from temporal_assets import notebook
 from temporal_assets.build import build_defs
 from temporal_assets.cli.app import app
-from temporal_assets.daily import DERIVED, build_derived, build_requests, stale
+from temporal_assets.days.daily import DERIVED, build_derived, build_requests, stale
 from temporal_assets.defs.partitions import first_day
 from temporal_assets.engines.duckdb import DuckDBEngine
+from temporal_assets.landing.inventory import Inventory
+from temporal_assets.landing.landing import LandingReport, refresh
+from temporal_assets.ops import catalogue
 from temporal_assets.quality import verdicts
 from temporal_assets.settings import load_settings
-from temporal_assets.storage import catalogue
 from temporal_assets.storage.integrity import DamagedFile
-from temporal_assets.storage.inventory import Inventory
-from temporal_assets.storage.landing import LandingReport, refresh
 from temporal_assets.storage.store import DamagedPartition, Store
-from temporal_assets.windows.asset import WindowAsset, build, job_of
-from temporal_assets.windows.page_totals import PAGE_TOTALS
+from temporal_assets.windows.frame.asset import WindowAsset, build, job_of
+from temporal_assets.windows.pages.page_totals import PAGE_TOTALS
 from tests import logs
 
 FIRST = dt.date(2026, 3, 1)

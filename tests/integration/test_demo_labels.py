@@ -19,17 +19,17 @@ from typer.testing import CliRunner, Result
 
 from temporal_assets import contracts
 from temporal_assets.cli.app import app
-from temporal_assets.core.early import AGES
+from temporal_assets.core.labels.early import AGES
+from temporal_assets.defs.metadata.window_metadata import details
 from temporal_assets.defs.resources import Installation
-from temporal_assets.defs.window_metadata import details
 from temporal_assets.demo import DemoOptions, generate
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.quality.evaluate import Status
 from temporal_assets.quality.inspect import Inspector
 from temporal_assets.settings import load_settings
 from temporal_assets.storage.store import Store
-from temporal_assets.windows.asset import build
-from temporal_assets.windows.calibration import CALIBRATION
+from temporal_assets.windows.frame.asset import build
+from temporal_assets.windows.labels.calibration import CALIBRATION
 from tests.histories import made_of_views
 from tests.tables import write_table
 

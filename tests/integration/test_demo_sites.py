@@ -21,18 +21,18 @@ from typer.testing import CliRunner, Result
 
 from temporal_assets import contracts
 from temporal_assets.cli.app import app
+from temporal_assets.defs.metadata.window_metadata import details
 from temporal_assets.defs.resources import Installation
-from temporal_assets.defs.window_metadata import details
 from temporal_assets.demo import DemoOptions, generate
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.quality.evaluate import Status
 from temporal_assets.quality.inspect import Inspector
 from temporal_assets.settings import load_settings
 from temporal_assets.storage.store import Store
-from temporal_assets.windows.asset import WindowAsset, build
-from temporal_assets.windows.news_prefixes import NEWS_PREFIXES
-from temporal_assets.windows.section_scores import SECTION_SCORES
-from temporal_assets.windows.site_changes import SITE_CHANGES
+from temporal_assets.windows.frame.asset import WindowAsset, build
+from temporal_assets.windows.lists.news_prefixes import NEWS_PREFIXES
+from temporal_assets.windows.lists.section_scores import SECTION_SCORES
+from temporal_assets.windows.lists.site_changes import SITE_CHANGES
 from tests.tables import write_table
 
 ONE = dt.timedelta(days=1)

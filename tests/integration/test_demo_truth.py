@@ -9,12 +9,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from temporal_assets.daily import DERIVED, build_derived, build_requests
+from temporal_assets.days.daily import DERIVED, build_derived, build_requests
 from temporal_assets.demo import DemoOptions, DemoSummary, generate
 from temporal_assets.engines.duckdb import DuckDBEngine
+from temporal_assets.landing.inventory import Inventory
+from temporal_assets.landing.landing import LandingReport, refresh
 from temporal_assets.settings import load_settings
-from temporal_assets.storage.inventory import Inventory
-from temporal_assets.storage.landing import LandingReport, refresh
 from temporal_assets.storage.store import Store
 
 OPTIONS = DemoOptions(days=9, sites=8, pages=800, requests=40_000, clients=4_000, mirror=False)

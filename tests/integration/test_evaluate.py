@@ -17,20 +17,20 @@ from typer.testing import CliRunner, Result
 
 from temporal_assets import contracts
 from temporal_assets.cli.app import app
-from temporal_assets.cli.evaluate import MADE
+from temporal_assets.cli.understand.evaluate import MADE
 from temporal_assets.demo import DemoOptions, generate
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.quality.evaluate import Status
 from temporal_assets.quality.inspect import Inspector
 from temporal_assets.settings import load_settings
 from temporal_assets.storage.store import Store
-from temporal_assets.windows.asset import WindowAsset, build, is_fresh, job_of, learned_days
-from temporal_assets.windows.hub_evaluation import HUB_EVALUATION
-from temporal_assets.windows.hub_seeds import HUB_SEEDS
+from temporal_assets.windows.crawls.timely_simulation import BUDGETS, TIMELY_SIMULATION
+from temporal_assets.windows.evaluation.hub_evaluation import HUB_EVALUATION
+from temporal_assets.windows.evaluation.seed_evaluation import SEED_EVALUATION, judge
+from temporal_assets.windows.evaluation.trials import sample_of
+from temporal_assets.windows.frame.asset import WindowAsset, build, is_fresh, job_of, learned_days
+from temporal_assets.windows.hubs.hub_seeds import HUB_SEEDS
 from temporal_assets.windows.registry import WINDOW_ASSETS
-from temporal_assets.windows.seed_evaluation import SEED_EVALUATION, judge
-from temporal_assets.windows.timely_simulation import BUDGETS, TIMELY_SIMULATION
-from temporal_assets.windows.trials import sample_of
 from tests.tables import write_table
 
 Row = dict[str, Any]

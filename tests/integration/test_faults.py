@@ -28,11 +28,11 @@ DAYS = 6
 
 BUILD = """
 import sys
-from temporal_assets.daily import DERIVED, build_derived, build_requests
+from temporal_assets.days.daily import DERIVED, build_derived, build_requests
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.settings import load_settings
-from temporal_assets.storage.inventory import Inventory
-from temporal_assets.storage.landing import refresh
+from temporal_assets.landing.inventory import Inventory
+from temporal_assets.landing.landing import refresh
 from temporal_assets.storage.store import Store
 
 settings = load_settings(sys.argv[1])

@@ -19,15 +19,15 @@ import yaml
 from typer.testing import CliRunner
 
 from temporal_assets.cli.app import app
-from temporal_assets.daily import DERIVED, build_derived, build_requests
+from temporal_assets.days.daily import DERIVED, build_derived, build_requests
 from temporal_assets.engines.duckdb import DuckDBEngine
+from temporal_assets.landing.inventory import Inventory
+from temporal_assets.landing.landing import refresh
+from temporal_assets.ops import catalogue
 from temporal_assets.policy.exports import TARGETS
 from temporal_assets.settings import load_settings
-from temporal_assets.storage import catalogue
-from temporal_assets.storage.inventory import Inventory
-from temporal_assets.storage.landing import refresh
 from temporal_assets.storage.store import Store
-from temporal_assets.windows.asset import build
+from temporal_assets.windows.frame.asset import build
 from temporal_assets.windows.registry import WINDOW_ASSETS, accept
 from tests import logs
 

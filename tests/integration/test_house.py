@@ -9,60 +9,32 @@ from pathlib import Path
 
 import pytest
 
-BASE = {"settings"}
-PURE = BASE | {"core", "contracts", "logs"}
-MIDDLE = PURE | {"engines", "storage", "quality", "reports"}
+FLOORS: tuple[tuple[str, ...], ...] = (
+    ("__main__", "settings_page"),
+    ("cli",),
+    ("operate", "definitions", "guard"),
+    ("build",),
+    ("defs",),
+    ("__init__",),
+    ("notebook",),
+    ("ops",),
+    ("windows",),
+    ("days",),
+    ("crawl",),
+    ("policy",),
+    ("alerts", "demo"),
+    ("quality",),
+    ("landing",),
+    ("reports",),
+    ("engines", "storage"),
+    ("logs",),
+    ("contracts", "core"),
+    ("settings", "machine"),
+)
+"""The rooms from top to bottom: a room imports rooms of lower floors only."""
 
-ALLOWED = {
-    "__init__": {"notebook"},
-    "__main__": {"cli"},
-    "settings": set(),
-    "settings_page": {"settings"},
-    "same_python": set(),
-    "guard": set(),
-    "memory": set(),
-    "core": set(),
-    "contracts": set(),
-    "logs": BASE | {"core", "contracts"},
-    "demo": BASE | {"core", "logs"},
-    "reports": PURE,
-    # Engines spill into scratch folders of the state, and the catalogue is made by an engine.
-    "engines": PURE | {"storage", "same_python"},
-    "storage": PURE | {"engines", "same_python", "memory"},
-    "quality": MIDDLE,
-    "policy": MIDDLE | {"memory"},
-    "alerts": PURE | {"reports"},
-    "crawl": MIDDLE | {"policy"},
-    "notebook": MIDDLE,
-    "daily_tables": PURE | {"engines", "storage"},
-    "daily": MIDDLE | {"daily_tables"},
-    "windows": MIDDLE | {"daily", "policy", "crawl"},
-    "defs": MIDDLE | {"daily", "windows", "policy", "crawl", "what_if", "alerts"},
-    "build": MIDDLE | {"daily", "windows", "defs", "policy", "crawl"},
-    "definitions": {"build", "memory"},
-    "operate": MIDDLE | {"daily", "windows", "build", "defs"},
-    "what_if": MIDDLE | {"windows", "daily", "crawl"},
-    "upgrade": MIDDLE | {"daily", "windows"},
-    "contents": MIDDLE | {"crawl", "policy", "windows"},
-    "retention": MIDDLE | {"daily", "windows", "policy"},
-    "cli": MIDDLE
-    | {
-        "daily",
-        "windows",
-        "demo",
-        "notebook",
-        "operate",
-        "policy",
-        "crawl",
-        "retention",
-        "what_if",
-        "alerts",
-        "same_python",
-        "memory",
-        "upgrade",
-        "contents",
-    },
-}
+ROOM_SIZE = 17
+"""Modules in a room at most, besides its `__init__`; a room that grows past that is two rooms."""
 
 NUMERICAL = {"numpy", "scipy", "numba", "llvmlite"}
 """What `core` may import besides the standard library."""
@@ -85,6 +57,7 @@ def imported(path: Path) -> Iterator[str]:
 
 
 def rooms(path: Path) -> set[str]:
+    """Return the rooms that a module imports; the package's version belongs to no room."""
     names = (name.split(".") for name in imported(path))
     return {
         parts[1]
@@ -93,20 +66,81 @@ def rooms(path: Path) -> set[str]:
     }
 
 
-def test_arrows_point_one_way(repository: Path) -> None:
+def test_arrows_point_down(repository: Path) -> None:
+    floor = {room: number for number, names in enumerate(FLOORS) for room in names}
     wrong = [
         f"{path.relative_to(repository)} imports {room}"
         for own, path in modules(repository)
-        for room in sorted(rooms(path) - ALLOWED[own] - {own})
+        for room in sorted(rooms(path) - {own})
+        if floor[room] <= floor[own]
     ]
     assert wrong == []
+
+
+def circles(arrows: dict[str, set[str]]) -> list[list[str]]:
+    """Return groups of names that import each other in a circle, found by depth-first search."""
+    finished: set[str] = set()
+    found: list[list[str]] = []
+
+    def visit(name: str, above: list[str]) -> None:
+        if name in above:
+            found.append(above[above.index(name) :])
+        elif name not in finished:
+            for other in sorted(arrows.get(name, ())):
+                visit(other, [*above, name])
+            finished.add(name)
+
+    for name in sorted(arrows):
+        visit(name, [])
+    return found
+
+
+def test_circles_are_found() -> None:
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"a"}}) == [["a", "b", "c"]]
+    assert circles({"a": {"b", "c"}, "b": {"c"}}) == []
+
+
+@pytest.mark.parametrize("depth", [2, 9], ids=["rooms", "modules"])
+def test_nothing_imports_itself_in_a_circle(repository: Path, depth: int) -> None:
+    package = repository / "temporal_assets"
+    names = {
+        ".".join(path.relative_to(repository).with_suffix("").parts): path
+        for path in package.rglob("*.py")
+    }
+    arrows: dict[str, set[str]] = {}
+    for name, path in names.items():
+        if path.stem == "__init__":
+            continue  # a room's front door may name what is inside
+        own = ".".join(name.split(".")[: depth + 1])
+        for whole in imported(path):
+            target = whole if whole in names else whole.rpartition(".")[0]
+            other = ".".join(target.split(".")[: depth + 1])
+            if target in names and other != own:
+                arrows.setdefault(own, set()).add(other)
+    assert circles(arrows) == []
+
+
+def test_no_room_is_crowded(repository: Path) -> None:
+    sizes = {
+        str(folder.relative_to(repository)): sum(
+            path.stem != "__init__" for path in folder.glob("*.py")
+        )
+        for folder in (repository / "temporal_assets").rglob("*")
+        if folder.is_dir()
+    }
+    assert {room: size for room, size in sizes.items() if size > ROOM_SIZE} == {}
 
 
 def test_every_room_is_in_the_picture(repository: Path) -> None:
     picture = (repository / "docs" / "architecture.md").read_text("utf-8")
     missing = sorted(
         {room for room, _ in modules(repository) if not room.startswith("__")}
-        - {room for room in ALLOWED if f"{room}/" in picture or f"{room}.py" in picture}
+        - {
+            room
+            for names in FLOORS
+            for room in names
+            if f"{room}/" in picture or f"{room}.py" in picture
+        }
     )
     assert missing == []
 
@@ -150,7 +184,7 @@ def test_every_window_asset_is_a_module_of_its_name(repository: Path) -> None:
     from temporal_assets.windows.registry import WINDOW_NAMES
 
     folder = repository / "temporal_assets" / "windows"
-    assert set(WINDOW_NAMES) <= {path.stem for path in folder.glob("*.py")}
+    assert set(WINDOW_NAMES) <= {path.stem for path in folder.rglob("*.py")}
 
 
 def test_core_is_pure(repository: Path) -> None:
@@ -172,8 +206,9 @@ def test_core_is_pure(repository: Path) -> None:
         "logs",
         "storage",
         "engines",
-        "daily",
-        "daily_tables",
+        "days",
+        "landing",
+        "ops",
         "windows",
         "notebook",
         "cli",

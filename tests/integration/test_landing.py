@@ -20,13 +20,14 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 
-from temporal_assets.logs import parquet, streams
-from temporal_assets.logs.records import Block
-from temporal_assets.logs.streams import LogStream
+from temporal_assets.landing import segments
+from temporal_assets.landing.inventory import Inventory
+from temporal_assets.landing.landing import LandingReport, refresh
+from temporal_assets.logs.read import streams
+from temporal_assets.logs.read.records import Block
+from temporal_assets.logs.read.streams import LogStream
+from temporal_assets.logs.tables import parquet
 from temporal_assets.settings import Reading, Settings, load_settings
-from temporal_assets.storage import segments
-from temporal_assets.storage.inventory import Inventory
-from temporal_assets.storage.landing import LandingReport, refresh
 from tests import logs
 
 DAY = dt.date(2026, 3, 2)
@@ -656,7 +657,7 @@ def test_who_may_not_read_a_file_does_not_try_all_the_time(
     settings = _settings(state, folder)
     refused["access.log"] = PermissionError(errno.EACCES, "Permission denied")
     refresh(settings)
-    monkeypatch.setattr("temporal_assets.storage.inventory.os.access", lambda one, _: one != path)
+    monkeypatch.setattr("temporal_assets.landing.inventory.os.access", lambda one, _: one != path)
     assert Inventory.load(settings).pending(settings) == []
     time.sleep(0.02)  # the clock of file systems is a coarse one
     path.chmod(0o644)
@@ -857,7 +858,7 @@ def test_a_clock_that_was_set_back_loses_no_day(
         def now(cls, tz: dt.tzinfo | None = None) -> Early:
             return cls(2020, 1, 1, tzinfo=tz)
 
-    monkeypatch.setattr("temporal_assets.storage.landing.dt.datetime", Early)
+    monkeypatch.setattr("temporal_assets.landing.landing.dt.datetime", Early)
     (error,) = _errors(refresh(settings))
     assert "6 of 6 lines lie in the future: this machine's clock says 2020-01-01" in error
     monkeypatch.undo()

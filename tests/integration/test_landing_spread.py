@@ -20,12 +20,12 @@ from typing import Any, cast
 import pytest
 
 from temporal_assets.engines.base import EngineError, Item, Result, Spread
+from temporal_assets.landing import landing
+from temporal_assets.landing.inventory import Inventory
+from temporal_assets.landing.landing import LandingReport, refresh
+from temporal_assets.landing.reading import LogReader, ReadApart
+from temporal_assets.landing.reading_process import EndedError, ReadingProcesses
 from temporal_assets.settings import Reading, Settings, load_settings
-from temporal_assets.storage import landing
-from temporal_assets.storage.inventory import Inventory
-from temporal_assets.storage.landing import LandingReport, refresh
-from temporal_assets.storage.reading import LogReader, ReadApart
-from temporal_assets.storage.reading_process import EndedError, ReadingProcesses
 from tests import logs
 from tests.engines.conftest import SPARK
 from tests.spark_compare import compare_landing
@@ -155,7 +155,7 @@ def test_a_reading_process_that_dies_is_a_sentence_and_nothing_is_lost(
             with suppress(OSError):
                 words = (process / "cmdline").read_bytes().split(b"\0")
                 parent = (process / "stat").read_text().rpartition(")")[2].split()[1]
-                if b"temporal_assets.storage.reading_process" in words and parent == str(
+                if b"temporal_assets.landing.reading_process" in words and parent == str(
                     os.getpid()
                 ):
                     os.kill(int(process.name), signal.SIGKILL)
@@ -222,7 +222,7 @@ def test_secrets_of_alerts_and_clusters_stay_here(tmp_path: Path, folder: Path) 
 @pytest.mark.spark
 def test_files_read_on_spark_are_the_same(tmp_path: Path, folder: Path) -> None:
     pytest.importorskip("pyspark")
-    from temporal_assets.engines.spark import SparkEngine
+    from temporal_assets.engines.spark.spark import SparkEngine
 
     engine = SparkEngine(load_settings(tmp_path / "own", engine={"name": "spark"}, spark=SPARK))
     try:

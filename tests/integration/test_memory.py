@@ -1,4 +1,4 @@
-"""What allocators are told by `temporal_assets.memory`, and that they hear it."""
+"""What allocators are told by `temporal_assets.machine.memory`, and that they hear it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from temporal_assets import memory
+from temporal_assets.machine import memory
 
 
 @pytest.fixture

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from temporal_assets.logs.columns import ColumnsError
-from temporal_assets.logs.detect import UnknownFormatError, resolve
-from temporal_assets.logs.formats import State, advance, parse
-from temporal_assets.logs.records import Column, Reject
-from temporal_assets.logs.streams import open_stream
+from temporal_assets.logs.formats.columns import ColumnsError
+from temporal_assets.logs.formats.detect import UnknownFormatError, resolve
+from temporal_assets.logs.formats.formats import State, advance, parse
+from temporal_assets.logs.read.records import Column, Reject
+from temporal_assets.logs.read.streams import open_stream
 from temporal_assets.settings import LogSource, Reading
 
 

@@ -20,27 +20,27 @@ from typer.testing import CliRunner, Result
 
 from temporal_assets import contracts
 from temporal_assets.cli.app import app
+from temporal_assets.defs.metadata.window_metadata import details
 from temporal_assets.defs.resources import Installation
-from temporal_assets.defs.window_metadata import details
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.quality.evaluate import Status
 from temporal_assets.quality.inspect import Inspector
 from temporal_assets.settings import load_settings
 from temporal_assets.storage.store import Store
-from temporal_assets.windows import url_patterns
-from temporal_assets.windows.asset import build
-from temporal_assets.windows.behaviour_graph import BEHAVIOUR_GRAPH
-from temporal_assets.windows.early_labels import EARLY_LABELS
-from temporal_assets.windows.interest_curves import INTEREST_CURVES
-from temporal_assets.windows.page_flow import PAGE_FLOW
-from temporal_assets.windows.page_histories import PAGE_HISTORIES
-from temporal_assets.windows.page_labels import PAGE_LABELS
-from temporal_assets.windows.page_totals import PAGE_TOTALS
-from temporal_assets.windows.page_traffic import PAGE_TRAFFIC
-from temporal_assets.windows.pattern_ranks import PATTERN_RANKS
-from temporal_assets.windows.prefix_trees import PREFIX_TREES
-from temporal_assets.windows.stored_patterns import read_patterns
-from temporal_assets.windows.url_patterns import URL_PATTERNS, site_limits
+from temporal_assets.windows.frame.asset import build
+from temporal_assets.windows.labels.early_labels import EARLY_LABELS
+from temporal_assets.windows.labels.interest_curves import INTEREST_CURVES
+from temporal_assets.windows.labels.page_labels import PAGE_LABELS
+from temporal_assets.windows.lists.page_flow import PAGE_FLOW
+from temporal_assets.windows.lists.prefix_trees import PREFIX_TREES
+from temporal_assets.windows.pages.page_histories import PAGE_HISTORIES
+from temporal_assets.windows.pages.page_totals import PAGE_TOTALS
+from temporal_assets.windows.patterns import url_patterns
+from temporal_assets.windows.patterns.behaviour_graph import BEHAVIOUR_GRAPH
+from temporal_assets.windows.patterns.pattern_ranks import PATTERN_RANKS
+from temporal_assets.windows.patterns.stored_patterns import read_patterns
+from temporal_assets.windows.patterns.url_patterns import URL_PATTERNS, site_limits
+from temporal_assets.windows.traffic.page_traffic import PAGE_TRAFFIC
 from tests.tables import write_table
 
 FIRST = dt.date(2026, 3, 1)

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks.early_labels import globo, scores
-from temporal_assets.core.early import Score
-from temporal_assets.core.early_comparison import CONCENTRATION, EARLY, PRIOR
-from temporal_assets.core.labels import Thresholds
+from temporal_assets.core.labels.early import Score
+from temporal_assets.core.labels.early_comparison import CONCENTRATION, EARLY, PRIOR
+from temporal_assets.core.labels.labels import Thresholds
 
 
 @pytest.fixture(scope="module")

@@ -18,29 +18,29 @@ from typer.testing import CliRunner, Result
 
 from temporal_assets import contracts
 from temporal_assets.cli.app import app
-from temporal_assets.crawl.mirror import MirrorBuilder, save
-from temporal_assets.crawl.page_html import HtmlKeeper
-from temporal_assets.daily import DERIVED, build_derived, build_requests
+from temporal_assets.crawl.mirror.mirror import MirrorBuilder, save
+from temporal_assets.crawl.mirror.page_html import HtmlKeeper
+from temporal_assets.days.daily import DERIVED, build_derived, build_requests
 from temporal_assets.engines.duckdb import DuckDBEngine
+from temporal_assets.landing.inventory import Inventory
+from temporal_assets.landing.landing import refresh
 from temporal_assets.quality.evaluate import Status
 from temporal_assets.quality.inspect import Inspector
 from temporal_assets.reports.document import Table, as_json
 from temporal_assets.reports.report_page import page
 from temporal_assets.settings import load_settings
-from temporal_assets.storage.inventory import Inventory
-from temporal_assets.storage.landing import refresh
 from temporal_assets.storage.store import Store
-from temporal_assets.windows.asset import build, is_fresh, job_of
-from temporal_assets.windows.crawl_simulation import CRAWL_SIMULATION
-from temporal_assets.windows.evaluation_report import (
+from temporal_assets.windows.crawls.crawl_simulation import CRAWL_SIMULATION
+from temporal_assets.windows.crawls.timely_simulation import TIMELY_SIMULATION
+from temporal_assets.windows.frame.asset import build, is_fresh, job_of
+from temporal_assets.windows.registry import WINDOW_ASSETS, accept
+from temporal_assets.windows.report.evaluation_report import (
     EVALUATION_REPORT,
     FOLDER,
     HTML,
     compose,
     read_report,
 )
-from temporal_assets.windows.registry import WINDOW_ASSETS, accept
-from temporal_assets.windows.timely_simulation import TIMELY_SIMULATION
 from tests import logs
 from tests.tables import write_table
 

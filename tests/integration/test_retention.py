@@ -11,18 +11,18 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from temporal_assets.cli.app import app
-from temporal_assets.daily import DERIVED, NoLogs, build_derived, build_requests, stale
-from temporal_assets.defs.batches import batches
+from temporal_assets.days.daily import DERIVED, NoLogs, build_derived, build_requests, stale
+from temporal_assets.defs.runs.batches import batches
 from temporal_assets.engines.duckdb import DuckDBEngine
+from temporal_assets.landing.inventory import Inventory
+from temporal_assets.landing.landing import refresh
+from temporal_assets.ops.retention import carry_out, plan
 from temporal_assets.quality import verdicts
-from temporal_assets.retention import carry_out, plan
 from temporal_assets.settings import SettingsError, load_settings
-from temporal_assets.storage.inventory import Inventory
-from temporal_assets.storage.landing import refresh
 from temporal_assets.storage.store import Store
-from temporal_assets.windows.asset import build
-from temporal_assets.windows.evaluation_report import page_of_day
-from temporal_assets.windows.page_totals import PAGE_TOTALS
+from temporal_assets.windows.frame.asset import build
+from temporal_assets.windows.pages.page_totals import PAGE_TOTALS
+from temporal_assets.windows.report.evaluation_report import page_of_day
 from tests import logs
 
 FIRST = dt.date(2026, 3, 1)

@@ -19,21 +19,21 @@ from typer.testing import CliRunner
 import temporal_assets
 from temporal_assets.build import build_defs
 from temporal_assets.cli.app import app
-from temporal_assets.cli.query import _line
-from temporal_assets.core.page_layout import tag_paths
-from temporal_assets.crawl.html_links import html_links
-from temporal_assets.daily import build_requests
-from temporal_assets.defs.metadata import grid
+from temporal_assets.cli.understand.query import _line
+from temporal_assets.core.text.page_layout import tag_paths
+from temporal_assets.crawl.mirror.html_links import html_links
+from temporal_assets.days.daily import build_requests
+from temporal_assets.defs.metadata.metadata import grid
 from temporal_assets.engines.duckdb import DuckDBEngine
-from temporal_assets.logs.annotations import read_annotations
-from temporal_assets.logs.redact import SAMPLE_CHARACTERS, redact
-from temporal_assets.logs.site_lists import read_site_list
-from temporal_assets.logs.urls import DEFAULT, canonical_url
+from temporal_assets.landing.inventory import Inventory
+from temporal_assets.landing.landing import refresh
+from temporal_assets.logs.privacy.redact import SAMPLE_CHARACTERS, redact
+from temporal_assets.logs.tables.annotations import read_annotations
+from temporal_assets.logs.tables.site_lists import read_site_list
+from temporal_assets.logs.urls.urls import DEFAULT, canonical_url
 from temporal_assets.reports.plots import as_markdown
 from temporal_assets.reports.text import markdown
 from temporal_assets.settings import Settings, load_settings
-from temporal_assets.storage.inventory import Inventory
-from temporal_assets.storage.landing import refresh
 from temporal_assets.storage.store import Store
 from tests import logs
 
@@ -41,7 +41,7 @@ PACKAGE = Path(temporal_assets.__file__).parent
 DAY = dt.date(2026, 3, 1)
 
 _UNPICKLES = {"pickle", "cPickle", "dill", "joblib", "marshal", "shelve", "cloudpickle"}
-_PIPES = {"engines/group_process.py", "engines/outcomes.py", "storage/reading_process.py"}
+_PIPES = {"engines/group_process.py", "engines/outcomes.py", "landing/reading_process.py"}
 """Talk to processes of their own through pipes that nobody else has, and to Spark's workers, which
 run what we send them."""
 

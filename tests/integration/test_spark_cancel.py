@@ -20,11 +20,11 @@ from urllib.request import urlopen
 
 import pytest
 
-from temporal_assets.daily import build_requests
+from temporal_assets.days.daily import build_requests
 from temporal_assets.engines.chosen import engine_of
+from temporal_assets.landing.inventory import Inventory
+from temporal_assets.landing.landing import refresh
 from temporal_assets.settings import Settings, load_settings
-from temporal_assets.storage.inventory import Inventory
-from temporal_assets.storage.landing import refresh
 from temporal_assets.storage.store import Store
 from tests.spark_cluster import Cluster, end, free_port
 from tests.spark_run import SMALL, installation, on_spark

@@ -17,18 +17,18 @@ from typer.testing import CliRunner
 import temporal_assets
 from temporal_assets import contracts
 from temporal_assets.cli.app import app
-from temporal_assets.daily import stale
+from temporal_assets.days.daily import stale
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.engines.sql import sql_names
+from temporal_assets.landing import inventory as inventories
+from temporal_assets.landing.inventory import Inventory
+from temporal_assets.landing.landing import refresh
 from temporal_assets.operate import materialize
+from temporal_assets.ops.upgrade import Way, migrate, plan
 from temporal_assets.settings import Settings, load_settings
-from temporal_assets.storage import inventory as inventories
-from temporal_assets.storage.inventory import Inventory
-from temporal_assets.storage.landing import refresh
 from temporal_assets.storage.manifest import Input
 from temporal_assets.storage.sealed import sealed, unsealed
 from temporal_assets.storage.store import MissingPartition, ShortWindow, Store
-from temporal_assets.upgrade import Way, migrate, plan
 from tests import logs
 
 DAY = dt.date(2026, 3, 1)

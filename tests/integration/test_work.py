@@ -24,28 +24,29 @@ import pyarrow.parquet as pq
 import pytest
 
 from temporal_assets import contracts
-from temporal_assets.core import synthetic
-from temporal_assets.core.curves import Options, fit
-from temporal_assets.daily import build_derived, build_requests
+from temporal_assets.core.curves import synthetic
+from temporal_assets.core.curves.curves import Options, fit
+from temporal_assets.days.daily import build_derived, build_requests
 from temporal_assets.engines import parquet_rows
 from temporal_assets.engines.base import Inputs
 from temporal_assets.engines.duckdb import DuckDBEngine
-from temporal_assets.logs import cleaning, structured
-from temporal_assets.logs.formats import FORMATS, parse
-from temporal_assets.logs.records import Block
+from temporal_assets.landing.inventory import Inventory
+from temporal_assets.landing.landing import refresh
+from temporal_assets.logs.clean import cleaning
+from temporal_assets.logs.formats import structured
+from temporal_assets.logs.formats.formats import FORMATS, parse
+from temporal_assets.logs.read.records import Block
 from temporal_assets.settings import LogSource, Reading, Settings, load_settings
-from temporal_assets.storage.inventory import Inventory
-from temporal_assets.storage.landing import refresh
 from temporal_assets.storage.store import Store
-from temporal_assets.windows import page_histories
-from temporal_assets.windows.asset import Job, Sources, build
-from temporal_assets.windows.changes_by_numbers import NUMBERS_SQL
-from temporal_assets.windows.hub_seeds import HUB_SEEDS
-from temporal_assets.windows.page_histories import PAGE_HISTORIES
-from temporal_assets.windows.page_totals import PAGE_TOTALS
-from temporal_assets.windows.page_traffic import PAGE_TRAFFIC, write_traffic
-from temporal_assets.windows.page_traffic_changes import COUNTED
+from temporal_assets.windows.frame.asset import Job, Sources, build
+from temporal_assets.windows.hubs.hub_seeds import HUB_SEEDS
+from temporal_assets.windows.pages import page_histories
+from temporal_assets.windows.pages.page_histories import PAGE_HISTORIES
+from temporal_assets.windows.pages.page_totals import PAGE_TOTALS
 from temporal_assets.windows.registry import WINDOW_ASSETS
+from temporal_assets.windows.traffic.changes_by_numbers import NUMBERS_SQL
+from temporal_assets.windows.traffic.page_traffic import PAGE_TRAFFIC, write_traffic
+from temporal_assets.windows.traffic.page_traffic_changes import COUNTED
 from tests.logs import line, write
 from tests.tables import write_table
 

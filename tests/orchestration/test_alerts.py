@@ -17,7 +17,7 @@ from dagster._utils.error import serializable_error_info_from_exc_info
 from temporal_assets import contracts
 from temporal_assets.alerts.delivery import Undelivered
 from temporal_assets.alerts.messages import Message
-from temporal_assets.cli import status
+from temporal_assets.cli.daily import status
 from temporal_assets.defs import alerts, checks
 from temporal_assets.defs.alerts import Told, tell
 from temporal_assets.operate import prepare_home, switched_on

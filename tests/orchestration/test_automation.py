@@ -10,8 +10,8 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from temporal_assets.defs import lifelines, tags
-from temporal_assets.defs.asked import Asked
+from temporal_assets.defs.runs import lifelines, tags
+from temporal_assets.defs.runs.asked import Asked
 from temporal_assets.storage.integrity import SET_ASIDE
 from temporal_assets.storage.store import DamagedPartition
 from tests import logs

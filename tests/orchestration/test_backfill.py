@@ -13,7 +13,7 @@ from dagster._core.workspace.context import WorkspaceProcessContext
 from dagster._core.workspace.load_target import ModuleTarget
 from dagster._daemon.backfill import execute_backfill_iteration
 
-from temporal_assets.defs import tags
+from temporal_assets.defs.runs import tags
 from tests.orchestration.conftest import Project
 
 FIRST = dt.date(2026, 1, 1)

@@ -11,8 +11,8 @@ import duckdb
 import pytest
 from dagster_duckdb import DuckDBResource
 
+from temporal_assets.ops import catalogue
 from temporal_assets.settings import load_settings
-from temporal_assets.storage import catalogue
 from temporal_assets.storage.store import Store
 from tests import logs
 from tests.orchestration.conftest import Project

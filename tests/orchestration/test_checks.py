@@ -11,8 +11,9 @@ import dagster as dg
 import pyarrow as pa
 import pytest
 
-from temporal_assets import contracts, daily
-from temporal_assets.defs import tags
+from temporal_assets import contracts
+from temporal_assets.days import daily
+from temporal_assets.defs.runs import tags
 from temporal_assets.operate import last_checks
 from temporal_assets.quality import verdicts
 from tests import logs

@@ -15,12 +15,12 @@ from typer.testing import CliRunner
 
 import temporal_assets
 from temporal_assets.cli.app import app
-from temporal_assets.contents import damages
-from temporal_assets.crawl import mirror
-from temporal_assets.logs.pseudonyms import MARKS
-from temporal_assets.logs.urls import DEFAULT
+from temporal_assets.crawl.mirror import mirror
+from temporal_assets.logs.privacy.pseudonyms import MARKS
+from temporal_assets.logs.urls.urls import DEFAULT
+from temporal_assets.ops import catalogue
+from temporal_assets.ops.contents import damages
 from temporal_assets.settings import Settings
-from temporal_assets.storage import catalogue
 from temporal_assets.storage.kept import keep
 from temporal_assets.storage.store import DamagedPartition, Store
 from tests.orchestration.conftest import settings_of

@@ -8,8 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.defs import tags
-from temporal_assets.defs.batches import Batch, batches
 from temporal_assets.defs.partitions import (
     daily_partitions,
     days_of,
@@ -18,8 +16,10 @@ from temporal_assets.defs.partitions import (
     ranges,
     today,
 )
+from temporal_assets.defs.runs import tags
+from temporal_assets.defs.runs.batches import Batch, batches
+from temporal_assets.landing.landing import refresh
 from temporal_assets.settings import load_settings
-from temporal_assets.storage.landing import refresh
 from tests import logs
 from tests.orchestration.conftest import Project
 

@@ -123,7 +123,7 @@ def test_a_code_version_changes_with_the_statement_only(
     state: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from temporal_assets import contracts
-    from temporal_assets.defs import specs
+    from temporal_assets.defs.metadata import specs
     from temporal_assets.engines.sql import SqlFile
 
     settings = load_settings(state)

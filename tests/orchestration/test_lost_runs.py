@@ -9,9 +9,9 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from temporal_assets import daily
-from temporal_assets.defs import lifelines, lost_runs, tags
+from temporal_assets.days import daily
 from temporal_assets.defs.days import BlockedDay, refuse_blocked
+from temporal_assets.defs.runs import lifelines, lost_runs, tags
 from temporal_assets.operate import switched_on
 from temporal_assets.quality import verdicts
 from tests import logs

@@ -9,7 +9,7 @@ import dagster as dg
 import pytest
 
 from temporal_assets.defs import days as days_module
-from temporal_assets.defs import tags
+from temporal_assets.defs.runs import tags
 from temporal_assets.operate import Event, last_checks, materialize
 from temporal_assets.quality.evaluate import NO_REFERRERS
 from tests import logs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dagster as dg
 
-from temporal_assets.defs.old_runs import old_runs
+from temporal_assets.defs.runs.old_runs import old_runs
 from tests.orchestration.conftest import Project
 
 

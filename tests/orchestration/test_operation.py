@@ -14,11 +14,11 @@ import pytest
 import yaml
 
 from temporal_assets import operate
-from temporal_assets.defs import lifelines
-from temporal_assets.logs.paths import STATE_MARK
+from temporal_assets.defs.runs import lifelines
+from temporal_assets.landing.landing import refresh
+from temporal_assets.logs.read.paths import STATE_MARK
 from temporal_assets.operate import prepare_home
 from temporal_assets.settings import SettingsError, load_settings
-from temporal_assets.storage.landing import refresh
 from tests import logs
 from tests.orchestration.conftest import Project
 

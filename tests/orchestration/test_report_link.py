@@ -7,7 +7,7 @@ from pathlib import Path
 
 import dagster as dg
 
-from temporal_assets.defs.report_metadata import link
+from temporal_assets.defs.metadata.report_metadata import link
 from temporal_assets.settings import load_settings
 
 DAY = dt.date(2026, 3, 1)

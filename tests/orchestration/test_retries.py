@@ -12,15 +12,16 @@ import dagster as dg
 import pytest
 from dagster._core.execution.plan import active
 
-from temporal_assets import daily
-from temporal_assets.defs import days, tags
+from temporal_assets.days import daily
+from temporal_assets.defs import days
 from temporal_assets.defs.assets.log_files import log_file_assets
 from temporal_assets.defs.assets.requests import requests_assets
 from temporal_assets.defs.partitions import daily_partitions
 from temporal_assets.defs.resources import INSTALLATION
-from temporal_assets.logs import streams
-from temporal_assets.logs.records import Block
-from temporal_assets.storage.landing import refresh
+from temporal_assets.defs.runs import tags
+from temporal_assets.landing.landing import refresh
+from temporal_assets.logs.read import streams
+from temporal_assets.logs.read.records import Block
 from tests import logs
 from tests.orchestration.conftest import Project
 

@@ -7,7 +7,7 @@ import datetime as dt
 import pytest
 
 from temporal_assets import contracts
-from temporal_assets.defs.samples import _SAMPLES, sample
+from temporal_assets.defs.metadata.samples import _SAMPLES, sample
 from temporal_assets.storage.manifest import Input
 from tests import logs
 from tests.orchestration.conftest import Project

@@ -9,7 +9,7 @@ import pytest
 from dagster._core.definitions.data_version import CachingStaleStatusResolver, StaleStatus
 from dagster._core.loader import LoadingContextForTest
 
-from temporal_assets.defs import tags
+from temporal_assets.defs.runs import tags
 from tests import logs
 from tests.orchestration.conftest import Project
 

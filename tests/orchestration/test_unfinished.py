@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from temporal_assets import operate
 from temporal_assets.cli.app import app
-from temporal_assets.defs import lifelines, lost_runs
+from temporal_assets.defs.runs import lifelines, lost_runs
 from temporal_assets.policy.bundle import latest_of
 from temporal_assets.settings import Settings
 from temporal_assets.storage import sums

@@ -15,17 +15,17 @@ from typer.testing import CliRunner, Result
 
 from temporal_assets.build import build_defs
 from temporal_assets.cli.app import app
-from temporal_assets.crawl.mirror import MirrorBuilder, save
-from temporal_assets.daily import DERIVED, build_derived, build_requests
+from temporal_assets.crawl.mirror.mirror import MirrorBuilder, save
+from temporal_assets.days.daily import DERIVED, build_derived, build_requests
 from temporal_assets.engines.duckdb import DuckDBEngine
+from temporal_assets.landing.inventory import Inventory
+from temporal_assets.landing.landing import refresh
+from temporal_assets.machine import locks
+from temporal_assets.ops.what_if import Trial, what_if
 from temporal_assets.settings import SettingsError, load_settings
-from temporal_assets.storage import locks
-from temporal_assets.storage.inventory import Inventory
-from temporal_assets.storage.landing import refresh
 from temporal_assets.storage.store import MissingPartition, Store
-from temporal_assets.what_if import Trial, what_if
-from temporal_assets.windows.asset import build
-from temporal_assets.windows.crawl_simulation import stored_identity
+from temporal_assets.windows.crawls.crawl_simulation import stored_identity
+from temporal_assets.windows.frame.asset import build
 from temporal_assets.windows.registry import WINDOW_ASSETS, stale
 from tests import logs
 

@@ -12,12 +12,12 @@ import dagster as dg
 import pytest
 
 from temporal_assets.build import build_defs
-from temporal_assets.defs import tags
+from temporal_assets.defs.runs import tags
 from temporal_assets.quality import verdicts
 from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage.store import DamagedPartition
-from temporal_assets.windows import crawl_policy
-from temporal_assets.windows.asset import first_of
+from temporal_assets.windows.frame.asset import first_of
+from temporal_assets.windows.policy import crawl_policy
 from temporal_assets.windows.registry import WINDOW_ASSETS, WINDOW_NAMES
 from tests import logs
 from tests.orchestration.conftest import Project

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from temporal_assets.logs.detect import resolve
-from temporal_assets.logs.formats import State, advance, parse
-from temporal_assets.logs.records import Block, Column, Records, Reject
+from temporal_assets.logs.formats.detect import resolve
+from temporal_assets.logs.formats.formats import State, advance, parse
+from temporal_assets.logs.read.records import Block, Column, Records, Reject
 from temporal_assets.settings import LogSource, Reading
 
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from crawleruseragents import CRAWLER_USER_AGENTS_DATA
 
-from temporal_assets.logs.agents import combined, is_bot
+from temporal_assets.logs.clean.agents import combined, is_bot
 
 _COMBINED = re.compile(
     rb'^\S+ .*?\] "(?:[^"\\]|\\.)*" [0-9]+ \S+ "(?:[^"\\]|\\.)*" "((?:[^"\\]|\\.)*)"'

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.logs.annotations import AnnotatedPage, BadRow, Repeat, read_annotations
-from temporal_assets.logs.urls import UrlRules
+from temporal_assets.logs.tables.annotations import AnnotatedPage, BadRow, Repeat, read_annotations
+from temporal_assets.logs.urls.urls import UrlRules
 
 RULES = UrlRules()
 

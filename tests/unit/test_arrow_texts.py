@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.core.texts import Texts
+from temporal_assets.core.text.texts import Texts
 from temporal_assets.engines.arrow_texts import from_arrow, to_arrow
 
 STRINGS = ["aa", "b", "", "dddd", "é", ""]

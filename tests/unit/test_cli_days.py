@@ -9,8 +9,8 @@ import typer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.cli.days import gaps, parse_day, ranges, span
-from temporal_assets.cli.exits import USAGE, CommandError
+from temporal_assets.cli.shared.days import gaps, parse_day, ranges, span
+from temporal_assets.cli.shared.exits import USAGE, CommandError
 
 
 def day(text: str) -> dt.date:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import typer
 
-from temporal_assets.cli.exits import INTERRUPTED, command, interruptions
+from temporal_assets.cli.shared.exits import INTERRUPTED, command, interruptions
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from temporal_assets.cli.pattern_node import _decided
-from temporal_assets.windows.stored_patterns import StoredPatterns
+from temporal_assets.cli.reports.pattern_node import _decided
+from temporal_assets.windows.patterns.stored_patterns import StoredPatterns
 
 #      0 divided (0.31); 1 merged (0.97); 2, below it, was merged before (1.00)
 NODES: list[dict[str, Any]] = [

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.logs.clients import Clients
-from temporal_assets.logs.encode import from_values, take
-from temporal_assets.logs.memo import Memo
-from temporal_assets.logs.pseudonyms import KeyRing, Pseudonymiser
-from temporal_assets.logs.records import Column, Records
+from temporal_assets.logs.privacy.clients import Clients
+from temporal_assets.logs.privacy.pseudonyms import KeyRing, Pseudonymiser
+from temporal_assets.logs.read.encode import from_values, take
+from temporal_assets.logs.read.memo import Memo
+from temporal_assets.logs.read.records import Column, Records
 from temporal_assets.settings import Privacy
 
 DAYS = np.array([20_000, 20_001, 20_008])
@@ -101,7 +101,7 @@ def test_keys_change_with_the_period_and_only_then(keys: KeyRing) -> None:
 
 
 def test_a_memory_computes_once_and_stays_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("temporal_assets.logs.memo._ENTRIES", 2)
+    monkeypatch.setattr("temporal_assets.logs.read.memo._ENTRIES", 2)
     seen: list[int] = []
 
     def square(n: int) -> int:
@@ -116,7 +116,7 @@ def test_a_memory_computes_once_and_stays_bounded(monkeypatch: pytest.MonkeyPatc
 
 def test_a_memory_is_bounded_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever writes into logs must not fill it with URLs of 60 KB."""
-    monkeypatch.setattr("temporal_assets.logs.memo._BYTES", 6_000)
+    monkeypatch.setattr("temporal_assets.logs.read.memo._BYTES", 6_000)
     memo = Memo(bytes.upper)
     assert memo(b"a" * 1025) == b"A" * 1025
     assert not memo._known

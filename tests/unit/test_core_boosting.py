@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from temporal_assets.core.boosting import fit_trees
+from temporal_assets.core.numerics.boosting import fit_trees
 
 
 def test_a_step_is_found_where_no_line_is() -> None:

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.core.calibration import (
+from temporal_assets.core.labels.calibration import (
     Weights,
     calibrate,
     calibrate_groups,
     tabulate,
 )
-from temporal_assets.core.metrics import outcome
+from temporal_assets.core.numerics.metrics import outcome
 
 TRUTH = [True, True, True, False, False]
 SCORES = [[0.9, 0.9], [0.8, 0.2], [0.4, 0.8], [0.3, 0.7], [0.1, 0.95]]

@@ -8,12 +8,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.core.changed_traffic import (
+from temporal_assets.core.traffic.changed_traffic import (
     ChangedPages,
     Transits,
     changed_traffic,
 )
-from temporal_assets.core.traffic import NOWHERE
+from temporal_assets.core.traffic.traffic import NOWHERE
 
 Triple = tuple[int, int, int]
 """Target, client, referrer."""

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.core.crawl_curves import curve_of, fetch_bound, mean_curve, seen_bound
-from temporal_assets.core.crawl_simulation import HostLimit, crawl, levels_of, reachable
-from temporal_assets.core.link_graph import link_graph, part, reverse, without
-from temporal_assets.core.page_rank import page_rank, page_rank_run
+from temporal_assets.core.crawls.crawl_curves import curve_of, fetch_bound, mean_curve, seen_bound
+from temporal_assets.core.crawls.crawl_simulation import HostLimit, crawl, levels_of, reachable
+from temporal_assets.core.graph.link_graph import link_graph, part, reverse, without
+from temporal_assets.core.graph.page_rank import page_rank, page_rank_run
 
 
 def graph_of(pages, links):

@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.core.crawl_simulation import crawl
+from temporal_assets.core.crawls.crawl_simulation import crawl
 from temporal_assets.core.crawls.opic import opic_scores
-from temporal_assets.core.link_graph import link_graph
+from temporal_assets.core.graph.link_graph import link_graph
 
 
 def graph_of(pages, links):

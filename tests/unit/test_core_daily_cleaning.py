@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.core.daily_cleaning import (
+from temporal_assets.core.traffic.daily_cleaning import (
     MINUTE,
     RobotLimits,
     behaviour,

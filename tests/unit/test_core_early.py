@@ -7,10 +7,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from temporal_assets.core.early import learn, score_label, score_probability
-from temporal_assets.core.logistic import fit_logistic, row_products
-from temporal_assets.core.metrics import brier, reliability
-from temporal_assets.core.priors import Prior
+from temporal_assets.core.labels.early import learn, score_label, score_probability
+from temporal_assets.core.labels.priors import Prior
+from temporal_assets.core.numerics.logistic import fit_logistic, row_products
+from temporal_assets.core.numerics.metrics import brier, reliability
 
 
 def pages(count: int, seed: int):

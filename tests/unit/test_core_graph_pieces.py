@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from temporal_assets.core.graph_pieces import count_pieces
+from temporal_assets.core.graph.graph_pieces import count_pieces
 
 cells = st.lists(st.sampled_from([0.0, 0.0, 0.0, 1.0]), min_size=64, max_size=64)
 

@@ -11,12 +11,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from temporal_assets.core.histories import births_a_day
+from temporal_assets.core.curves.histories import births_a_day
+from temporal_assets.core.graph.links import Links, links_of_rows, reach
 from temporal_assets.core.hubs.coverage import greedy_order, paper_order
 from temporal_assets.core.hubs.interest import half_lives, interest_of, share_of_day
 from temporal_assets.core.hubs.revisits import found_share, intervals, split
 from temporal_assets.core.hubs.yields import UNIT, NewLinks, day_weights, known_births, learn
-from temporal_assets.core.links import Links, links_of_rows, reach
 
 Graph = dict[int, set[int]]
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.core import metrics
-from temporal_assets.core.concentration import concentration
-from temporal_assets.core.histories import lives
-from temporal_assets.core.labels import PAPERS, Thresholds, agreement, label
-from temporal_assets.core.weekdays import weekday_factors, without_weekdays
+from temporal_assets.core.curves.histories import lives
+from temporal_assets.core.curves.weekdays import weekday_factors, without_weekdays
+from temporal_assets.core.labels.concentration import concentration
+from temporal_assets.core.labels.labels import PAPERS, Thresholds, agreement, label
+from temporal_assets.core.numerics import metrics
 
 
 def test_concentration_by_hand() -> None:

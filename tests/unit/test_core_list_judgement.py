@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from temporal_assets.core.list_judgement import Choice, Pages, Rules, choices, coverage
-from temporal_assets.core.prefix_tree import PrefixRule
-from temporal_assets.core.site_bootstrap import SiteCounts, draw, interval
-from temporal_assets.core.site_scores import Scoring
-from temporal_assets.core.texts import texts
-from temporal_assets.core.url_sections import section_trees
+from temporal_assets.core.lists.list_judgement import Choice, Pages, Rules, choices, coverage
+from temporal_assets.core.lists.prefix_tree import PrefixRule
+from temporal_assets.core.lists.site_bootstrap import SiteCounts, draw, interval
+from temporal_assets.core.lists.site_scores import Scoring
+from temporal_assets.core.text.texts import texts
+from temporal_assets.core.text.url_sections import section_trees
 
 A, B = "https://a.example", "https://b.example"
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy.special import erfcx
 
-from temporal_assets.core import compiled, lognormal
+from temporal_assets.core.curves import lognormal
+from temporal_assets.core.numerics import compiled
 
 
 def test_density_and_accumulated_at_a_point_computed_by_hand() -> None:

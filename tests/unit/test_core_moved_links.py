@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.core.moved_links import LinkLists, moved_links
+from temporal_assets.core.traffic.moved_links import LinkLists, moved_links
 
 OLD, NEW = 4, 6
 links = st.dictionaries(st.integers(0, OLD - 1), st.integers(1, 3), max_size=OLD)

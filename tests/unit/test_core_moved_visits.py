@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.core.changed_traffic import Transits
-from temporal_assets.core.moved_visits import (
+from temporal_assets.core.numerics.arrays import Flags
+from temporal_assets.core.traffic.changed_traffic import Transits
+from temporal_assets.core.traffic.moved_visits import (
     Numbered,
     TextPages,
     Visits,
@@ -16,8 +17,7 @@ from temporal_assets.core.moved_visits import (
     in_traffic_order,
     visit_filter,
 )
-from temporal_assets.core.texts import Flags
-from temporal_assets.core.traffic import NOWHERE
+from temporal_assets.core.traffic.traffic import NOWHERE
 
 PAGES = 6
 clients = st.sampled_from([-(2**63), -1, 0, 1, 2, 2**40, 2**63 - 1])

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from temporal_assets.core.packed_rows import Bits, Rows, distinct
+from temporal_assets.core.numerics.packed_rows import Bits, Rows, distinct
 
 rows = st.tuples(st.integers(3, 2**20), st.integers(-1, 2**20 - 2), st.integers(0, 2**20 - 1))
 

@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from temporal_assets.core.page_order import page_order, site_runs, text_numbers
-from temporal_assets.core.texts import texts
-from temporal_assets.logs.urls import site_of
+from temporal_assets.core.text.page_order import page_order, site_runs, text_numbers
+from temporal_assets.core.text.texts import texts
+from temporal_assets.logs.urls.urls import site_of
 
 HOSTS = ["a.example", "a.example:8443", "a.example.org", "[2001:db8::1]", "[2001:db8::1]:8080", "b"]
 

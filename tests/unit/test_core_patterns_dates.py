@@ -10,10 +10,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from temporal_assets.core.pattern_match import NOWHERE, compile_matcher
-from temporal_assets.core.pattern_text import PatternText
-from temporal_assets.core.pattern_tree import PatternTree, pattern_tree
-from temporal_assets.core.texts import texts
+from temporal_assets.core.patterns.pattern_match import NOWHERE, compile_matcher
+from temporal_assets.core.patterns.pattern_text import PatternText
+from temporal_assets.core.patterns.pattern_tree import PatternTree, pattern_tree
+from temporal_assets.core.text.texts import texts
 
 LEARNED, JUDGED = 60, 14
 FIRST = dt.date(2025, 1, 20)

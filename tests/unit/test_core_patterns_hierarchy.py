@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from temporal_assets.core.hierarchy import hierarchy
+from temporal_assets.core.numerics.hierarchy import hierarchy
 
 #        0
 #      1   5

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from temporal_assets.core.pattern_match import NOWHERE, compile_matcher
-from temporal_assets.core.pattern_text import PatternText
-from temporal_assets.core.pattern_tree import PatternTree, TreeOptions, pattern_tree
-from temporal_assets.core.texts import texts
+from temporal_assets.core.patterns.pattern_match import NOWHERE, compile_matcher
+from temporal_assets.core.patterns.pattern_text import PatternText
+from temporal_assets.core.patterns.pattern_tree import PatternTree, TreeOptions, pattern_tree
+from temporal_assets.core.text.texts import texts
 
 SEGMENTS = (
     "a", "b", "c", "news", "", "2023", "2024", "07", "31", "may", "12345", "x-y-z", "v1.10", ".x",

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.core.audience import Audience, is_public, public_nodes
-from temporal_assets.core.hierarchy import hierarchy
-from temporal_assets.core.pattern_match import compile_matcher
-from temporal_assets.core.pattern_rules import rules_of, tree_of
-from temporal_assets.core.pattern_text import PatternText
-from temporal_assets.core.pattern_tree import PatternTree, TreeOptions, pattern_tree
-from temporal_assets.core.texts import texts
+from temporal_assets.core.numerics.hierarchy import hierarchy
+from temporal_assets.core.patterns.pattern_match import compile_matcher
+from temporal_assets.core.patterns.pattern_rules import rules_of, tree_of
+from temporal_assets.core.patterns.pattern_text import PatternText
+from temporal_assets.core.patterns.pattern_tree import PatternTree, TreeOptions, pattern_tree
+from temporal_assets.core.text.texts import texts
+from temporal_assets.core.traffic.audience import Audience, is_public, public_nodes
 
 
 def audience(openers: list[set[int]], least: int) -> Audience:

@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon
 
-from temporal_assets.core.page_layout import layout_similarity, tag_paths
-from temporal_assets.core.pattern_quality import (
+from temporal_assets.core.patterns.pattern_quality import (
     TreeSize,
     layout_consistency,
     traffic_divergence,
     tree_size,
 )
-from temporal_assets.core.pattern_tree import pattern_tree
-from temporal_assets.core.texts import texts
+from temporal_assets.core.patterns.pattern_tree import pattern_tree
+from temporal_assets.core.text.page_layout import layout_similarity, tag_paths
+from temporal_assets.core.text.texts import texts
 
 TRAINING = [f"https://h.example/news/{i}" for i in range(100, 120)] + [
     f"https://h.example/shop/item-{i}x" for i in range(20)

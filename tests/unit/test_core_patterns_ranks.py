@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import linalg, sparse
 
-from temporal_assets.core.behaviour_graph import (
+from temporal_assets.core.numerics.arrays import Floats
+from temporal_assets.core.patterns.behaviour_graph import (
     BehaviourGraph,
     Convergence,
     PatternRanks,
@@ -16,7 +17,6 @@ from temporal_assets.core.behaviour_graph import (
     merge_transits,
     rank_patterns,
 )
-from temporal_assets.core.texts import Floats
 
 
 def graph(

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from temporal_assets.core.pattern_match import NOWHERE, compile_matcher
-from temporal_assets.core.pattern_text import PatternText
-from temporal_assets.core.pattern_tree import PatternTree, pattern_tree
-from temporal_assets.core.running_values import births, is_counter
-from temporal_assets.core.texts import texts
+from temporal_assets.core.patterns.pattern_match import NOWHERE, compile_matcher
+from temporal_assets.core.patterns.pattern_text import PatternText
+from temporal_assets.core.patterns.pattern_tree import PatternTree, pattern_tree
+from temporal_assets.core.text.running_values import births, is_counter
+from temporal_assets.core.text.texts import texts
 
 DAYS, LATER = 60, 14
 Page = tuple[str, int]

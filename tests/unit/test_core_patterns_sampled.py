@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from temporal_assets.core.audience import Audience
-from temporal_assets.core.pattern_match import compile_matcher
-from temporal_assets.core.pattern_text import PatternText
-from temporal_assets.core.pattern_tree import TreeOptions, pattern_tree
-from temporal_assets.core.sampled_tree import site_tree
-from temporal_assets.core.site_patterns import SiteTraffic, learn_patterns
-from temporal_assets.core.texts import texts
+from temporal_assets.core.patterns.pattern_match import compile_matcher
+from temporal_assets.core.patterns.pattern_text import PatternText
+from temporal_assets.core.patterns.pattern_tree import TreeOptions, pattern_tree
+from temporal_assets.core.patterns.sampled_tree import site_tree
+from temporal_assets.core.patterns.site_patterns import SiteTraffic, learn_patterns
+from temporal_assets.core.text.texts import texts
+from temporal_assets.core.traffic.audience import Audience
 
 URLS = sorted(
     [f"https://h.example/news/2025/03/{1 + i % 28:02}/{i}.html" for i in range(2_000)]

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.core.texts import texts
-from temporal_assets.core.value_shapes import (
+from temporal_assets.core.text.texts import texts
+from temporal_assets.core.text.value_shapes import (
     CLASSES,
     COMPACT,
     DATE,

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from temporal_assets.core.pattern_match import NOWHERE, compile_matcher
-from temporal_assets.core.pattern_text import PatternText
-from temporal_assets.core.pattern_tree import pattern_tree
-from temporal_assets.core.site_patterns import SitePatterns, SiteTraffic, learn_patterns
-from temporal_assets.core.texts import texts
+from temporal_assets.core.patterns.pattern_match import NOWHERE, compile_matcher
+from temporal_assets.core.patterns.pattern_text import PatternText
+from temporal_assets.core.patterns.pattern_tree import pattern_tree
+from temporal_assets.core.patterns.site_patterns import SitePatterns, SiteTraffic, learn_patterns
+from temporal_assets.core.text.texts import texts
 
 ARTICLES = 40
 ARTICLE = "/{news|sport}/{slug}.html"

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.core.texts import texts
-from temporal_assets.core.url_keys import ABSENT, MAX_QUERY_KEYS, UrlKeys, decompose
-from temporal_assets.core.url_split import MAX_FIELDS
+from temporal_assets.core.text.texts import texts
+from temporal_assets.core.text.url_keys import ABSENT, MAX_QUERY_KEYS, UrlKeys, decompose
+from temporal_assets.core.text.url_split import MAX_FIELDS
 
 
 def key_values(url: str) -> dict[str, str]:

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from temporal_assets.core.hierarchy import Hierarchy, hierarchy
-from temporal_assets.core.texts import Floats
-from temporal_assets.core.transit_cut import transit_cut
+from temporal_assets.core.numerics.arrays import Floats
+from temporal_assets.core.numerics.hierarchy import Hierarchy, hierarchy
+from temporal_assets.core.patterns.transit_cut import transit_cut
 
 
 def between(tree: Hierarchy, edges: dict[tuple[int, int], float]) -> sparse.csr_array:

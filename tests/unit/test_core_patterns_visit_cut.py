@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.core.hierarchy import Hierarchy, hierarchy
-from temporal_assets.core.texts import Floats, Int64s
-from temporal_assets.core.visit_cut import data_bits, visit_cut
+from temporal_assets.core.numerics.arrays import Floats, Int64s
+from temporal_assets.core.numerics.hierarchy import Hierarchy, hierarchy
+from temporal_assets.core.patterns.visit_cut import data_bits, visit_cut
 
 # Li and Abe 1998, tables 3 and 4: BIRD {swallow, crow, eagle, bird}, INSECT {bug, bee, insect}.
 ANIMAL, BIRD, INSECT = 0, 1, 6

@@ -6,12 +6,17 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.core.dated_sections import dated_sections
-from temporal_assets.core.prefix_tree import PAPER_RULE, PrefixRule, news_prefixes, score_sections
-from temporal_assets.core.proportions import chance_of_less, upper_bound
-from temporal_assets.core.texts import texts
-from temporal_assets.core.url_sections import SectionTrees, section_trees
-from temporal_assets.core.whole_sections import whole_sections
+from temporal_assets.core.lists.dated_sections import dated_sections
+from temporal_assets.core.lists.prefix_tree import (
+    PAPER_RULE,
+    PrefixRule,
+    news_prefixes,
+    score_sections,
+)
+from temporal_assets.core.lists.whole_sections import whole_sections
+from temporal_assets.core.numerics.proportions import chance_of_less, upper_bound
+from temporal_assets.core.text.texts import texts
+from temporal_assets.core.text.url_sections import SectionTrees, section_trees
 
 SITE = "https://website.example/"
 

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.core.rounding import rounded_down, rounded_up
+from temporal_assets.core.numerics.rounding import rounded_down, rounded_up
 
 
 def test_what_is_whole_stays_whole() -> None:

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.core.concentration import concentration
-from temporal_assets.core.curves import Options, fit
-from temporal_assets.core.page_section import section_of, sections_of
-from temporal_assets.core.score_grid import FittedCurves, concentrations, interest
-from temporal_assets.core.synthetic import draw
-from temporal_assets.core.texts import texts
+from temporal_assets.core.curves.curves import Options, fit
+from temporal_assets.core.curves.synthetic import draw
+from temporal_assets.core.labels.concentration import concentration
+from temporal_assets.core.labels.score_grid import FittedCurves, concentrations, interest
+from temporal_assets.core.text.page_section import section_of, sections_of
+from temporal_assets.core.text.texts import texts
 
 PIECES = (
     *("http", "https://", "http://", "://", "s", "a.example", "/", "//", "?", "x", "\u00e9", "\n"),

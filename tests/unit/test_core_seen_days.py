@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.core.seen_days import pages_by_day, places_by_day
+from temporal_assets.core.traffic.seen_days import pages_by_day, places_by_day
 
 BITS = 63
 

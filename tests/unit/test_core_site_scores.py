@@ -7,17 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.core.list_tuning import (
+from temporal_assets.core.lists.list_tuning import (
     best_prefixes,
     best_sites,
     page_share_effect,
     tune_prefixes,
     tune_sites,
 )
-from temporal_assets.core.metrics import f_measure, precision, recall
-from temporal_assets.core.prefix_tree import PAPER_RULE, PrefixRule
-from temporal_assets.core.proportions import effective_count, lower_bound, share
-from temporal_assets.core.site_scores import (
+from temporal_assets.core.lists.prefix_tree import PAPER_RULE, PrefixRule
+from temporal_assets.core.lists.site_scores import (
     PAPER,
     Counts,
     Scoring,
@@ -26,8 +24,10 @@ from temporal_assets.core.site_scores import (
     ranking,
     score,
 )
-from temporal_assets.core.texts import texts
-from temporal_assets.core.url_sections import section_trees
+from temporal_assets.core.numerics.metrics import f_measure, precision, recall
+from temporal_assets.core.numerics.proportions import effective_count, lower_bound, share
+from temporal_assets.core.text.texts import texts
+from temporal_assets.core.text.url_sections import section_trees
 
 
 def counts(*rows: tuple[int, int, int, int, float]) -> Counts:

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.core.sorted_texts import (
+from temporal_assets.core.text.sorted_texts import (
     Keys,
     Seeker,
     count_up_to,
@@ -14,7 +14,7 @@ from temporal_assets.core.sorted_texts import (
     merged,
     turned,
 )
-from temporal_assets.core.texts import texts
+from temporal_assets.core.text.texts import texts
 
 a_text = st.text("ab/\0ü", max_size=12) | st.sampled_from(["aaaaaaaab", "aaaaaaaa", "aaaaaaaaba"])
 a_pair = st.tuples(a_text, a_text)

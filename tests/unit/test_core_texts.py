@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.core.texts import (
+from temporal_assets.core.text.texts import (
     Texts,
     after_digits,
     after_hex,

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.core.link_graph import link_graph
-from temporal_assets.core.timely_simulation import (
+from temporal_assets.core.crawls.timely_simulation import (
     NEVER,
     Strategy,
     TimelyWorld,
     hub_intervals,
     simulate_timely,
 )
-from temporal_assets.core.timely_strategies import HubFacts, Knowledge, strategies, stretched
+from temporal_assets.core.crawls.timely_strategies import HubFacts, Knowledge, strategies, stretched
+from temporal_assets.core.graph.link_graph import link_graph
 
 # Page 0 is a hub that shows its newest two; 1 to 4 are born at hours 1, 1.5, 3 and 50.
 BIRTH = np.array([-1.0, 1.0, 1.5, 3.0, 50.0])

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from temporal_assets.core.traffic import NOWHERE, Transits, count_traffic
+from temporal_assets.core.traffic.traffic import NOWHERE, Transits, count_traffic
 
 Triple = tuple[int, int, int]
 """Target, client, referrer."""

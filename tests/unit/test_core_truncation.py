@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from temporal_assets.core import synthetic, truncation
+from temporal_assets.core.curves import synthetic
+from temporal_assets.core.labels import truncation
 
 
 def test_a_population_is_its_seed() -> None:

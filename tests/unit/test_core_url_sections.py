@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.core.texts import texts
-from temporal_assets.core.url_sections import MAX_DEPTH, section_trees, sections
+from temporal_assets.core.text.texts import texts
+from temporal_assets.core.text.url_sections import MAX_DEPTH, section_trees, sections
 
 
 @pytest.mark.parametrize(

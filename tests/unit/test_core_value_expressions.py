@@ -8,14 +8,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from temporal_assets.core.value_expressions import (
+from temporal_assets.core.text.value_expressions import (
     EXTENSION,
     LONGEST,
     escape,
     other_fields,
     value_expression,
 )
-from temporal_assets.core.value_shapes import (
+from temporal_assets.core.text.value_shapes import (
     DIGITS,
     DOTLESS,
     EXPRESSIONS,

@@ -19,13 +19,20 @@ import pytest
 from typer.testing import CliRunner
 
 from temporal_assets.cli.app import app
-from temporal_assets.crawl import mirror as mirrors
-from temporal_assets.crawl.edge_list import BadLinks
-from temporal_assets.crawl.html_links import absolute, html_links
-from temporal_assets.crawl.http_body import UnknownEncoding, page_bytes
-from temporal_assets.crawl.mirror import FOLDER, MirrorBuilder, NoMirror, load, save
-from temporal_assets.crawl.sources import files_of, read_sources
-from temporal_assets.storage.durable import replace_text
+from temporal_assets.crawl.mirror import mirror as mirrors
+from temporal_assets.crawl.mirror.edge_list import BadLinks
+from temporal_assets.crawl.mirror.html_links import absolute, html_links
+from temporal_assets.crawl.mirror.http_body import UnknownEncoding, page_bytes
+from temporal_assets.crawl.mirror.mirror import (
+    FOLDER,
+    MirrorBuilder,
+    NoMirror,
+    load,
+    save,
+    stored_folder,
+)
+from temporal_assets.crawl.mirror.sources import files_of, read_sources
+from temporal_assets.machine.durable import replace_text
 
 
 def record(url, body, kind="response", content="application/http; msgtype=response"):
@@ -141,7 +148,7 @@ def test_addresses_in_brackets(tmp_path):
 
 
 def test_a_packed_bomb_is_read_to_its_limit_only(tmp_path, monkeypatch):
-    from temporal_assets.crawl import warc
+    from temporal_assets.crawl.mirror import warc
 
     monkeypatch.setattr(warc, "MAX_HTML", 1000)
     page = b"<a href=/near>n</a>" + b" " * 50_000_000 + b"<a href=/far>f</a>"
@@ -519,7 +526,7 @@ def test_real_files_whole_and_broken(shared_data):
 
 
 def test_html_is_kept_within_its_bound(tmp_path):
-    from temporal_assets.crawl import page_html
+    from temporal_assets.crawl.mirror import page_html
 
     keeper = page_html.HtmlKeeper(tmp_path / "kept.parquet", most_bytes=1)
     builder = MirrorBuilder(keeper=keeper)
@@ -534,15 +541,16 @@ def test_html_is_kept_within_its_bound(tmp_path):
     assert builder.counts["html_left_out"] == 3  # three pages of the archive were first
     save(builder.build(), tmp_path, keeper.path)
     urls = ["https://a.example/x", "https://b.example/0", "https://none.example/"]
-    rows = page_html.html_of(tmp_path / FOLDER, pa.array(urls), most=10).to_pylist()
+    folder = stored_folder(tmp_path / FOLDER)
+    rows = page_html.html_of(folder, pa.array(urls), most=10).to_pylist()
     found = {row["url"]: row["html"] for row in rows}
     assert found["https://a.example/x"] == '<base href="/deep/"><a href="../y">y</a>'
     assert len(found["https://b.example/0"]) == page_html.MOST_OF_PAGE
     assert found.keys() == set(urls[:2])
     everything = pa.array(builder.build().urls.to_pylist())
-    assert 90 < len(page_html.html_of(tmp_path / FOLDER, everything, most=100)) <= 100
+    assert 90 < len(page_html.html_of(folder, everything, most=100)) <= 100
     save(builder.build(), tmp_path)
-    assert len(page_html.html_of(tmp_path / FOLDER, pa.array(urls), most=10)) == 0
+    assert len(page_html.html_of(stored_folder(tmp_path / FOLDER), pa.array(urls), most=10)) == 0
 
 
 def test_a_packed_table_of_links_is_bounded_as_logs_are(tmp_path: Path) -> None:
@@ -555,8 +563,8 @@ def test_a_packed_table_of_links_is_bounded_as_logs_are(tmp_path: Path) -> None:
             file.write(text)
         code = (
             "import sys; from pathlib import Path\n"
-            "from temporal_assets.crawl.edge_list import read_edges\n"
-            "from temporal_assets.crawl.mirror import MirrorBuilder\n"
+            "from temporal_assets.crawl.mirror.edge_list import read_edges\n"
+            "from temporal_assets.crawl.mirror.mirror import MirrorBuilder\n"
             "read_edges(Path(sys.argv[1]), MirrorBuilder())\n"
             "status = Path('/proc/self/status').read_text()\n"
             "print(int(status.split('VmHWM:')[1].split()[0]) >> 10)\n"
@@ -596,7 +604,7 @@ def test_one_file_that_cannot_be_read_stops_no_other(tmp_path: Path) -> None:
 )
 def test_a_file_of_beginnings_keeps_nobody_busy(tmp_path, monkeypatch, noise):
     """One of 21 MB took 74 seconds: each beginning was tried, and the rest read for each."""
-    from temporal_assets.crawl import warc
+    from temporal_assets.crawl.mirror import warc
 
     tried, begins, breaks_off = [], warc._begins, warc._breaks_off
     monkeypatch.setattr(warc, "_begins", lambda *given: tried.append(1) or begins(*given))

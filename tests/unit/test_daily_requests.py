@@ -15,13 +15,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from temporal_assets.core.daily_cleaning import RobotLimits
-from temporal_assets.daily_tables import requests_by_numbers as by_numbers
-from temporal_assets.daily_tables.requests import DayRequests, sort_out
-from temporal_assets.daily_tables.requests_by_statements import requests_by_statements
+from temporal_assets.core.traffic.daily_cleaning import RobotLimits
+from temporal_assets.days import requests_by_numbers as by_numbers
+from temporal_assets.days.requests import DayRequests, sort_out
+from temporal_assets.days.requests_by_statements import requests_by_statements
 from temporal_assets.engines.duckdb import DuckDBEngine
+from temporal_assets.landing.segments import SCHEMA
 from temporal_assets.settings import load_settings
-from temporal_assets.storage.segments import SCHEMA
 from tests.no_query import no_query
 
 DAY = dt.date(2026, 3, 29)

@@ -15,12 +15,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from temporal_assets import contracts
-from temporal_assets.core.page_order import text_numbers
-from temporal_assets.core.texts import texts
-from temporal_assets.daily_tables import transits as daily_transits
-from temporal_assets.daily_tables.transits import DayTransits, make_transits
+from temporal_assets.core.text.page_order import text_numbers
+from temporal_assets.core.text.texts import texts
+from temporal_assets.days import transits as daily_transits
+from temporal_assets.days.transits import DayTransits, make_transits
 from temporal_assets.engines.duckdb import DuckDBEngine
-from temporal_assets.logs.urls import site_of
+from temporal_assets.logs.urls.urls import site_of
 from temporal_assets.settings import load_settings
 from tests.no_query import no_query
 

@@ -25,12 +25,12 @@ from hypothesis import strategies as st
 from temporal_assets.demo import DemoOptions, DemoSummary, generate
 from temporal_assets.demo.formats import LAYOUTS
 from temporal_assets.demo.marginals import measure
-from temporal_assets.demo.sites import make_sites
-from temporal_assets.logs.agents import is_bot
-from temporal_assets.logs.detect import resolve
-from temporal_assets.logs.formats import FORMATS, parse
-from temporal_assets.logs.records import Block, Records
-from temporal_assets.logs.urls import canonical_url, decode_escapes, is_static, site_of
+from temporal_assets.demo.world.sites import make_sites
+from temporal_assets.logs.clean.agents import is_bot
+from temporal_assets.logs.formats.detect import resolve
+from temporal_assets.logs.formats.formats import FORMATS, parse
+from temporal_assets.logs.read.records import Block, Records
+from temporal_assets.logs.urls.urls import canonical_url, decode_escapes, is_static, site_of
 from temporal_assets.settings import Cleaning, LogSource, Reading
 
 # Of this seed: in so small a corpus scripts are there or not, and here they are.

@@ -8,18 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from temporal_assets.demo import DemoOptions
-from temporal_assets.demo.interest import (
+from temporal_assets.demo.marginals import concentration
+from temporal_assets.demo.scale import views_of_corpus
+from temporal_assets.demo.world.interest import (
     accumulated,
     draw_births,
     draw_curves,
     expected_views,
 )
-from temporal_assets.demo.marginals import concentration
-from temporal_assets.demo.pages import draw_views, make_pages
-from temporal_assets.demo.people import addresses
-from temporal_assets.demo.scale import views_of_corpus
-from temporal_assets.demo.seeds import generator
-from temporal_assets.demo.sites import PageKind, make_sites
+from temporal_assets.demo.world.pages import draw_views, make_pages
+from temporal_assets.demo.world.people import addresses
+from temporal_assets.demo.world.seeds import generator
+from temporal_assets.demo.world.sites import PageKind, make_sites
 
 
 def column(*values: float) -> np.ndarray:

@@ -6,7 +6,7 @@ import pytest
 
 from temporal_assets.demo import PRESETS, DemoOptions
 from temporal_assets.demo.files import make_groups, source_of
-from temporal_assets.demo.sites import SiteKind, make_sites
+from temporal_assets.demo.world.sites import SiteKind, make_sites
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.demo.ragged import Ragged, compose, find, integers, join, pack, stack
+from temporal_assets.demo.world.ragged import Ragged, compose, find, integers, join, pack, stack
 
 ROWS = st.lists(st.binary(max_size=12), min_size=1, max_size=20)
 

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from temporal_assets.logs.detect import UnknownFormatError, likely_format, resolve, shape
-from temporal_assets.logs.formats import ALIASES, FORMATS
-from temporal_assets.logs.streams import peek
+from temporal_assets.logs.formats.detect import UnknownFormatError, likely_format, resolve, shape
+from temporal_assets.logs.formats.formats import ALIASES, FORMATS
+from temporal_assets.logs.read.streams import peek
 from temporal_assets.settings import LogSource
 
 COMBINED = (

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from temporal_assets.logs.columns import ColumnsError
-from temporal_assets.logs.directives import Header, advance, header_of
-from temporal_assets.logs.records import Block
+from temporal_assets.logs.formats.columns import ColumnsError
+from temporal_assets.logs.formats.directives import Header, advance, header_of
+from temporal_assets.logs.read.records import Block
 
 ReadLog = Callable[..., list]
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.core.distinct import distinct_numbers, numbered_apart
+from temporal_assets.core.numerics.distinct import distinct_numbers, numbered_apart
 
 NUMBERS = st.lists(st.integers(-5, 5) | st.integers(-(2**31), 2**31 - 1))
 

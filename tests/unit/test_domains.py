@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from temporal_assets.logs.domains import registrable_domain
+from temporal_assets.logs.urls.domains import registrable_domain
 
 
 @pytest.mark.parametrize(

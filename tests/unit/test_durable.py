@@ -12,16 +12,16 @@ from typing import Any
 
 import pytest
 
-from temporal_assets.cli.settings_file import set_values
-from temporal_assets.daily import build_requests
+from temporal_assets.cli.shared.settings_file import set_values
+from temporal_assets.days.daily import build_requests
 from temporal_assets.engines.duckdb import DuckDBEngine
+from temporal_assets.landing.inventory import Inventory
+from temporal_assets.landing.landing import refresh
+from temporal_assets.machine.durable import make_folder, replace_text
+from temporal_assets.ops import catalogue
 from temporal_assets.quality import verdicts
 from temporal_assets.settings import load_settings
-from temporal_assets.storage import catalogue
-from temporal_assets.storage.durable import make_folder, replace_text
-from temporal_assets.storage.inventory import Inventory
 from temporal_assets.storage.kept import keep
-from temporal_assets.storage.landing import refresh
 from temporal_assets.storage.manifest import Manifest
 from temporal_assets.storage.store import Store
 from tests import logs

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.logs.encode import concatenate, encode, encode_keys, from_values, to_arrow
-from temporal_assets.logs.records import Column
+from temporal_assets.logs.read.encode import concatenate, encode, encode_keys, from_values, to_arrow
+from temporal_assets.logs.read.records import Column
 
 
 @given(st.lists(st.binary(max_size=40)))

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from temporal_assets.logs.columns import by_number
-from temporal_assets.logs.detect import likely_format, resolve
-from temporal_assets.logs.formats import ALIASES, FORMATS, Syntax, parse, regex_format
-from temporal_assets.logs.records import Block, Reject
+from temporal_assets.logs.formats.columns import by_number
+from temporal_assets.logs.formats.detect import likely_format, resolve
+from temporal_assets.logs.formats.formats import ALIASES, FORMATS, Syntax, parse, regex_format
+from temporal_assets.logs.read.records import Block, Reject
 from temporal_assets.settings import LogSource, Reading
 
 ReadLog = Callable[..., list]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from temporal_assets.windows.given_files import content_of_file, file_in
+from temporal_assets.windows.frame.given_files import content_of_file, file_in
 
 
 def test_files_are_named_below_the_state_folder() -> None:

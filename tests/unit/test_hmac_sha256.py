@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.logs.encode import from_values
-from temporal_assets.logs.hmac_sha256 import LONGEST, hmac_heads
+from temporal_assets.logs.privacy.hmac_sha256 import LONGEST, hmac_heads
+from temporal_assets.logs.read.encode import from_values
 
 
 def _expected(key: bytes, message: bytes) -> int:

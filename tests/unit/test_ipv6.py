@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.logs.encode import from_values, to_list
-from temporal_assets.logs.ipv6 import group_masks, in_full
-from temporal_assets.logs.pseudonyms import KeyRing, Pseudonymiser, packed_address
+from temporal_assets.logs.privacy.ipv6 import group_masks, in_full
+from temporal_assets.logs.privacy.pseudonyms import KeyRing, Pseudonymiser, packed_address
+from temporal_assets.logs.read.encode import from_values, to_list
 from temporal_assets.settings import Privacy
 
 NUMBERS = st.one_of(

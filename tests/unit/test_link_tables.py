@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.core.link_graph import distinct_links
-from temporal_assets.crawl.edge_list import BadLinks
-from temporal_assets.crawl.link_tables import mirror_of_tables
-from temporal_assets.crawl.mirror import MirrorBuilder, NoMirror
-from temporal_assets.crawl.sources import is_link_table, read_sources
-from temporal_assets.crawl.traffic import Traffic, add_transits, mirror_of
+from temporal_assets.core.graph.link_graph import distinct_links
+from temporal_assets.crawl.mirror.edge_list import BadLinks
+from temporal_assets.crawl.mirror.link_tables import mirror_of_tables
+from temporal_assets.crawl.mirror.mirror import MirrorBuilder, NoMirror
+from temporal_assets.crawl.mirror.sources import is_link_table, read_sources
+from temporal_assets.crawl.mirror.traffic import Traffic, add_transits, mirror_of
 from temporal_assets.engines.duckdb import DuckDBEngine
-from temporal_assets.logs.urls import DEFAULT
+from temporal_assets.logs.urls.urls import DEFAULT
 from temporal_assets.settings import load_settings
 
 

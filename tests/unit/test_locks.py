@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from temporal_assets.storage import locks
+from temporal_assets.machine import locks
 
 
 def test_who_waits_is_told_what_for(

@@ -20,13 +20,13 @@ from typing import Any
 import pytest
 import zstandard
 
-from temporal_assets.logs.agents import is_bot
-from temporal_assets.logs.cleaning import Cleaner
-from temporal_assets.logs.detect import resolve
-from temporal_assets.logs.formats import State, advance, parse
-from temporal_assets.logs.paths import expand
-from temporal_assets.logs.pseudonyms import KeyRing
-from temporal_assets.logs.streams import open_stream
+from temporal_assets.logs.clean.agents import is_bot
+from temporal_assets.logs.clean.cleaning import Cleaner
+from temporal_assets.logs.formats.detect import resolve
+from temporal_assets.logs.formats.formats import State, advance, parse
+from temporal_assets.logs.privacy.pseudonyms import KeyRing
+from temporal_assets.logs.read.paths import expand
+from temporal_assets.logs.read.streams import open_stream
 from temporal_assets.settings import LogSource, Settings
 
 NOW = dt.datetime(2024, 12, 31, tzinfo=dt.UTC)

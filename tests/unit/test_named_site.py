@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from temporal_assets.cli.sites import named_site
+from temporal_assets.cli.shared.sites import named_site
 
 
 @pytest.mark.parametrize(

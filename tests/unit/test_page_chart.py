@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from temporal_assets.core.daily_curve import expected_views
-from temporal_assets.core.lognormal import accumulated, density
+from temporal_assets.core.curves.daily_curve import expected_views
+from temporal_assets.core.curves.lognormal import accumulated, density
 from temporal_assets.reports.page_chart import PageChart, as_png, as_text, chart_of, several_as_png
 from temporal_assets.reports.plots import MAX_PNG_BYTES
 

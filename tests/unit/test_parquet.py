@@ -15,10 +15,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from temporal_assets.logs import parquet
-from temporal_assets.logs.columns import ColumnsError
-from temporal_assets.logs.records import Bytes, Records, Reject
-from temporal_assets.logs.tokenize import Fields
+from temporal_assets.logs.formats.columns import ColumnsError
+from temporal_assets.logs.formats.tokenize import Fields
+from temporal_assets.logs.read.records import Bytes, Records, Reject
+from temporal_assets.logs.tables import parquet
 from temporal_assets.settings import LogSource, Reading
 
 MOMENT = dt.datetime(2024, 5, 6, 7, 8, 9, 250_000)

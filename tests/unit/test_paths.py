@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from temporal_assets.logs import paths
-from temporal_assets.logs.paths import STATE_MARK, NoSuchLogError, expand
+from temporal_assets.logs.read import paths
+from temporal_assets.logs.read.paths import STATE_MARK, NoSuchLogError, expand
 
 
 def touch(folder: Path, *names: str) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 from pydantic import ValidationError
 
-from temporal_assets.logs.columns import ColumnsError
-from temporal_assets.logs.patterns import PatternError
+from temporal_assets.logs.formats.columns import ColumnsError
+from temporal_assets.logs.formats.patterns import PatternError
 
 ReadLog = Callable[..., list]
 

@@ -17,9 +17,9 @@ from pathlib import Path
 import pytest
 import re2
 
-from temporal_assets.core.pattern_text import PatternText
-from temporal_assets.core.pattern_tree import TreeOptions, pattern_tree
-from temporal_assets.core.texts import texts
+from temporal_assets.core.patterns.pattern_text import PatternText
+from temporal_assets.core.patterns.pattern_tree import TreeOptions, pattern_tree
+from temporal_assets.core.text.texts import texts
 from temporal_assets.policy.document import Document
 from temporal_assets.policy.exports import TARGETS
 from temporal_assets.policy.exports.rules import denied, rules, skipped_paths

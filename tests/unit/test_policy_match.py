@@ -21,12 +21,12 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from temporal_assets.cli.app import app
-from temporal_assets.cli.match import _as_shown_tsv
-from temporal_assets.core.pattern_forest import NOWHERE, desk_for, plant, portable, walk
-from temporal_assets.core.pattern_match import compile_matcher
-from temporal_assets.core.pattern_tree import TreeOptions, pattern_tree
-from temporal_assets.core.texts import texts
-from temporal_assets.logs.urls import UrlRules, canonical_url, plain_pages, site_of
+from temporal_assets.cli.daily.match import _as_shown_tsv
+from temporal_assets.core.patterns.pattern_forest import NOWHERE, desk_for, plant, portable, walk
+from temporal_assets.core.patterns.pattern_match import compile_matcher
+from temporal_assets.core.patterns.pattern_tree import TreeOptions, pattern_tree
+from temporal_assets.core.text.texts import texts
+from temporal_assets.logs.urls.urls import UrlRules, canonical_url, plain_pages, site_of
 from temporal_assets.policy import Decision, NewerPolicy, Policy, PolicyError
 from temporal_assets.policy.assemble import PATTERNS, assemble
 from temporal_assets.policy.bundle import SCHEMA_FILE
@@ -488,7 +488,7 @@ def test_lines_are_those_of_the_input_however_it_arrives(monkeypatch: pytest.Mon
     from io import BytesIO
     from types import SimpleNamespace
 
-    from temporal_assets.cli import standard_input
+    from temporal_assets.cli.shared import standard_input
 
     text = b"\xef\xbb\xbfa\r\n\n\xc3\xa9\xff\n\xef\xbb\xbfb\rc\x0b\n" + b"long" * 9 + b"\nend"
     expected = ["a", "\u00e9\ufffd", "\ufeffb\rc\x0b", "long" * 9, "end"]
@@ -504,7 +504,7 @@ def test_of_a_line_that_is_too_long_the_beginning_is_decided(
     from io import BytesIO
     from types import SimpleNamespace
 
-    from temporal_assets.cli import standard_input
+    from temporal_assets.cli.shared import standard_input
 
     text = b"a\n" + b"x" * 100 + b"\nb\n" + b"y" * 50
     monkeypatch.setattr(standard_input, "_LONGEST_LINE", 20)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from temporal_assets.cli.precompile import compile_all
-from temporal_assets.core import curves, pattern_match, pattern_tree
-from temporal_assets.core.texts import texts
+from temporal_assets.cli.operate.precompile import compile_all
+from temporal_assets.core.curves import curves
+from temporal_assets.core.patterns import pattern_match, pattern_tree
+from temporal_assets.core.text.texts import texts
 
 
 def test_what_is_compiled_ahead_is_what_is_called_later() -> None:

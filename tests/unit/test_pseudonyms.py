@@ -19,8 +19,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.logs import pseudonyms
-from temporal_assets.logs.pseudonyms import (
+from temporal_assets.logs.privacy import pseudonyms
+from temporal_assets.logs.privacy.pseudonyms import (
     KeyFileError,
     KeyRing,
     Pseudonymiser,

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from temporal_assets import contracts
 from temporal_assets.contracts import Drift, Rule, Severity
+from temporal_assets.landing.inventory import DayShare, LandedFile, Sighting
 from temporal_assets.quality import verdicts, wording
 from temporal_assets.quality.asset_checks import to_check_result
 from temporal_assets.quality.evaluate import (
@@ -30,7 +31,6 @@ from temporal_assets.quality.evaluate import (
 from temporal_assets.quality.expectations import judge
 from temporal_assets.quality.log_files import Logs, evaluate_logs
 from temporal_assets.quality.verdicts import Judgement, blockers, judgement
-from temporal_assets.storage.inventory import DayShare, LandedFile, Sighting
 from temporal_assets.storage.manifest import Manifest
 from temporal_assets.storage.sealed import sealed
 

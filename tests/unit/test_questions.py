@@ -17,17 +17,17 @@ import pytest
 
 from temporal_assets import contracts
 from temporal_assets.contracts import Rule, Table
-from temporal_assets.engines import spark
 from temporal_assets.engines.base import EngineError, Inputs
-from temporal_assets.engines.spark import SparkEngine
-from temporal_assets.engines.spark_files import bytes_of
+from temporal_assets.engines.spark import spark
+from temporal_assets.engines.spark.spark import SparkEngine
+from temporal_assets.engines.spark.spark_files import bytes_of
 from temporal_assets.engines.sql import SqlError, literal
 from temporal_assets.quality.measure import measure, offenders, parameters
 from temporal_assets.settings import load_settings
 
 pytest.importorskip("sqlglot", reason="SQLGlot, of the extra spark, translates")
 
-from temporal_assets.engines.questions import question
+from temporal_assets.engines.spark.questions import question
 
 DAY = dt.date(2026, 3, 9)
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from temporal_assets.logs.redact import SAMPLE_CHARACTERS, redact
+from temporal_assets.logs.privacy.redact import SAMPLE_CHARACTERS, redact
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from temporal_assets.contracts.table import Table
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.reports.sections import prefixes
 from temporal_assets.settings import load_settings
-from temporal_assets.windows.report_rows import Reader
+from temporal_assets.windows.report.report_rows import Reader
 from tests.tables import write_table
 
 Row = dict[str, Any]

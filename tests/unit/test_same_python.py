@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import temporal_assets
-from temporal_assets import same_python
+from temporal_assets.machine import same_python
 
 
 def test_the_working_folder_is_not_looked_into(tmp_path: Path) -> None:

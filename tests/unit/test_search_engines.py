@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from temporal_assets.logs.search_engines import search_engine_pattern
+from temporal_assets.logs.urls.search_engines import search_engine_pattern
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from temporal_assets.logs.cleaning import Cleaned, Strings
-from temporal_assets.logs.tally import Tally
-from temporal_assets.storage import segments
-from temporal_assets.storage.segments import SegmentWriter
+from temporal_assets.landing import segments
+from temporal_assets.landing.segments import SegmentWriter
+from temporal_assets.logs.clean.cleaning import Cleaned, Strings
+from temporal_assets.logs.read.tally import Tally
 
 FIRST = 20_000
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from temporal_assets.daily import SMALL_ROWS, side_by_side
+from temporal_assets.days.daily import SMALL_ROWS, side_by_side
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.settings import load_settings
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from temporal_assets.engines.spark_progress import Progress, told
+from temporal_assets.engines.spark.spark_progress import Progress, told
 
 
 def test_stages_and_tasks_are_counted(caplog: pytest.LogCaptureFixture) -> None:

@@ -12,11 +12,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from temporal_assets.engines import spark_session
 from temporal_assets.engines.base import EngineError
 from temporal_assets.engines.chosen import engine_of
-from temporal_assets.engines.spark_session import explained, open_session
-from temporal_assets.engines.spark_tasks import can_see
+from temporal_assets.engines.spark import spark_session
+from temporal_assets.engines.spark.spark_session import explained, open_session
+from temporal_assets.engines.spark.spark_tasks import can_see
 from temporal_assets.settings import Settings, SettingsError, load_settings
 
 

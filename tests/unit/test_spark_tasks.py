@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from temporal_assets.engines.outcomes import result_of
-from temporal_assets.engines.spark_tasks import outcomes
+from temporal_assets.engines.spark.spark_tasks import outcomes
 
 
 def one_by(number: int) -> float:

@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from temporal_assets.defs.step_log import step_log
+from temporal_assets.defs.runs.step_log import step_log
 
-ENGINE = logging.getLogger("temporal_assets.engines.spark_session")
+ENGINE = logging.getLogger("temporal_assets.engines.spark.spark_session")
 
 
 def fail(context: Any) -> None:
     with step_log(context):
         ENGINE.info("UI at %s", "http://127.0.0.1:4040")
         ENGINE.debug("too much")
-        logging.getLogger("temporal_assets.storage.locks").warning("waiting")
+        logging.getLogger("temporal_assets.machine.locks").warning("waiting")
         logging.getLogger("something.else").warning("of something else")
         raise ValueError("the step fails")
 

@@ -15,9 +15,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from temporal_assets import contracts
-from temporal_assets.storage import scratch
+from temporal_assets.machine import scratch
+from temporal_assets.machine.scratch import scratch_folder
 from temporal_assets.storage.manifest import Input, Manifest
-from temporal_assets.storage.scratch import scratch_folder
 from temporal_assets.storage.store import DamagedPartition, MissingPartition, Store
 
 DAY = dt.date(2026, 1, 31)

@@ -17,8 +17,8 @@ import pytest
 import zstandard
 from blake3 import blake3
 
-from temporal_assets.logs.records import Block
-from temporal_assets.logs.streams import LogStream, head_digest, open_stream, peek
+from temporal_assets.logs.read.records import Block
+from temporal_assets.logs.read.streams import LogStream, head_digest, open_stream, peek
 from temporal_assets.settings import Reading
 
 READING = Reading(block_mib=1)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from temporal_assets.logs.columns import ColumnsError
+from temporal_assets.logs.formats.columns import ColumnsError
 
 ReadLog = Callable[..., list]
 

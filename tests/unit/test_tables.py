@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.logs.columns import ColumnsError
-from temporal_assets.logs.formats import FORMATS, parse
-from temporal_assets.logs.records import Block
-from temporal_assets.logs.tables import names_of
+from temporal_assets.logs.formats.columns import ColumnsError
+from temporal_assets.logs.formats.formats import FORMATS, parse
+from temporal_assets.logs.formats.tables import names_of
+from temporal_assets.logs.read.records import Block
 from temporal_assets.settings import LogSource, Reading
 
 ReadLog = Callable[..., list]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from temporal_assets.logs.tally import UNKNOWN_DAY, Tally
+from temporal_assets.logs.read.tally import UNKNOWN_DAY, Tally
 
 
 def test_blocks_add_up_and_samples_are_capped() -> None:

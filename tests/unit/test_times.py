@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.core.compiled import readonly
-from temporal_assets.logs.times import (
+from temporal_assets.core.numerics.compiled import readonly
+from temporal_assets.logs.formats.times import (
     BAD,
     DAY,
     NO_DAY,

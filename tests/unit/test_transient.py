@@ -8,9 +8,9 @@ import duckdb
 import filelock
 import pytest
 
-from temporal_assets.daily import TooManyRejects
-from temporal_assets.storage.reading import UnreadableError
-from temporal_assets.storage.transient import is_transient
+from temporal_assets.days.daily import TooManyRejects
+from temporal_assets.landing.reading import UnreadableError
+from temporal_assets.machine.transient import is_transient
 
 
 def raised_from(error: Exception, cause: Exception) -> Exception:

@@ -10,14 +10,14 @@ from temporal_assets.engines.sql import SqlError, SqlFile, sql_names, translated
 
 sqlglot = pytest.importorskip("sqlglot", reason="SQLGlot, of the dev extra, translates")
 
+from temporal_assets.engines.spark.translation import translate  # noqa: E402
 from temporal_assets.engines.sql import sql_file  # noqa: E402
-from temporal_assets.engines.translation import translate  # noqa: E402
 
 
 def test_every_translation_is_that_of_its_file_as_it_is_now() -> None:
     there = {path.stem: path.read_text("utf-8") for path in translated_path("x").parent.iterdir()}
     assert there == {name: translate(sql_file(name)) for name in sql_names()}, (
-        "run `python -m temporal_assets.engines.translation`"
+        "run `python -m temporal_assets.engines.spark.translation`"
     )
 
 

@@ -10,7 +10,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from temporal_assets.storage.troubles import said, said_of, without_unwritten
+from temporal_assets.machine.troubles import said, said_of, without_unwritten
 
 
 def _behind(cause: Exception) -> Exception:

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from temporal_assets.logs import urls
-from temporal_assets.logs.encode import from_values
-from temporal_assets.logs.urls import (
+from temporal_assets.logs.read.encode import from_values
+from temporal_assets.logs.urls import urls
+from temporal_assets.logs.urls.urls import (
     NOT_PLAIN,
     PLAIN_HTTP,
     PLAIN_HTTPS,

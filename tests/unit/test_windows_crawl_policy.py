@@ -11,14 +11,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from temporal_assets.core.pattern_forest import NOWHERE, desk_for, plant, walk
-from temporal_assets.core.pattern_match import compile_matcher
-from temporal_assets.core.pattern_rules import rules_of
-from temporal_assets.core.pattern_tree import TreeOptions, pattern_tree
-from temporal_assets.core.texts import texts
+from temporal_assets.core.patterns.pattern_forest import NOWHERE, desk_for, plant, walk
+from temporal_assets.core.patterns.pattern_match import compile_matcher
+from temporal_assets.core.patterns.pattern_rules import rules_of
+from temporal_assets.core.patterns.pattern_tree import TreeOptions, pattern_tree
+from temporal_assets.core.text.texts import texts
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.settings import load_settings
-from temporal_assets.windows.crawl_policy import _NODES, _PREFIXES, _read, _trees
+from temporal_assets.windows.policy.crawl_policy import _NODES, _PREFIXES, _read, _trees
 from tests.policies import NEWS, URLS, portal_urls
 
 

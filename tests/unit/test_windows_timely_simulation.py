@@ -7,7 +7,7 @@ import datetime as dt
 import pyarrow as pa
 import pytest
 
-from temporal_assets.windows.timely_simulation import birth_hours
+from temporal_assets.windows.crawls.timely_simulation import birth_hours
 
 FIRST = dt.date(2026, 3, 1)
 

@@ -23,7 +23,7 @@ from typing import Final
 
 import numpy as np
 
-from temporal_assets.core.texts import Floats
+from temporal_assets.core.numerics.arrays import Floats
 
 RIDGE: Final = 100.0
 """Weight of the penalty. Chosen on demo seed 11, the first six days of the portal's clicks and the

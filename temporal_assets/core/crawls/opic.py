@@ -17,8 +17,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
-from temporal_assets.core.link_graph import LinkGraph
-from temporal_assets.core.texts import Floats, Int32s, Int64s
+from temporal_assets.core.graph.link_graph import LinkGraph
+from temporal_assets.core.numerics.arrays import Floats, Int32s, Int64s
 
 
 def opic_scores(graph: LinkGraph, start: ArrayLike) -> Floats:

@@ -1,7 +1,8 @@
 """What hubs of a list lead to together: pages that no hub before them leads to.
 
 Here: what each hub of an order adds, one order of the hubs of several sites, and that of lazy
-greedy maximum coverage. Not here: the graph (`core.links`), what a hub will lead to (`yields`).
+greedy maximum coverage. Not here: the graph (`core.graph.links`), what a hub will lead to
+(`yields`).
 
 Greedy takes the hub that adds the most pages that no hub before it links to. It is lazy (Minoux
 1978): what a hub adds can only fall as others are taken, so the number from an earlier round is a
@@ -21,9 +22,9 @@ from numba import njit
 from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression
 
-from temporal_assets.core.distinct import distinct_numbers
-from temporal_assets.core.links import Links
-from temporal_assets.core.texts import Floats, Int32s, Int64s
+from temporal_assets.core.graph.links import Links
+from temporal_assets.core.numerics.arrays import Floats, Int32s, Int64s
+from temporal_assets.core.numerics.distinct import distinct_numbers
 
 _AGAIN: Final = 0.1
 """What a link to a page that a better hub leads to as well is worth."""

@@ -32,7 +32,7 @@ from typing import Final
 import numpy as np
 from scipy.special import log_ndtr, ndtr
 
-from temporal_assets.core.texts import Flags, Floats, Int64s
+from temporal_assets.core.numerics.arrays import Flags, Floats, Int64s
 
 _SHORTEST: Final = 1.0 / 24
 """Days: what is shorter cannot be told from daily views."""

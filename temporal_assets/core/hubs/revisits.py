@@ -53,7 +53,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import gammainc, gammaincinv
 
-from temporal_assets.core.texts import Floats
+from temporal_assets.core.numerics.arrays import Floats
 
 _EXACT: Final = 1e-14
 """Of log L, and of a share of it: a few steps of a float."""

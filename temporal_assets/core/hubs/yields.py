@@ -34,8 +34,8 @@ import numpy as np
 from numba import njit
 from scipy.special import gammaincinv
 
-from temporal_assets.core.histories import births_known
-from temporal_assets.core.texts import Flags, Floats, Int64s
+from temporal_assets.core.curves.histories import births_known
+from temporal_assets.core.numerics.arrays import Flags, Floats, Int64s
 
 UNIT: Final = 1_000_000
 """Pages and weights of days are counted in millionths, so that no sum depends on an order."""

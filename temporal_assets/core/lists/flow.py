@@ -27,7 +27,7 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.special import betaln, ndtri
 
-from temporal_assets.core.texts import Floats, Int32s
+from temporal_assets.core.numerics.arrays import Floats, Int32s
 
 _STRENGTHS: Final = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 _USUAL: Final = 4.0

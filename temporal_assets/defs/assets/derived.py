@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 
-from temporal_assets import daily
-from temporal_assets.defs import metadata
+from temporal_assets.days import daily
 from temporal_assets.defs.days import Made, refuse_blocked
+from temporal_assets.defs.metadata import metadata
 from temporal_assets.defs.resources import Installation
 
 

@@ -8,18 +8,18 @@ from typing import Any
 
 import dagster as dg
 
-from temporal_assets import daily
-from temporal_assets.defs import lifelines
+from temporal_assets.days import daily
 from temporal_assets.defs.events import Event
-from temporal_assets.defs.metadata import MAX_ROWS, grid
+from temporal_assets.defs.metadata.metadata import MAX_ROWS, grid
 from temporal_assets.defs.resources import Installation
-from temporal_assets.defs.retries import can_retry, is_transient, retry
+from temporal_assets.defs.runs import lifelines
+from temporal_assets.defs.runs.retries import can_retry, is_transient, retry
+from temporal_assets.defs.runs.step_log import step_log
+from temporal_assets.defs.runs.tags import LANDING_POOL
 from temporal_assets.defs.stages import documentation, group_of
-from temporal_assets.defs.step_log import step_log
-from temporal_assets.defs.tags import LANDING_POOL
+from temporal_assets.landing.inventory import Inventory, LandedFile
+from temporal_assets.landing.landing import LandingReport, refresh
 from temporal_assets.settings import Settings
-from temporal_assets.storage.inventory import Inventory, LandedFile
-from temporal_assets.storage.landing import LandingReport, refresh
 from temporal_assets.storage.sealed import digest_of
 
 _COLUMNS = {

@@ -9,13 +9,14 @@ from typing import Any
 
 import dagster as dg
 
-from temporal_assets import contracts, daily
-from temporal_assets.defs import metadata
+from temporal_assets import contracts
+from temporal_assets.days import daily
 from temporal_assets.defs.days import Made, Parts, UnfinishedDay, make_days
+from temporal_assets.defs.metadata import metadata
+from temporal_assets.defs.metadata.specs import table_spec
 from temporal_assets.defs.resources import Installation
-from temporal_assets.defs.specs import table_spec
+from temporal_assets.landing.inventory import READER_VERSION, Inventory
 from temporal_assets.settings import Settings
-from temporal_assets.storage.inventory import READER_VERSION, Inventory
 
 _SOURCES = ("log_files", "landed_days")
 _SQL = ("repeated_segments", "distinct_segments", "behavioural_bots", "requests")

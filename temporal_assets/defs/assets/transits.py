@@ -11,13 +11,13 @@ from typing import Any
 import dagster as dg
 
 from temporal_assets import contracts
-from temporal_assets.daily import published_rows
-from temporal_assets.defs import metadata
+from temporal_assets.days.daily import published_rows
 from temporal_assets.defs.assets.derived import make_derived
 from temporal_assets.defs.days import Parts, make_days
+from temporal_assets.defs.metadata import metadata
+from temporal_assets.defs.metadata.samples import sample
+from temporal_assets.defs.metadata.specs import table_spec
 from temporal_assets.defs.resources import Installation
-from temporal_assets.defs.samples import sample
-from temporal_assets.defs.specs import table_spec
 from temporal_assets.settings import Settings
 
 

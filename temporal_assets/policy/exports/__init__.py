@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from temporal_assets.machine.durable import replace_text
 from temporal_assets.policy.document import Document
 from temporal_assets.policy.exports import (
     browsertrix,
@@ -25,7 +26,6 @@ from temporal_assets.policy.exports import (
     urlfrontier,
 )
 from temporal_assets.policy.exports.mark import is_marked
-from temporal_assets.storage.durable import replace_text
 from temporal_assets.storage.switch import switched
 
 TARGETS: Final[Mapping[str, Callable[[Document], dict[str, str]]]] = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from temporal_assets.core.labels import Agreement
+from temporal_assets.core.labels.labels import Agreement
 from temporal_assets.reports.distribution import Distribution
 from temporal_assets.reports.document import (
     Axis,

@@ -1,7 +1,7 @@
 """URL patterns: BB Tables 2, 3 and 4, Figures 1 and 6, the behaviour graph, and the patterns.
 
 Reads rows of `url_patterns`, `pattern_ranks` and `page_traffic`, and what
-`windows.pattern_quality` measured. Patterns that few clients know have no name here.
+`windows.patterns.pattern_quality` measured. Patterns that few clients know have no name here.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Method:
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """What `windows.pattern_quality` found."""
+    """What `windows.patterns.pattern_quality` found."""
 
     learned: tuple[dt.date, dt.date]
     periods: tuple[tuple[dt.date, dt.date], ...]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from temporal_assets.core.early import Score
-from temporal_assets.core.early_comparison import EARLY
+from temporal_assets.core.labels.early import Score
+from temporal_assets.core.labels.early_comparison import EARLY
 from temporal_assets.reports.document import (
     Axis,
     Chart,

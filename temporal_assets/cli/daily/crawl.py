@@ -1,0 +1,101 @@
+"""`temporal-assets crawl`: the instant crawler."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from temporal_assets.cli.shared import console
+from temporal_assets.cli.shared.exits import INTERRUPTED, USAGE, CommandError, command
+from temporal_assets.cli.shared.options import Json, State
+from temporal_assets.cli.shared.policies import PolicyPath, policy_path, read_policy
+
+_CONTACT: Final = re.compile(r"https?://[!-~]+|[!-~]+@[!-~]+")
+
+
+@command
+def run(
+    folder: Annotated[
+        Path,
+        typer.Option(
+            "--to",
+            metavar="FOLDER",
+            help="The archive; name it again to go on.",
+            show_default=False,
+        ),
+    ],
+    contact: Annotated[
+        str,
+        typer.Option(
+            "--contact",
+            metavar="URL_OR_MAIL",
+            help="Where the operators of sites reach you; part of the user agent.",
+            show_default=False,
+        ),
+    ],
+    policy: PolicyPath = None,
+    state: State = None,
+    pages: Annotated[
+        int | None, typer.Option("--pages", min=1, help="Stop after so many responses.")
+    ] = None,
+    seconds: Annotated[
+        float | None, typer.Option("--seconds", min=1, help="Stop after so long.")
+    ] = None,
+    delay: Annotated[
+        float, typer.Option("--delay", min=0, help="Seconds between two pages of a site.")
+    ] = 1.0,
+    as_json: Json = False,
+) -> None:
+    """Crawl what the policy wants now, into WARC files; Ctrl-C or the budget ends it."""
+    if not _CONTACT.fullmatch(contact):
+        raise CommandError(
+            f"--contact {contact}: give an address of the web or of mail, like"
+            " https://example.org/crawler or crawl@example.org",
+            USAGE,
+        )
+    path = policy_path(policy, state)
+    read_policy(path)  # a missing policy is said before the crawl starts
+    try:
+        from temporal_assets.crawl.instant import (
+            AGENT,
+            KILLED,
+            Budget,
+            CrawlUnderWayError,
+            crawl,
+        )
+    except ModuleNotFoundError as error:
+        raise CommandError(
+            f"the crawler needs {error.name}: "
+            "pip install -c requirements.lock '.[scrapy]' in the checkout"
+        ) from None
+    settings = {"USER_AGENT": f"{AGENT} (+{contact})", "DOWNLOAD_DELAY": delay}
+    from temporal_assets.policy import PolicyError
+
+    try:
+        stats = crawl(path, folder, Budget(pages, seconds), settings)
+    except (CrawlUnderWayError, PolicyError) as error:  # the latter was replaced meanwhile
+        raise CommandError(str(error)) from None
+    ended = stats["finish_reason"]
+    found = {
+        name: sum(stats.get(key, 0) for key in keys)
+        for name, keys in (
+            ("downloads", ("downloader/request_count",)),
+            ("pages", ("response_received_count",)),
+            ("visits_of_hubs", ("temporal/seeds", "temporal/revisits")),
+            ("links_not_wanted", ("temporal/dropped",)),
+            ("refused_by_robots", ("robotstxt/forbidden",)),
+        )
+    }
+    if as_json:
+        console.write_json(found | {"ended": ended})
+    else:
+        console.show_table(
+            f"Archived in {console.place(folder)}, until {ended}",
+            ("what", "times"),
+            [(name.replace("_", " "), times) for name, times in found.items()],
+        )
+    if ended == KILLED:
+        raise typer.Exit(INTERRUPTED)

@@ -1,0 +1,191 @@
+"""`temporal-assets materialize`: build assets for days, by default those missing or stale.
+
+Here: which days, and showing the outcome. Not here: running (`operate`), computing (`daily`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from temporal_assets.cli.shared import console
+from temporal_assets.cli.shared.building import build, outcome_report, show_outcome
+from temporal_assets.cli.shared.days import parse_day, ranges, span
+from temporal_assets.cli.shared.exits import FAILED, USAGE, CommandError, command
+from temporal_assets.cli.shared.landing import land, show_landing, show_troubles
+from temporal_assets.cli.shared.options import Json, State, existing_settings, invocation
+from temporal_assets.cli.shared.windows import say_what_is_missing
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from temporal_assets.landing.inventory import Inventory
+    from temporal_assets.operate import Outcome
+    from temporal_assets.settings import Settings
+
+
+@command
+def run(
+    assets: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="ASSET",
+            help="requests, page_views, transits, page_totals, page_histories, interest_curves,"
+            " calibration, page_labels, early_labels, page_flow, page_traffic, hub_seeds,"
+            " prefix_trees, site_scores, section_scores, news_prefixes, site_changes, url_patterns,"
+            " behaviour_graph, pattern_ranks, crawl_policy, seed_evaluation, hub_evaluation,"
+            " crawl_simulation, timely_simulation or evaluation_report; all of them when none is"
+            " named.",
+            show_default=False,
+        ),
+    ] = None,
+    state: State = None,
+    day: Annotated[
+        list[dt.date] | None,
+        typer.Option(
+            "--day", parser=parse_day, metavar="DAY", help="A day like 2026-01-31; repeatable."
+        ),
+    ] = None,
+    first: Annotated[
+        dt.date | None,
+        typer.Option("--from", parser=parse_day, metavar="DAY", help="The first of several days."),
+    ] = None,
+    last: Annotated[
+        dt.date | None,
+        typer.Option("--to", parser=parse_day, metavar="DAY", help="The last of several days."),
+    ] = None,
+    missing: Annotated[
+        bool, typer.Option("--missing", help="Days that are missing or stale (the default).")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Read new log files, then build assets day by day, and the windows of the latest day.
+
+    Where no days are named, those are built that are missing or stale, of the assets named and of
+    what they are made from. A day that is built again is replaced whole; one that fails keeps what
+    it was. Windows of other days than the latest are built when they and the days are named.
+    """
+    from temporal_assets.landing.inventory import Inventory
+    from temporal_assets.operate import finish
+    from temporal_assets.storage.store import Store
+
+    if sum((bool(day), bool(first or last), missing)) > 1:
+        raise CommandError("--day, --from/--to and --missing exclude each other", USAGE)
+    daily, windows = _assets(assets or [])
+    settings = existing_settings(state)
+    report = land(settings)
+    if report.landed and not as_json:
+        show_landing(report)
+    else:
+        show_troubles(report)
+    inventory = Inventory.load(settings)
+    late: dict[str, list[dt.date]] = {}
+    if day:
+        days = sorted(set(day))
+    elif first or last:
+        days = _between(inventory, first, last)
+    else:
+        late = _late(settings, inventory, daily, windows)
+        days = sorted({day for some in late.values() for day in some})
+    outcome: Outcome | None
+    if day or first or last:
+        outcome = build(settings, days, (*daily, *windows))
+    elif days or ((windows or not daily) and _is_due(settings, windows)):
+        names = tuple(late) if daily or windows else ()
+        outcome = build(settings, days, names, windows, late)
+    else:
+        outcome = finish(settings)
+    if as_json:
+        console.write_json(outcome_report(days, outcome))
+    elif outcome is None and not inventory.days():
+        name = invocation("ingest PATH", settings.state)
+        console.say(f"Nothing to build: no log lines are known yet. Name logs: {name}")
+    elif outcome is None:
+        what = "what was named" if assets else f"every day of the logs{_kept(settings, inventory)}"
+        console.say(f"Nothing to build: {what} is there and up to date.")
+    else:
+        show_outcome(outcome)
+    if not as_json:
+        say_what_is_missing(Store.open(settings), settings)
+    if report.failed or (outcome is not None and not (outcome.ok and _did_something(outcome, day))):
+        raise typer.Exit(FAILED)
+
+
+def _did_something(outcome: Outcome, named: Sequence[dt.date] | None) -> bool:
+    """Whether days that were named one by one led to anything; of a range, some may be left out."""
+    return bool(outcome.materialized or not named)
+
+
+def _assets(names: list[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """Daily assets and window assets among those named."""
+    from temporal_assets.days.daily import DERIVED
+    from temporal_assets.windows.registry import WINDOW_NAMES
+
+    known = ("requests", *DERIVED, *WINDOW_NAMES)
+    # One build publishes both; to ask for the second is to ask for it.
+    chosen = ["requests" if name == "rejects" else name for name in names]
+    unknown = [name for name in chosen if name not in known]
+    if unknown:
+        raise CommandError(
+            f"no asset {', '.join(map(repr, unknown))}; there are {', '.join(known)}", USAGE
+        )
+    return (
+        tuple(name for name in known if name in chosen and name not in WINDOW_NAMES),
+        tuple(name for name in WINDOW_NAMES if name in chosen),
+    )
+
+
+def _between(inventory: Inventory, first: dt.date | None, last: dt.date | None) -> list[dt.date]:
+    days = inventory.days()
+    if not days:
+        raise CommandError("no logs were read yet: temporal-assets ingest PATH")
+    wanted = span(first or days[0], last or days[-1])
+    chosen = [day for day in wanted if days[0] <= day <= days[-1]]
+    if not chosen:
+        raise CommandError(
+            f"no log holds a day of {ranges(wanted)}; the logs span {days[0]}..{days[-1]}"
+        )
+    return chosen
+
+
+def _late(
+    settings: Settings, inventory: Inventory, daily: Sequence[str], windows: Sequence[str]
+) -> dict[str, list[dt.date]]:
+    """By daily asset to make, the days on which it is missing or stale.
+
+    These are the ones named, and those that they or windows are made from where they are late.
+    """
+    from temporal_assets.days.daily import DERIVED, stale
+    from temporal_assets.storage.store import Store
+
+    late = stale(Store.open(settings), inventory, settings)
+    if daily or windows:
+        wanted = {"requests", *daily, *(DERIVED if windows else ())}
+        return {
+            name: days
+            for name, days in late.items()
+            if name in daily or (name in wanted and late[name])
+        }
+    return late
+
+
+def _kept(settings: Settings, inventory: Inventory) -> str:
+    """Since when, where `clean` has removed what was before."""
+    from temporal_assets.storage.kept import Kept
+
+    kept = Kept.load(settings.state)
+    first = max((day for day in (kept.requests, kept.daily) if day), default=None)
+    if first is None or all(day >= first for day in inventory.days()):
+        return ""
+    return f" from {first} on, before which `clean` has removed something,"
+
+
+def _is_due(settings: Settings, windows: Sequence[str]) -> bool:
+    """Whether any of these window assets (all when none is named) is to be made."""
+    from temporal_assets.storage.store import Store
+    from temporal_assets.windows.registry import due
+
+    found = due(Store.open(settings), settings)
+    return found is not None and (not windows or bool(set(windows) & set(found.assets)))

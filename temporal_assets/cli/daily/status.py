@@ -1,0 +1,239 @@
+"""`temporal-assets status`: what is there, what is missing or out of date, what went wrong.
+
+Here: gathering and showing. It reads manifests and records only, never the data itself. What is
+damaged is named and keeps nothing else from being said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import typer
+
+from temporal_assets.cli.operate import upgrade
+from temporal_assets.cli.shared import console
+from temporal_assets.cli.shared.checks import check_report, show_checks
+from temporal_assets.cli.shared.console import counted
+from temporal_assets.cli.shared.days import gaps, ranges
+from temporal_assets.cli.shared.exits import FAILED, command, explained
+from temporal_assets.cli.shared.options import Json, State, existing_settings, invocation
+from temporal_assets.cli.shared.unfinished import unfinished_report, unfinished_words
+from temporal_assets.cli.shared.windows import say_what_is_missing
+
+if TYPE_CHECKING:
+    import datetime as dt
+    from collections.abc import Sequence
+
+    from temporal_assets.landing.inventory import Inventory
+    from temporal_assets.settings import Settings
+    from temporal_assets.storage.store import Store
+
+
+Answer = TypeVar("Answer")
+
+
+@command
+def run(state: State = None, as_json: Json = False) -> None:
+    """Show what is there per asset, what is missing or stale, and the last checks."""
+    from temporal_assets import contracts
+    from temporal_assets.days.daily import stale
+    from temporal_assets.landing.inventory import Inventory
+    from temporal_assets.operate import last_checks, unfinished
+    from temporal_assets.ops.upgrade import plan
+    from temporal_assets.storage.store import LookingStore
+    from temporal_assets.windows.registry import due
+
+    settings = existing_settings(state)
+    store, inventory = LookingStore.open(settings), Inventory.load(settings)
+    damages: list[str] = []
+    late = _asked(lambda: stale(store, inventory, settings), damages) or {}
+    windows = _asked(lambda: due(store, settings), damages)
+    if windows:
+        late |= {asset: [windows.day] for asset in windows.assets}
+    assets = {
+        table.name: _asset(store, table.name, late.get(table.name, []))
+        for table in contracts.TABLES
+    }
+    logs = _logs(inventory, settings)
+    checks = last_checks(settings, inventory, store)
+    left = unfinished(settings, store)
+    latest = assets["page_views"]["last"]
+    recency = _recency(settings, latest, _switched_on(settings, damages))
+    outdated = _asked(lambda: plan(store, inventory, settings), []) or ()  # reads what `stale` did
+    damages += store.damages.values()
+    if as_json:
+        report = {
+            "state": str(settings.state),
+            "log_files": logs,
+            "assets": assets,
+            "recency": recency,
+            "outdated": [upgrade.report(one) for one in outdated],
+            "checks": [check_report(check) for check in checks],
+            "unfinished": unfinished_report(left),
+            "damaged": damages,
+        }
+        console.write_json(report)
+    else:
+        console.say(f"State folder {console.place(settings.state)}")
+        build = invocation("materialize", settings.state)
+        _show_logs(logs, build)
+        _show_recency(recency)
+        _show_assets(assets, build)
+        say_what_is_missing(store, settings)
+        upgrade.show(outdated, settings.state)
+        show_checks(checks)
+        if left:
+            console.warn(unfinished_words(left, settings.state))
+        for damage in damages:
+            console.fail(damage)
+    if damages or logs["damaged"]:
+        raise typer.Exit(FAILED)
+
+
+def _asked(ask: Callable[[], Answer], damages: list[str]) -> Answer | None:
+    """An answer; None where a record that it rests on is damaged, which is noted."""
+    from temporal_assets.storage.integrity import DamagedFile
+
+    try:
+        return ask()
+    except DamagedFile as error:
+        damages.append(str(error))
+        return None
+
+
+def _switched_on(settings: Settings, damages: list[str]) -> Sequence[str] | None:
+    """None where nobody may ask, because Dagster writes to its databases to read them; or can."""
+    from temporal_assets.machine.troubles import said
+    from temporal_assets.operate import switched_on
+
+    try:
+        return switched_on(settings)
+    except Exception as error:  # whatever its YAML, its databases and itself raise
+        if isinstance(error, OSError) or said(error):
+            return None  # no rights, or a full disk
+        why = f"{type(error).__name__}: {error}".splitlines()[0]
+        damages.append(
+            explained(error)
+            or f"Dagster's home {settings.state / 'dagster'} cannot be read ({why}): if that stays,"
+            " restore it from a backup or move it away; it holds runs and switches, and no data"
+        )
+        return None
+
+
+def _recency(
+    settings: Settings, latest: dt.date | None, switched_on: Sequence[str] | None
+) -> dict[str, Any]:
+    """How old the data is. It is too old only where something is on that would bring new data."""
+    import datetime as dt
+    from zoneinfo import ZoneInfo
+
+    current = dt.datetime.now(ZoneInfo(settings.orchestration.timezone)).date()
+    age = (current - latest).days if latest else None
+    limit = settings.alerts.max_age_days
+    return {
+        "latest_day": latest,
+        "age_days": age,
+        "switched_on": None if switched_on is None else list(switched_on),
+        "is_old": bool(switched_on and age is not None and limit and age > limit),
+    }
+
+
+def _show_recency(recency: dict[str, Any]) -> None:
+    on = recency["switched_on"]
+    unknown = "unknown, because the state folder cannot be written or read"
+    names = unknown if on is None else ", ".join(on) or "nothing"
+    if recency["latest_day"] is None:
+        console.say(f"Switched on: {names}")
+        return
+    text = f"The latest day of page_views is {recency['latest_day']}"
+    age = f"{text}, {counted(recency['age_days'], 'day')} ago. Switched on: {names}"
+    if recency["is_old"]:
+        console.warn(f"{age}. Do log files still arrive?")
+    else:
+        console.say(age)
+
+
+def _asset(store: Store, name: str, late: list[dt.date]) -> dict[str, Any]:
+    from temporal_assets.days.daily import DAILY_ASSETS
+
+    days = store.days(name)
+    manifests = [manifest for day in days if (manifest := store.manifest(name, day))]
+    published = set(days)
+    absent = [day for day in late if day not in published]
+    # Of windows only the latest has to be there.
+    holes = gaps(days) if name in DAILY_ASSETS else []
+    return {
+        "days": len(days),
+        "first": days[0] if days else None,
+        "last": days[-1] if days else None,
+        "rows": sum(manifest.rows for manifest in manifests),
+        "bytes": sum(manifest.size for manifest in manifests),
+        "missing": sorted({*holes, *absent}),
+        "stale": [day for day in late if day in published],
+    }
+
+
+def _logs(inventory: Inventory, settings: Settings) -> dict[str, Any]:
+    from temporal_assets.logs.read.paths import NoSuchLogError
+
+    days = inventory.days()
+    report: dict[str, Any] = {
+        "read": len(inventory.active),
+        "lines": sum(file.lines for file in inventory.active),
+        "first": days[0] if days else None,
+        "last": days[-1] if days else None,
+        "unreadable": [
+            {"file": file.sightings[-1].path, "error": file.error} for file in inventory.failed
+        ],
+        "partial": [
+            {"file": file.sightings[-1].path, "problem": file.problem}
+            for file in inventory.active
+            if file.problem
+        ],
+        "damaged": list(inventory.troubles),
+        "new": None,
+        "source_error": None,
+    }
+    try:
+        report["new"] = len(inventory.pending(settings))
+    except NoSuchLogError as error:
+        report["source_error"] = str(error)
+    return report
+
+
+def _show_logs(logs: dict[str, Any], build: str) -> None:
+    span = f" of {logs['first']}..{logs['last']}" if logs["first"] else ""
+    console.say(f"{counted(logs['read'], 'log file')} read, {counted(logs['lines'], 'line')}{span}")
+    if logs["new"]:
+        console.say(f"{counted(logs['new'], 'log file')} new or changed: {build}")
+    if logs["source_error"]:
+        console.warn(logs["source_error"])
+    for file in logs["partial"]:
+        console.warn(console.plain(f"{file['file']}: {file['problem']}"))
+    for trouble in logs["damaged"]:
+        console.fail(trouble)
+    for file in logs["unreadable"]:
+        console.fail(console.plain(file["error"]))
+
+
+def _show_assets(assets: dict[str, dict[str, Any]], build: str) -> None:
+    console.show_table(
+        "Assets",
+        ("asset", "days", "from", "to", "rows", "MiB", "missing", "stale"),
+        [
+            (
+                name,
+                asset["days"],
+                asset["first"],
+                asset["last"],
+                asset["rows"],
+                round(asset["bytes"] / (1 << 20), 2),
+                ranges(asset["missing"], limit=3),
+                ranges(asset["stale"], limit=3),
+            )
+            for name, asset in assets.items()
+        ],
+    )
+    if any(asset["missing"] or asset["stale"] for asset in assets.values()):
+        console.say(f"Build what is missing or stale: {build}")

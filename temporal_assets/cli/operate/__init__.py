@@ -1,0 +1,1 @@
+"""Commands that adjust and operate: calibration, trials, mirror, upgrade, clean-up, checks."""

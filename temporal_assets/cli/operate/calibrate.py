@@ -1,0 +1,189 @@
+"""`temporal-assets calibrate`: which thresholds label annotated pages best.
+
+Here: the command. Not here: what it shows (`calibration_report`), reading the file
+(`logs.tables.annotations`), the grid and the choice (`windows.labels.calibration`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from temporal_assets.cli.shared import console
+from temporal_assets.cli.shared.exits import USAGE, CommandError, command
+from temporal_assets.cli.shared.options import (
+    Json,
+    State,
+    check_given,
+    check_results,
+    existing_settings,
+    invocation,
+)
+from temporal_assets.cli.shared.windows import Day
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from temporal_assets.logs.tables.annotations import Annotations
+    from temporal_assets.settings import Settings
+    from temporal_assets.windows.labels.annotated_pages import Found
+    from temporal_assets.windows.labels.calibration import Choice
+
+_Hit = Annotated[float | None, typer.Option(min=0, help="A: what a page labelled right is worth.")]
+_Miss = Annotated[
+    float | None, typer.Option(min=0, help="B: what a temporal page costs that is not labelled so.")
+]
+_FalseAlarm = Annotated[
+    float | None,
+    typer.Option(min=0, help="C: what a page costs that is wrongly labelled temporal."),
+]
+
+
+@command
+def run(
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="ANNOTATED.CSV",
+            help="Annotated pages: URL and label (temporal or untemporal, 1 or 0). Without it the"
+            " file of the settings (`calibration.annotated`).",
+            show_default=False,
+        ),
+    ] = None,
+    state: State = None,
+    day: Day = None,
+    by: Annotated[
+        str | None,
+        typer.Option(help="none, site or section: thresholds of their own.", show_default=False),
+    ] = None,
+    hit_weight: _Hit = None,
+    miss_weight: _Miss = None,
+    false_alarm_weight: _FalseAlarm = None,
+    png: Annotated[
+        Path | None, typer.Option("--png", metavar="FILE", help="Draw the heat maps into a file.")
+    ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="FILE", help="Write tables and heat maps as a page."),
+    ] = None,
+    as_json: Json = False,
+    adopt: Annotated[
+        bool,
+        typer.Option("--adopt", help="Write into settings.toml that labels use the result."),
+    ] = False,
+) -> None:
+    """Find the thresholds of labels that agree best with pages annotated by people.
+
+    Performance is A times hit, minus B times miss, minus C times false alarm; the weights are
+    those of the settings unless given here. Nothing is published; `--adopt` changes settings.toml.
+    """
+    from temporal_assets.cli.reports import calibration_report as report
+    from temporal_assets.reports.heat_map import as_png
+
+    settings = _with_options(
+        existing_settings(state),
+        annotated=file.absolute() if file else None,
+        by=by,
+        hit_weight=hit_weight,
+        miss_weight=miss_weight,
+        false_alarm_weight=false_alarm_weight,
+    )
+    check_given(file)
+    check_results(png, html)
+    said = _annotations(settings)
+    choices, found, chosen_day = _calibrated(settings, said, day)
+    maps = [report.heat_map_of(settings, one) for one in choices if one.scope == "all"]
+    if png is not None:
+        png.write_bytes(as_png(maps))
+    if html is not None:
+        page = report.html(settings, said, found, choices, maps, chosen_day)
+        html.write_text(page, "utf-8")
+    if as_json:
+        console.write_json(report.report(settings, said, found, choices, chosen_day))
+    else:
+        report.show(settings, said, found, choices, maps)
+    if adopt:
+        _adopt(settings, choices)
+
+
+def _with_options(settings: Settings, **given: Any) -> Settings:
+    """Settings with the options of the command, held to the same rules."""
+    from pydantic import ValidationError
+
+    from temporal_assets.settings import Calibration
+
+    values = settings.calibration.model_dump() | {k: v for k, v in given.items() if v is not None}
+    try:
+        calibration = Calibration(**values)
+    except ValidationError as error:
+        wrong = "; ".join(f"{one['loc'][0]}: {one['msg']}" for one in error.errors())
+        raise CommandError(wrong, USAGE) from None
+    return settings.model_copy(update={"calibration": calibration})
+
+
+def _annotations(settings: Settings) -> Annotations:
+    from temporal_assets.cli.reports.calibration_report import bad_lines
+    from temporal_assets.windows.labels.calibration import annotated
+
+    said = annotated(settings)
+    if said is None:
+        raise CommandError(
+            "no annotated pages: name a CSV file of URL and label, or set `calibration.annotated`",
+            USAGE,
+        )
+    if not said.pages:
+        line = f"; {bad_lines(said)[0]}" if said.bad else ""
+        raise CommandError(f"the file names no page that could be used{line}")
+    return said
+
+
+def _calibrated(
+    settings: Settings, said: Annotations, day: dt.date | None
+) -> tuple[list[Choice], Found, dt.date]:
+    from temporal_assets.engines.chosen import engine_of
+    from temporal_assets.storage.store import Store
+    from temporal_assets.windows.frame.asset import job_of
+    from temporal_assets.windows.labels.annotated_pages import look_up
+    from temporal_assets.windows.labels.calibration import CALIBRATION, choose
+
+    store = Store.open(settings)
+    days = store.days("interest_curves")
+    if not days:
+        build = invocation("materialize", settings.state)
+        raise CommandError(f"no window has been made yet: {build}")
+    chosen = day or days[-1]
+    with store.scratch() as scratch:
+        job = job_of(store, engine_of(settings), settings, CALIBRATION, chosen, scratch)
+        found = look_up(job, said.pages)
+        return choose(job, found), found, chosen
+
+
+def _adopt(settings: Settings, choices: Sequence[Choice]) -> None:
+    """Write the file, its weights and the best n into the settings, and have labels use them."""
+    from temporal_assets.cli.shared.settings_file import set_values
+
+    best = next((one for one in choices if one.score == "interest" and one.scope == "all"), None)
+    if best is None or best.used is None:
+        raise CommandError("nothing is adopted: there are too few annotated pages of both kinds")
+    own = settings.calibration
+    set_values(
+        settings,
+        {
+            "calibration": {
+                "annotated": str(own.annotated),
+                "by": own.by,
+                "hit_weight": own.hit_weight,
+                "miss_weight": own.miss_weight,
+                "false_alarm_weight": own.false_alarm_weight,
+            },
+            "labels": {"n": best.best.days, "thresholds": "calibrated"},
+        },
+    )
+    build = invocation("materialize", settings.state)
+    console.say(
+        f"Adopted: n = {best.best.days:g}; q, m and p are chosen anew from the annotated pages with"
+        f" every window. {build} makes the labels of the latest."
+    )

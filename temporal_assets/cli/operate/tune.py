@@ -1,0 +1,164 @@
+"""`temporal-assets tune`: which weights, lengths and rules find most of what is new.
+
+Here: the command and its tables. Not here: the pages (`windows.evaluation.tuning`), the grid
+(`core.lists.list_tuning`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from temporal_assets.cli.shared import console
+from temporal_assets.cli.shared.days import day_option
+from temporal_assets.cli.shared.exits import USAGE, CommandError, command
+from temporal_assets.cli.shared.options import Json, State, existing_settings, invocation
+from temporal_assets.cli.shared.windows import window_day
+
+if TYPE_CHECKING:
+    from temporal_assets.core.lists.list_tuning import PrefixTrial, SiteTrial
+    from temporal_assets.settings import Settings
+    from temporal_assets.storage.store import Store
+    from temporal_assets.windows.evaluation.tuning import Tuned
+
+_JUDGED_DAYS: Final = 14
+"""Last days of the window whose new pages judge; the very last have no labels yet."""
+
+_SHOWN: Final = 8
+"""Rules of prefixes that are shown."""
+
+
+@command
+def run(
+    state: State = None,
+    day: Annotated[
+        dt.date | None,
+        day_option("--day", "Last day of the window; that before the latest when none is given."),
+    ] = None,
+    learn_until: Annotated[
+        dt.date | None,
+        day_option(
+            "--learn-until",
+            "Pages born later judge; two weeks before the end of the window by default.",
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Try alpha:beta, K and rules of prefixes by F, on an earlier window than the reported one.
+
+    Lists are learned from pages born up to a day and judged by those born after it. The latest
+    window is the one that is reported, and is refused.
+    """
+    from temporal_assets.engines.chosen import engine_of
+    from temporal_assets.storage.store import Store
+    from temporal_assets.windows.evaluation.tuning import NothingToTune, tune
+
+    settings = existing_settings(state)
+    store = Store.open(settings)
+    chosen = _tuning_day(store, settings, day)
+    until = learn_until or chosen - dt.timedelta(days=_JUDGED_DAYS)
+    if until >= chosen:
+        raise CommandError(f"--learn-until must be before {chosen}, the end of the window", USAGE)
+    try:
+        tuned = tune(store, engine_of(settings), settings, chosen, until)
+    except NothingToTune as error:
+        raise CommandError(str(error)) from None
+    if as_json:
+        console.write_json(_report(tuned))
+    else:
+        _show(tuned)
+
+
+def _tuning_day(store: Store, settings: Settings, day: dt.date | None) -> dt.date:
+    """A window before the latest: parameters are not chosen on what they are reported on."""
+    latest = window_day(store, settings, "page_labels", None)
+    earlier = [one for one in store.days("page_labels") if one < latest]
+    if day == latest or (day is None and not earlier):
+        before = latest - dt.timedelta(days=_JUDGED_DAYS)
+        build = invocation(f"materialize page_labels --day {before}", settings.state)
+        raise CommandError(
+            f"the window up to {latest} is the one that is reported; tune on an earlier one,"
+            f" made with: {build}"
+        )
+    return window_day(store, settings, "page_labels", day or earlier[-1])
+
+
+def _report(tuned: Tuned) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    from temporal_assets.core.lists.list_tuning import best_prefixes, best_sites
+
+    report = asdict(tuned)
+    for trial, row in zip(tuned.prefixes, report["prefixes"], strict=True):
+        row["f"] = trial.outcome.f_measure
+    best, rule = best_sites(tuned.sites), best_prefixes(tuned.prefixes)
+    return report | {"best_sites": asdict(best), "best_prefixes": asdict(rule)}
+
+
+def _show(tuned: Tuned) -> None:
+    from temporal_assets.core.lists.list_tuning import best_prefixes, best_sites
+
+    console.write(
+        f"Window up to {tuned.day}: learned from {tuned.learned_pages:,} pages born up to"
+        f" {tuned.learned_until}, judged by {tuned.judged_pages:,} born later"
+    )
+    best = best_sites(tuned.sites)
+    console.show_table(
+        "Sites, by alpha:beta with its best K",
+        ("alpha", "beta", "K", "precision", "recall", "F", ""),
+        [
+            (
+                *(one.scoring.alpha, one.scoring.beta, one.top_k, *_numbers(one)),
+                _marks(best=one is best, in_use=one is tuned.sites[0]),
+            )
+            for one in tuned.sites
+        ],
+    )
+    console.show_table(
+        "The first K sites, by the additional weight of the page share (TW 5.2)",
+        ("weight", "other sites", "views covered", "precision", "recall", "F"),
+        [(one.weight, one.changed, one.views, *_numbers(one)) for one in tuned.page_shares],
+    )
+    in_use, paper, *_ = tuned.prefixes
+    ranked = sorted(tuned.prefixes[2:], key=lambda one: -one.outcome.f_measure)
+    rule = best_prefixes(tuned.prefixes)
+    first = [rule, *(one for one in ranked if one is not rule)][:_SHOWN]
+    console.show_table(
+        f"Prefixes: the best {_SHOWN} of {len(ranked)} rules and that in use, and the paper's",
+        ("threshold", "confidence", "min_pages", "prefixes", "precision", "recall", "F", ""),
+        [
+            (
+                *(one.rule.threshold, one.rule.confidence, one.rule.min_pages, one.prefixes),
+                *_numbers_of(one.outcome.precision, one.outcome.recall, one.outcome.f_measure),
+                _marks(best=one is rule, in_use=one is in_use, paper=one is paper),
+            )
+            for one in (*first, *(one for one in (in_use, paper) if one not in first))
+        ],
+    )
+    console.write(_advice(tuned, best, rule))
+
+
+def _advice(tuned: Tuned, best: SiteTrial, rule: PrefixTrial) -> str:
+    """Lines for `settings.toml`, of what is better than what is there."""
+    lines = []
+    if best is not tuned.sites[0]:
+        lines += ["[sites]", f"alpha = {best.scoring.alpha}", f"beta = {best.scoring.beta}"]
+        lines += [f"top_k = {best.top_k}"]
+    if rule is not tuned.prefixes[0]:
+        lines += ["[prefixes]", 'rule = "confident"', f"threshold = {rule.rule.threshold}"]
+        lines += [f"confidence = {rule.rule.confidence}", f"min_pages = {rule.rule.min_pages}"]
+    if not lines:
+        return "Nothing that was tried is better than the settings in use."
+    return "\n".join(["For settings.toml:", *lines])
+
+
+def _marks(**said: bool) -> str:
+    return ", ".join(name.replace("_", " ") for name, holds in said.items() if holds)
+
+
+def _numbers(trial: Any) -> tuple[str, ...]:
+    return _numbers_of(trial.precision, trial.recall, trial.f)
+
+
+def _numbers_of(*shares: float) -> tuple[str, ...]:
+    return tuple(f"{share:.3f}" for share in shares)

@@ -1,0 +1,1 @@
+"""Results of commands as terminal tables, pictures and JSON."""

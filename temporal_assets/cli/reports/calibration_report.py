@@ -1,0 +1,250 @@
+"""What `temporal-assets calibrate` says: tables, heat maps, a page, JSON.
+
+Here: putting results into rows and words. Not here: computing them (`windows.labels.calibration`),
+drawing (`reports.heat_map`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from temporal_assets.cli.shared import console
+
+if TYPE_CHECKING:
+    from temporal_assets.core.labels.calibration import Calibration
+    from temporal_assets.logs.tables.annotations import Annotations
+    from temporal_assets.reports.heat_map import HeatMap
+    from temporal_assets.settings import Settings
+    from temporal_assets.windows.labels.annotated_pages import Found
+    from temporal_assets.windows.labels.calibration import Choice
+
+_LISTED: Final = 20
+"""Lines or URLs listed for a person; `--json` lists all."""
+
+_RULES: Final = {
+    "interest": "temporal by curve: Φ(n) > q",
+    "concentration": "news by concentration: C over m days > p",
+}
+_NAMES: Final = {"interest": ("n", "q"), "concentration": ("m", "p")}
+
+
+def heat_map_of(settings: Settings, choice: Choice) -> HeatMap:
+    """The grid of one score as it is drawn."""
+    from temporal_assets.reports.heat_map import HeatMap
+
+    best, used, labels = choice.best, choice.used, settings.labels
+    now = (labels.n, labels.q) if choice.score == "interest" else (float(labels.m), labels.p)
+    return HeatMap(
+        title=_RULES[choice.score],
+        days=best.table.days,
+        thresholds=best.table.thresholds.tolist(),
+        values=best.table.performance,
+        best=(best.days, best.threshold),
+        used=(used.days, used.threshold) if used else None,
+        now=now,
+        names=_NAMES[choice.score],
+    )
+
+
+_COLUMNS: Final = (
+    "pages of", "thresholds", "days", "above", "hit", "miss", "false alarm", "performance", "right",
+)  # fmt: skip
+
+
+def _table(settings: Settings, choices: Sequence[Choice], score: str) -> list[tuple[Any, ...]]:
+    """Rows of one score: the settings, the best and what labels may use, in sample and out."""
+    rows: list[tuple[Any, ...]] = []
+    for choice in choices:
+        if choice.score != score:
+            continue
+        name = choice.name or "all sites"
+        heat = heat_map_of(settings, choice)
+        rows.append(_row(settings, name, "settings", heat.now, _cell_of(choice.best, heat.now)))
+        rows += _pair(settings, name, "best", choice.best)
+        used = choice.used
+        if used and (used.days, used.threshold) != (choice.best.days, choice.best.threshold):
+            rows += _pair(settings, name, "best of labels.n", used)
+    return rows
+
+
+def _pair(settings: Settings, name: str, what: str, one: Calibration) -> list[tuple[Any, ...]]:
+    cell = (one.days, one.threshold)
+    inside, outside = (
+        (got.hit, got.miss, got.false_alarm) for got in (one.in_sample, one.cross_validated)
+    )
+    return [
+        _row(settings, name, f"{what}, in sample", cell, inside),
+        _row(settings, name, f"{what}, cross-validated", None, outside),
+    ]
+
+
+def _cell_of(best: Calibration, cell: tuple[float, float]) -> tuple[int, int, int]:
+    table = best.table
+    d, k = table.days.index(cell[0]), table.thresholds.tolist().index(cell[1])
+    return int(table.hit[d, k]), int(table.miss[d, k]), int(table.false_alarm[d, k])
+
+
+def _row(
+    settings: Settings,
+    name: str,
+    what: str,
+    cell: tuple[float, float] | None,
+    counts: tuple[int, int, int],
+) -> tuple[Any, ...]:
+    hit, miss, false_alarm = counts
+    weights = settings.calibration
+    performance = (
+        weights.hit_weight * hit
+        - weights.miss_weight * miss
+        - weights.false_alarm_weight * false_alarm
+    )
+    days, threshold = cell or ("", "")  # cross-validation chooses anew for every fold
+    share = f"{hit / max(sum(counts), 1):.1%}"
+    return (name, what, days, threshold, hit, miss, false_alarm, performance, share)
+
+
+def show(
+    settings: Settings,
+    said: Annotations,
+    found: Found,
+    choices: Sequence[Choice],
+    maps: Sequence[HeatMap],
+) -> None:
+    """Everything, for a person."""
+    from temporal_assets.reports.heat_map import as_text
+
+    _show_troubles(said, found)
+    for heat in maps:
+        score = next(name for name, rule in _RULES.items() if rule == heat.title)
+        console.show_table(heat.title, _COLUMNS, _table(settings, choices, score))
+        console.write("\n".join([*as_text(heat), ""]))
+    if not choices:
+        console.warn("no annotated page has a history in this window: nothing can be calibrated")
+    elif not any(choice.used for choice in choices):
+        console.warn(_too_few(settings, found))
+
+
+def _too_few(settings: Settings, found: Found) -> str:
+    temporal = int(found.is_temporal.sum())
+    return (
+        f"{console.counted(temporal, 'temporal page')} and"
+        f" {console.counted(len(found.urls) - temporal, 'untemporal one')} have a history: labels"
+        f" use no thresholds from fewer than {settings.calibration.min_pages} pages of both kinds"
+        " (`calibration.min_pages`)"
+    )
+
+
+def _show_troubles(said: Annotations, found: Found) -> None:
+    """On standard error: what of the file is not used, and why."""
+    console.say(
+        f"{console.counted(len(said.pages), 'annotated page')} ({said.encoding}),"
+        f" {len(found.urls):,} of them with a history in the window"
+    )
+    for what, lines in (
+        ("line that cannot be read", bad_lines(said)),
+        ("page that is named twice", _repeats(said, "repeats")),
+        ("page with both labels, left out", _repeats(said, "contradictions")),
+        ("page nobody opened in the window", list(found.unread)),
+        ("page with too few views for a history", list(found.rare)),
+    ):
+        if lines:
+            noun, _, rest = what.partition(" ")
+            console.warn(f"{console.counted(len(lines), noun)} {rest}:")
+            for line in lines[:_LISTED]:
+                console.say(f"  {line}")
+            if len(lines) > _LISTED:
+                console.say(f"  ... and {len(lines) - _LISTED:,} more (all with --json)")
+
+
+def bad_lines(said: Annotations) -> list[str]:
+    """Lines that cannot be read, and why."""
+    return [f"line {row.line}: {row.reason}: {row.text}" for row in said.bad]
+
+
+def _repeats(said: Annotations, kind: str) -> list[str]:
+    found = getattr(said, kind)
+    return [f"lines {', '.join(map(str, one.lines))}: {one.url}" for one in found]
+
+
+def report(
+    settings: Settings,
+    said: Annotations,
+    found: Found,
+    choices: Sequence[Choice],
+    day: dt.date,
+) -> dict[str, Any]:
+    """Everything, for programs."""
+    names = ("scope", "which", "days", "threshold", "hit", "miss", "false_alarm", "performance")
+    return {
+        "day": day,
+        "annotated_pages": len(said.pages),
+        "encoding": said.encoding,
+        "with_history": len(found.urls),
+        "bad_lines": [{"line": r.line, "reason": r.reason, "text": r.text} for r in said.bad],
+        "repeated": [{"url": r.url, "lines": r.lines} for r in said.repeats],
+        "contradictory": [{"url": r.url, "lines": r.lines} for r in said.contradictions],
+        "unknown": list(found.unread),
+        "too_few_views": list(found.rare),
+        **{
+            score: [
+                dict(zip(names, (None if cell == "" else cell for cell in row), strict=False))
+                for row in _table(settings, choices, score)
+            ]
+            for score in _RULES
+        },
+        "grid": [_grid(choice) for choice in choices],
+    }
+
+
+def _grid(choice: Choice) -> Mapping[str, Any]:
+    table = choice.best.table
+    return {
+        "score": choice.score,
+        "scope": choice.scope,
+        "name": choice.name,
+        "days": table.days,
+        "thresholds": table.thresholds.tolist(),
+        **{
+            name: getattr(table, name).tolist()
+            for name in ("hit", "miss", "false_alarm", "performance")
+        },
+    }
+
+
+def html(
+    settings: Settings,
+    said: Annotations,
+    found: Found,
+    choices: Sequence[Choice],
+    maps: Sequence[HeatMap],
+    day: dt.date,
+) -> str:
+    """A page to pass on: numbers only, no URL."""
+    from temporal_assets.reports import html_page
+    from temporal_assets.reports.heat_map import as_png
+
+    weights = settings.calibration
+    parts = [
+        html_page.paragraph(
+            f"{len(said.pages):,} annotated pages, {len(found.urls):,} of them with a history in"
+            f" the {settings.window.days} days up to {day}. Left out: {len(said.bad):,} lines that"
+            f" cannot be read, {len(said.contradictions):,} pages with both labels,"
+            f" {len(found.unread):,} that nobody opened, {len(found.rare):,} with too few views."
+        ),
+        html_page.paragraph(
+            f"Performance = {weights.hit_weight:g} · hit − {weights.miss_weight:g} · miss −"
+            f" {weights.false_alarm_weight:g} · false alarm. Cross-validated: every page is"
+            " labelled by thresholds chosen without it."
+        ),
+    ]
+    for score, rule in _RULES.items():
+        rows = _table(settings, choices, score)
+        parts += [html_page.heading(rule), html_page.table(_COLUMNS, rows)]
+        parts += [
+            html_page.picture(as_png([heat]), f"performance by thresholds, {rule}")
+            for heat in maps
+            if heat.title == rule
+        ]
+    return html_page.page(f"Thresholds from annotated pages, {day}", parts)

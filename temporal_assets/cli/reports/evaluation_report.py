@@ -1,0 +1,199 @@
+"""An evaluation in words, tables and pictures, in the form of TW Table 1 and NP Table 2.
+
+Here: choosing and naming what is shown. Not here: computing it. No URL is shown but those of lines
+of the list in use that cannot be read.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from temporal_assets.cli.shared import console
+from temporal_assets.logs.tables.site_lists import SiteList
+
+Row = dict[str, Any]
+
+_MAX_BAD: Final = 5
+_K: Final = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 1542)
+"""Lengths of seed lists that are shown, besides that of the list in use and the longest."""
+
+_COLUMNS: Final = (
+    *("list", "wanted found", "pages", "precision", "recall", "F", "95 % of F"),
+    *("F gained", "95 % of the gain", "F ahead of best baseline", "95 % of the lead"),
+)
+_SIMPLE: Final = ("clicks", "recent")
+"""Orders of hubs that anybody can write down."""
+_HUB_COLUMNS: Final = (
+    *("seeds", "list in use", "paper's order", "greedy", "clicks yesterday", "new of late"),
+    *("ours", "ours more than the simple", "ours in two hops"),
+)
+_METHODS: Final = {
+    ("baseline", "list"): "list in use",
+    ("baseline", "everything"): "everything",
+    ("baseline", "majority"): "majority of the top folder",
+    ("policy", "published"): "policy, fetched now",
+    ("sites", "published"): "sites, as published",
+    ("sections", "published"): "sections, as published",
+    ("prefixes", "published"): "prefixes, as published",
+    ("sites", "paper"): "sites (TW 4.3)",
+    ("sites", "confident"): "sites, bound and support",
+    ("sections", "confident"): "sections, bound and support",
+    ("prefixes", "paper"): "prefixes (NP 5.2)",
+    ("prefixes", "confident"): "prefixes, bound and support",
+}
+
+
+def show(listed: SiteList | None, lists: Sequence[Row], hubs: Sequence[Row]) -> None:
+    """On the terminal."""
+    if listed is not None:
+        for line, text in listed.bad[:_MAX_BAD]:
+            console.warn(f"line {line} of the list is neither a host nor a URL: {text!r}")
+        if len(listed.bad) > _MAX_BAD:
+            console.warn(f"and {len(listed.bad) - _MAX_BAD:,} more such lines")
+        console.say(f"The list in use has {console.counted(len(listed.urls), 'usable line')}.")
+    for title, rows in _tables(lists):
+        console.show_table(title, _COLUMNS, rows)
+    for title, rows in _hub_tables(hubs):
+        console.show_table(title, _HUB_COLUMNS, rows)
+    for sentence in _verdicts(lists, hubs):
+        console.say(sentence)
+
+
+def html(day: dt.date, listed: SiteList | None, lists: Sequence[Row], hubs: Sequence[Row]) -> str:
+    """A page to pass on: numbers only, no URL."""
+    from temporal_assets.reports import evaluation, html_page
+
+    parts = [html_page.paragraph(sentence) for sentence in _verdicts(lists, hubs)]
+    if listed is not None:
+        parts.append(
+            html_page.paragraph(
+                f"The list in use has {len(listed.urls):,} usable lines;"
+                f" {len(listed.bad):,} are neither a host nor a URL."
+            )
+        )
+    for key, rows in _grouped(lists, ("trial", "horizon_days", "label")).items():
+        title = _title(rows[0])
+        parts += [
+            html_page.heading(title),
+            html_page.table(_COLUMNS, [_cells(row) for row in rows if row["is_used"]]),
+            html_page.picture(
+                evaluation.precision_recall(rows, title), f"precision and recall, {key[-1]}"
+            ),
+        ]
+    for rows in _grouped(hubs, ("trial", "horizon_days")).values():
+        title = f"Seeds, {_title(rows[0])}"
+        parts += [
+            html_page.heading(title),
+            html_page.table(_HUB_COLUMNS, [_hub_cells(row) for row in _some(rows)]),
+            html_page.picture(evaluation.seeds_reached(rows, title), "pages reached from seeds"),
+        ]
+    return html_page.page(f"Evaluation, {day}", parts)
+
+
+def _tables(lists: Sequence[Row]) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
+    for rows in _grouped(lists, ("trial", "horizon_days", "label")).values():
+        yield _title(rows[0]), [_cells(row) for row in rows if row["is_used"]]
+
+
+def _hub_tables(hubs: Sequence[Row]) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
+    for rows in _grouped(hubs, ("trial", "horizon_days")).values():
+        wanted = rows[0]["wanted"]
+        title = f"Temporal pages linked by the first seeds, of {wanted:,}; {_title(rows[0])}"
+        yield title, [_hub_cells(row) for row in _some(rows)]
+
+
+def _title(row: Row) -> str:
+    label = f"{row['label']} pages" if "label" in row else "temporal pages"
+    if row["trial"] == "in_sample":
+        return f"{label}, in sample: learned and judged on the window up to {row['learned_until']}"
+    return (
+        f"{label}, out of time: learned up to {row['learned_until']}, judged by pages born in the"
+        f" {row['horizon_days']} days after"
+    )
+
+
+def _cells(row: Row) -> tuple[Any, ...]:
+    return (
+        _METHODS[row["method"], row["rule"]],
+        row["found"],
+        row["pages"],
+        f"{row['precision']:.1%}",
+        f"{row['recall']:.1%}",
+        f"{row['f']:.3f}",
+        f"{row['f_low']:.3f} to {row['f_high']:.3f}",
+        *_difference(row, "f_gain"),
+        *_difference(row, "f_lead"),
+    )
+
+
+def _difference(row: Row, name: str) -> tuple[str, str]:
+    """A difference of F and its interval."""
+    if row.get(name) is None:
+        return "", ""
+    return f"{row[name]:+.3f}", f"{row[f'{name}_low']:+.3f} to {row[f'{name}_high']:+.3f}"
+
+
+def _hub_cells(row: Row) -> tuple[Any, ...]:
+    best = max((row[f"{name}_one_hop"] or 0 for name in _SIMPLE), default=0)
+    return (
+        row["k"],
+        *(row[f"{name}_one_hop"] for name in ("baseline", "paper", "greedy", *_SIMPLE, "ours")),
+        f"{row['ours_one_hop'] - best:+,}",
+        row["ours_two_hops"],
+    )
+
+
+def _some(rows: Sequence[Row]) -> list[Row]:
+    last = max((row["k"] for row in rows if row["baseline_one_hop"] is not None), default=0)
+    shown = {*_K, last, rows[-1]["k"]}
+    return [row for row in rows if row["k"] in shown]
+
+
+def _verdicts(lists: Sequence[Row], hubs: Sequence[Row]) -> Iterator[str]:
+    """What the tables come to, whichever way it is."""
+    for rows in _grouped(lists, ("trial", "horizon_days", "label")).values():
+        used = {(row["method"], row["rule"]): row for row in rows if row["is_used"]}
+        published = [row for row in used.values() if row["rule"] == "published"]
+        yield from (_lead(row) for row in published)
+        if published:
+            continue
+        ours, paper = used[("prefixes", "confident")], used[("prefixes", "paper")]
+        parts = [f"our prefixes {ours['f']:.3f}", f"the paper's {paper['f']:.3f}"]
+        if ("baseline", "list") in used:
+            parts.append(f"the list in use {used['baseline', 'list']['f']:.3f}")
+        yield f"F, {_title(rows[0])}: {', '.join(parts)}."
+    for rows in _grouped(hubs, ("trial", "horizon_days")).values():
+        both = [row for row in rows if None not in [row[f"{name}_one_hop"] for name in _SIMPLE]]
+        more = {
+            row["k"]: row["ours_one_hop"] - max(row[f"{name}_one_hop"] for name in _SIMPLE)
+            for row in both
+        }
+        behind = [k for k, pages in more.items() if pages < 0]
+        ahead = sum(pages > 0 for pages in more.values())
+        most = f" (by up to {max(more.values()):,} pages)" if ahead else ""
+        first = f" (by up to {-min(more.values()):,}, first at {behind[0]:,})" if behind else ""
+        yield (
+            f"Seeds, {_title(rows[0])}: ours lead to more than the better of two simple orders at"
+            f" {ahead:,} of {len(both):,} lengths{most}, to fewer at {len(behind):,}{first}."
+        )
+
+
+def _lead(row: Row) -> str:
+    """What was published against the best baseline, won or lost."""
+    low, high = row["f_lead_low"], row["f_lead_high"]
+    verdict = "ahead of" if low > 0 else "BEATEN BY" if high < 0 else "level with"
+    return (
+        f"F, {_title(row)}: {_METHODS[row['method'], row['rule']]} {row['f']:.3f}"
+        f" ({row['f_low']:.3f} to {row['f_high']:.3f}), {verdict} the best baseline,"
+        f" {_METHODS['baseline', row['best_baseline']]} (difference {row['f_lead']:+.3f},"
+        f" {low:+.3f} to {high:+.3f})."
+    )
+
+
+def _grouped(rows: Sequence[Row], names: Sequence[str]) -> dict[tuple[Any, ...], list[Row]]:
+    groups: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        groups.setdefault(tuple(row[name] for name in names), []).append(row)
+    return groups

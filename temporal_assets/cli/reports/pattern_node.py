@@ -1,0 +1,160 @@
+"""A pattern tree and its nodes in detail, for `temporal-assets patterns SITE`."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import TYPE_CHECKING, Any, Final
+
+from temporal_assets.cli.shared import console
+from temporal_assets.cli.shared.exits import USAGE, CommandError
+
+if TYPE_CHECKING:
+    from temporal_assets.core.patterns.site_patterns import Cut
+    from temporal_assets.engines.base import Engine
+    from temporal_assets.storage.store import Store
+    from temporal_assets.windows.patterns.stored_patterns import Row, StoredPatterns
+
+TREES: Final[tuple[tuple[str, Cut], ...]] = (
+    ("T_syn", "syntax"),
+    ("T_visit", "visit"),
+    ("T_tran", "transit"),
+)
+
+_MOST_PAGES: Final = 10_000_000
+
+
+def show_node(
+    found: StoredPatterns,
+    node: int,
+    store: Store,
+    engine: Engine,
+    day: dt.date,
+    limit: int,
+    as_json: bool,
+) -> None:
+    """What a node is, why it is one pattern or several, its pages and its links."""
+    if node >= len(found.nodes):
+        last = len(found.nodes) - 1
+        raise CommandError(f"the tree of {found.site} has the nodes 0 to {last}", USAGE)
+    row = found.nodes[node]
+    pages = _pages(found, node, store, engine, day)
+    links = {
+        "came_from": found.partners(node, inward=True),
+        "went_to": found.partners(node, inward=False),
+    }
+    if as_json:
+        said = {
+            name: [{"pattern": pattern, "transits": count} for pattern, count in partners]
+            for name, partners in links.items()
+        }
+        console.write_json({**row, **said, "pages": pages})
+        return
+    console.write("\n".join(console.plain(line) for line in _words(found, row)))
+    console.show_table(
+        "Pages with the most visits",
+        ("url", "visits", "referrals", "clients"),
+        [
+            (page["url"], page["visits"], page["referrals"], page["clients"])
+            for page in pages[:limit]
+        ],
+    )
+    for title, name in (("People came from", "came_from"), ("People went to", "went_to")):
+        if links[name]:
+            _show_links(found, title, links[name][:limit])
+
+
+def show_tree(found: StoredPatterns) -> None:
+    """All nodes of T_syn, indented; and which of the three trees each is a leaf of."""
+    leaves = [(name, found.leaves(cut)) for name, cut in TREES]
+    console.show_table(
+        f"{found.site}: the pattern tree",
+        ("#", "node", "pages", "visits", "leaf of", "decided by"),
+        [
+            (
+                row["pattern"],
+                "  " * row["depth"] + row["template"],
+                row["volume"],
+                row["visits"],
+                ", ".join(name for name, flags in leaves if flags[row["pattern"]]),
+                _decided(found, row),
+            )
+            for row in found.nodes
+        ],
+    )
+
+
+def _decided(found: StoredPatterns, row: Row) -> str:
+    """What the cuts decided about a node; one that was merged may be part of a larger merge."""
+    if row["merged_by"] == "visit":
+        return f"merged: saves {row['saved_bits']:,.1f} bits"
+    if row["similarity"] is None:
+        return ""
+    is_merged = row["merged_by"] == "transit" or _is_below(found, row, "is_transit_leaf")
+    kept = "merged" if is_merged else "kept apart"
+    return f"{kept}: similarity {row['similarity']:.2f}"
+
+
+def _is_below(found: StoredPatterns, row: Row, flag: str) -> bool:
+    """Whether a node above has a flag."""
+    above = row["parent"]
+    while above >= 0 and not found.nodes[above][flag]:
+        above = found.nodes[above]["parent"]
+    return bool(above >= 0)
+
+
+def _pages(
+    found: StoredPatterns, node: int, store: Store, engine: Engine, day: dt.date
+) -> list[Row]:
+    """The node's pages, most visited first: each page finds its leaf by the rules."""
+    from temporal_assets.engines.sql import literal
+
+    query = (
+        "SELECT url, visits, referrals, clients, views FROM page_traffic"  # noqa: S608 - the site is a literal
+        f" WHERE site = {literal(found.site)} ORDER BY visits DESC, url"
+    )
+    rows = engine.rows(query, {"page_traffic": store.files("page_traffic", day)}, _MOST_PAGES)
+    below = set(found.under(node).tolist())
+    nodes = found.nodes_of([row["url"] for row in rows])
+    return [row for row, at in zip(rows, nodes, strict=True) if at in below]
+
+
+def _words(found: StoredPatterns, row: Row) -> list[str]:
+    counts = (
+        f"{console.counted(row['volume'], 'page')}, {console.counted(row['visits'], 'visit')},"
+        f" {console.counted(row['referrals'], 'referral')}"
+    )
+    lines = [f"#{row['pattern']}  {row['template']}", counts, _standing(found, row)]
+    if row["expression"] is not None:
+        lines.append(f"expression: {row['expression']}")
+        lines.append(f"key-values: {row['key_values']}")
+    if not row["is_public"]:
+        lines.append("too few clients opened its pages for it to be exported")
+    return lines
+
+
+def _standing(found: StoredPatterns, row: Row) -> str:
+    """Whether the node is a pattern, and what the cuts decided."""
+    node = row["pattern"]
+    if row["is_pattern"] and row["merged_by"] is None:
+        return "a pattern, and a leaf of T_syn"
+    if row["is_pattern"] and row["merged_by"] == "visit":
+        return f"a pattern: keeping its parts apart would cost {row['saved_bits']:,.1f} bits more"
+    if row["is_pattern"]:
+        return (
+            "a pattern: the links of its parts are alike (similarity of the least similar"
+            f" {row['similarity']:.2f})"
+        )
+    pattern = found.pattern_of(node)
+    if pattern is not None:
+        return f"part of pattern #{pattern}"
+    inside = sum(found.nodes[below]["is_pattern"] for below in found.under(node).tolist())
+    kept = row["similarity"]
+    why = "" if kept is None else f"; two of its parts have a similarity of only {kept:.2f}"
+    return f"divided into {inside} patterns{why}"
+
+
+def _show_links(found: StoredPatterns, title: str, links: list[tuple[int, int]]) -> None:
+    rows: list[tuple[Any, ...]] = [
+        (pattern, found.nodes[pattern]["template"], count) for pattern, count in links
+    ]
+    console.show_table(title, ("#", "pattern", "transits"), rows)

@@ -1,0 +1,144 @@
+"""`temporal-assets patterns --quality`: how good the patterns of these logs are (BB 5.2).
+
+Here: choosing days, and the answer as tables. Not here: measuring
+(`windows.patterns.pattern_quality`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from temporal_assets.cli.shared import console
+from temporal_assets.cli.shared.exits import USAGE, CommandError
+
+if TYPE_CHECKING:
+    import datetime as dt
+
+    import pyarrow as pa
+
+    from temporal_assets.engines.base import Engine
+    from temporal_assets.settings import Settings
+    from temporal_assets.storage.store import Store
+    from temporal_assets.windows.patterns.pattern_quality import MethodQuality, PatternQuality
+
+_NAMES: Final = {
+    "syntax": "T_syn",
+    "visit": "T_visit",
+    "transit": "T_tran",
+    "urls": "single URLs",
+}
+
+
+def show_quality(
+    store: Store,
+    engine: Engine,
+    settings: Settings,
+    site: str | None,
+    mirror: Path | None,
+    periods: int,
+    as_json: bool,
+) -> None:
+    """Learn on the first days there are, and judge on the others what stays known."""
+    from temporal_assets.windows.patterns.pattern_quality import assess
+
+    if mirror is not None and not mirror.is_file():
+        raise CommandError(
+            f"there is no file {mirror}: a mirror is Parquet with url and html", USAGE
+        )
+    days = sorted(set(store.days("page_views")) & set(store.days("transits")))
+    if len(days) < periods:
+        raise CommandError(
+            f"{console.counted(len(days), 'day')} cannot be divided into {periods} periods"
+        )
+    pages = None if mirror is None else _pages(mirror)
+    found = assess(store, engine, settings, days, periods, pages, (site,) if site else ())
+    if not found.sites:
+        raise CommandError(
+            f"no page of {site or 'any site'} was opened from {_span(found.learned)}"
+        )
+    if as_json:
+        console.write_json(_report(found))
+    else:
+        _show(found, mirror is not None)
+
+
+def _pages(mirror: Path) -> pa.Table:
+    """URL and HTML of a crawl, as text."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    try:
+        file = pq.ParquetFile(mirror)
+        names = [name for name in ("url", "html") if name in file.schema_arrow.names]
+        if "url" not in names:
+            raise CommandError(f"{mirror}: a mirror is Parquet with url and html: no url")
+        found = file.read(columns=names)
+        texts = {name: found.column(name).cast(pa.string()) for name in names}
+    except (OSError, pa.ArrowException) as error:
+        raise CommandError(f"{mirror}: {error}") from None
+    # Pages without HTML have no layout; `assess` knows them by that.
+    return pa.table(texts | {"url": pc.fill_null(texts["url"], "")})
+
+
+def _show(found: PatternQuality, has_mirror: bool) -> None:
+    console.say(
+        f"Learned from {_span(found.learned)} ({console.counted(found.sites, 'site')}); what is"
+        " known later is judged on days after, divergence on the same days"
+    )
+    columns = ["", "leaves", "height", "divergence (bits)"]
+    if has_mirror:
+        columns += ["mirror URLs covered", "layout within", "random pairs"]
+    console.show_table(
+        "Trees (BB Tables 3 and 4)",
+        columns,
+        [_cells(name, one, has_mirror) for name, one in found.methods.items()],
+    )
+    console.show_table(
+        "Known of later days, by URLs / by visits (BB Figure 6)",
+        ["", *(_span(period) for period in found.periods)],
+        [
+            [_NAMES[name], *(f"{_share(s.by_urls)} / {_share(s.by_visits)}" for s in one.later)]
+            for name, one in found.methods.items()
+        ],
+    )
+
+
+def _cells(name: str, one: MethodQuality, has_mirror: bool) -> list[Any]:
+    divergence = "" if one.divergence is None else f"{one.divergence:.3f}"
+    cells: list[Any] = [_NAMES[name], one.leaves, one.height or "", divergence]
+    if has_mirror:
+        layout = one.layout
+        cells.append(_share(one.mirror.by_urls))
+        cells += ["", ""] if layout is None else [f"{layout.within:.3f}", f"{layout.random:.3f}"]
+    return cells
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1%}"
+
+
+def _span(days: tuple[dt.date, dt.date]) -> str:
+    return f"{days[0]}..{days[1]}"
+
+
+def _report(found: PatternQuality) -> dict[str, Any]:
+    methods = {}
+    for name, one in found.methods.items():
+        layout = None if one.layout is None else asdict(one.layout)
+        methods[_NAMES[name]] = {
+            "leaves": one.leaves,
+            "height": one.height,
+            "divergence": one.divergence,
+            "mirror_coverage": one.mirror.by_urls,
+            "layout": layout,
+            "later": [{"urls": s.by_urls, "visits": s.by_visits} for s in one.later],
+        }
+    return {
+        "learned": found.learned,
+        "periods": found.periods,
+        "sites": found.sites,
+        "methods": methods,
+    }

@@ -1,0 +1,1 @@
+"""Parts that several commands share: options, progress, tables on the terminal, exit codes."""

@@ -1,0 +1,129 @@
+"""Building days with a progress bar, and showing how it went.
+
+Here: what `demo` and `materialize` share of it. Not here: building (`operate`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from temporal_assets.cli.shared import console
+from temporal_assets.cli.shared.checks import check_report, show_checks
+from temporal_assets.cli.shared.console import counted
+from temporal_assets.cli.shared.days import ranges
+from temporal_assets.cli.shared.exits import interruptions
+
+if TYPE_CHECKING:
+    from temporal_assets.operate import Event, Failed, Outcome
+    from temporal_assets.settings import Settings
+
+_REASONS_SHOWN: Final = 3
+"""Of an asset; with more, it is mostly the same log or setting."""
+
+
+def build(
+    settings: Settings,
+    days: Sequence[dt.date],
+    assets: Sequence[str] = (),
+    latest_windows: Sequence[str] = (),
+    late: Mapping[str, Collection[dt.date]] | None = None,
+) -> Outcome:
+    """Build `assets` for `days`, then `latest_windows` for the latest day, through Dagster.
+
+    Where none is named at all, these are all daily assets and all window assets. With `late`, a
+    daily asset is built for those of the days alone that it has there.
+    """
+    from temporal_assets.days.daily import DAILY_ASSETS
+    from temporal_assets.operate import materialize
+    from temporal_assets.windows.registry import WINDOW_NAMES
+
+    everything = not assets and not latest_windows
+    wanted = DAILY_ASSETS if everything else tuple(assets)
+    latest = WINDOW_NAMES if everything else tuple(latest_windows)
+    done: set[tuple[str, dt.date | None]] = set()
+    total = len(wanted) * len(days) + len(latest)
+    with interruptions() as interrupted, console.progress_bar("Building days", total) as bar:
+
+        def advance(event: Event) -> None:
+            if event.kind == "reading":
+                return
+            if interrupted():
+                raise KeyboardInterrupt
+            if event.kind == "waiting":
+                console.warn(f"{event.asset}: {event.message}")
+            if event.kind in ("published", "failed"):
+                done.add((event.asset, event.day))
+                bar.at(min(len(done), total), total)
+
+        # With `log_files`, so that Dagster knows which days their files have changed.
+        outcome = materialize(settings, days, ("log_files", *wanted), advance, latest, late)
+        if interrupted():
+            raise KeyboardInterrupt
+    return outcome
+
+
+def outcome_report(days: Sequence[dt.date], outcome: Outcome | None) -> dict[str, Any]:
+    """What was asked for and done, for JSON; no outcome when there was nothing to do."""
+    if outcome is None:
+        return {"ok": True, "days": days, "built": [], "failed": [], "skipped": [], "checks": []}
+    return {
+        "ok": outcome.ok,
+        "days": days,
+        "built": [
+            {"asset": one.asset, "day": one.day, "rows": one.rows, "bytes": one.bytes}
+            for one in outcome.materialized
+        ],
+        "failed": [
+            {"asset": one.asset, "days": one.days, "message": one.message}
+            for one in outcome.failures
+        ],
+        "skipped": [{"day": one.day, "reason": one.reason} for one in outcome.skipped],
+        "checks": [check_report(one) for one in outcome.checks],
+    }
+
+
+def show_outcome(outcome: Outcome) -> None:
+    """A row for each asset, then the checks, then what failed."""
+    if outcome.materialized:
+        _show_built(outcome)
+    else:
+        console.say("Nothing was built.")
+    show_checks(outcome.checks)
+    for skipped in outcome.skipped:
+        console.warn(f"{skipped.day} was left out: {skipped.reason}")
+    _show_failures(outcome.failures)
+
+
+def _show_failures(failures: Sequence[Failed]) -> None:
+    of_asset: dict[str, list[Failed]] = {}
+    for failed in failures:
+        of_asset.setdefault(failed.asset, []).append(failed)
+    for asset, some in of_asset.items():
+        for failed in some[:_REASONS_SHOWN]:
+            where = f"{asset} of {ranges(failed.days, limit=3)}" if failed.days else asset
+            console.fail(f"{where}: {failed.message}")
+        if rest := some[_REASONS_SHOWN:]:
+            days = ranges(sorted({day for failed in rest for day in failed.days}), limit=3)
+            where = f"{asset} of {days}" if days else asset
+            console.fail(f"and {counted(len(rest), 'more reason')}, {where}: the UI has them all")
+
+
+def _show_built(outcome: Outcome) -> None:
+    built: dict[str, list[tuple[dt.date, int, int]]] = {}
+    for one in outcome.materialized:
+        built.setdefault(one.asset, []).append((one.day, one.rows, one.bytes))
+    console.show_table(
+        f"Built for {ranges(sorted({one.day for one in outcome.materialized}), limit=3)}",
+        ("asset", "days", "rows", "MiB"),
+        [
+            (
+                asset,
+                len({day for day, _, _ in parts}),
+                sum(rows for _, rows, _ in parts),
+                round(sum(size for _, _, size in parts) / (1 << 20), 2),
+            )
+            for asset, parts in built.items()
+        ],
+    )

@@ -1,0 +1,67 @@
+"""Showing what the checks of the contracts found. Not here: checking (`quality`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from temporal_assets.cli.shared import console
+from temporal_assets.cli.shared.days import ranges
+
+if TYPE_CHECKING:
+    import datetime as dt
+
+    from temporal_assets.operate import Judgement
+
+_FAILED_SHOWN: Final = 20
+"""Rows that a person reads; `--json` lists all."""
+
+
+def check_report(judgement: Judgement) -> dict[str, Any]:
+    """One check of one day, for JSON."""
+    return {
+        "asset": judgement.asset,
+        "check": judgement.check,
+        "day": judgement.day,
+        "passed": judgement.passed,
+        "blocking": judgement.blocking,
+        "message": judgement.message,
+    }
+
+
+def show_checks(judgements: Sequence[Judgement]) -> None:
+    """How many checks passed, and those that did not: broken invariants first."""
+    if not judgements:
+        return
+    failed = [one for one in judgements if not one.passed]
+    console.say(f"{len(judgements) - len(failed):,} of {len(judgements):,} checks passed")
+    if not failed:
+        return
+    rows = _rows(failed)
+    console.show_table(
+        "Checks that did not pass",
+        ("asset", "check", "kind", "days", "message"),
+        rows[:_FAILED_SHOWN],
+    )
+    if len(rows) > _FAILED_SHOWN:
+        console.say(f"and {len(rows) - _FAILED_SHOWN} more checks; --json lists all")
+
+
+def _rows(failed: Sequence[Judgement]) -> list[tuple[str, str, str, str, str]]:
+    """One row per check, with all its days and what it said of the last of them."""
+    days: dict[tuple[bool, str, str], list[dt.date]] = {}
+    messages: dict[tuple[bool, str, str], str] = {}
+    for one in failed:
+        key = (not one.blocking, one.asset, one.check)
+        days.setdefault(key, []).extend([one.day] if one.day else [])
+        messages[key] = one.message
+    return [
+        (
+            asset,
+            check,
+            "warning" if warning else "BROKEN",
+            ranges(sorted(days[warning, asset, check]), limit=3),
+            messages[warning, asset, check],
+        )
+        for warning, asset, check in sorted(days)
+    ]

@@ -1,0 +1,61 @@
+"""Days as they are typed and shown: parsing, choosing, and long lists made short."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import typer
+
+from temporal_assets.cli.shared.exits import USAGE, CommandError
+
+_ONE: dt.timedelta = dt.timedelta(days=1)
+
+
+def parse_day(text: str) -> dt.date:
+    """A day in ISO 8601, as typer's parsers are called."""
+    try:
+        return dt.date.fromisoformat(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a day like 2026-01-31") from None
+
+
+def day_option(name: str, words: str) -> Any:
+    """An option that takes a day; `words` say what it is when none is given."""
+    return typer.Option(name, parser=parse_day, metavar="DAY", help=words, show_default=False)
+
+
+def span(first: dt.date, last: dt.date) -> list[dt.date]:
+    """All days from `first` to `last`, both included."""
+    if last < first:
+        raise CommandError(f"the days end ({last}) before they begin ({first})", USAGE)
+    return [first + n * _ONE for n in range((last - first).days + 1)]
+
+
+def gaps(days: Sequence[dt.date]) -> list[dt.date]:
+    """Days within the span of ascending `days` that are not among them."""
+    return sorted(set(span(days[0], days[-1])) - set(days)) if days else []
+
+
+def ranges(days: Iterable[dt.date], limit: int = 6) -> str:
+    """Ascending days as ranges: `2026-01-01..2026-01-31, 2026-02-03`; at most `limit` of them."""
+    runs = list(_runs(days))
+    shown = [f"{a}" if a == b else f"{a}..{b}" for a, b in runs[:limit]]
+    if len(runs) > limit:
+        shown.append(f"and {len(runs) - limit} more ranges up to {runs[-1][1]}")
+    return ", ".join(shown)
+
+
+def _runs(days: Iterable[dt.date]) -> Iterator[tuple[dt.date, dt.date]]:
+    first = last = None
+    for day in days:
+        if first is None or last is None:
+            first = last = day
+        elif day - last == _ONE:
+            last = day
+        else:
+            yield first, last
+            first = last = day
+    if first is not None and last is not None:
+        yield first, last

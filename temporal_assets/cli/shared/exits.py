@@ -1,0 +1,153 @@
+"""How commands end: exit codes, and which errors are answers rather than faults of the program.
+
+    0    done; also when there was nothing to do
+    1    the data or an operation failed: a file is unreadable, a day failed, a check is broken
+    2    the command was called wrongly
+    130  interrupted with Ctrl-C, or told to end (SIGTERM)
+
+An expected error is shown as one sentence that says what to do. Anything else keeps its
+traceback: it is a fault of ours and worth a report.
+"""
+
+from __future__ import annotations
+
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import wraps
+from typing import Final, ParamSpec
+
+import typer
+
+from temporal_assets.cli.shared import console
+
+FAILED: Final = 1
+USAGE: Final = 2
+INTERRUPTED: Final = 130
+
+_ENDING: Final = frozenset((signal.SIGINT, signal.SIGTERM))
+
+_asked: list[Callable[[], bool]] = []
+"""What says whether this command is to end; empty outside of one."""
+
+Parameters = ParamSpec("Parameters")
+
+
+class CommandError(Exception):
+    """The command cannot go on; the message says why and what to do."""
+
+    def __init__(self, message: str, code: int = FAILED) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def command(body: Callable[Parameters, None]) -> Callable[Parameters, None]:
+    """Turn expected errors, Ctrl-C and SIGTERM into a message and an exit code."""
+
+    @wraps(body)
+    def run(*args: Parameters.args, **kwargs: Parameters.kwargs) -> None:
+        try:
+            with interruptions() as interrupted:
+                try:
+                    body(*args, **kwargs)
+                except BaseException:  # Dagster's own kind of an interruption is no Exception
+                    if interrupted():
+                        raise KeyboardInterrupt from None
+                    raise
+        except BrokenPipeError:
+            raise  # the reader of our output has left; typer ends quietly
+        except CommandError as error:
+            console.fail(str(error))
+            raise typer.Exit(error.code) from None
+        except Exception as error:
+            sentence = explained(error)
+            if sentence is None:
+                raise
+            console.fail(sentence)
+            raise typer.Exit(FAILED) from None
+        except KeyboardInterrupt:
+            console.say(
+                "\nStopped. What is published is whole; the same command goes on from here."
+            )
+            raise typer.Exit(INTERRUPTED) from None
+
+    return run
+
+
+@contextmanager
+def interruptions() -> Iterator[Callable[[], bool]]:
+    """A function that says whether Ctrl-C was pressed, whoever has dealt with it meanwhile.
+
+    Libraries have their own idea of Ctrl-C: to DuckDB it is a query that failed, to Dagster a run
+    that failed, and work would go on with the next day. Python notes every signal here. SIGTERM, by
+    which service managers and containers end a command, does what Ctrl-C does. Within another
+    `interruptions`, this is that of the other.
+    """
+    if _asked:
+        yield _asked[0]
+        return
+    seen, note = socket.socketpair()
+    for end in (seen, note):
+        end.setblocking(False)
+    before = signal.set_wakeup_fd(note.fileno(), warn_on_full_buffer=False)
+    # Not the handler of Ctrl-C, which is ignored where a shell started us in the background.
+    ending = signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+    def interrupted() -> bool:
+        # Looked at, not taken: a handler may raise before what was taken is kept.
+        with suppress(BlockingIOError):
+            return not _ENDING.isdisjoint(seen.recv(4096, socket.MSG_PEEK))
+        return False
+
+    _asked.append(interrupted)
+    try:
+        yield interrupted
+    finally:
+        _asked.clear()
+        signal.signal(signal.SIGTERM, ending)
+        signal.set_wakeup_fd(before)
+        seen.close()
+        note.close()
+
+
+def explained(error: Exception) -> str | None:
+    """What a person is told of an error; None where it is a fault of ours."""
+    # Imported only now: what there is to say must not slow down what goes well.
+    from temporal_assets.machine.troubles import said
+
+    return said(error) or (_sentence(error) if isinstance(error, _expected()) else None)
+
+
+def _expected() -> tuple[type[Exception], ...]:
+    # Imported only now: --help must not wait for the engine.
+    from filelock import Timeout
+
+    from temporal_assets.crawl.mirror.mirror import NoMirror
+    from temporal_assets.days.daily import NoLogs, TooManyRejects
+    from temporal_assets.engines.base import EngineError
+    from temporal_assets.logs.privacy.pseudonyms import KeyFileError
+    from temporal_assets.settings import SettingsError
+    from temporal_assets.storage.integrity import DamagedFile
+    from temporal_assets.storage.store import MissingPartition
+    from temporal_assets.windows.frame.asset import StaleTable
+
+    return (
+        DamagedFile,
+        EngineError,
+        KeyFileError,
+        MissingPartition,
+        NoLogs,
+        NoMirror,
+        OSError,
+        SettingsError,
+        StaleTable,
+        Timeout,
+        TooManyRejects,
+    )
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error)

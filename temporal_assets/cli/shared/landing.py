@@ -1,0 +1,196 @@
+"""Reading new log files with a progress bar, and showing what they held.
+
+Here: what `ingest`, `demo` and `materialize` share of it. Not here: reading (`landing.landing`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from temporal_assets.cli.shared import console
+from temporal_assets.cli.shared.console import counted
+from temporal_assets.cli.shared.days import ranges
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from temporal_assets.landing.inventory import LandedFile
+    from temporal_assets.landing.landing import LandingReport
+    from temporal_assets.settings import Settings
+
+_FILES_SHOWN: Final = 40
+"""Rows of one table that a person reads; `--json` lists every file."""
+
+_TROUBLES_SHOWN: Final = 10
+"""Files of which is said what is wrong: with more, it is the same with most."""
+
+_SAMPLES_SHOWN: Final = 3
+"""Malformed lines shown; all that were kept are in `rejects`."""
+
+
+def land(settings: Settings) -> LandingReport:
+    """Read every new or changed log file of the sources."""
+    from temporal_assets.engines.chosen import engine_of
+    from temporal_assets.landing.inventory import Inventory
+    from temporal_assets.landing.landing import refresh
+
+    pending = Inventory.load(settings).pending(settings)
+    read: dict[Path, int] = {}
+    total = sum(item.sighting.size for item in pending)
+    with console.progress_bar("Reading logs", total, in_bytes=True) as bar:
+
+        def advance(path: Path, done: int, _size: int) -> None:
+            read[path] = done
+            bar.at(sum(read.copy().values()), total)
+
+        engine = engine_of(settings)
+        try:
+            return refresh(settings, advance, spread=engine.spread)
+        finally:
+            engine.close()
+
+
+def file_report(file: LandedFile) -> dict[str, Any]:
+    """What is known of one file, for JSON."""
+    return {
+        "file": file.sightings[-1].path,
+        "format": file.format,
+        "lines": file.lines,
+        "kept": kept(file),
+        "dropped": losses(file, "dropped"),
+        "rejected": losses(file, "rejected"),
+        "days": sorted(file.days),
+        "has_referrers": file.has_referrers,
+        "problem": file.problem,
+        "error": file.error,
+    }
+
+
+def kept(file: LandedFile) -> int:
+    """Page requests of a file."""
+    return sum(share.rows for share in file.days.values())
+
+
+def losses(file: LandedFile, kind: str) -> dict[str, int]:
+    """Lines of a file that were dropped or rejected, by reason, most first."""
+    total: Counter[str] = Counter()
+    for share in file.days.values():
+        for loss in share.losses:
+            if loss["kind"] == kind:
+                total[loss["reason"]] += loss["lines"]
+    return dict(total.most_common())
+
+
+def show_landing(report: LandingReport) -> None:
+    """A row for each file that was read, then what needs attention."""
+    files = report.landed
+    if files:
+        shown = files[:_FILES_SHOWN]
+        console.show_table(
+            "Log files read",
+            ("file", "format", "lines", "kept", "dropped", "rejected", "days"),
+            [_row(file) for file in shown],
+        )
+        if len(files) > len(shown):
+            console.say(f"and {counted(len(files) - len(shown), 'more file')}")
+        lines, rows = sum(file.lines for file in files), sum(map(kept, files))
+        same = f"{counted(report.copies, 'file')} with the same content, " if report.copies else ""
+        console.say(
+            f"{counted(len(files), 'file')}, {counted(lines, 'line')}, "
+            f"{rows:,} page requests kept; {same}{counted(report.unchanged, 'file')} known already"
+        )
+    else:
+        console.say(f"No new log files; {counted(report.unchanged, 'file')} known already")
+    show_troubles(report)
+
+
+def show_troubles(report: LandingReport) -> None:
+    """What is wrong with the files that were read or could not be read."""
+    doubtful = [file for file in report.landed if file.problem or _is_doubtful(file)]
+    for file in doubtful[:_TROUBLES_SHOWN]:
+        if file.problem:
+            console.warn(f"{file.name}: {file.problem}")
+        _warn_of_format(file)
+    _say_how_many_more(doubtful, "with such lines")
+    for message in report.warnings:
+        console.warn(message)
+    without = [file for file in report.landed if file.lines and not file.has_referrers]
+    if without:
+        formats = ", ".join(sorted({file.format for file in without}))
+        ways = " or ".join(sorted({_way_to_referrers(file) for file in without}))
+        console.warn(
+            f"{counted(len(without), 'file')} in a format without referrers ({formats}): the "
+            "visits count as views, but nothing is known of the links that led there, so hubs and "
+            f"the behaviour graph will not see them. If its lines do name referrers, say {ways} "
+            "(docs/log-formats.md)"
+        )
+    failed = sorted(report.failed, key=lambda file: file.name)
+    for file in failed[:_TROUBLES_SHOWN]:
+        console.fail(console.plain(file.error))
+    _say_how_many_more(failed, "that cannot be read: `ingest --json` names them")
+
+
+def _way_to_referrers(file: LandedFile) -> str:
+    """What to say of lines that name referrers, and were not known to."""
+    from temporal_assets.logs.formats.formats import NAMED
+
+    if file.format.split()[0] in NAMED:
+        return "under which name: `--column referrer=NAME`"
+    return "what the server was told to write: `--format nginx:…`"
+
+
+def _say_how_many_more(files: Sequence[LandedFile], what: str) -> None:
+    if len(files) > _TROUBLES_SHOWN:
+        console.warn(f"and {counted(len(files) - _TROUBLES_SHOWN, 'more file')} {what}")
+
+
+def _is_doubtful(file: LandedFile) -> bool:
+    """Whether a tenth of the lines or more are no records."""
+    rejected = sum(losses(file, "rejected").values())
+    return bool(rejected) and rejected * 10 >= file.lines
+
+
+def _warn_of_format(file: LandedFile) -> None:
+    if not _is_doubtful(file):
+        return
+    reasons = losses(file, "rejected")
+    rejected = sum(reasons.values())
+    nameless = reasons.get("no_host", 0)
+    if 2 * nameless > rejected:
+        console.warn(
+            f"{file.name}: {nameless:,} of {file.lines:,} lines do not name their site, and are "
+            "left out: read them again with `--host www.example.com`, or set `host` of the source"
+        )
+        return
+    likely = f" It looks like `{file.likely_format}`." if file.likely_format else ""
+    console.warn(
+        f"{file.name}: {rejected:,} of {file.lines:,} lines cannot be read as `{file.format}`."
+        f"{likely} For example:"
+    )
+    samples = [
+        sample
+        for share in file.days.values()
+        for loss in share.losses
+        if loss["kind"] == "rejected"
+        for sample in loss["samples"]
+    ]
+    for line, text in samples[:_SAMPLES_SHOWN]:
+        console.say(f"    line {line}: {text}")
+
+
+def _row(file: LandedFile) -> tuple[Any, ...]:
+    return (
+        file.name,
+        file.format,
+        file.lines,
+        kept(file),
+        _by_reason(losses(file, "dropped")),
+        _by_reason(losses(file, "rejected")),
+        ranges(sorted(file.days), limit=3),
+    )
+
+
+def _by_reason(reasons: dict[str, int]) -> str:
+    return ", ".join(f"{reason} {lines:,}" for reason, lines in reasons.items())

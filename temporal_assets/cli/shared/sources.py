@@ -1,0 +1,81 @@
+"""The log sources in `settings.toml`: adding and changing them without losing a comment.
+
+Here: their text. Not here: the file (`settings_file`), what a source means (`settings`), finding
+files (`logs`).
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import tomlkit
+from tomlkit.items import AoT, Table
+
+from temporal_assets.cli.shared.settings_file import change
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from temporal_assets.settings import LogSource, Settings
+
+
+def add_sources(settings: Settings, sources: Sequence[LogSource]) -> Settings:
+    """Settings with `sources` added, also on disk; one with the same path is replaced.
+
+    The first source that lists a file decides how it is read, so a source that names one file
+    goes before those that name folders or globs.
+    """
+    return change(settings, lambda text: _with_sources(text, sources))
+
+
+def _with_sources(text: str, sources: Sequence[LogSource]) -> str:
+    document = tomlkit.parse(text)
+    listed = document.get("sources")
+    if not isinstance(listed, AoT):
+        # An inline array cannot be told apart in place: it is written out as tables.
+        entries = [dict(entry) for entry in listed or ()]
+        for note in _comments(listed):
+            document.add(tomlkit.comment(note))
+        document.pop("sources", None)
+        listed = tomlkit.aot()
+        for entry in entries:
+            listed.append(_table(entry))
+        document.append("sources", listed)
+    for source in sources:
+        _put(listed, source.model_dump(mode="json", exclude_defaults=True))
+    return tomlkit.dumps(document)
+
+
+def _comments(array: Any) -> list[str]:
+    """The comments within an inline array, which tables in its place would lose."""
+    text = "" if array is None else array.as_string()
+    found = re.findall(r"\"(?:\\.|[^\"\\])*\"|'[^']*'|#[^\n]*", text)
+    return [note.removeprefix("#").strip() for note in found if note.startswith("#")]
+
+
+def _put(listed: AoT, entry: dict[str, Any]) -> None:
+    for known in listed:
+        if known["path"] == entry["path"]:
+            for key in [key for key in known if key not in entry]:
+                del known[key]
+            for key, value in entry.items():
+                if known.get(key) != value:
+                    known[key] = value
+            return
+    table = _table(entry)
+    if len(listed) and Path(entry["path"]).is_file():
+        # What stands before the first table, a comment or nothing, is no part of it.
+        table.trivia.indent, listed[0].trivia.indent = listed[0].trivia.indent, table.trivia.indent
+        listed.insert(0, table)
+    else:
+        listed.append(table)
+
+
+def _table(entry: dict[str, Any]) -> Table:
+    table = tomlkit.table()
+    table.trivia.indent = "\n"  # a blank line before it
+    for key, value in entry.items():
+        table[key] = value
+    return table

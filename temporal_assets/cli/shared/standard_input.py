@@ -1,0 +1,81 @@
+"""What commands are given: bytes, of which not all are text.
+
+URLs are taken as logs are read, with a sign in place of what is no UTF-8; statements are refused.
+"""
+
+from __future__ import annotations
+
+import codecs
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, cast
+
+from temporal_assets.cli.shared.exits import USAGE, CommandError
+from temporal_assets.cli.shared.options import check_given
+
+if TYPE_CHECKING:
+    from io import BufferedReader
+
+STANDARD_INPUT: Final = "-"
+
+_MOST_BYTES: Final = 1 << 20
+"""That are taken at once. A pipe holds 64 KiB."""
+
+_LONGEST_LINE: Final = 1 << 20
+"""Bytes of a line that are kept: no server takes a URL of a tenth of that."""
+
+
+def lines() -> Iterator[str]:
+    """The lines of standard input that are not empty."""
+    for together in arrivals():
+        yield from together
+
+
+def arrivals() -> Iterator[list[str]]:
+    """The same lines, those together that have arrived: who writes them may wait for an answer."""
+    mark = codecs.BOM_UTF8  # as some programs begin a text
+    for text in _whole_lines():
+        found = (line.rstrip(b"\r") for line in text.removeprefix(mark).split(b"\n"))
+        yield [line.decode("utf-8", "replace") for line in found if line]
+        mark = b""
+
+
+def _whole_lines() -> Iterator[bytes]:
+    """Standard input, cut behind ends of lines, and never waiting for more than the next.
+
+    Of a line that is too long to be a URL only the beginning is passed on.
+    """
+    given = cast("BufferedReader", sys.stdin.buffer)
+    begun = b""
+    while block := given.read1(_MOST_BYTES):
+        if len(begun) > _LONGEST_LINE:
+            newline = block.find(b"\n")
+            if newline < 0:
+                continue
+            block = block[newline:]
+        end = block.rfind(b"\n") + 1
+        if end:
+            yield begun + block[:end]
+            begun = b""
+        begun = (begun + block[end:])[: _LONGEST_LINE + 1]
+    yield begun
+
+
+def written(argument: str) -> str:
+    """An argument as text that can be written; Python smuggles in what is no UTF-8."""
+    return argument.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def text_of(file: str) -> str:
+    """All of a file, or of standard input where it is `-`."""
+    is_piped = file == STANDARD_INPUT
+    if not is_piped:
+        check_given(Path(file))
+    content = sys.stdin.buffer.read() if is_piped else Path(file).read_bytes()
+    try:
+        return content.removeprefix(codecs.BOM_UTF8).decode("utf-8")
+    except UnicodeDecodeError as error:
+        name = "standard input" if is_piped else file
+        line = content.count(b"\n", 0, error.start) + 1
+        raise CommandError(f"{name}: line {line} is no UTF-8; save it as UTF-8", USAGE) from None

@@ -1,0 +1,39 @@
+"""What killed runs have begun and not finished, as `status`, `doctor` and `upgrade` say it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from temporal_assets.cli.shared.console import counted
+from temporal_assets.cli.shared.days import ranges
+from temporal_assets.cli.shared.options import invocation
+
+_SHOWN: Final = 3
+"""Assets that a sentence names."""
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from temporal_assets.operate import Unfinished
+
+
+def unfinished_report(found: Unfinished) -> dict[str, Any]:
+    """What is unfinished, for JSON."""
+    days = {name: list(days) for name, days in found.days.items()}
+    return {"days": days, "runs": found.runs, "catalogue": found.catalogue}
+
+
+def unfinished_words(found: Unfinished, state: Path) -> str:
+    """What is unfinished, in a sentence that says what to do; empty where nothing is."""
+    if not found:
+        return ""
+    parts = [f"{name} of {ranges(days, limit=3)}" for name, days in found.days.items()]
+    if len(parts) > _SHOWN:
+        parts[_SHOWN:] = [counted(len(parts) - _SHOWN, "more asset")]
+    judged = f"published and not judged, or not released: {', '.join(parts)}. " if parts else ""
+    runs = f"{counted(found.runs, 'run')} of Dagster not ended. " if found.runs else ""
+    behind = "catalogue.duckdb does not show what is published. " if found.catalogue else ""
+    return (
+        f"{judged}{runs}{behind}A run is under way, or was killed; any next run finishes this"
+        f" ({invocation('materialize', state)})"
+    )

@@ -1,0 +1,1 @@
+"""Commands that show why: single pages, sites, lists, patterns and crawl orders."""

@@ -1,0 +1,257 @@
+"""`temporal-assets explain`: why a page has its labels.
+
+Here: finding the page in a window and saying it in words. Not here: drawing (`reports.page_chart`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from temporal_assets.cli.shared import console
+from temporal_assets.cli.shared.exits import USAGE, CommandError, command
+from temporal_assets.cli.shared.options import (
+    Json,
+    State,
+    check_results,
+    existing_settings,
+    invocation,
+)
+from temporal_assets.cli.shared.windows import Day
+
+if TYPE_CHECKING:
+    from temporal_assets.reports.page_chart import PageChart
+    from temporal_assets.settings import Settings
+    from temporal_assets.storage.store import Store
+
+_Row = dict[str, Any]
+
+_TABLES: Final = ("page_histories", "interest_curves", "page_labels")
+
+_DECIDED: Final = {
+    "curve": "the curve decides, because the window cuts the page's life or a first day is missing",
+    "limit": "all views are on one day",
+    "concentration": "concentration decides (`labels.rule`)",
+    "none": "nothing decides yet",
+}
+
+_WITHOUT_CURVE: Final = {
+    "out_of_rounds": "no best curve was found",
+    "one_day": "all views are on one day, which every narrow curve fits",
+    "too_young": "the page was born less than five days before the window's end",
+    "no_views": "the page has no views",
+}
+
+
+@command
+def run(
+    url: Annotated[str, typer.Argument(metavar="URL", help="The page.", show_default=False)],
+    state: State = None,
+    day: Day = None,
+    png: Annotated[
+        Path | None,
+        typer.Option("--png", metavar="FILE", help="Draw the chart into a file as well."),
+    ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="FILE", help="Write chart and reasons as a page."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Show a page's daily views, its interest curve, and why it has its labels.
+
+    Of a page born in the last days it says how likely it is to turn out temporal.
+    """
+    from temporal_assets.reports.page_chart import as_png, as_text
+    from temporal_assets.storage.store import Store
+
+    check_results(png, html)
+    settings = existing_settings(state)
+    store = Store.open(settings)
+    page = _canonical(url, settings)
+    chosen = day or _latest(store, settings)
+    row, early = _find(store, settings, page, chosen)
+    if row is None:
+        _show_young(page, early, as_json)
+        return
+    chart = _chart(store, row)
+    reasons = [*_reasons(row), *_of_youth(early)]
+    if png is not None:
+        png.write_bytes(as_png(chart))
+    if html is not None:
+        html.write_text(_page(chart, reasons), "utf-8")
+    if as_json:
+        console.write_json(row | {"early": early})
+        return
+    console.write("\n".join([console.plain(page), *as_text(chart), *reasons]))
+
+
+def _canonical(url: str, settings: Settings) -> str:
+    from temporal_assets.logs.urls.urls import UrlRules, canonical_url
+
+    page = canonical_url(url, UrlRules.from_settings(settings.cleaning))
+    if page is None:
+        raise CommandError(
+            f"{url!r} is no URL of a page: give the whole, like https://example.com/news/1", USAGE
+        )
+    if page != url:
+        console.say(f"The canonical form of this URL is {page}")
+    return page
+
+
+def _latest(store: Store, settings: Settings) -> dt.date:
+    days = store.days("page_labels")
+    if not days:
+        build = invocation("materialize", settings.state)
+        raise CommandError(f"no window has been made yet: {build}")
+    return days[-1]
+
+
+def _find(store: Store, settings: Settings, page: str, day: dt.date) -> tuple[_Row | None, _Row]:
+    """The page's rows of all tables as one, and its early label, empty if it is not young.
+
+    A `CommandError` says why there is neither.
+    """
+    from temporal_assets.engines.chosen import engine_of
+    from temporal_assets.engines.sql import literal
+
+    inputs = {name: store.files(name, day) for name in _TABLES}
+    where = f"WHERE url = {literal(page)}"
+    query = (
+        "SELECT * FROM page_histories"  # noqa: S608 - the URL is a literal
+        " INNER JOIN interest_curves USING (day, site, url)"
+        f" INNER JOIN (SELECT * EXCLUDE (phi_n) FROM page_labels) USING (day, site, url) {where}"
+    )
+    engine = engine_of(settings)
+    found = engine.rows(query, inputs, limit=1)
+    early: list[_Row] = []
+    if store.manifest("early_labels", day) is not None:
+        young = {"early_labels": store.files("early_labels", day)}
+        early = engine.rows(f"SELECT * FROM early_labels {where}", young, limit=1)  # noqa: S608 - the URL is a literal
+    if found or early:
+        return found[0] if found else None, early[0] if early else {}
+    totals = store.require("page_totals", day)
+    window = f"in the {totals.extra['window_days']} days up to {day}"
+    inputs = {"page_totals": store.paths(totals)}
+    seen = engine.rows(f"SELECT total FROM page_totals {where}", inputs, limit=1)  # noqa: S608 - the URL is a literal
+    raise CommandError(_absence(page, window, settings, seen[0]["total"] if seen else 0))
+
+
+def _absence(page: str, window: str, settings: Settings, total: int) -> str:
+    if total:
+        return (
+            f"{page} has {console.counted(total, 'view')} {window}, fewer than the"
+            f" {settings.window.min_views_per_day:g} a day (`window.min_views_per_day`) that a"
+            " page needs to be relied on"
+        )
+    return f"nobody opened {page} {window}: see `page_totals` for the pages there are"
+
+
+def _chart(store: Store, row: dict[str, Any]) -> PageChart:
+    from temporal_assets.reports.page_chart import chart_of
+
+    missing = store.require("page_histories", row["day"]).extra["missing_days"]
+    # Without the host: a picture is passed on, and few may know the site.
+    title = f"a page born {row['birth']}, {row['total']:,} views"
+    return chart_of(row, row["n"], missing, title)
+
+
+def _show_young(page: str, early: _Row, as_json: bool) -> None:
+    """A page that is too young, or read too little, for anything but its early label."""
+    if as_json:
+        console.write_json({"url": page, "early": early})
+        return
+    born = f"born {early['birth']}, {console.counted(early['total'], 'view')} so far"
+    few = "too few views for a curve and labels yet"
+    console.write("\n".join([console.plain(page), f"{born}: {few}", *_of_youth(early)]))
+
+
+def _of_youth(early: _Row) -> list[str]:
+    """How likely a young page is to turn out temporal, and from what that is known."""
+    if not early:
+        return []
+    seen = f"seen for {console.counted(early['age'], 'day')}"
+    if early["basis"] == "nothing":
+        return [f"{seen}; no page of the window was seen long enough to learn early labels from"]
+    history = f"{early['prior']:.2f} by the history of its site and section"
+    pages = f"learned from {console.counted(early['learned_from'], 'page')}"
+    if early["basis"] == "history":
+        return [f"{seen}: will be temporal with a probability of {history} alone; {pages}"]
+    return [
+        f"{seen}: will be temporal with a probability of {early['probability']:.2f}"
+        f" ({history} alone; {pages})"
+    ]
+
+
+def _page(chart: PageChart, reasons: list[str]) -> str:
+    """A page to pass on: without the URL, as the picture on it."""
+    from temporal_assets.reports import html_page
+    from temporal_assets.reports.page_chart import as_png
+
+    parts = [html_page.picture(as_png(chart), "daily views and the interest curve")]
+    return html_page.page(chart.title, [*parts, *map(html_page.paragraph, reasons)])
+
+
+def _reasons(row: dict[str, Any]) -> list[str]:
+    """The labels, and what they follow from."""
+    before = " or before" if row["is_born_before"] else ""
+    return [
+        f"born {row['birth']}{before}, {console.counted(row['total'], 'view')}",
+        _of_curve(row),
+        f"{_is(row['is_temporal'])} temporal: {_of_basis(row)}",
+        f"{_is(row['is_temporal_by_curve'])} temporal by curve: {_of_interest(row)}",
+        f"{_is(row['is_news'])} news: {_of_concentration(row)}",
+        *_of_thresholds(row),
+    ]
+
+
+def _of_curve(row: dict[str, Any]) -> str:
+    if not row["is_converged"]:
+        return f"no curve: {_WITHOUT_CURVE[row['reason']]}"
+    edge = ", at the edge of what is possible" if row["reason"] == "at_bound" else ""
+    return (
+        f"curve ({row['method']}{edge}): A {row['amplitude']:,.0f}, μ {row['mu']:.2f},"
+        f" σ {row['sigma']:.2f}, b {row['b']:.2f}, explains {row['goodness']:.0%}"
+    )
+
+
+def _of_basis(row: dict[str, Any]) -> str:
+    sure = "sure" if row["is_sure"] else "not sure"
+    if row["label_basis"] == "share":
+        sign = ">" if row["is_temporal"] else "≤"
+        return (
+            f"{row['first_share']:.1%} of its views fell in its first {row['n']:g} days"
+            f" ({sign} {row['q']:.0%}; {sure})"
+        )
+    return f"{_DECIDED[row['label_basis']]} ({sure})"
+
+
+def _of_interest(row: dict[str, Any]) -> str:
+    if row["phi_n"] is None:
+        return "nothing is known of its interest"
+    sign = ">" if row["is_temporal_by_curve"] else "≤"
+    return (
+        f"Φ({row['n']:g}) = {row['phi_n']:.3f} {sign} {row['q']:g} (95 % interval"
+        f" {row['phi_n_low']:.2f} to {row['phi_n_high']:.2f})"
+    )
+
+
+def _of_concentration(row: dict[str, Any]) -> str:
+    if not row["has_concentration"]:
+        return f"observed for no more than {row['m']} days"
+    sign = ">" if row["is_news"] else "≤"
+    return f"concentration over {row['m']} days {row['concentration']:.2f} {sign} {row['p']:g}"
+
+
+def _of_thresholds(row: dict[str, Any]) -> list[str]:
+    if row["thresholds"] == "settings":
+        return []
+    whose = {"all": "all annotated pages", "site": "its site", "section": "its section"}
+    return [f"thresholds by calibration on {whose[row['thresholds']]}"]
+
+
+def _is(label: bool) -> str:
+    return "is" if label else "is not"

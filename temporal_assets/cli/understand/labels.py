@@ -1,0 +1,242 @@
+"""`temporal-assets labels`: how the pages of a window, or of one of its sites, are labelled.
+
+Here: the command. Not here: why a single page has its labels (`explain`), drawing
+(`reports.distribution`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from temporal_assets.cli.shared import console
+from temporal_assets.cli.shared.exits import CommandError, command
+from temporal_assets.cli.shared.options import (
+    Json,
+    State,
+    check_results,
+    existing_settings,
+    invocation,
+)
+from temporal_assets.cli.shared.sites import named_site
+from temporal_assets.cli.shared.windows import Day
+
+if TYPE_CHECKING:
+    from temporal_assets.core.labels.labels import Agreement
+    from temporal_assets.reports.distribution import Distribution
+    from temporal_assets.settings import Settings
+
+_PAIRS: Final = (
+    "SELECT is_temporal_by_curve, is_news, label_basis, count(*) AS pages,"
+    " sum(CAST(is_temporal AS BIGINT)) AS temporal, sum(CAST(is_sure AS BIGINT)) AS sure"
+    " FROM page_labels GROUP BY ALL"
+)
+
+_THRESHOLDS: Final = (
+    "SELECT thresholds, n, q, m, p, count(*) AS pages FROM page_labels GROUP BY ALL"
+    " ORDER BY pages DESC, thresholds, n, q, m, p"
+)
+
+
+_LISTED: Final = 20
+"""Kinds of thresholds shown: sites may have their own. `--json` has all."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Labelled:
+    """What is shown."""
+
+    day: dt.date
+    site: str | None
+    agreement: Agreement
+    sure: int
+    temporal: int
+    """Pages that are temporal by the rule of the settings."""
+    decided: dict[str, int]
+    """Pages by what decided their label."""
+    interest: Distribution
+    concentration: Distribution
+    thresholds: list[dict[str, Any]]
+
+    @property
+    def pages(self) -> int:
+        """All that have labels."""
+        counts = self.agreement
+        return counts.both + counts.only_first + counts.only_second + counts.neither
+
+
+@command
+def run(
+    site: Annotated[
+        str | None,
+        typer.Argument(metavar="SITE", help="A host; all sites when none is named."),
+    ] = None,
+    state: State = None,
+    day: Day = None,
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="FILE", help="Write tables and plots as a page."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Show how pages are labelled, how far both labels agree, and how their scores spread.
+
+    The scores are the share of interest on the first day (TW figure 5) and concentration
+    (NP figure 2).
+    """
+    check_results(html)
+    found = _labelled(existing_settings(state), site and named_site(site), day)
+    if html is not None:
+        html.write_text(_page(found), "utf-8")
+    if as_json:
+        console.write_json(_report(found))
+        return
+    _show(found)
+
+
+def _labelled(settings: Settings, site: str | None, day: dt.date | None) -> _Labelled:
+    from temporal_assets.core.labels.labels import by_both
+    from temporal_assets.engines.chosen import engine_of
+    from temporal_assets.reports import distribution
+    from temporal_assets.storage.store import Store
+
+    store, engine = Store.open(settings), engine_of(settings)
+    days = store.days("page_labels")
+    if not days:
+        build = invocation("materialize", settings.state)
+        raise CommandError(f"no window has been made yet: {build}")
+    chosen = day or days[-1]
+
+    def rows(query: str, table: str) -> list[dict[str, Any]]:
+        return engine.rows(_of_site(query, table, site), {table: store.files(table, chosen)})
+
+    pairs = rows(_PAIRS, "page_labels")
+    if not pairs:
+        whose = f" of {site}" if site else ""
+        raise CommandError(f"no page{whose} has enough views for a label in the window of {chosen}")
+    decided: Counter[str] = Counter()
+    for row in pairs:
+        decided[row["label_basis"]] += row["pages"]
+    return _Labelled(
+        day=chosen,
+        site=site,
+        agreement=by_both(pairs),
+        sure=int(sum(row["sure"] for row in pairs)),
+        temporal=int(sum(row["temporal"] for row in pairs)),
+        decided=dict(decided.most_common()),
+        interest=distribution.of_interest(rows(distribution.INTEREST, "interest_curves")),
+        concentration=distribution.of_concentration(
+            rows(distribution.CONCENTRATION, "page_labels")
+        ),
+        thresholds=rows(_THRESHOLDS, "page_labels"),
+    )
+
+
+def _of_site(query: str, table: str, site: str | None) -> str:
+    """The query over the rows of one site, or over all."""
+    from temporal_assets.engines.sql import literal
+
+    if site is None:
+        return query
+    own = f"(SELECT * FROM {table} WHERE site = {literal(site)}) AS {table}"  # noqa: S608 - quoted
+    return query.replace(f"FROM {table}", f"FROM {own}")
+
+
+# What is shown ---------------------------------------------------------------------------------
+
+_BASES: Final = {
+    "share": "the share of the first days",
+    "curve": "the curve",
+    "limit": "all views on one day",
+    "concentration": "concentration",
+    "none": "nothing yet",
+}
+_PAIR_COLUMNS: Final = ("by curve", "news by concentration", "not news", "all")
+_THRESHOLD_COLUMNS: Final = ("thresholds from", "n", "q", "m", "p", "pages")
+
+
+def _title(found: _Labelled) -> str:
+    return f"labels of {found.site or 'all sites'}, window of {found.day}"
+
+
+def _pairs(found: _Labelled) -> list[tuple[Any, ...]]:
+    one = found.agreement
+    temporal, other = one.both + one.only_first, one.only_second + one.neither
+    return [
+        ("temporal", one.both, one.only_first, temporal),
+        ("not temporal", one.only_second, one.neither, other),
+        ("all", one.both + one.only_second, one.only_first + one.neither, temporal + other),
+    ]
+
+
+def _sentences(found: _Labelled) -> list[str]:
+    one = found.agreement
+    decided = ", ".join(f"{_BASES[basis]} of {n:,}" for basis, n in found.decided.items())
+    return [
+        f"{found.temporal:,} of {found.pages:,} pages are temporal. What decided: {decided}.",
+        f"The papers' labels agree on {one.share:.1%} of {found.pages:,} pages (beyond chance,"
+        f" Cohen's κ: {one.kappa:.2f}).",
+        f"{found.sure / found.pages:.1%} of the pages are labelled surely: the 95 % interval of"
+        " what decided lies on one side of its threshold.",
+    ]
+
+
+def _show(found: _Labelled) -> None:
+    from temporal_assets.reports.distribution import as_text
+
+    console.show_table(_title(found), _PAIR_COLUMNS, _pairs(found))
+    console.write("\n".join([*_sentences(found), ""]))
+    rows = [tuple(row.values()) for row in found.thresholds[:_LISTED]]
+    console.show_table("", _THRESHOLD_COLUMNS, rows)
+    for one in (found.interest, found.concentration):
+        console.write("\n".join([*as_text(one), ""]))
+
+
+def _page(found: _Labelled) -> str:
+    from temporal_assets.reports import html_page
+    from temporal_assets.reports.distribution import as_png
+
+    rows = [tuple(row.values()) for row in found.thresholds[:_LISTED]]
+    return html_page.page(
+        _title(found),
+        [
+            html_page.table(_PAIR_COLUMNS, _pairs(found)),
+            *map(html_page.paragraph, _sentences(found)),
+            html_page.table(_THRESHOLD_COLUMNS, rows),
+            *(
+                html_page.picture(as_png(one), f"{one.title}: {one.total:,} pages")
+                for one in (found.interest, found.concentration)
+            ),
+        ],
+    )
+
+
+def _report(found: _Labelled) -> dict[str, Any]:
+    one = found.agreement
+    return {
+        "day": found.day,
+        "site": found.site,
+        "pages": found.pages,
+        "temporal_and_news": one.both,
+        "temporal_only": one.only_first,
+        "news_only": one.only_second,
+        "neither": one.neither,
+        "agreement": one.share,
+        "agreement_beyond_chance": one.kappa,
+        "sure": found.sure,
+        "temporal": found.temporal,
+        "decided_by": found.decided,
+        "thresholds": found.thresholds,
+        **{
+            name: {"starts": part.starts, "pages": part.pages}
+            for name, part in (
+                ("interest_of_first_day", found.interest),
+                ("concentration", found.concentration),
+            )
+        },
+    }

@@ -1,0 +1,1 @@
+"""Contracts of evaluations out of time: lists and hubs."""

@@ -1,0 +1,1 @@
+"""Contracts of the window tables of curves and labels."""

@@ -1,0 +1,1 @@
+"""Contracts of the window tables of pages."""

@@ -1,0 +1,1 @@
+"""The contract of the window table of traffic."""

@@ -1,0 +1,165 @@
+"""A crawl that takes so many pages of a host in a round, and no more.
+
+Here: the frontier of such a crawl. Not here: what is crawled and why (`crawl_simulation`).
+
+Pages of one host may wait for as many rounds as there are pages, so a round must not look at all
+that wait. Every host has a heap of its own, and one heap holds the best page of each host that has
+not been used up. A page is its key: its level, then its place among the pages seen. Of the one heap
+an entry may be out of date (a better page of its host was seen, or the host is used up): it is
+passed over, and whatever is the best page of its host instead has an entry of its own.
+"""
+
+from __future__ import annotations
+
+import heapq
+from typing import Any, Final
+
+import numpy as np
+from numba import njit
+
+from temporal_assets.core.numerics.arrays import Int32s, Int64s
+
+_PLACES: Final = 32
+"""Bits of a key that are the place among the pages seen."""
+_PLACE: Final = (1 << _PLACES) - 1
+
+
+@njit(nogil=True, cache=True)
+def polite_crawl(
+    first: Int64s,
+    target: Int32s,
+    start: Int32s,
+    level: Int32s,
+    fetches: int,
+    host: Int32s,
+    most: int,
+    round_of: int,
+) -> tuple[Int32s, Int32s, Int64s]:
+    """Pages fetched and seen, in order, and how many had been seen after 0, 1, ... fetches.
+
+    `level`: the rank of each page's score. `most` pages of a `host` in every `round_of` fetches.
+    """
+    pages = len(level)
+    begin, size, taken = _room(host)
+    heaps = np.empty(pages, np.int64)
+    best: list[Any] = [np.int64(0) for _ in range(0)]
+    used: list[Any] = [np.int32(0) for _ in range(0)]
+    is_seen = np.zeros(pages, np.bool_)
+    fetched, seen = np.empty(fetches, np.int32), np.empty(pages, np.int32)
+    seen_after = np.empty(fetches + 1, np.int64)
+    done, known, left = 0, 0, round_of
+    for page in start:
+        if not is_seen[page]:
+            is_seen[page] = True
+            seen[known] = page
+            _enter(level[page], known, host[page], heaps, begin, size, best)
+            known += 1
+    seen_after[0] = known
+    while done < fetches:
+        place = _next(best, seen, host, heaps, begin, size, taken, most) if left > 0 else -1
+        if place < 0:
+            # A new round: the best pages of hosts that were used up stand in the queue again.
+            for own in used:
+                if taken[own] >= most and size[own] > 0:
+                    heapq.heappush(best, heaps[begin[own]])
+                taken[own] = 0
+            used.clear()
+            left = round_of
+            if len(best) == 0:
+                break
+            continue
+        page = seen[place]
+        own = host[page]
+        if taken[own] == 0:
+            used.append(own)
+        taken[own] += 1
+        left -= 1
+        _take(own, heaps, begin, size)
+        if size[own] > 0:
+            heapq.heappush(best, heaps[begin[own]])
+        fetched[done] = page
+        done += 1
+        for link in range(first[page], first[page + 1]):
+            goal = target[link]
+            if not is_seen[goal]:
+                is_seen[goal] = True
+                seen[known] = goal
+                _enter(level[goal], known, host[goal], heaps, begin, size, best)
+                known += 1
+        seen_after[done] = known
+    return fetched[:done].copy(), seen[:known].copy(), seen_after[: done + 1].copy()
+
+
+@njit(nogil=True, cache=True)
+def _room(host: Int32s) -> tuple[Int64s, Int64s, Int64s]:
+    """Where the heap of each host begins, how many pages it holds, and how many were fetched."""
+    hosts = host.max() + 1
+    begin = np.zeros(hosts + 1, np.int64)
+    for own in host:
+        begin[own + 1] += 1
+    return np.cumsum(begin), np.zeros(hosts, np.int64), np.zeros(hosts, np.int64)
+
+
+@njit(nogil=True, cache=True)
+def _next(
+    best: list[Any],
+    seen: Int32s,
+    host: Int32s,
+    heaps: Int64s,
+    begin: Int64s,
+    size: Int64s,
+    taken: Int64s,
+    most: int,
+) -> int:
+    """Place of the best page that may be fetched in this round; -1 if there is none."""
+    while len(best) > 0:
+        key = heapq.heappop(best)
+        place = key & _PLACE
+        own = host[seen[place]]
+        if taken[own] < most and size[own] > 0 and heaps[begin[own]] == key:
+            return int(place)
+    return -1
+
+
+@njit(nogil=True, cache=True)
+def _enter(
+    level: int,
+    place: int,
+    own: int,
+    heaps: Int64s,
+    begin: Int64s,
+    size: Int64s,
+    best: list[Any],
+) -> None:
+    """A page that has been seen joins those of its host."""
+    key = (np.int64(level) << _PLACES) | place
+    at = size[own]
+    size[own] += 1
+    base = begin[own]
+    while at > 0 and heaps[base + (at - 1) // 2] > key:
+        heaps[base + at] = heaps[base + (at - 1) // 2]
+        at = (at - 1) // 2
+    heaps[base + at] = key
+    if at == 0:
+        heapq.heappush(best, key)
+
+
+@njit(nogil=True, cache=True)
+def _take(own: int, heaps: Int64s, begin: Int64s, size: Int64s) -> None:
+    """The best page of a host leaves."""
+    size[own] -= 1
+    base, length = begin[own], size[own]
+    key = heaps[base + length]
+    at = 0
+    while True:
+        child = 2 * at + 1
+        if child >= length:
+            break
+        if child + 1 < length and heaps[base + child + 1] < heaps[base + child]:
+            child += 1
+        if heaps[base + child] >= key:
+            break
+        heaps[base + at] = heaps[base + child]
+        at = child
+    if length > 0:
+        heaps[base + at] = key

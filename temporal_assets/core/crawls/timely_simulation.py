@@ -1,0 +1,324 @@
+"""Crawling while pages are born: who arrives while a page is still of interest?
+
+Here: the world, the crawler with its budget, and what it is judged by (Lefortier et al., CIKM 2013:
+a page fetched late has lost the interest it had before). Not here: where births and interest
+come from, the strategies' knowledge.
+
+Time is in hours. Interest in page i after its birth is spread as log-normal in days, as everywhere
+in this project (TW 4.1), and sums to `interest[i]`. A hub shows the newest pages of its list, and
+each no longer than it stays there; any other page links what it links, as soon as that is born.
+
+The crawler knows every page born before hour 0 and has fetched it. Its fetches are 1 / budget hours
+apart, or more where nothing is due; then the next is made in the moment in which it is. A page seen
+for the first time is new; fetched pages are fetched again when their interval is over. It never
+sees births, only links.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+from math import erf, log, sqrt
+from typing import Any, Final
+
+import numpy as np
+from numba import njit
+
+from temporal_assets.core.graph.link_graph import LinkGraph
+from temporal_assets.core.numerics.arrays import Flags, Floats, Int32s, Int64s
+from temporal_assets.core.numerics.rounding import rounded_down
+
+NEVER: Final = np.inf
+"""Interval of pages that are not fetched again."""
+
+DECREASE: Final = 0.2
+INCREASE: Final = 0.4
+"""Of an interval after a fetch that found a change, and after one that did not: the defaults of
+Nutch's AdaptiveFetchSchedule (`db.fetch.schedule.adaptive.dec_rate`, `.inc_rate`)."""
+
+SHORTEST: Final = 1.0 / 60.0
+LONGEST: Final = 365.0 * 24.0
+"""Hours; Nutch's `min_interval` of a minute and `max_interval` of a year."""
+
+_KNOWN_AT: Final = -np.finfo(np.float64).tiny
+"""When pages born before hour 0 were fetched: what is born at 0 is new to whoever looks again."""
+
+GOLDEN: Final = 0.6180339887498949
+"""Multiples of it are spread evenly over the unit interval, without chance."""
+
+_DRAWS: Final = 200
+"""Of the bootstrap."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimelyWorld:
+    """Pages and what becomes of them; arrays have an entry a page."""
+
+    links: LinkGraph
+    """Of a hub: its whole list. Of other pages: what they link. Those of a page in the order of
+    birth."""
+    shown: Int64s
+    """How many of its newest links a page shows; 0: all that are born."""
+    birth: Floats
+    """Hours; before 0 for pages that the crawler knows already."""
+    mu: Floats
+    """Of the log-normal interest, in log days."""
+    sigma: Floats
+    """Above 0."""
+    interest: Floats
+    """Visits a page draws over its life; hubs have 0."""
+    is_temporal: Flags
+    stay: Floats | None = None
+    """Hours after the birth of its target at which each link leaves; None where none ever does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """How a crawler spends its fetches; arrays have an entry a page."""
+
+    interval: Floats
+    """Hours after which a fetched page is fetched again, at first; `NEVER` if not at all."""
+    score: Floats
+    """Of new pages the one with the highest is fetched first, of equals the one seen first."""
+    new_first: bool
+    """New pages before any page again; else all wait in one queue, the longest due first."""
+    is_adaptive: bool
+    """Intervals shrink when something new was found and grow when nothing was."""
+    is_allowed: Flags
+    """Pages that are followed at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimelyResult:
+    """What a crawler achieved among pages born from hour 0 on."""
+
+    first_fetch: Floats
+    """Hour of each page's first fetch; NaN if it never was."""
+    remaining: float
+    """Share of all interest that was still to come when its page was fetched, in [0, 1]."""
+    remaining_low: float
+    remaining_high: float
+    """95 % of it, over which pages there happened to be (bootstrap)."""
+    temporal_remaining: float
+    """The same of temporal pages alone."""
+    temporal_fetched: float
+    """Share of the temporal pages that were fetched at all."""
+    median_delay: float
+    """Hours from birth to first fetch of temporal pages that were fetched; NaN without any."""
+    delay_90: float
+    """The 90th percentile of the same."""
+    fetches: int
+    wasted: int
+    """Fetches of known pages that showed nothing new."""
+
+
+def simulate_timely(
+    world: TimelyWorld, strategy: Strategy, budget: float, hours: float
+) -> TimelyResult:
+    """Crawl for some hours with `budget` fetches an hour."""
+    if budget <= 0 or hours <= 0:
+        raise ValueError("a crawl needs a budget and time")
+    if (world.sigma <= 0).any():
+        raise ValueError("interest needs a spread: sigma must be above 0")
+    birth_of_link = world.birth[world.links.target]
+    if not _is_in_order(world.links.first, birth_of_link):
+        raise ValueError("links of a page must be in the order of birth of their targets")
+    stay = np.full(len(birth_of_link), np.inf) if world.stay is None else world.stay
+    first_fetch, fetches, wasted = _simulate(
+        world.links.first,
+        world.links.target,
+        birth_of_link,
+        birth_of_link + stay,
+        world.shown,
+        world.birth,
+        strategy.interval,
+        strategy.score,
+        strategy.is_allowed,
+        strategy.new_first,
+        strategy.is_adaptive,
+        budget,
+        hours,
+        int(rounded_down(budget * hours)),
+    )
+    return _judged(world, first_fetch, hours, int(fetches), int(wasted))
+
+
+def _is_in_order(first: Int64s, birth: Floats) -> bool:
+    """Whether births of the links of each page never go back."""
+    is_later = np.ones(len(birth) + 1, np.bool_)
+    is_later[1:-1] = birth[1:] >= birth[:-1]
+    is_later[first] = True  # another page
+    return bool(is_later.all())
+
+
+def hub_intervals(value: Floats, rate: float) -> Floats:
+    """Hours between visits of hubs that lose the least interest with `rate` visits an hour.
+
+    Value v arrives at a hub per hour and waits half an interval T on average: sum(v * T / 2) is
+    least under sum(1 / T) = rate where T is in proportion to 1 / sqrt(v). Hubs of no value are
+    not visited.
+    """
+    root = np.sqrt(np.maximum(value, 0.0))
+    if root.sum() == 0:
+        return np.full(len(root), NEVER)
+    return np.where(root > 0, root.sum() / (rate * np.where(root > 0, root, 1.0)), NEVER)
+
+
+def _judged(
+    world: TimelyWorld, first_fetch: Floats, hours: float, fetches: int, wasted: int
+) -> TimelyResult:
+    born = (world.birth >= 0) & (world.birth < hours)
+    temporal = born & world.is_temporal
+    delay = first_fetch - world.birth
+    left = np.where(np.isnan(delay), 0.0, 1.0)
+    fetched = np.flatnonzero(~np.isnan(delay) & born)
+    left[fetched] = 1.0 - _accumulated(delay[fetched], world.mu[fetched], world.sigma[fetched])
+    waits = delay[temporal & ~np.isnan(delay)]
+    median, late = np.percentile(waits, [50, 90]) if len(waits) else (np.nan, np.nan)
+    low, high = _bounds(world.interest[born], left[born])
+    return TimelyResult(
+        first_fetch=first_fetch,
+        remaining=_share(world.interest, left, born),
+        remaining_low=low,
+        remaining_high=high,
+        temporal_remaining=_share(world.interest, left, temporal),
+        temporal_fetched=len(waits) / max(int(temporal.sum()), 1),
+        median_delay=float(median),
+        delay_90=float(late),
+        fetches=fetches,
+        wasted=wasted,
+    )
+
+
+def _share(interest: Floats, left: Floats, among: Flags) -> float:
+    total = float(interest[among].sum())
+    return float((interest * left)[among].sum()) / total if total > 0 else 0.0
+
+
+def _bounds(interest: Floats, left: Floats) -> tuple[float, float]:
+    """Where the share still to come lies with other pages of the same kind, in 95 of 100 draws."""
+    if not interest.sum() > 0:
+        return 0.0, 0.0
+    dice = np.random.default_rng(0)
+    drawn = dice.multinomial(len(interest), np.full(len(interest), 1 / len(interest)), _DRAWS)
+    whole = drawn @ interest
+    shares = np.divide(drawn @ (interest * left), whole, out=np.zeros(_DRAWS), where=whole > 0)
+    low, high = np.percentile(shares, [2.5, 97.5])
+    return float(low), float(high)
+
+
+@njit(nogil=True, cache=True)
+def _accumulated(delay: Floats, mu: Floats, sigma: Floats) -> Floats:
+    """Share of the interest that is over after some hours: Φ of TW 4.2 with n in days."""
+    over = np.zeros(len(delay))
+    for i in range(len(delay)):
+        if delay[i] > 0:
+            z = (log(delay[i] / 24.0) - mu[i]) / sigma[i]
+            over[i] = 0.5 * (1.0 + erf(z / sqrt(2.0)))
+    return over
+
+
+@njit(nogil=True, cache=True)
+def _simulate(
+    first: Int64s,
+    target: Int32s,
+    birth_of_link: Floats,
+    end_of_link: Floats,
+    shown: Int64s,
+    birth: Floats,
+    interval: Floats,
+    score: Floats,
+    is_allowed: Flags,
+    new_first: bool,
+    is_adaptive: bool,
+    budget: float,
+    hours: float,
+    most: int,
+) -> tuple[Floats, int, int]:
+    pages = len(birth)
+    first_fetch = np.full(pages, np.nan)
+    last_fetch = np.full(pages, _KNOWN_AT)
+    every = interval.copy()
+    is_seen = birth < 0
+    new: list[tuple[Any, Any, Any]] = [(0.0, np.int64(0), np.int64(0)) for _ in range(0)]
+    again: list[tuple[Any, Any, Any]] = [(0.0, np.int64(0), np.int64(0)) for _ in range(0)]
+    for page in np.flatnonzero((birth < 0) & is_allowed & (every < np.inf)):
+        # As if they had been fetched evenly over their interval until now.
+        due = every[page] * ((page * GOLDEN) % 1.0)
+        heapq.heappush(again, (due, np.int64(len(again)), page))
+    ticket = np.int64(len(again))
+    fetches = wasted = 0
+    now = 0.0
+    while fetches < most and len(new) + len(again) > 0:
+        if len(new) > 0:
+            page = heapq.heappop(new)[2]
+        else:
+            due, _, page = heapq.heappop(again)
+            now = max(now, due)
+        if now >= hours:
+            break
+        fetches += 1
+        is_first = birth[page] >= 0 and np.isnan(first_fetch[page])
+        listed = slice(first[page], first[page + 1])
+        changed, unseen = _look(
+            target[listed],
+            birth_of_link[listed],
+            end_of_link[listed],
+            shown[page],
+            now,
+            last_fetch[page],
+            is_seen,
+            is_allowed,
+        )
+        for goal in unseen:
+            if new_first:
+                heapq.heappush(new, (-score[goal], ticket, goal))
+            else:
+                heapq.heappush(again, (now, ticket, goal))
+            ticket += 1
+        last_fetch[page] = now
+        if is_first:
+            first_fetch[page] = now
+        else:
+            wasted += not changed
+            if is_adaptive:
+                every[page] *= 1.0 - DECREASE if changed else 1.0 + INCREASE
+                every[page] = min(max(every[page], SHORTEST), LONGEST)
+        if every[page] < np.inf:
+            heapq.heappush(again, (now + every[page], ticket, page))
+            ticket += 1
+        now += 1.0 / budget
+    return first_fetch, fetches, wasted
+
+
+@njit(nogil=True, cache=True)
+def _look(
+    listed: Int32s,
+    birth: Floats,
+    end: Floats,
+    shown: int,
+    now: float,
+    last: float,
+    is_seen: Flags,
+    is_allowed: Flags,
+) -> tuple[bool, list[Any]]:
+    """Whether a page has changed since its last fetch, and the pages seen on it for the first time.
+
+    The newest first. What was born before its last fetch was seen then, or before hour 0, or had
+    made room for others on its list: it is not looked at again.
+    """
+    unseen = [np.int64(0) for _ in range(0)]
+    changed = False
+    born = int(np.searchsorted(birth, now, side="right"))
+    oldest = max(born - shown, 0) if shown > 0 else 0
+    for link in range(born - 1, oldest - 1, -1):
+        if birth[link] < last:
+            break
+        if end[link] <= now:
+            continue
+        goal = np.int64(listed[link])
+        changed = changed or birth[link] > last
+        if not is_seen[goal] and is_allowed[goal]:
+            is_seen[goal] = True
+            unseen.append(goal)
+    return changed, unseen

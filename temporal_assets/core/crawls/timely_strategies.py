@@ -1,0 +1,126 @@
+"""How crawlers that want to be in time spend their fetches: four that exist, and two of ours.
+
+Here: from what is known at the start of a crawl to a `Strategy` for each. Not here: the crawl
+(`timely_simulation`), how often hubs should be visited (`revisits`), where knowledge comes from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from temporal_assets.core.crawls.timely_simulation import NEVER, SHORTEST, Strategy, TimelyWorld
+from temporal_assets.core.graph.page_rank import page_rank
+from temporal_assets.core.hubs.revisits import split
+from temporal_assets.core.numerics.arrays import Flags, Floats, Int64s
+
+NUTCH_HOURS: Final = 24.0
+"""First interval of the adaptive schedule. Nutch's own default of 30 days would fetch nothing twice
+in the time we look at."""
+
+_LEAST_FOR_HUBS: Final = 0.2
+"""Of the budget, however many pages are born: without hubs none of them is found."""
+
+
+_HOURS: Final = 24.0
+_LONGEST_DAYS: Final = 7.0
+"""Between visits of a hub in the split."""
+
+
+@dataclass(frozen=True, slots=True)
+class HubFacts:
+    """What is known of hubs; an entry each."""
+
+    page: Int64s
+    rate: Floats
+    """New pages a day that no better hub leads to."""
+    views: Floats
+    """Of such a page."""
+    half_life: Floats
+    """Days."""
+    leave: Floats
+    """Rate a day at which links leave."""
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """What is known at the start; arrays have an entry a page."""
+
+    hub_hours: Floats
+    """Suggested hours between visits of hubs, `NEVER` for other pages. Only their ratios count."""
+    expected: Floats
+    """Views that a page is expected to draw when it is new."""
+    new_per_hour: float
+    """Pages that are born where the crawler goes."""
+    fronts: Flags | None = None
+    """Front pages of the list in use; None where there is no list."""
+    listed: Flags | None = None
+    """All pages of its sites."""
+    hubs: HubFacts | None = None
+    """For the split; None where nothing more than `hub_hours` is known."""
+
+
+def strategies(world: TimelyWorld, known: Knowledge, budget: float) -> dict[str, Strategy]:
+    """By name, each with a budget of so many fetches an hour.
+
+    * `baseline`: the front pages of the listed sites, as often as the budget allows, and what they
+      link on these sites;
+    * `breadth_first`: one queue, all pages again and again;
+    * `page_rank`: pages are fetched again as often as their score says, new ones by score;
+    * `nutch`: its adaptive schedule, one queue by time due;
+    * `ours`: hubs at the suggested intervals with what new pages leave of the budget, new
+      pages by what they are expected to draw;
+    * `split`: visits of hubs and fetches of pages both up to the price at which a further fetch
+      gains the same everywhere (`revisits.split`). Level with `ours` where we compared them, so
+      that the simpler one stays the default (docs/hubs.md).
+    """
+    pages = len(world.birth)
+    everything, nothing = np.ones(pages, np.bool_), np.zeros(pages)
+    rank = page_rank(world.links)
+    hubs = max(budget - known.new_per_hour, _LEAST_FOR_HUBS * budget)
+    made = {
+        "breadth_first": Strategy(nothing, nothing, False, False, everything),
+        "page_rank": Strategy(1.0 / (rank * budget), rank, True, False, everything),
+        "nutch": Strategy(np.full(pages, NUTCH_HOURS), nothing, False, True, everything),
+        "ours": Strategy(stretched(known.hub_hours, hubs), known.expected, True, False, everything),
+    }
+    if known.hubs is not None:
+        made["split"] = _split(known, known.hubs, budget)
+    if known.fronts is None or known.listed is None:
+        return made
+    every = known.fronts.sum() / budget
+    fronts = np.where(known.fronts, every, NEVER)
+    return {"baseline": Strategy(fronts, nothing, True, False, known.listed)} | made
+
+
+def stretched(hours: Floats, visits: float) -> Floats:
+    """The intervals in the same ratios, with so many visits an hour to all of them together.
+
+    Where interest fades slowly against the intervals, the best ones for another number of visits
+    are these (`revisits`: P(2, x) is x²/2 for small x).
+    """
+    there = np.isfinite(hours)
+    if not there.any():
+        return hours
+    now = float((1.0 / hours[there]).sum())
+    return np.where(there, np.maximum(hours * now / visits, SHORTEST), NEVER)
+
+
+def _split(known: Knowledge, hubs: HubFacts, budget: float) -> Strategy:
+    """Hubs at the intervals of the split, and new pages that are worth its price."""
+    pages = len(known.hub_hours)
+    best = split(
+        hubs.rate,
+        hubs.views,
+        hubs.half_life,
+        hubs.leave,
+        budget * _HOURS,
+        SHORTEST / _HOURS,
+        _LONGEST_DAYS,
+    )
+    hours = np.full(pages, NEVER)
+    hours[hubs.page] = best.interval * _HOURS
+    is_worth = (known.expected == 0) | (known.expected >= best.price)
+    return Strategy(hours, known.expected, True, False, is_worth)

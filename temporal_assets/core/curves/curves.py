@@ -1,0 +1,542 @@
+"""Interest curves of many pages at once (TW 4.1): the fitter everybody calls.
+
+Here: the options, the loop over pages, what is said about each, and the threads. Not here: the
+grid of starts (`starts`), the descent (`descent`), intervals (`interest`), labels (`labels`).
+
+Both methods fit f(x) = A * density(x - b; mu, sigma) (+ base) to a page's daily views, from its
+first day with views to the end of the window. `least_squares` (the paper's) puts day i's views at
+x = i; `likelihood` gives day i the mass of the curve between i - 1 and i and lets views be Poisson.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, fields
+from enum import IntEnum
+from typing import Any, Final, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr
+
+from temporal_assets.core.curves.descent import ROOM, allowed, copy, descend
+from temporal_assets.core.curves.interest import interval, ratio_of, share
+from temporal_assets.core.curves.lognormal import MIN_SIGMA, SLOWEST, accumulated_with_base, bounds
+from temporal_assets.core.curves.page_equations import (
+    AMPLITUDE,
+    BASE,
+    LOG_SIGMA,
+    MU,
+    OFFSET,
+    PARAMETERS,
+    ROWS,
+    objective,
+    offset_of,
+)
+from temporal_assets.core.curves.starts import (
+    Grid,
+    Singles,
+    best_cells,
+    compare,
+    gains_of_dots,
+    gains_of_mass,
+    grid,
+    is_peak,
+)
+from temporal_assets.core.numerics.compiled import kernel, making
+
+Floats = NDArray[np.float64]
+Method = Literal["least_squares", "likelihood"]
+
+MIN_LIFE: Final = 5
+"""Observed days a curve needs: it has four parameters."""
+
+_STARTS: Final = 4
+_ROUNDS: Final = 400
+_ENOUGH: Final = 1e-5
+"""Relative gain that is too small to go on for."""
+_NO_PEAK_OF_MASS: Final = 0.5
+_NO_PEAK_OF_DOTS: Final = 0.2
+"""Patience with a start beside which the grid has a better one: most are in another's valley."""
+_MAX_BASE: Final = 10.0
+"""Daily base per unit of A; with more there is no hump to speak of."""
+_CHUNK: Final = 2048
+"""Pages a thread takes at once: small enough to share the work evenly."""
+_ABREAST: Final = 16
+"""Pages that are compared with the grid at a time."""
+_LANES: Final = 16
+"""Days are padded (with weight 0) to a multiple of what the processor works on at once: a
+remainder of 12 days would take as long as the 48 before it."""
+_RULE_OF_THREE: Final = 3.0
+"""Nothing in T views: the rate is below 3 / T with 95 % confidence."""
+
+
+class Reason(IntEnum):
+    """How a page's fit ended. The first two are convergence."""
+
+    CONVERGED = 0
+    AT_BOUND = 1
+    """Converged, with a parameter at the edge of its box: the data would go further."""
+    OUT_OF_ROUNDS = 2
+    ONE_DAY = 3
+    """All views on one day: every narrow curve fits. A narrow one is given."""
+    TOO_YOUNG = 4
+    """Fewer than MIN_LIFE observed days since birth. The slowest curve is given."""
+    NO_VIEWS = 5
+    """Nothing to fit. The slowest curve is given, with A = 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What is fitted and how."""
+
+    method: Method = "likelihood"
+    """The winner of docs/interest-curves.md; `least_squares` is the paper's."""
+    base: bool = False
+    """Also fit a constant daily interest, for pages that keep a base of readers."""
+    n: float = 3.0
+    """Days after birth at which accumulated interest is reported."""
+
+
+@dataclass(frozen=True, slots=True)
+class Curves:
+    """One row per page; every number is finite for every page."""
+
+    amplitude: Floats
+    """A: views over the whole life."""
+    base: Floats
+    """Constant interest, views a day."""
+    b: Floats
+    """Time of activation in days; day 1 of the window is (0, 1]."""
+    mu: Floats
+    sigma: Floats
+    objective: Floats
+    """Sum of squares, or deviance."""
+    goodness: Floats
+    """R squared, or share of the deviance explained; 0 if no better than a constant."""
+    phi_1: Floats
+    phi_n: Floats
+    """Accumulated interest after 1 and n days, in [0, 1]."""
+    phi_low: Floats
+    phi_high: Floats
+    """95 % interval of phi_n."""
+    birth: NDArray[np.int32]
+    """First day with views, from 1; 0 for pages without views."""
+    life: NDArray[np.int32]
+    """Days from birth to the end of the window, inclusive."""
+    reason: NDArray[np.int8]
+    """See `Reason`."""
+    evaluations: NDArray[np.int32]
+    """Evaluations of the objective that the search took."""
+
+    @property
+    def converged(self) -> NDArray[np.bool_]:
+        """Whether the descent ended at a minimum."""
+        return self.reason <= Reason.AT_BOUND
+
+    @property
+    def tells_interest(self) -> NDArray[np.bool_]:
+        """Whether Phi says something of the page: it has a best curve, or all views on one day."""
+        tells: NDArray[np.bool_] = self.converged | (self.reason == Reason.ONE_DAY)
+        return tells
+
+    def is_above(self, q: float | Floats) -> NDArray[np.bool_]:
+        """Label pages temporal if Phi(n) > q (TW 4.2); false where no curve tells."""
+        return self.tells_interest & (self.phi_n > q)
+
+    def accumulated(self, n: ArrayLike, days: int) -> Floats:
+        """Accumulated interest after n days for any n, as `phi_n` is defined."""
+        return accumulated_with_base(n, self.mu, self.sigma, self.amplitude, self.base, days)
+
+
+_NUMBERS: Final = (
+    "amplitude",
+    "base",
+    "b",
+    "mu",
+    "sigma",
+    "objective",
+    "goodness",
+    "phi_1",
+    "phi_n",
+    "phi_low",
+    "phi_high",
+)
+"""Order in which the compiled loop writes a page's numbers."""
+_AT_BOUND: Final = int(Reason.AT_BOUND)
+_OUT_OF_ROUNDS: Final = int(Reason.OUT_OF_ROUNDS)
+_ONE_DAY: Final = int(Reason.ONE_DAY)
+_TOO_YOUNG: Final = int(Reason.TOO_YOUNG)
+_NO_VIEWS: Final = int(Reason.NO_VIEWS)
+
+
+def fit(
+    views: ArrayLike,
+    options: Options | None = None,
+    *,
+    observed: ArrayLike | None = None,
+    workers: int | None = None,
+) -> Curves:
+    """Fit every page of a batch.
+
+    Args:
+        views: pages x days, counts or any non-negative numbers.
+        options: What to fit.
+        observed: days; False where the day is missing from the data. Such days count for nothing.
+        workers: Threads; all cores when None.
+
+    Memory is a few numbers per page besides `views`; give batches as large as `views` may be.
+    A page's row depends on nothing but its own views, `observed` and `options`.
+    """
+    options = options or Options()
+    table = np.asarray(views)
+    if table.ndim != 2 or table.shape[1] < 1:
+        raise ValueError(f"views must be pages x days, not of shape {table.shape}")
+    pages, days = table.shape
+    weight = _weights(observed, days)
+    first_day = int(np.argmax(weight))
+    plan = _Plan(options, days, weight)
+    numbers = np.empty((pages, len(_NUMBERS)))
+    states = np.zeros((pages, 4), np.int32)
+
+    def work(first: int) -> None:
+        rows = slice(first, min(first + _CHUNK, pages))
+        block = np.ascontiguousarray(table[rows], dtype=np.float64)
+        if not np.all(np.isfinite(block) & (block >= 0)):
+            raise ValueError("views must be finite and not negative")
+        births = np.argmax(block * weight > 0, axis=1)
+        for born_inside in (True, False):
+            chosen = np.flatnonzero((births > first_day) == born_inside)
+            arguments = [block, births, chosen, *plan.of(born_inside), numbers[rows], states[rows]]
+            _fit_rows(*arguments)
+
+    with ThreadPoolExecutor(workers or os.cpu_count() or 1) as pool:
+        list(pool.map(work, range(0, pages, _CHUNK)))
+    columns: dict[str, Any] = {
+        name: np.ascontiguousarray(numbers[:, k]) for k, name in enumerate(_NUMBERS)
+    }
+    return Curves(
+        **columns,
+        birth=states[:, 0].copy(),
+        life=states[:, 1].copy(),
+        reason=states[:, 2].astype(np.int8),
+        evaluations=states[:, 3].copy(),
+    )
+
+
+def _weights(observed: ArrayLike | None, days: int) -> Floats:
+    if observed is None:
+        return np.ones(days)
+    weight = np.asarray(observed, dtype=np.float64)
+    if weight.shape != (days,) or not np.all((weight == 0) | (weight == 1)):
+        raise ValueError(f"observed must hold one truth value for each of the {days} days")
+    return weight
+
+
+class _Plan:
+    """Everything the compiled loop needs that is the same for all pages of a batch."""
+
+    def __init__(self, options: Options, days: int, weight: Floats) -> None:
+        if options.n <= 0:
+            raise ValueError("n must be positive")
+        self._options, self._days, self._weight = options, days, weight
+
+    def of(self, born_inside: bool) -> list[Any]:
+        """For the pages first seen after the first day that is there, or for those seen on it."""
+        options, days = self._options, self._days
+        mass = options.method == "likelihood"
+        cells = grid(days, mass=mass, base=options.base, born_inside=born_inside)
+        return [
+            *(self._weight, mass, options.base, float(options.n)),
+            *(cells.tiles, cells.sums, cells.squares, cells.cells, cells.groups, cells.neighbours),
+            _cell_shares(cells, options.n, days),
+            *_box(days, options, born_inside=born_inside),
+            not born_inside,
+        ]
+
+
+def _box(days: int, options: Options, *, born_inside: bool) -> tuple[Floats, Floats]:
+    low, high = np.zeros(PARAMETERS), np.zeros(PARAMETERS)
+    low[OFFSET:], high[OFFSET:] = bounds(days, born_inside=born_inside)
+    for box in (low, high):
+        box[LOG_SIGMA] = math.log(box[LOG_SIGMA])
+        if options.method == "least_squares":
+            box[OFFSET] = math.log(box[OFFSET])
+    low[AMPLITUDE], high[AMPLITUDE] = 0.0, math.inf
+    if options.base:
+        high[BASE] = _MAX_BASE if options.method == "likelihood" else math.inf
+    return low, high
+
+
+def _cell_shares(cells: Grid, n: float, days: int) -> Floats:
+    base, _, mu, log_sigma = cells.cells.T
+    phi = ndtr((math.log(n) - mu) / np.exp(log_sigma))
+    shares: Floats = (phi + base * min(n, days)) / (1.0 + base * days)
+    return np.minimum(shares, 1.0)
+
+
+@making
+def _fit_rows(
+    views: Floats,
+    births: NDArray[np.int64],
+    chosen: NDArray[np.int64],
+    weight: Floats,
+    likelihood: bool,
+    base: bool,
+    n: float,
+    tiles: Singles,
+    sums: Singles,
+    squares: Singles,
+    cells: Floats,
+    groups: NDArray[np.int64],
+    neighbours: NDArray[np.int64],
+    cell_shares: Floats,
+    low: Floats,
+    high: Floats,
+    unseen: bool,
+    numbers: Floats,
+    states: NDArray[np.int32],
+) -> None:
+    """Fit the chosen rows of `views` into the same rows of `numbers` and `states`.
+
+    `unseen` says that these pages may have been born before the window.
+    """
+    days = views.shape[1]
+    works = np.empty((2, ROWS, days + 2 * _LANES))
+    padded = np.empty((2, days + _LANES))
+    singles = np.empty((_ABREAST, days), np.float32)
+    totals = np.empty(_ABREAST)
+    products = np.empty((_ABREAST, tiles.shape[0] * tiles.shape[2]), np.float32)
+    peaks = np.empty(len(groups) - 1, np.float32)
+    starts = np.empty(_STARTS, np.int64)
+    values = np.empty(_STARTS, np.float32)
+    room = np.empty((ROOM, PARAMETERS))
+    free = np.empty((2, PARAMETERS), np.bool_)
+    best = np.empty(PARAMETERS)
+    for first in range(0, len(chosen), _ABREAST):
+        abreast = min(_ABREAST, len(chosen) - first)
+        for slot in range(abreast):
+            p = chosen[first + slot]
+            birth = births[p]
+            y, w = views[p, birth:], weight[birth:]
+            states[p, 0], states[p, 1], states[p, 3] = birth + 1, len(y), 0
+            none = _degenerate(y, w, birth, days, n, unseen, numbers[p], states[p])
+            totals[slot] = _filled(y, w, none, singles[slot])
+        compare(singles, abreast, tiles, products)
+        for slot in range(abreast):
+            if totals[slot] == 0:
+                continue
+            p, total, gains = chosen[first + slot], totals[slot], products[slot, : len(cells)]
+            birth = births[p]
+            y, w = views[p, birth:], weight[birth:]
+            life = len(y)
+            if likelihood:
+                gains_of_mass(gains, sums[life - 1])
+            else:
+                gains_of_dots(gains, sums[life - 1], squares[life - 1], life, 1.0 / life, base)
+            found = best_cells(gains, groups, peaks, starts, values)
+            flat, shift = _of_constant(likelihood, y, w)
+            length = _LANES * ((life + _LANES - 1) // _LANES)
+            for i in range(length):
+                padded[0, i] = y[i] if i < life else 0.0
+                padded[1, i] = w[i] if i < life else 0.0
+            y, w = padded[0, :length], padded[1, :length]
+            states[p, 2], states[p, 3] = _best_of(
+                likelihood, y, w, n, base, low, high, works, cells, gains, neighbours,
+                starts[:found], total, shift, flat, room, free, best,
+            )  # fmt: skip
+            value = objective(likelihood, best, y, w, length, base, works[0])
+            bottom, top = interval(
+                likelihood, best, y, w, length, base, low, high, n, float(days), works[0], gains,
+                groups, peaks, cell_shares, value, unseen,
+            )  # fmt: skip
+            value = max(value + shift, 0.0)
+            goodness = max(0.0, 1.0 - value / flat) if flat > 1e-12 * total else 0.0
+            _tell(likelihood, best, birth, days, n, value, goodness, bottom, top, numbers[p])
+
+
+@making
+def _tell(
+    likelihood: bool,
+    theta: Floats,
+    birth: int,
+    days: int,
+    n: float,
+    value: float,
+    goodness: float,
+    bottom: float,
+    top: float,
+    numbers: Floats,
+) -> None:
+    """Write the numbers of a page that was fitted."""
+    ratio = ratio_of(likelihood, theta)
+    numbers[0] = theta[AMPLITUDE]
+    numbers[1] = theta[BASE] * theta[AMPLITUDE] if likelihood else theta[BASE]
+    numbers[2] = birth + 1.0 - offset_of(likelihood, theta)
+    numbers[3] = theta[MU]
+    numbers[4] = math.exp(theta[LOG_SIGMA])
+    numbers[5] = value
+    numbers[6] = goodness
+    numbers[7] = share(1.0, float(days), ratio, theta[MU], theta[LOG_SIGMA])
+    numbers[8] = share(n, float(days), ratio, theta[MU], theta[LOG_SIGMA])
+    # The interval was taken around the same share, of which the compiler may round another way.
+    numbers[9] = min(bottom, numbers[8])
+    numbers[10] = max(top, numbers[8])
+
+
+@kernel
+def _degenerate(
+    y: Floats,
+    w: Floats,
+    birth: int,
+    days: int,
+    n: float,
+    unseen: bool,
+    numbers: Floats,
+    state: NDArray[np.int32],
+) -> bool:
+    """Write the defined answer for a page that no fit is for; False if a fit is for it.
+
+    With `unseen`, views on one day may be the last of a long life: they bound nothing from below.
+    """
+    views = observed = 0.0
+    active = 0
+    for i in range(len(y)):
+        views += w[i] * y[i]
+        observed += w[i]
+        active += 1 if w[i] * y[i] > 0 else 0
+    mu, log_sigma = math.log(SLOWEST * days), 0.0
+    if active == 0:
+        state[0], reason = 0, _NO_VIEWS
+    elif observed < MIN_LIFE:
+        reason = _TOO_YOUNG
+    elif active == 1:
+        mu, log_sigma, reason = math.log(0.5), math.log(MIN_SIGMA), _ONE_DAY
+    else:
+        return False
+    known = reason == _ONE_DAY
+    phi = share(n, days, 0.0, mu, log_sigma)
+    numbers[0] = views
+    numbers[1] = 0.0
+    numbers[2] = birth + 0.5 if active > 0 else 0.0
+    numbers[3] = mu
+    numbers[4] = math.exp(log_sigma)
+    numbers[5] = 0.0
+    numbers[6] = 1.0 if known else 0.0
+    numbers[7] = share(1.0, days, 0.0, mu, log_sigma)
+    numbers[8] = phi
+    is_bounded = known and not unseen
+    numbers[9] = min(phi, max(0.0, 1.0 - _RULE_OF_THREE / views)) if is_bounded else 0.0
+    numbers[10] = 1.0
+    state[2] = reason
+    return True
+
+
+@kernel
+def _filled(y: Floats, w: Floats, none: bool, singles: Singles) -> float:
+    """Shares of the views by day, a missing day as the day before it; returns the views.
+
+    Only starts and grid support see the filled days. Of `none` there are no views, as there are
+    none beyond the page's life.
+    """
+    total = last = 0.0
+    for i in range(len(singles)):
+        singles[i] = 0.0
+    if none:
+        return total
+    for i in range(len(y)):
+        last = y[i] if w[i] > 0 else last
+        total += last
+        singles[i] = np.float32(last)
+    for i in range(len(y)):
+        singles[i] /= np.float32(total)
+    return total
+
+
+@kernel
+def _of_constant(likelihood: bool, y: Floats, w: Floats) -> tuple[float, float]:
+    """Objective of the best constant, and what turns -2 log-likelihood into deviance."""
+    views = observed = 0.0
+    for i in range(len(y)):
+        views += w[i] * y[i]
+        observed += w[i]
+    mean = views / observed
+    squares = deviance = shift = 0.0
+    for i in range(len(y)):
+        if w[i] > 0:
+            squares += (y[i] - mean) ** 2
+            if y[i] > 0:
+                deviance += 2.0 * y[i] * math.log(y[i] / mean)
+                shift += 2.0 * y[i] * math.log(y[i])
+    return (deviance, shift) if likelihood else (squares, 0.0)
+
+
+@making
+def _best_of(
+    likelihood: bool,
+    y: Floats,
+    w: Floats,
+    n: float,
+    base: bool,
+    low: Floats,
+    high: Floats,
+    works: Floats,
+    cells: Floats,
+    gains: Singles,
+    neighbours: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    total: float,
+    shift: float,
+    flat: float,
+    room: Floats,
+    free: NDArray[np.bool_],
+    best: Floats,
+) -> tuple[int, int]:
+    """Descend from every start that may yet lead further than the best so far, into `best`.
+
+    `gains` are of the cells, in single precision, and of a page of `total` views whose missing
+    days were filled. Returns how the fit ended, and how often the objective was evaluated.
+    """
+    theta = np.empty(PARAMETERS)
+    best[MU] = math.inf  # near nothing
+    lowest, settled, evaluations = math.inf, False, 0
+    views = size = 0.0
+    for i in range(len(y)):
+        views += w[i] * y[i]
+        size += w[i] * y[i] * y[i]
+    for start in starts:
+        patience = _NO_PEAK_OF_MASS if likelihood else _NO_PEAK_OF_DOTS
+        if is_peak(gains, neighbours, start):
+            patience = 1.0
+        expected = size - total * total * gains[start]
+        if likelihood:
+            expected = -2.0 * views * (math.log(views) + gains[start])
+        allow = allowed(likelihood, 0, patience, lowest + shift, flat)
+        if lowest < math.inf and expected - lowest > allow:
+            continue
+        theta[AMPLITUDE] = 0.0
+        copy(cells[start], theta[BASE:])
+        if not likelihood:
+            theta[OFFSET] = math.log(theta[OFFSET])
+        value, done, asked = descend(
+            likelihood, theta, y, w, len(y), base, low, high, works, room, free, _ROUNDS, _ENOUGH,
+            shift, n, best, lowest, flat, patience,
+        )  # fmt: skip
+        evaluations += asked
+        if value < lowest:
+            lowest, settled = value, done
+            copy(theta, best)
+    reason = 0 if settled else _OUT_OF_ROUNDS
+    for k in range(OFFSET, PARAMETERS):
+        at_edge = best[k] <= low[k] + 1e-9 or best[k] >= high[k] - 1e-9
+        if at_edge and reason == 0:
+            reason = _AT_BOUND
+    return reason, evaluations
+
+
+def as_columns(curves: Curves) -> dict[str, NDArray[Any]]:
+    """The rows as named columns, with `converged`, for a table."""
+    columns = {field.name: getattr(curves, field.name) for field in fields(curves)}
+    return {**columns, "converged": curves.converged}

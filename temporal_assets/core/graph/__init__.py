@@ -1,0 +1,1 @@
+"""Graphs as flat arrays: links between pages, connected components, PageRank, authorities."""

@@ -1,0 +1,99 @@
+"""Which pages link to which, as integers, and what can be reached from a list of seeds.
+
+Here: the graph of links, cutting it down to links that matter, and pages within one and two hops.
+Not here: which seeds to take (`hubs.coverage`), and where links come from
+(`windows.hubs.link_graph`).
+
+Pages are numbered from 0. A link is a transit between two pages (NP 4.2): what nobody clicked is
+not known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike
+
+from temporal_assets.core.numerics.arrays import Flags, Int32s, Int64s
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """Compressed rows: page i links to `target[start[i]:start[i + 1]]`, each of them once."""
+
+    start: Int64s
+    """Shape (pages + 1)."""
+    target: Int32s
+    """Shape (links)."""
+
+    @property
+    def pages(self) -> int:
+        """Number of pages, with links or without."""
+        return len(self.start) - 1
+
+    @property
+    def counts(self) -> Int64s:
+        """Links of every page."""
+        return np.diff(self.start)
+
+
+def links_of_rows(source: ArrayLike, count: ArrayLike, target: ArrayLike, pages: int) -> Links:
+    """Links of some pages, in ascending order of `source`, which link to `count` pages each."""
+    counts = np.zeros(pages, np.int64)
+    counts[np.asarray(source, np.int64)] = count
+    start = np.concatenate(([0], np.cumsum(counts)))
+    return Links(start, np.asarray(target, np.int32))
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Wanted pages within reach of the first 1, 2, ... seeds."""
+
+    one_hop: Int64s
+    """Linked by one of the seeds."""
+    two_hops: Int64s
+    """Linked by one of them, or by any page that one of them links to."""
+
+
+def reach(links: Links, wanted: Flags, seeds: ArrayLike) -> Reach:
+    """How many wanted pages a crawler finds from the first seeds of a list (NP 5.1).
+
+    Linear: whatever the seeds, every link is followed at most twice, once as the first hop and
+    once as the second.
+    """
+    order = np.asarray(seeds, np.int64)
+    one, two = _reach(links.start, links.target, wanted, order)
+    return Reach(one, two)
+
+
+@njit(nogil=True, cache=True)
+def _reach(start: Int64s, target: Int32s, wanted: Flags, seeds: Int64s) -> tuple[Int64s, Int64s]:
+    pages = start.size - 1
+    is_seed = np.zeros(pages, np.bool_)
+    linked = np.zeros(pages, np.bool_)
+    near = np.zeros(pages, np.bool_)
+    one = np.zeros(seeds.size, np.int64)
+    two = np.zeros(seeds.size, np.int64)
+    by_one = 0
+    by_two = 0
+    for n in range(seeds.size):
+        seed = seeds[n]
+        first, last = (0, 0) if is_seed[seed] else (start[seed], start[seed + 1])
+        is_seed[seed] = True
+        for i in range(first, last):
+            page = target[i]
+            if linked[page]:
+                continue
+            linked[page] = True
+            by_one += wanted[page]
+            by_two += wanted[page] and not near[page]
+            near[page] = True
+            for j in range(start[page], start[page + 1]):
+                second = target[j]
+                by_two += wanted[second] and not near[second]
+                near[second] = True
+        one[n] = by_one
+        two[n] = by_two
+    return one, two

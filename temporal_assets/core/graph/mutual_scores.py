@@ -1,0 +1,224 @@
+"""Authority and hub: what two matrices leave unchanged but for length (BB eqs 9 and 10).
+
+Here: how the two are found. Not here: the graph, and the ranks (`behaviour_graph`).
+
+    auth(i) = sum over j of p_out(j -> i) * hub(j)      p_out(j -> i) = transits(j, i) / F_out(j)
+    hub(i)  = sum over j of p_in(i -> j) * auth(j)      p_in(i -> j)  = transits(i, j) / F_in(j)
+
+both from the values of the round before. Two rounds take a hub score to M hub, and M is symmetric
+where a product of two scores weighs each pattern by 1 / F_out: hub is its first eigenvector. Of a
+site in one piece there is one such vector, whatever the rounds begin with, and Lanczos' method
+finds it in a quarter of the rounds: each adds a dimension to the space that the best vector is
+taken from. It is done when a round of eq 10 moves nothing, as where all are gone one by one.
+
+Of a site in several pieces rounds keep what the weaker ones began with, the less of it the more
+rounds there are, and in their own order. Nothing else does, so there they are gone one by one.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from temporal_assets.core.numerics.arrays import Floats, Int32s, Int64s
+from temporal_assets.core.numerics.compiled import kernel, making
+
+_DIMENSIONS: Final = 24
+"""Of the space that a vector is taken from, until it is begun anew with the best one: a vector of
+each is held, and a million patterns take 8 MB."""
+
+_CLOSER: Final = 0.1
+"""Of what a round may move: it measures both scores, and in other units."""
+
+
+class Links(NamedTuple):
+    """Transits between patterns, those from one pattern together."""
+
+    first: Int64s
+    """Where those from each pattern begin; one more at the end."""
+    goal: Int32s
+    transits: Floats
+    per_referral: Floats
+    """1 / F_out of each pattern; 0 where there are no referrals."""
+    per_visit: Floats
+    """1 / F_in."""
+
+
+@making
+def settle(
+    links: Links,
+    first: Int64s,
+    pieces: Int64s,
+    authority: Floats,
+    hub: Floats,
+    tolerance: float,
+    rounds: int,
+    done: Int64s,
+    movement: Floats,
+) -> None:
+    """Scores of each site in place of those of eq 9, which stay where there are no transits.
+
+    `first` has the number of each site's first pattern, and behind them that of all patterns;
+    `pieces` says in how many pieces scores go round (`graph_pieces`). Fills in the rounds over the
+    transits of each site, and the Euclidean movement of the score that moved more in the last.
+    """
+    for site in range(len(pieces)):
+        if pieces[site] > 0:
+            start, stop = first[site], first[site + 1]
+            of_authority, of_hub = authority[start:stop], hub[start:stop]
+            _to_unit(of_authority)
+            _to_unit(of_hub)
+            used = 0
+            if pieces[site] == 1:
+                used = _ahead(links, start, of_hub, tolerance * _CLOSER, rounds - 1)
+                _to_authority(links, start, of_hub, of_authority)
+                _to_unit(of_authority)
+            done[site], movement[site] = _go_round(
+                links, start, of_authority, of_hub, tolerance, used, rounds
+            )
+
+
+@making
+def _go_round(
+    links: Links,
+    start: int,
+    authority: Floats,
+    hub: Floats,
+    tolerance: float,
+    done: int,
+    rounds: int,
+) -> tuple[int, float]:
+    """Eq 10 until nothing moves."""
+    next_authority, next_hub = np.empty_like(authority), np.empty_like(hub)
+    room = np.empty_like(authority)
+    moved = np.inf
+    while done < rounds and moved >= tolerance:
+        _to_authority(links, start, hub, next_authority)
+        _to_hub(links, start, authority, room, next_hub)
+        _to_unit(next_authority)
+        _to_unit(next_hub)
+        moved = max(_replace(authority, next_authority), _replace(hub, next_hub))
+        done += 1
+    return done, moved
+
+
+@making
+def _ahead(links: Links, start: int, hub: Floats, tolerance: float, rounds: int) -> int:
+    """The first eigenvector of M, near enough, in place of a hub score; the rounds it took."""
+    weight = links.per_referral[start : start + len(hub)]
+    basis, image = np.empty((_DIMENSIONS, len(hub))), np.empty_like(hub)
+    inner, beside = np.zeros(_DIMENSIONS), np.zeros(_DIMENSIONS)
+    authority = np.empty_like(hub)
+    # Scores that no referral stands behind have no length.
+    done, unsettled = 0, np.inf if _product(hub, hub, weight) > 0 else 0.0
+    while done < rounds and unsettled >= tolerance:
+        _scale(1.0 / np.sqrt(_product(hub, hub, weight)), hub, basis[0])
+        share, used = inner[:1], 0
+        while used < _DIMENSIONS and done < rounds and unsettled >= tolerance:
+            this = basis[used]
+            if used > 0:
+                _scale(1.0 / beside[used - 1], image, this)
+            _to_authority(links, start, this, authority)
+            _to_hub(links, start, authority, authority, image)
+            inner[used] = _product(image, this, weight)
+            _add(-inner[used], this, image)
+            if used > 0:
+                _add(-beside[used - 1], basis[used - 1], image)
+            beside[used] = np.sqrt(_product(image, image, weight))
+            used += 1
+            done += 1
+            value, share = _best(inner[:used], beside[:used])
+            unsettled = beside[used - 1] * abs(share[-1]) / value
+        _mix(basis, share, hub)
+        _to_unit(hub)
+    return done
+
+
+@making
+def _best(inner: Floats, beside: Floats) -> tuple[float, Floats]:
+    """The largest eigenvalue in the space, and how much of each dimension its vector has."""
+    size = len(inner)
+    matrix = np.zeros((size, size))
+    for i in range(size):
+        matrix[i, i] = inner[i]
+        if i > 0:
+            matrix[i, i - 1] = beside[i - 1]  # only what is below the diagonal is looked at
+    values, vectors = np.linalg.eigh(matrix)
+    return values[-1], vectors[:, -1]
+
+
+@kernel
+def _mix(basis: Floats, share: Floats, mixed: Floats) -> None:
+    """A vector from so much of each of some. Scores are positive, but for rounding."""
+    # The sign of an eigenvector is anybody's; what it has of the one begun with is positive.
+    sign = 1.0 if share[0] > 0 else -1.0
+    _scale(sign * share[0], basis[0], mixed)
+    for dimension in range(1, len(share)):
+        _add(sign * share[dimension], basis[dimension], mixed)
+    for i in range(len(mixed)):
+        mixed[i] = max(mixed[i], 0.0)
+
+
+@kernel
+def _to_authority(links: Links, start: int, hub: Floats, authority: Floats) -> None:
+    """Of eq 10, from hubs: scattered, for the transits to a pattern are not together."""
+    base = np.uint64(start)  # unsigned, or each place is asked whether it counts from the end
+    for i in range(len(authority)):
+        authority[i] = 0.0
+    for i in range(len(hub)):
+        given = hub[i] * links.per_referral[start + i]
+        for link in range(np.uint64(links.first[start + i]), np.uint64(links.first[start + i + 1])):
+            authority[np.uint64(links.goal[link]) - base] += links.transits[link] * given
+
+
+@kernel
+def _to_hub(links: Links, start: int, authority: Floats, given: Floats, hub: Floats) -> None:
+    """Of eq 10, from authorities. `given` is room for what a visit of each pattern gives."""
+    for i in range(len(authority)):
+        given[i] = authority[i] * links.per_visit[start + i]
+    base = np.uint64(start)
+    for i in range(len(hub)):
+        total = 0.0
+        for link in range(np.uint64(links.first[start + i]), np.uint64(links.first[start + i + 1])):
+            total += links.transits[link] * given[np.uint64(links.goal[link]) - base]
+        hub[i] = total
+
+
+@kernel
+def _replace(old: Floats, new: Floats) -> float:
+    """A vector by another; how far it moves."""
+    square = 0.0
+    for i in range(len(old)):
+        square += (new[i] - old[i]) ** 2
+        old[i] = new[i]
+    return float(np.sqrt(square))
+
+
+@kernel
+def _to_unit(vector: Floats) -> None:
+    square = 0.0
+    for i in range(len(vector)):
+        square += vector[i] ** 2
+    if square > 0:
+        _scale(1.0 / np.sqrt(square), vector, vector)
+
+
+@kernel
+def _scale(much: float, vector: Floats, scaled: Floats) -> None:
+    for i in range(len(vector)):
+        scaled[i] = much * vector[i]
+
+
+@kernel
+def _add(much: float, vector: Floats, total: Floats) -> None:
+    for i in range(len(vector)):
+        total[i] += much * vector[i]
+
+
+@kernel
+def _product(one: Floats, other: Floats, weight: Floats) -> float:
+    total = 0.0
+    for i in range(len(one)):
+        total += one[i] * other[i] * weight[i]
+    return total

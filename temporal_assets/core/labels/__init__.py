@@ -1,0 +1,1 @@
+"""Labels of pages: temporal by observation, curve or concentration, early or calibrated."""

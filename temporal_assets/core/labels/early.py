@@ -1,0 +1,215 @@
+"""Whether a page will turn out temporal, from its first days and its site's history.
+
+Here: what the first k days say (features), learning from pages that are known, the probability for
+young ones, and scores. Not here: the site's share (`priors`), the two regressions (`logistic`,
+`boosting`), what the known pages are (`windows.known_pages`).
+
+A crawler decides on a page's first or second day. For each number of days seen there is a model of
+its own: the mean, in log-odds, of a logistic regression and of small boosted trees on the same
+features. The first is safe where few pages are known, the second sees what is not a straight line;
+their mean was ahead of both on the real sets that it was chosen on (docs/early-labels.md). Both are
+drawn towards the site's and section's history, the more so the fewer pages are known, so that there
+is no number of pages at which anything begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit, logit
+
+from temporal_assets.core.labels.labels import PAPERS
+from temporal_assets.core.labels.priors import Prior
+from temporal_assets.core.numerics.boosting import Trees, fit_trees
+from temporal_assets.core.numerics.logistic import Floats, Logistic, fit_logistic, row_products
+from temporal_assets.core.numerics.metrics import Reliability, brier, log_loss, outcome, reliability
+
+AGES: Final = (1, 2, 3, 4, 5, 6, 7)
+"""Days seen so far that a model is learned for."""
+_FOLDS: Final = 5
+_SURE: Final = 1e-3
+"""Priors as features stay this far from 0 and 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Model:
+    regression: Logistic
+    trees: Trees
+
+    def log_odds(self, features: Floats) -> Floats:
+        """Mean of both answers."""
+        both: Floats = self.regression.log_odds(features) + self.trees.log_odds(features)
+        return both / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Early:
+    """What was learned."""
+
+    prior: Prior
+    ages: tuple[int, ...]
+    learned_from: int
+    """Known pages."""
+    cut: float
+    """Share of the first days above which a page is temporal, q."""
+    n_days: int
+    """How many these first days are."""
+    _models: tuple[_Model, ...]
+
+    @property
+    def knows_views(self) -> bool:
+        """Whether views were learned from, and not only the history of sites."""
+        return bool(self._models)
+
+    def probability(
+        self, first_views: ArrayLike, age: ArrayLike, sites: ArrayLike, sections: ArrayLike
+    ) -> Floats:
+        """Probability that each page is temporal.
+
+        Args:
+            first_views: pages x days; views on the day of birth, the day after and so on. Days at
+                or beyond a page's age are not looked at.
+            age: pages; days seen so far, the day of birth included. Pages of age 0 get the prior,
+                pages older than the oldest model what that one says of their first days.
+            sites: pages.
+            sections: pages, named as in `learn`.
+        """
+        return self.given(first_views, age, self.prior.of(sites, sections))
+
+    def given(self, first_views: ArrayLike, age: ArrayLike, prior: Floats) -> Floats:
+        """The same, given the prior of each page."""
+        views, seen = np.asarray(first_views, np.float64), np.asarray(age, np.int64)
+        result = prior.copy()
+        for position, (k, model) in enumerate(zip(self.ages, self._models, strict=False)):
+            following = self.ages[position + 1 :]
+            rows = (seen >= k) & (seen < following[0] if following else True)
+            if rows.any():
+                told = features(views[rows, :k], prior[rows], self.cut, self.n_days)
+                result[rows] = expit(model.log_odds(told))
+        # Of n pages that were all of a kind, the next is of the other with a chance of 1 / (n + 2).
+        least = 1.0 / (self.learned_from + 2.0)
+        return np.clip(result, least, 1.0 - least)
+
+
+def learn(
+    first_views: ArrayLike,
+    truth: ArrayLike,
+    sites: ArrayLike,
+    sections: ArrayLike,
+    ages: Sequence[int] = AGES,
+    *,
+    cut: float = PAPERS.q,
+    n_days: int = round(PAPERS.n),
+) -> Early:
+    """Learn from known pages, however few.
+
+    Args:
+        first_views: pages x days (at least max(ages)), from the day of birth on.
+        truth: pages; whether each turned out temporal.
+        sites: pages.
+        sections: pages; names unique over all sites.
+        ages: Ascending.
+        cut: Share of the views of the first `n_days` days above which a page is temporal.
+        n_days: See `cut`.
+    """
+    views, t = np.asarray(first_views, np.float64), np.asarray(truth, np.bool_)
+    if views.shape[1] < max(ages):
+        raise ValueError(f"{max(ages)} first days are needed, not {views.shape[1]}")
+    by_site, by_section = np.asarray(sites), np.asarray(sections)
+    prior = Prior.learn(t, by_site, by_section)
+    if not 0 < t.sum() < len(t):
+        return Early(prior, tuple(ages), len(t), cut, n_days, ())
+    own = _unseen_priors(t, by_site, by_section)
+    models = [_learn_age(features(views[:, :k], own, cut, n_days), t, prior.rate) for k in ages]
+    return Early(prior, tuple(ages), len(t), cut, n_days, tuple(models))
+
+
+def _unseen_priors(truth: NDArray[np.bool_], sites: NDArray[Any], sections: NDArray[Any]) -> Floats:
+    """The prior of each page from the other folds.
+
+    Were only the page itself left out, its label could be told from what is missing: of a section,
+    all temporal pages would have the one prior, and all others a slightly higher one.
+    """
+    own, fold = np.empty(len(truth)), _deal(truth)
+    for part in range(_FOLDS):
+        held = fold == part
+        others = Prior.learn(truth[~held], sites[~held], sections[~held])
+        own[held] = others.of(sites[held], sections[held])
+    return own
+
+
+def _deal(truth: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """A fold for each page, dealt out in turn within each kind."""
+    fold = np.empty(len(truth), np.int64)
+    for kind in (True, False):
+        rows = np.flatnonzero(truth == kind)
+        fold[rows] = np.arange(len(rows)) % _FOLDS
+    return fold
+
+
+def _learn_age(rows: Floats, truth: NDArray[np.bool_], rate: float) -> _Model:
+    return _Model(fit_logistic(rows, truth), fit_trees(rows, truth, float(logit(rate))))
+
+
+def features(views: Floats, prior: Floats, cut: float, n_days: int) -> Floats:
+    """Pages x features of the first k days: level, fall and share of the views, and the prior."""
+    k = views.shape[1]
+    total = views.sum(axis=1)
+    level = np.log1p(total)
+    columns = [logit(np.clip(prior, _SURE, 1 - _SURE)), level, level**2 / 5]
+    if k > 1:
+        smooth = views + 0.5
+        first, last = smooth[:, 0], smooth[:, -1]
+        middle = (row_products(views, np.arange(k, dtype=np.float64)) + 0.5) / (total + 1.0)
+        whole = total + 0.5 * k
+        columns += [np.log(first / whole), np.log(last / whole), np.log(last / first), middle / k]
+        if k > 2:
+            columns += [np.log(last / smooth[:, -2]), np.log(smooth[:, 1] / first)]
+    if k > n_days:
+        early = views[:, :n_days].sum(axis=1)
+        # How far the share is from the cut: what it would fall to if nobody came any more.
+        over = np.log((early + 0.5) / (total - early + 0.5)) - logit(cut)
+        columns += [over, np.maximum(over, 0), np.minimum(over, 0), (early + 0.5) / (total + 1.0)]
+        columns += [over * np.minimum(level, 6) / 3, np.log((views[:, -1] + 0.5) / (early + 0.5))]
+    return np.column_stack(columns)
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How good one answer at one age is."""
+
+    age: int
+    answer: str
+    pages: int
+    accuracy: float
+    f_measure: float
+    brier: float | None
+    """None for answers that are no probabilities, and so the next two."""
+    log_loss: float | None
+    reliability: Reliability | None
+
+
+def score_probability(age: int, answer: str, truth: ArrayLike, probability: ArrayLike) -> Score:
+    """Score probabilities; a page counts as labelled temporal above one half."""
+    p = np.asarray(probability, np.float64)
+    result = outcome(truth, p > 0.5)
+    return Score(
+        age,
+        answer,
+        result.pages,
+        result.accuracy,
+        result.f_measure,
+        brier(truth, p),
+        log_loss(truth, p),
+        reliability(truth, p),
+    )
+
+
+def score_label(age: int, answer: str, truth: ArrayLike, label: ArrayLike) -> Score:
+    """Score plain labels."""
+    result = outcome(truth, label)
+    return Score(age, answer, result.pages, result.accuracy, result.f_measure, None, None, None)

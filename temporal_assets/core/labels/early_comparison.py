@@ -1,0 +1,77 @@
+"""Early labels beside the simpler answers, on pages whose truth is known.
+
+Here: every answer at every age, scored. Not here: the model (`early`), what the truth is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from temporal_assets.core.curves.curves import Options, fit
+from temporal_assets.core.labels.concentration import concentration
+from temporal_assets.core.labels.early import AGES, Early, Score, score_label, score_probability
+from temporal_assets.core.labels.labels import PAPERS, Thresholds
+
+Floats = NDArray[np.float64]
+
+EARLY: Final = "early label"
+PRIOR: Final = "site and section alone"
+CURVE: Final = "curve"
+CONCENTRATION: Final = "concentration"
+ANSWERS: Final = (EARLY, PRIOR, CURVE, CONCENTRATION)
+
+_BEFORE: Final = 20
+"""Days without views put before a page's life, so that the fitter knows that it was born."""
+
+
+def compare(
+    model: Early,
+    first_views: ArrayLike,
+    truth: ArrayLike,
+    sites: ArrayLike,
+    sections: ArrayLike,
+    ages: Sequence[int] = AGES,
+    thresholds: Thresholds = PAPERS,
+) -> list[Score]:
+    """Scores of every answer at every age, for pages the model has not learned from.
+
+    Args:
+        model: What was learned.
+        first_views: pages x days from the day of birth on, at least max(ages).
+        truth: pages; whether each turned out temporal.
+        sites: pages.
+        sections: pages, named as the model knows them.
+        ages: Days seen.
+        thresholds: Of the curve and of concentration.
+    """
+    views, t = np.asarray(first_views, np.float64), np.asarray(truth, np.bool_)
+    prior = model.prior.of(sites, sections)
+    scores = []
+    for age in ages:
+        seen = views[:, :age]
+        young = np.full(len(views), age)
+        probability = model.probability(seen, young, sites, sections)
+        scores += [
+            score_probability(age, EARLY, t, probability),
+            score_probability(age, PRIOR, t, prior),
+            score_label(age, CURVE, t, _by_curve(seen, thresholds)),
+            score_label(age, CONCENTRATION, t, _by_concentration(seen, thresholds)),
+        ]
+    return scores
+
+
+def _by_curve(seen: Floats, thresholds: Thresholds) -> NDArray[np.bool_]:
+    """As `page_labels` would: false where the page is too young for a curve."""
+    window = np.pad(seen, ((0, 0), (_BEFORE, 0)))
+    label: NDArray[np.bool_] = fit(window, Options(n=thresholds.n)).is_above(thresholds.q)
+    return label
+
+
+def _by_concentration(seen: Floats, thresholds: Thresholds) -> NDArray[np.bool_]:
+    found = concentration(seen, thresholds.m)
+    label: NDArray[np.bool_] = (found.value > thresholds.p) & found.is_defined
+    return label

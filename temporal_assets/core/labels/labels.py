@@ -1,0 +1,173 @@
+"""Temporal pages: by what was observed, by the curve, and by concentration.
+
+Here: the labels, their thresholds, and how far two of them agree. Not here: the scores themselves
+(`curves`, `concentration`), choosing thresholds (`calibration`). sql/page_labels.sql defines the
+same labels for tables.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any, Final, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from temporal_assets.core.curves.curves import MIN_LIFE, Options, Reason, fit
+from temporal_assets.core.labels.concentration import concentration, days_before, first_and_all
+from temporal_assets.core.numerics.metrics import cohen_kappa
+
+Flags = NDArray[np.bool_]
+
+_CHI_SQUARE: Final = 3.8415
+"""Of one degree of freedom, for 95 %."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """A page is temporal if Phi(n) > q, and news if its concentration over m days > p."""
+
+    n: float = 3.0
+    """TW 4.2."""
+    q: float = 0.7
+    """TW 4.2."""
+    m: int = 3
+    """NP does not give it."""
+    p: float = 1.91
+    """NP 6.1. (NP 5.1 says "less than" once; its experiment says greater.)"""
+
+
+PAPERS: Final = Thresholds()
+
+
+Rule = Literal["observed", "curve", "concentration"]
+"""How pages are labelled: `observed` knows when not to fit, the others are the papers'."""
+
+LEAST_DAYS: Final = MIN_LIFE
+"""Observed days of life from which the share of the views so far decides. On real clicks it is
+right more often than the curve from the fifth day on (docs/interest-curves.md)."""
+
+
+class Basis(StrEnum):
+    """Evidence that decided a label."""
+
+    SHARE = "share"
+    """Share of the views so far in the first n days of a life whose first days were observed."""
+    CURVE = "curve"
+    """Interest curve: the life is cut by the window, or one of its first n days is missing."""
+    LIMIT = "limit"
+    """All views on one day: the limit of ever narrower curves."""
+    CONCENTRATION = "concentration"
+    NONE = "none"
+    """Nothing is known yet: too young for a curve. The label is false."""
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """One row per page."""
+
+    is_temporal: Flags
+    """By the rule that was asked for."""
+    basis: NDArray[np.str_]
+    """See `Basis`."""
+    is_sure: Flags
+    """Whether the 95 % interval of what decided lies on one side of the threshold."""
+    is_temporal_by_curve: Flags
+    """TW 4.2 for all pages. False where the curve says nothing."""
+    is_news: Flags
+    """By concentration (NP 4.1). False where it is undefined."""
+    first_share: NDArray[np.float64]
+    """Share of the views so far that fell in the first n days."""
+
+
+def label(
+    views: ArrayLike,
+    thresholds: Thresholds = PAPERS,
+    rule: Rule = "observed",
+    *,
+    observed: ArrayLike | None = None,
+    options: Options | None = None,
+) -> Labels:
+    """Label the pages of one window.
+
+    Args:
+        views: pages x days.
+        thresholds: Of all rules.
+        rule: Which evidence decides `is_temporal`.
+        observed: days; False where the day is missing from the data.
+        options: Of the curve; its `n` is that of the thresholds.
+    """
+    table = np.asarray(views)
+    there = np.ones(table.shape[1], np.bool_) if observed is None else np.asarray(observed, bool)
+    curves = fit(table, replace(options or Options(), n=thresholds.n), observed=there)
+    n_days = math.ceil(thresholds.n)
+    share = concentration(table, n_days, observed=there).first_share
+    news = concentration(table, thresholds.m, observed=there)
+    born = np.maximum(curves.birth - 1, 0).astype(np.int64)
+    first, days = first_and_all(born, np.full(len(table), n_days), days_before(there))
+    is_observed = (born > np.argmax(there)) & (days >= LEAST_DAYS) & (first >= n_days)
+    basis = np.where(curves.tells_interest, Basis.CURVE, Basis.NONE)
+    basis = np.where(curves.reason == Reason.ONE_DAY, Basis.LIMIT, basis)
+    is_sure = (curves.phi_low > thresholds.q) | (curves.phi_high <= thresholds.q)
+    total = np.maximum((table * there).sum(axis=1), 1)
+    if rule == "observed":
+        basis = np.where(is_observed, Basis.SHARE, basis)
+        is_sure = np.where(is_observed, _is_sure(share, thresholds.q, total), is_sure)
+    elif rule == "concentration":
+        basis = np.where(news.is_defined, Basis.CONCENTRATION, Basis.NONE)
+        m_first, _ = first_and_all(born, np.full(len(table), thresholds.m), days_before(there))
+        is_sure = _is_sure(news.first_share, thresholds.p * m_first / np.maximum(days, 1), total)
+    by_curve, is_news = curves.is_above(thresholds.q), news.is_defined & (news.value > thresholds.p)
+    is_temporal = np.where(basis == Basis.SHARE, share > thresholds.q, by_curve)
+    if rule == "concentration":
+        is_temporal = is_news
+    is_sure = is_sure & (basis != Basis.NONE)
+    return Labels(is_temporal, basis, is_sure, by_curve, is_news, share)
+
+
+def _is_sure(
+    share: NDArray[np.float64], cut: float | NDArray[np.float64], total: NDArray[np.number]
+) -> Flags:
+    """Whether a threshold is outside of the share's 95 % interval (Wilson)."""
+    sure: Flags = (share - cut) ** 2 > _CHI_SQUARE * cut * (1 - cut) / total
+    return sure
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How two labels of the same pages compare."""
+
+    both: int
+    only_first: int
+    only_second: int
+    neither: int
+
+    @property
+    def share(self) -> float:
+        """Share of pages with the same label; 1 for no pages."""
+        pages = self.both + self.only_first + self.only_second + self.neither
+        return (self.both + self.neither) / pages if pages else 1.0
+
+    @property
+    def kappa(self) -> float:
+        """Agreement beyond chance (Cohen)."""
+        return cohen_kappa(self.both, self.only_first, self.only_second, self.neither)
+
+
+def by_both(rows: Iterable[Mapping[str, Any]]) -> Agreement:
+    """Agreement of the papers' labels, from counts of `page_labels` by both of them and more."""
+    cells = dict.fromkeys(((a, b) for a in (True, False) for b in (True, False)), 0)
+    for row in rows:
+        cells[row["is_temporal_by_curve"], row["is_news"]] += int(row["pages"])
+    return Agreement(*cells.values())
+
+
+def agreement(first: ArrayLike, second: ArrayLike) -> Agreement:
+    """Count where two labels agree."""
+    a, b = np.asarray(first, np.bool_), np.asarray(second, np.bool_)
+    return Agreement(
+        int((a & b).sum()), int((a & ~b).sum()), int((~a & b).sum()), int((~a & ~b).sum())
+    )

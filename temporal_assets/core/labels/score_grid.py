@@ -1,0 +1,57 @@
+"""Scores of pages for many numbers of days at once: what a grid of thresholds is laid over.
+
+Here: accumulated interest of known curves over several n, concentration over several m. Not here:
+fitting the curves (`curves`), choosing thresholds (`calibration`).
+
+A page of which nothing is known scores 0, so that no threshold makes it temporal: labels treat it
+the same (docs/decisions.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from temporal_assets.core.curves.lognormal import accumulated_with_base
+from temporal_assets.core.labels.concentration import concentration
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class FittedCurves:
+    """One row per page; NaN where there is no curve."""
+
+    amplitude: Floats
+    base: Floats
+    """Views a day."""
+    mu: Floats
+    sigma: Floats
+    is_one_day: NDArray[np.bool_]
+    """All views on one day: no curve, and all interest at once."""
+
+
+def interest(curves: FittedCurves, n: Sequence[float], days: int) -> Floats:
+    """Phi(n): pages x numbers of days; a base counts for the `days` of one window."""
+    known = np.isfinite(curves.mu)
+    amplitude, base, mu, sigma = (
+        np.where(known, values, instead)[:, None]
+        for values, instead in (
+            *((curves.amplitude, 1.0), (curves.base, 0.0)),
+            *((curves.mu, 0.0), (curves.sigma, 1.0)),
+        )
+    )
+    share = accumulated_with_base(n, mu, sigma, amplitude, base, days)
+    unknown = np.where(curves.is_one_day, 1.0, 0.0)[:, None]
+    return np.where(known[:, None], share, unknown)
+
+
+def concentrations(
+    views: ArrayLike, m: Sequence[int], *, observed: ArrayLike | None = None
+) -> Floats:
+    """Concentration over m days (NP 4.1): pages x numbers of days."""
+    found = [concentration(views, days, observed=observed) for days in m]
+    return np.column_stack([np.where(one.is_defined, one.value, 0.0) for one in found])

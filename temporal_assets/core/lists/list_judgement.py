@@ -1,0 +1,172 @@
+"""Lists that are learned from some pages and judged by others (TW Table 1, NP Table 2).
+
+Here: which sections each way of making a list chooses, and what the choice covers. Not here: the
+rules themselves (`site_scores`, `whole_sections`, `prefix_tree`), intervals (`site_bootstrap`),
+and which pages are learned from (`windows.evaluation.seed_evaluation`).
+
+A list is a set of sections: whole hosts, or folders and programs. It covers the pages that lie in
+them. Every list is made from the pages that are known, and judged by those that are judged: the
+same in sample, others out of time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from temporal_assets.core.lists.dated_sections import dated_sections
+from temporal_assets.core.lists.prefix_tree import PAPER_RULE, PrefixRule, news_prefixes
+from temporal_assets.core.lists.site_bootstrap import SiteCounts
+from temporal_assets.core.lists.site_scores import PAPER, Counts, Scoring, ranking, score
+from temporal_assets.core.lists.whole_sections import whole_sections
+from temporal_assets.core.numerics.arrays import Flags, Int32s, Int64s
+from temporal_assets.core.text.url_sections import SectionTrees
+
+THRESHOLDS: Final = tuple(round(0.05 * n, 2) for n in range(1, 20))
+"""Of the curve of prefixes."""
+
+_LONGEST: Final = 200
+"""Sites of the curve of sites: twice TW's list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """Pages known and judged; arrays have one entry for every page."""
+
+    trees: SectionTrees
+    is_known: Flags
+    is_settled: Flags
+    """Of known pages: old enough for the label, whatever it is."""
+    label: Flags
+    """Of known pages: as it was known when the list was made."""
+    views: Int64s
+    """Of known pages, until then."""
+    is_judged: Flags
+    truth: Flags
+    """Of judged pages."""
+
+    @property
+    def site(self) -> Int32s:
+        """The root of every page's tree."""
+        root = np.where(self.trees.parent < 0, np.arange(len(self.trees)), self.trees.parent)
+        while True:
+            above = root[root]
+            if np.array_equal(above, root):
+                return np.asarray(root[self.trees.innermost], np.int32)
+            root = above
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How our lists are made; the paper's have rules of their own."""
+
+    scoring: Scoring
+    prefix: PrefixRule
+    length: int
+    """Of the lists of sites and sections: that of the list in use, as in the papers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One list."""
+
+    method: str
+    """baseline, sites, sections, prefixes, policy."""
+    rule: str
+    """list, everything or majority of a baseline; paper or confident; published."""
+    setting: float | None
+    """Length of the list, or threshold of prefixes."""
+    is_used: bool
+    """Made as the settings say; the others are points of curves."""
+    sections: Flags
+    covered: Flags | None = None
+    """One flag a page, where it is no list of sections that decides."""
+
+    def covers(self, trees: SectionTrees) -> Flags:
+        """Which pages it covers."""
+        return trees.covered(self.sections) if self.covered is None else self.covered
+
+
+def choices(pages: Pages, rules: Rules, baseline: Flags | None) -> Iterator[Choice]:
+    """All lists; baselines first, of these the list in use, if there is one."""
+    if baseline is not None:
+        yield Choice("baseline", "list", None, True, baseline)
+    counts = _counts(pages)
+    names = pages.trees.names()
+    roots = pages.trees.parent < 0
+    yield Choice("baseline", "everything", None, True, roots)
+    yield Choice("baseline", "majority", None, True, majority(pages))
+    for rule, scoring in (("paper", PAPER), ("confident", rules.scoring)):
+        order = ranking(counts, names, scoring, roots)
+        yield from _lists("sites", rule, order, len(names), rules.length)
+    scores = score(counts, rules.scoring)
+    enough = counts.pages >= rules.scoring.min_pages
+    whole = whole_sections(pages.trees.parent, scores.score, scores.bound, enough)
+    order = ranking(counts, names, rules.scoring, whole)
+    yield from _lists("sections", "confident", order, len(names), rules.length)
+    dated = dated_sections(names)
+    for rule, own in (("paper", PAPER_RULE), ("confident", rules.prefix)):
+        for threshold in sorted({*THRESHOLDS, own.threshold}):
+            used = replace(own, threshold=threshold)
+            # What is too young to be news says nothing of a folder; the paper does not ask.
+            counted = pages.is_known if rule == "paper" else pages.is_settled
+            found = news_prefixes(pages.trees, pages.label, used, counted, dated)
+            yield Choice("prefixes", rule, threshold, threshold == own.threshold, found)
+
+
+def majority(pages: Pages) -> Flags:
+    """Top folders and programs of which most known pages are wanted; of flat sites the root.
+
+    What anybody can do without statistics: the baseline that learned lists must beat.
+    """
+    trees, settled = pages.trees, pages.is_known & pages.is_settled
+    known = trees.total(settled.astype(np.int64))
+    wanted = trees.total((settled & pages.label).astype(np.int64))
+    has_children = np.zeros(len(trees), np.bool_)
+    has_children[trees.parent[(trees.parent >= 0) & (known > 0)]] = True
+    is_top = (trees.depth == 1) | ((trees.depth == 0) & ~has_children)
+    flags: Flags = is_top & (2 * wanted > known)
+    return flags
+
+
+def coverage(pages: Pages, covered: Flags, site: Int32s) -> SiteCounts:
+    """What is covered of the judged pages, site by site."""
+    number = len(pages.trees)
+    covered = covered & pages.is_judged
+    wanted = pages.truth & pages.is_judged
+
+    def by_site(flags: Flags) -> Int64s:
+        return np.bincount(site[flags], minlength=number).astype(np.int64)
+
+    has_pages = by_site(pages.is_judged) > 0
+    return SiteCounts(
+        by_site(covered & wanted)[has_pages],
+        by_site(covered)[has_pages],
+        by_site(wanted)[has_pages],
+    )
+
+
+def _counts(pages: Pages) -> Counts:
+    """Of every section, with all beneath it, from known pages."""
+    known, label = pages.is_known, pages.label & pages.is_known
+    views = np.where(known, pages.views, 0)
+    total = pages.trees.total
+    return Counts(
+        total(known.astype(np.int64)),
+        total(label.astype(np.int64)),
+        total(views),
+        total(np.where(label, views, 0)),
+        total(views**2).astype(np.float64),
+    )
+
+
+def _lists(method: str, rule: str, order: Int64s, sections: int, length: int) -> Iterator[Choice]:
+    """The first K of a ranking, for every K up to the longest, and for that of the settings."""
+    lengths = sorted({*range(1, min(_LONGEST, len(order)) + 1), length})
+    for k in lengths:
+        chosen = np.zeros(sections, np.bool_)
+        chosen[order[:k]] = True
+        yield Choice(method, rule, float(k), k == length, chosen)

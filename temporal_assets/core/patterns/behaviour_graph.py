@@ -1,0 +1,242 @@
+"""The behaviour graph of a site, and the ranks of its patterns.
+
+Here: transits between patterns (BB Table 1) and the ranks of BB 4.1 and 4.2. Not here: which
+patterns there are (`pattern_tree`, `visit_cut`, `transit_cut`).
+
+Authority and hub (`mutual_scores`) begin with eq 9 and follow eq 10. Where every visit comes from
+within the site and the site is connected, the limit is F_in and F_out themselves: the graph adds to
+the counts what visits from outside and dead ends take from them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from temporal_assets.core.graph.graph_pieces import count_pieces
+from temporal_assets.core.graph.mutual_scores import Links, settle
+from temporal_assets.core.numerics.arrays import Flags, Floats, Int32s, Int64s
+from temporal_assets.core.numerics.compiled import leaf
+
+TOLERANCE: Final = 1e-9
+"""Both scores move less than this in a round."""
+
+ROUNDS: Final = 10_000
+"""Parts of a site that few transits connect converge slowly; a round costs microseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class BehaviourGraph:
+    """Patterns as nodes, transits as weights; of a site, or of several without any between them."""
+
+    volume: Int64s
+    """||P||: distinct URLs."""
+    visits: Floats
+    """F_in, from anywhere."""
+    referrals: Floats
+    """F_out, to anywhere."""
+    transits: sparse.csr_array
+    """Shape (patterns, patterns): F_trans(i, j)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Convergence:
+    """How the scores came about; one a site."""
+
+    rounds: Int64s
+    movement: Floats
+    """Euclidean movement in the last round, of the score that moved more."""
+    converged: Flags
+
+
+@dataclass(frozen=True, slots=True)
+class PatternRanks:
+    """Scores and ranks, one a pattern; rank 1 is the best of its site.
+
+    Equal scores are ranked by visits (fetching) or referrals (discovery), then by number.
+    """
+
+    authority: Floats
+    hub: Floats
+    fetch_score: Floats
+    """(auth + hub) / 2."""
+    by_volume: Int64s
+    by_overall_visit: Int64s
+    by_average_visit: Int64s
+    by_fetch: Int64s
+    by_overall_referral: Int64s
+    by_average_referral: Int64s
+    by_discovery: Int64s
+    convergence: Convergence
+    has_transits: Flags
+    """Of each site. False: no transit within it is known (no referrers are logged, say). Authority
+    and hub are then those of eq 9, shares of visits and referrals, and say no more than these."""
+    components: Int64s
+    """Of each site: parts of the graph that no transit connects, patterns without any transit left
+    aside. With more than one, the graph says little about how patterns of different parts
+    compare."""
+    is_isolated: Flags
+    """Patterns without any transit within the site; their authority and hub are 0."""
+
+
+def count_transits(
+    pattern_of_url: Int32s, patterns: int, referrer: Int64s, target: Int64s, count: Floats
+) -> sparse.csr_array:
+    """F_trans between patterns from transits between URLs; URLs of no pattern (-1) are left out.
+
+    `referrer` and `target` are numbers of URLs, -1 for URLs outside the site.
+    """
+    goals, counts = np.empty(len(count), np.int32), np.empty(len(count), np.float64)
+    ends = np.zeros(patterns, np.int64)
+    _by_source(pattern_of_url, referrer, target, count, ends, goals, counts)
+    _add_goals(ends, goals, counts, np.full(patterns, -1, np.int64))
+    found = ends[-1]
+    pointers = np.concatenate((np.zeros(1, np.int64), ends))
+    matrix = sparse.csr_array((counts[:found], goals[:found], pointers), (patterns, patterns))
+    matrix.sort_indices()
+    return matrix
+
+
+@leaf
+def _by_source(
+    pattern_of_url: Int32s,
+    referrer: Int64s,
+    target: Int64s,
+    count: Floats,
+    ends: Int64s,
+    goals: Int32s,
+    counts: Floats,
+) -> None:
+    """Transits between patterns, those from one together; where each pattern's end, given zeros."""
+    for i in range(len(count)):
+        if referrer[i] >= 0 and target[i] >= 0:
+            source = pattern_of_url[referrer[i]]
+            if source >= 0 and pattern_of_url[target[i]] >= 0:
+                ends[source] += 1
+    total = 0
+    for pattern in range(len(ends)):
+        total += ends[pattern]
+        ends[pattern] = total - ends[pattern]
+    for i in range(len(count)):
+        if referrer[i] >= 0 and target[i] >= 0:
+            source, goal = pattern_of_url[referrer[i]], pattern_of_url[target[i]]
+            if source >= 0 and goal >= 0:
+                goals[ends[source]] = goal
+                counts[ends[source]] = count[i]
+                ends[source] += 1
+
+
+@leaf
+def _add_goals(ends: Int64s, goals: Int32s, counts: Floats, place: Int64s) -> None:
+    """Make one of the transits from one pattern to another, in their place. `place` comes as -1."""
+    found = at = 0
+    for pattern in range(len(ends)):
+        first = found
+        while at < ends[pattern]:
+            goal, count = goals[at], counts[at]
+            if place[goal] < first:
+                place[goal] = found
+                goals[found], counts[found] = goal, 0.0
+                found += 1
+            counts[place[goal]] += count
+            at += 1
+        ends[pattern] = found
+
+
+def merge_transits(transits: sparse.csr_array, group: Int32s, groups: int) -> sparse.csr_array:
+    """F_trans after patterns were merged: pattern i became part of `group[i]`."""
+    rows = np.repeat(group, np.diff(transits.indptr))
+    merged = (transits.data, (rows, group[transits.indices]))
+    return sparse.coo_array(merged, shape=(groups, groups)).tocsr()
+
+
+def rank_patterns(
+    graph: BehaviourGraph,
+    first: Int64s | None = None,
+    tolerance: float = TOLERANCE,
+    rounds: int = ROUNDS,
+) -> PatternRanks:
+    """All ranks of BB 4.1 and 4.2.
+
+    `first` has the number of each site's first pattern, and behind them that of all patterns;
+    without it they are of one site. A call costs more than a small site.
+    """
+    bounds = np.array([0, len(graph.volume)]) if first is None else first
+    count = len(bounds) - 1
+    site = np.repeat(np.arange(count), np.diff(bounds))
+    volume = np.maximum(graph.volume, 1)
+    of = graph.transits
+    links = Links(
+        of.indptr.astype(np.int64),
+        of.indices.astype(np.int32),
+        of.data,
+        _inverse(graph.referrals),
+        _inverse(graph.visits),
+    )
+    pieces = _pieces(links, bounds)
+    authority = _share(graph.visits, site, count)
+    hub = _share(graph.referrals, site, count)
+    done, movement = np.zeros(count, np.int64), np.zeros(count)
+    settle(links, bounds, pieces.of_ends, authority, hub, tolerance, rounds, done, movement)
+    fetch = 0.5 * (authority + hub)
+    visits, referrals = graph.visits, graph.referrals
+    return PatternRanks(
+        authority,
+        hub,
+        fetch,
+        _ranks(graph.volume, visits, site, bounds),
+        _ranks(visits, visits, site, bounds),
+        _ranks(visits / volume, visits, site, bounds),
+        _ranks(fetch, visits, site, bounds),
+        _ranks(referrals, referrals, site, bounds),
+        _ranks(referrals / volume, referrals, site, bounds),
+        _ranks(hub, referrals, site, bounds),
+        Convergence(done, movement, movement < tolerance),
+        pieces.of_graph > 0,
+        pieces.of_graph,
+        ~pieces.is_touched,
+    )
+
+
+class _Pieces(NamedTuple):
+    """What hangs together: two counts a site, one flag a pattern."""
+
+    of_graph: Int64s
+    of_ends: Int64s
+    is_touched: Flags
+    """Patterns with a transit from or to them."""
+
+
+def _pieces(links: Links, first: Int64s) -> _Pieces:
+    sites, patterns = len(first) - 1, int(first[-1])
+    of_graph, of_ends = np.zeros(sites, np.int64), np.zeros(sites, np.int64)
+    above, has = np.empty(2 * patterns, np.int32), np.zeros(2 * patterns, np.bool_)
+    count_pieces(
+        first, links.first, links.goal, links.transits, above, has, of_graph, of_ends
+    )  # fmt: skip
+    return _Pieces(of_graph, of_ends, has[:patterns] | has[patterns:])
+
+
+def _share(counts: Floats, site: Int64s, sites: int) -> Floats:
+    """Eq 9, within each site."""
+    total = np.bincount(site, counts, sites)
+    return counts / np.where(total > 0, total, 1.0)[site]
+
+
+def _inverse(counts: Floats) -> Floats:
+    inverse = np.zeros(len(counts))
+    np.divide(1.0, counts, out=inverse, where=counts > 0)
+    return inverse
+
+
+def _ranks(score: Floats | Int64s, support: Floats, site: Int64s, first: Int64s) -> Int64s:
+    """1 for the highest score of each site."""
+    # Scores equal but for rounding rank by support.
+    rounded = np.round(np.asarray(score, np.float64), 12)
+    order = np.lexsort((-support, -rounded, site))  # stable: then by number
+    ranks = np.empty(len(score), np.int64)
+    ranks[order] = np.arange(1, len(score) + 1) - first[site]
+    return ranks

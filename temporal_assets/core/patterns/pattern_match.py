@@ -1,0 +1,71 @@
+"""Unseen URLs of one site to the most specific pattern, in bulk.
+
+Here: a tree compiled for matching, and the loop over URLs. Not here: the walk of one URL
+(`pattern_forest`), how patterns are written (`pattern_text`).
+
+A URL is *covered* if the node where its walk ends is a leaf.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from temporal_assets.core.numerics.arrays import Bytes, Flags, Int32s, Int64s
+from temporal_assets.core.numerics.compiled import leaf
+from temporal_assets.core.patterns import pattern_forest
+from temporal_assets.core.patterns.pattern_forest import (
+    Desk,
+    Forest,
+    desk_for,
+    plant,
+    portable,
+    walk,
+)
+from temporal_assets.core.patterns.pattern_tree import PatternTree
+from temporal_assets.core.text.texts import Texts
+
+NOWHERE: Final = pattern_forest.NOWHERE
+"""The URL is not even under the root: another site, or a form the site never had."""
+
+
+@dataclass(frozen=True, slots=True)
+class PatternMatcher:
+    """A compiled pattern tree."""
+
+    _forest: Forest
+    is_leaf: Flags
+    """One flag a node of the tree."""
+    _in_cut: Int32s | None = None
+    """Of a tree that was cut: its node for each node of the tree before."""
+
+    def match(self, urls: Texts) -> Int32s:
+        """The most specific node of each canonical URL, NOWHERE if there is none."""
+        nodes = np.empty(len(urls), np.int32)
+        _match(urls.data, urls.offsets, self._forest, desk_for(self._forest), nodes)
+        if self._in_cut is None:
+            return nodes
+        return np.where(nodes < 0, NOWHERE, self._in_cut[nodes]).astype(np.int32)
+
+    def match_leaves(self, urls: Texts) -> Int32s:
+        """The leaf of each canonical URL, NOWHERE if none covers it."""
+        nodes = self.match(urls)
+        covered = (nodes >= 0) & self.is_leaf[nodes]
+        return np.where(covered, nodes, NOWHERE).astype(np.int32)
+
+
+def compile_matcher(tree: PatternTree) -> PatternMatcher:
+    """Compile a tree, whole or cut."""
+    if tree.parts is None:
+        return PatternMatcher(plant([portable(tree)]), tree.hierarchy.is_leaf)
+    walked, in_cut = plant([portable(tree.parts.tree)]), tree.parts.in_cut(tree.hierarchy)
+    return PatternMatcher(walked, tree.hierarchy.is_leaf, in_cut)
+
+
+@leaf
+def _match(data: Bytes, offsets: Int64s, forest: Forest, desk: Desk, nodes: Int32s) -> None:
+    """Walk every URL through the only tree of the forest."""
+    for url in range(len(nodes)):
+        nodes[url] = walk(forest, 0, data, offsets[url], offsets[url + 1], desk)

@@ -1,0 +1,164 @@
+"""A pattern tree as one line of text a node, and back, without the URLs it was learned from.
+
+Here: the form in which trees are stored and shipped. Not here: the tables they are stored in.
+
+A rule is a JSON object. What stands for a key is `[kind, index, name]` (`url_split`; the name is
+that of a query key):
+
+    branch  what leads here from the parent: ["value", text], ["absent"], ["other"], ["shaped"];
+            null for the root
+    split   the key that divides the node, null for a leaf; `bit` is the shape with its own branch
+    tests   [key, ["value", text]], [key, ["absent"]] or [key, ["other", bits, class]]
+    keys    root only: every key that the tree knows
+
+The texts are those the tree names; other values of its URLs are not in it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from temporal_assets.core.numerics.arrays import Int8s, Int32s
+from temporal_assets.core.numerics.hierarchy import hierarchy
+from temporal_assets.core.patterns.pattern_tree import OTHER, ROOT, SHAPED, PatternTree
+from temporal_assets.core.text.texts import texts
+from temporal_assets.core.text.url_keys import ABSENT, Keys, UrlKeys
+from temporal_assets.core.text.url_split import QUERY
+from temporal_assets.core.text.value_shapes import shapes
+
+_VALUE: Final = "value"
+_KINDS: Final = {ABSENT: "absent", OTHER: "other", SHAPED: "shaped"}
+_CODES: Final = {name: code for code, name in _KINDS.items()}
+
+
+def rules_of(tree: PatternTree) -> list[str]:
+    """One rule a node, in the order of the nodes."""
+    keys = tree.keys.keys
+    names = [
+        [kind, index, name.decode("utf-8", "replace")]
+        for kind, index, name in zip(
+            keys.kind.tolist(), keys.index.tolist(), keys.name, strict=True
+        )
+    ]
+    rules = [_rule(tree, node, names) for node in range(len(tree))]
+    used = {int(key) for key in (*tree.split_key, *tree.test_key) if key >= 0}
+    # A path, port or host that the site never had is of no pattern; other query keys are free.
+    rules[0]["keys"] = [name for key, name in enumerate(names) if key in used or name[0] != QUERY]
+    return [json.dumps(rule, ensure_ascii=False, separators=(",", ":")) for rule in rules]
+
+
+def _rule(tree: PatternTree, node: int, names: list[list[Any]]) -> dict[str, Any]:
+    parent = int(tree.hierarchy.parent[node])
+    split = int(tree.split_key[node])
+    above = int(tree.split_key[parent]) if parent >= 0 else -1
+    rows = range(int(tree.first_test[node]), int(tree.first_test[node + 1]))
+    return {
+        "branch": None if parent < 0 else _said(tree, above, int(tree.branch[node])),
+        "split": names[split] if split >= 0 else None,
+        "bit": int(tree.split_bit[node]),
+        "tests": [_test(tree, row, names) for row in rows],
+    }
+
+
+def _said(tree: PatternTree, key: int, code: int) -> list[Any]:
+    if code in _KINDS:
+        return [_KINDS[code]]
+    return [_VALUE, tree.keys.value(key, code).decode("utf-8", "replace")]
+
+
+def _test(tree: PatternTree, row: int, names: list[list[Any]]) -> list[Any]:
+    key, code = int(tree.test_key[row]), int(tree.test_value[row])
+    said = _said(tree, key, code)
+    if code == OTHER:
+        said += [int(tree.test_bits[row]), int(tree.test_class[row])]
+    return [names[key], said]
+
+
+class _Values:
+    """Keys and texts numbered anew, as rules name them."""
+
+    def __init__(self, keys: Sequence[Sequence[Any]]) -> None:
+        self.keys = [tuple(key) for key in keys]
+        self.number = {key: number for number, key in enumerate(self.keys)}
+        self.codes: list[dict[str, int]] = [{} for _ in keys]
+
+    def key(self, name: Sequence[Any] | None) -> int:
+        return -1 if name is None else self.number[tuple(name)]
+
+    def code(self, key: int, said: Sequence[Any] | None) -> int:
+        if said is None:
+            return ROOT
+        if said[0] != _VALUE:
+            return _CODES[said[0]]
+        known = self.codes[key]
+        return known.setdefault(said[1], len(known) + 1)
+
+    def url_keys(self) -> UrlKeys:
+        """The table of values, without URLs."""
+        strings = texts([text for codes in self.codes for text in codes])
+        counts = [len(codes) for codes in self.codes]
+        start, stop = strings.offsets[:-1], strings.offsets[1:]
+        return UrlKeys(
+            strings,
+            Keys(
+                np.array([kind for kind, _, _ in self.keys], np.int8),
+                np.array([index for _, index, _ in self.keys], np.int32),
+                tuple(name.encode() for _, _, name in self.keys),
+            ),
+            np.zeros((len(self.keys), 0), np.int32),
+            np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
+            start,
+            stop,
+            shapes(strings.data, start, stop),
+            np.zeros(len(start), np.int32),
+            0,
+        )
+
+
+def tree_of(parents: Sequence[int], rules: Sequence[str]) -> PatternTree:
+    """The tree that the rules describe; its nodes have no URLs.
+
+    Give all nodes of a site in their order, or those that remain of a cut with their parents
+    renumbered. `pattern_match.compile_matcher` takes the result.
+    """
+    found = [json.loads(rule) for rule in rules]
+    values = _Values(found[0]["keys"])
+    split = [values.key(rule["split"]) for rule in found]
+    branch = [
+        values.code(split[parent] if parent >= 0 else -1, rule["branch"])
+        for parent, rule in zip(parents, found, strict=True)
+    ]
+    tests = [
+        (node, key, values.code(key, said), *(said[1:] if said[0] == "other" else (0, 0)))
+        for node, rule in enumerate(found)
+        for key, said in ((values.key(name), said) for name, said in rule["tests"])
+    ]
+    columns = np.array(tests, np.int64).reshape(-1, 5)
+    nothing = np.zeros(len(found), np.int64)
+    return PatternTree(
+        values.url_keys(),
+        hierarchy(np.asarray(parents, np.int32)),
+        _small(branch),
+        _small(split),
+        _small([rule["bit"] for rule in found]),
+        np.zeros(0, np.int32),
+        nothing,
+        nothing,
+        np.searchsorted(columns[:, 0], np.arange(len(found) + 1)).astype(np.int64),
+        _small(columns[:, 1]),
+        _small(columns[:, 2]),
+        _small(columns[:, 3]),
+        _classes(columns[:, 4]),
+    )
+
+
+def _small(numbers: Any) -> Int32s:
+    return np.asarray(numbers, np.int32)
+
+
+def _classes(numbers: Any) -> Int8s:
+    return np.asarray(numbers, np.int8)

@@ -1,0 +1,825 @@
+"""The pattern tree of a site: URLs grouped by their keys and values, top down.
+
+Here: construction (BB 3.1, after Lei et al., WWW 2010), and the tree with some nodes made leaves.
+Not here: how a pattern is written (`pattern_text`), matching of other URLs (`pattern_match`),
+which nodes users' behaviour merges (`visit_cut`, `transit_cut`).
+
+A node is divided by the key with the lowest entropy of its values. Each salient value gets a
+branch; the others share `*`. Three kinds of value are told apart by what they are, whatever their
+frequency, because each makes a different kind of page:
+
+* ∅, the missing key, has its own branch, so that `*` always means one value;
+* so has the empty segment: `/news/` lists what `/news/a` shows;
+* dates never become salient and never become fixed: a pattern that names last year is useless
+  today. Where dates and names meet under one key, dates get a branch of their own.
+
+What all URLs of a node share (a constant value, a missing or always present key) belongs to the
+node and makes no level. Small nodes keep only what is structure: a value that a handful of URLs
+share may be chance.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+import numpy as np
+from numba import njit
+
+from temporal_assets.core.numerics.arrays import Flags, Floats, Int8s, Int32s, Int64s
+from temporal_assets.core.numerics.compiled import leaf, readonly
+from temporal_assets.core.numerics.hierarchy import Hierarchy, hierarchy
+from temporal_assets.core.patterns.public_values import (
+    PublicValues,
+    everything_public,
+    public_values,
+)
+from temporal_assets.core.patterns.salience import salient
+from temporal_assets.core.text.date_roles import AMBIGUOUS, NO_ROLE, ROLE_BITS, Look, date_roles
+from temporal_assets.core.text.running_values import (
+    NAMES,
+    NUMBERS,
+    Births,
+    births,
+    is_counter,
+    kind_of,
+    kinds_of,
+    passing_kinds,
+)
+from temporal_assets.core.text.texts import Texts
+from temporal_assets.core.text.url_keys import ABSENT, UrlKeys, decompose
+from temporal_assets.core.text.url_split import EXTENSION, PATH, QUERY
+from temporal_assets.core.text.value_shapes import (
+    ALL_BITS,
+    ALWAYS_DATES,
+    ANY_CLASS,
+    CLASSES,
+    COMPACT,
+    DASHED_DAY,
+    DATE,
+    DATE_CLASS,
+    DAY,
+    DAY_CLASS,
+    DIGITS,
+    DIGITS_CLASS,
+    DOTLESS,
+    EPOCH,
+    MONTH_CLASS,
+    MONTH_DAY,
+    MONTH_NAME,
+    NONEMPTY,
+    SIX,
+    SLUG_DATE_CLASS,
+    SMALL,
+    TWO_DIGITS_CLASS,
+    WRITTEN,
+    YEAR,
+    YEAR_CLASS,
+    YEAR_MONTH,
+    bits_of,
+    class_of,
+    tightest,
+)
+from temporal_assets.core.traffic.audience import Audience
+
+MOST_PARTS: Final = 24
+"""A merged leaf of more parts than these is no list that people read: it becomes what its parts
+have in common."""
+
+OTHER: Final = -1
+"""Branch of the values without a branch of their own; as a test: present, whatever the value."""
+SHAPED: Final = -2
+"""Branch of the values with the shape `split_bit` of the parent."""
+ROOT: Final = -3
+
+_BITS: Final = ALL_BITS.bit_length()
+_DIGITS_AT: Final = DIGITS.bit_length() - 1
+_NONEMPTY_AT: Final = NONEMPTY.bit_length() - 1
+"""Where a bit is counted."""
+
+_CLASS_COUNT: Final = len(CLASSES)
+_NO_KEY: Final = -1
+
+_DOMINANT: Final = 0.9
+"""Share of a node's values that must look like dates before the rest is taken for exceptions,
+and share of one class before a wildcard is called by its name."""
+
+_LEAST_PASSING: Final = 2
+"""A single value with support has no successors."""
+
+_WHOLE_DATES: Final = (DATE, WRITTEN, YEAR, COMPACT, YEAR_MONTH, EPOCH)
+"""Shapes of dates, whatever stands beside them, that may have a branch of their own."""
+_PARTS_OF_DATES: Final = (DAY, MONTH_NAME, MONTH_DAY, DASHED_DAY, SMALL, SIX)
+_PART_PLACES: Final = tuple(bit.bit_length() - 1 for bit in _PARTS_OF_DATES)
+_NUMBERS: Final = YEAR | COMPACT | YEAR_MONTH | EPOCH | DAY | MONTH_DAY | SMALL | SIX
+
+_SAME: Final = 1e-9
+"""Entropies that differ by less are equal: they are sums in different orders."""
+
+
+Salience = Literal["support", "drop"]
+
+
+@dataclass(frozen=True, slots=True)
+class TreeOptions:
+    """How finely a site is divided."""
+
+    min_urls: int = 10
+    """Nodes with fewer URLs are leaves, and no rarer value is salient."""
+    min_share: float = 1e-4
+    """The same as a share of the site's URLs, for large sites; the larger of the two counts."""
+    salience: Salience = "support"
+    """Which values get a branch of their own (`salience`)."""
+    most_urls: int = 3_000_000
+    """A site with more URLs is learned from a sample of so many (`sampled_tree`)."""
+
+    def support(self, urls: int) -> int:
+        """URLs below which a node of a site with `urls` URLs is a leaf."""
+        return max(self.min_urls, int(np.ceil(self.min_share * urls)))
+
+
+@dataclass(frozen=True, slots=True)
+class PatternTree:
+    """Nodes are numbered in preorder; a node's URLs are a range of `order`.
+
+    A URL belongs to a node if it takes the branches to it and passes the tests of every node on
+    the way. Tests of node n are the rows `first_test[n]` to `first_test[n + 1] - 1`.
+    """
+
+    keys: UrlKeys
+    hierarchy: Hierarchy
+    branch: Int32s
+    """Code of the parent's split key that leads here: a value, ABSENT, OTHER, SHAPED or ROOT."""
+    split_key: Int32s
+    """-1 for leaves."""
+    split_bit: Int32s
+    """Shape with a branch of its own, 0 for none."""
+    order: Int32s
+    """URL numbers, those of each node together."""
+    start: Int64s
+    stop: Int64s
+    first_test: Int64s
+    test_key: Int32s
+    test_value: Int32s
+    """A value, ABSENT or OTHER."""
+    test_bits: Int32s
+    """Shape bits that the value must have."""
+    test_class: Int8s
+    """What most values look like, an index into CLASSES."""
+    parts: Parts | None = None
+    """What the merged leaves of a cut tree stand for; None where nothing was merged."""
+
+    def __len__(self) -> int:
+        return len(self.branch)
+
+    @property
+    def leaves(self) -> Int64s:
+        """The leaves: the patterns. Their URLs are all URLs, each once."""
+        return np.flatnonzero(self.hierarchy.is_leaf)
+
+    @property
+    def sizes(self) -> Int64s:
+        """URLs of each node, ||P||."""
+        return self.stop - self.start
+
+    def leaf_of_url(self) -> Int32s:
+        """The leaf of every URL."""
+        return self._of_leaf(self.leaves.astype(np.int32))
+
+    def pattern_of_url(self) -> Int32s:
+        """Which of the leaves each URL belongs to, counting them from 0."""
+        return self._of_leaf(np.arange(len(self.leaves), dtype=np.int32))
+
+    def _of_leaf(self, numbers: Int32s) -> Int32s:
+        """For every URL the number of its leaf."""
+        found = np.empty(len(self.order), np.int32)
+        leaves = self.leaves
+        # Leaves in preorder own consecutive ranges of `order`.
+        found[self.order] = np.repeat(numbers, self.sizes[leaves])
+        return found
+
+    def totals(self, per_url: Floats | Int64s) -> Floats:
+        """Sum over the URLs of each node: F_in(P) from F_in(u)."""
+        totals = np.zeros(len(self))
+        above = self.hierarchy
+        values = readonly(per_url.astype(np.float64, copy=False))
+        _add_up(values, self.order, self.start, self.stop, above.parent, above.end, totals)
+        return totals
+
+    def cut(self, leaf: Flags) -> PatternTree:
+        """The tree in which the flagged nodes are leaves.
+
+        A merged leaf holds what its parts hold, the leaves below it before any cut. Where these
+        are more than MOST_PARTS, it holds everything that reaches it.
+        """
+        if not (leaf & ~self.hierarchy.is_leaf).any():
+            return self
+        cut, kept = self._truncated(leaf)
+        whole = self if self.parts is None else self.parts.tree
+        node = kept if self.parts is None else self.parts.node[kept]
+        below: Int64s = np.append(0, np.cumsum(whole.hierarchy.is_leaf, dtype=np.int64))
+        parts: Int64s = below[whole.hierarchy.end[node]] - below[node]
+        many = cut.hierarchy.is_leaf & (parts > MOST_PARTS)
+        if many.any():
+            flags = np.zeros(len(whole), np.bool_)
+            flags[node[many]] = True
+            whole, remaining = whole._truncated(flags)
+            node = np.searchsorted(remaining, node)
+        if len(whole) == len(cut):
+            return cut
+        return replace(cut, parts=Parts(whole, node.astype(np.int32)))
+
+    def _truncated(self, leaf: Flags) -> tuple[PatternTree, Int64s]:
+        """The tree without the nodes below flagged ones, and which nodes remain."""
+        kept = np.flatnonzero(self.hierarchy.cut(leaf))
+        renumbered = np.full(len(self) + 1, -1, np.int32)
+        renumbered[kept] = np.arange(len(kept))
+        bottom = leaf[kept]
+        counts = np.diff(self.first_test)[kept]
+        first = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
+        rows = np.arange(first[-1]) + np.repeat(self.first_test[kept] - first[:-1], counts)
+        tree = PatternTree(
+            self.keys,
+            hierarchy(renumbered[self.hierarchy.parent[kept]]),
+            self.branch[kept],
+            np.where(bottom, _NO_KEY, self.split_key[kept]).astype(np.int32),
+            np.where(bottom, 0, self.split_bit[kept]).astype(np.int32),
+            self.order,
+            self.start[kept],
+            self.stop[kept],
+            first,
+            self.test_key[rows],
+            self.test_value[rows],
+            self.test_bits[rows],
+            self.test_class[rows],
+        )
+        return tree, kept
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The tree before a cut, as far as it says what merged leaves hold."""
+
+    tree: PatternTree
+    node: Int32s
+    """For each node of the cut tree, the same node there."""
+
+    def leaves_of(self, node: int) -> list[int]:
+        """The leaves of `tree` that a node of the cut tree holds."""
+        first = int(self.node[node])
+        below = self.tree.hierarchy.is_leaf[first : int(self.tree.hierarchy.end[first])]
+        found: list[int] = (first + np.flatnonzero(below)).tolist()
+        return found
+
+    def in_cut(self, cut: Hierarchy) -> Int32s:
+        """For each node of `tree`, the node of the cut tree that its URLs belong to.
+
+        A URL that stops at an inner node below a merged leaf is of none of its parts: it belongs
+        to the node above the leaf, -1 if there is none.
+        """
+        whole = self.tree.hierarchy
+        found = np.full(len(whole), -1, np.int32)
+        found[self.node] = np.arange(len(self.node))
+        for merged in np.flatnonzero(cut.is_leaf).tolist():
+            first, end = int(self.node[merged]), int(whole.end[self.node[merged]])
+            found[first:end] = np.where(whole.is_leaf[first:end], merged, cut.parent[merged])
+        return found
+
+
+def pattern_tree(
+    urls: Texts,
+    options: TreeOptions | None = None,
+    audience: Audience | None = None,
+    born: Int32s | Int64s | None = None,
+) -> PatternTree:
+    """The tree T_syn of the distinct canonical URLs of one site.
+
+    With an `audience`, no pattern names a value that too few clients have asked for: such values
+    stay under `*`. With the day on which each URL was `born`, none names a value that passes with
+    time (`running_values`).
+    """
+    if len(urls) == 0:
+        raise ValueError("a site without URLs has no patterns")
+    options = options or TreeOptions()
+    support = options.support(len(urls))
+    keys = decompose(urls, min(support, len(urls)))
+    public = public_values(keys, audience, support) if audience else everything_public(keys)
+    return _Builder(keys, support, public, options.salience, births(born)).build()
+
+
+@dataclass(slots=True)
+class _Task:
+    """A node still to be made."""
+
+    parent: int
+    branch: int
+    start: int
+    stop: int
+    open_keys: Int32s
+    """Keys whose value the node does not fix."""
+    divided: frozenset[int]
+    """Keys that the branches above were chosen by."""
+    known: dict[int, tuple[int, int]]
+    """Bits and class that tests above require of keys."""
+
+
+@dataclass(slots=True)
+class _Measures:
+    """What the values of the open keys look like in a node; a row a key."""
+
+    present: list[int]
+    distinct: list[int]
+    constant: list[int]
+    """Some value: the value, if it is the only one."""
+    common: list[int]
+    """Bits that all values have."""
+    most: list[int]
+    """URLs of the most frequent value."""
+    bit_urls: list[list[int]]
+    class_urls: list[list[int]]
+    entropy: list[float]
+
+
+class _Builder:
+    """Grows one tree, from the root down."""
+
+    def __init__(
+        self,
+        keys: UrlKeys,
+        support: int,
+        public: PublicValues,
+        salience: Salience,
+        born: Births | None,
+    ) -> None:
+        self.keys = keys
+        self.support = support
+        self.public = public
+        self.by_support = salience == "support"
+        self.born = born
+        # As Python's own numbers: they are asked for one by one.
+        self.kind: list[int] = keys.keys.kind.tolist()
+        self.index: list[int] = keys.keys.index.tolist()
+        urls = keys.codes.shape[1]
+        most = int(np.diff(keys.first).max(initial=0))
+        self.order = np.arange(urls, dtype=np.int32)
+        self.spare = np.empty(urls, np.int32)
+        self.counts = np.zeros(most + 1, np.int32)
+        self.touched = np.empty(most + 1, np.int32)
+        self.nodes: list[tuple[int, int, int, int, int, int]] = []
+        self.tests: list[tuple[int, int, int, int, int]] = []
+
+    def build(self) -> PatternTree:
+        open_keys = np.flatnonzero(self.public.is_key_public).astype(np.int32)
+        root = _Task(-1, ROOT, 0, len(self.order), open_keys, frozenset(), {})
+        waiting = [root]
+        while waiting:
+            # The last task is the next child in preorder.
+            waiting.extend(reversed(self._grow(waiting.pop())))
+        nodes = np.array(self.nodes, np.int64).reshape(-1, 6)
+        tests = np.array(self.tests, np.int32).reshape(-1, 5)
+        return PatternTree(
+            self.keys,
+            hierarchy(nodes[:, 0]),
+            nodes[:, 1].astype(np.int32),
+            nodes[:, 2].astype(np.int32),
+            nodes[:, 3].astype(np.int32),
+            self.order,
+            nodes[:, 4].copy(),
+            nodes[:, 5].copy(),
+            np.searchsorted(tests[:, 0], np.arange(len(nodes) + 1)).astype(np.int64),
+            tests[:, 1].copy(),
+            tests[:, 2].copy(),
+            tests[:, 3].copy(),
+            tests[:, 4].astype(np.int8),
+        )
+
+    def _grow(self, task: _Task) -> list[_Task]:
+        """Make the node of a task; the tasks of its children."""
+        node = len(self.nodes)
+        urls = task.stop - task.start
+        rows = self.order[task.start : task.stop]
+        measures = self._measure(task)
+        open_keys = task.open_keys.tolist()
+        roles = self._roles(open_keys, measures)
+        known = dict(task.known)
+        still_open = []
+        for i, key in enumerate(open_keys):
+            if self._fold(node, i, key, measures, roles[i], rows, known):
+                still_open.append(i)
+        key, bit, branches = _NO_KEY, 0, list[tuple[int, int]]()
+        if urls >= self.support:
+            key, bit, branches = self._divide(task, measures, roles, still_open)
+        self.nodes.append((task.parent, task.branch, key, bit, task.start, task.stop))
+        left = task.open_keys[still_open]
+        children = []
+        start = task.start
+        for branch, count in branches:
+            children.append(
+                _Task(node, branch, start, start + count, left, task.divided | {key}, known)
+            )
+            start += count
+        return children
+
+    def _measure(self, task: _Task) -> _Measures:
+        keys = self.keys
+        found = _measure(
+            keys.codes,
+            self.order[task.start : task.stop],
+            task.open_keys,
+            keys.first,
+            keys.shape,
+            self.counts,
+            self.touched,
+        )
+        return _Measures(*(column.tolist() for column in found))
+
+    def _roles(self, open_keys: list[int], measures: _Measures) -> list[int]:
+        """Which keys hold a part of a date because of their neighbours (`date_roles`)."""
+        if not any(map(_has_parts, measures.bit_urls)):
+            return [NO_ROLE] * len(open_keys)
+        looks = [
+            Look(*look)
+            for look in zip(
+                measures.present,
+                measures.distinct,
+                measures.bit_urls,
+                measures.class_urls,
+                strict=True,
+            )
+        ]
+        return date_roles(
+            [self.kind[key] for key in open_keys],
+            [self.index[key] for key in open_keys],
+            [self.keys.keys.name[key] for key in open_keys],
+            looks,
+        )
+
+    def _fold(
+        self,
+        node: int,
+        i: int,
+        key: int,
+        measures: _Measures,
+        role: int,
+        rows: Int32s,
+        known: dict[int, tuple[int, int]],
+    ) -> bool:
+        """Note what all URLs of the node share under a key; whether the key stays open."""
+        kind = self.kind[key]
+        urls = len(rows)
+        present = measures.present[i]
+        if present == 0:
+            # That a query key does not occur here is no property of the page unless URLs were
+            # divided by it.
+            if kind != QUERY:
+                self.tests.append((node, key, ABSENT, 0, ANY_CLASS))
+            return False
+        if present < urls:
+            return True
+        common = measures.common[i]
+        constant = measures.constant[i]
+        if measures.distinct[i] == 1 and self._fixes(key, constant, common, role, rows):
+            self.tests.append((node, key, constant, 0, ANY_CLASS))
+            return False
+        required = self._required(kind, common, role, urls)
+        name = _class_name(measures.class_urls[i], measures.bit_urls[i], present, role)
+        if name == DIGITS_CLASS and known.get(key, (0, 0))[1] in _ROLE_NAMES:
+            name = known[key][1]  # a few numbers say less than those of the node above
+        if known.get(key) != (required, name):
+            known[key] = (required, name)
+            self.tests.append((node, key, OTHER, required, name))
+        return True
+
+    def _fixes(self, key: int, constant: int, common: int, role: int, rows: Int32s) -> bool:
+        """Whether a constant value belongs to the pattern."""
+        urls = len(rows)
+        kind = self.kind[key]
+        if not self.public.is_value_public[self.keys.first[key] + constant - 1]:
+            return False
+        if kind not in (PATH, QUERY):
+            return True
+        if kind == PATH and not common & NONEMPTY:
+            return True
+        if urls < self.support or common & (ALWAYS_DATES | ROLE_BITS[role]):
+            return False
+        shape = int(self.keys.shape[self.keys.first[key] + constant - 1])
+        if self.born is None or kind_of(shape) == NAMES:
+            return True
+        return not self.born.is_passing(rows)
+
+    def _required(self, kind: int, common: int, role: int, urls: int) -> int:
+        """Bits that a wildcard requires, given those that all its values have."""
+        if kind == EXTENSION:
+            return 0
+        if urls < self.support:
+            return common & NONEMPTY
+        # Page numbers happen to be below 32, words to be `may`.
+        common &= ~AMBIGUOUS | ROLE_BITS[role]
+        if kind == QUERY:
+            common &= ~DOTLESS
+        return tightest(common)
+
+    def _divide(
+        self, task: _Task, measures: _Measures, roles: list[int], still_open: list[int]
+    ) -> tuple[int, int, list[tuple[int, int]]]:
+        """Split key, shape with its own branch, and (branch, URLs) of each child."""
+        candidates = [
+            i
+            for i in still_open
+            if int(task.open_keys[i]) not in task.divided and self._divides(task, measures, i)
+        ]
+        # The sort keeps keys of equal entropy in the order of the design.
+        candidates.sort(key=lambda i: round(measures.entropy[i] / _SAME))
+        for i in candidates:
+            key = int(task.open_keys[i])
+            bit = self._date_bit(measures, i, roles[i])
+            if self._is_one_branch(measures, i, bit, task.stop - task.start):
+                continue
+            dates = ALWAYS_DATES | ROLE_BITS[roles[i]]
+            branches = self._branches(task, key, bit, dates)
+            if branches:
+                return key, bit, branches
+        return _NO_KEY, 0, []
+
+    def _lasting(
+        self, key: int, codes: Int32s, counts: Int64s, column: Int32s, rows: Int32s
+    ) -> Flags:
+        """Which values do not pass with time (`running_values`)."""
+        lasting = np.ones(len(codes), np.bool_)
+        has_support = (counts >= self.support) & (codes != ABSENT)
+        if np.count_nonzero(has_support) < _LEAST_PASSING:
+            return lasting
+        shape = np.where(codes == ABSENT, 0, self.keys.shape[self.keys.first[key] + codes - 1])
+        kinds = kinds_of(shape.astype(np.int32))
+        passing = np.full(len(codes), -1, np.int8)
+        if self.born is not None:
+            self.counts[codes] = np.arange(1, len(codes) + 1)
+            passing = passing_kinds(
+                column,
+                rows,
+                self.counts,
+                kinds,
+                has_support,
+                self.born.day,
+                self.born.late,
+                self.support,
+            )[kinds]
+            self.counts[codes] = 0
+        lasting[passing > 0] = False
+        numbers = np.flatnonzero(has_support & (kinds == NUMBERS) & (passing < 0))
+        if is_counter([int(self.keys.value(key, int(codes[i]))) for i in numbers]):
+            lasting[(kinds == NUMBERS) & (passing < 0)] = False
+        return lasting
+
+    def _divides(self, task: _Task, measures: _Measures, i: int) -> bool:
+        """Whether a key may divide: paths always, query keys that are not exceptions."""
+        kind = self.kind[task.open_keys[i]]
+        return bool(kind != QUERY or measures.present[i] >= self.support)
+
+    def _is_one_branch(self, measures: _Measures, i: int, bit: int, urls: int) -> bool:
+        """Whether it is plain that a key would not divide: no ∅, nothing salient, nothing dated."""
+        of_bits = measures.bit_urls[i]
+        return bool(
+            measures.present[i] == urls == of_bits[_NONEMPTY_AT]
+            and measures.most[i] < self.support
+            and (bit == 0 or of_bits[_place(bit)] == urls)
+        )
+
+    def _date_bit(self, measures: _Measures, i: int, role: int) -> int:
+        """The shape of most dates of a key, if they are most of its numbers; 0 for none."""
+        urls = measures.bit_urls[i]
+        numbers = _DOMINANT * urls[_DIGITS_AT]
+        parts = (bit for bit in _PARTS_OF_DATES if bit & ROLE_BITS[role])
+        most, bit = max(
+            (urls[_place(bit)], bit)
+            for bit in (*_WHOLE_DATES, *parts)
+            if not bit & _NUMBERS or urls[_place(bit)] >= numbers
+        )
+        return bit if most >= self.support else 0
+
+    def _branches(self, task: _Task, key: int, bit: int, dates: int) -> list[tuple[int, int]]:
+        """Divide a node's URLs by a key, or leave them if there is but one branch.
+
+        Values with the shape `bit` have a branch; those with one of `dates` are not salient.
+        """
+        keys = self.keys
+        rows = self.order[task.start : task.stop]
+        column = keys.codes[key]
+        found = _count(column, rows, self.counts, self.touched)
+        codes = self.touched[:found].copy()
+        counts = self.counts[codes].astype(np.int64)
+        self.counts[codes] = 0
+        is_path = self.kind[key] == PATH
+        public = self.public.is_value_public
+        branch = _assign(
+            codes,
+            counts,
+            self._lasting(key, codes, counts, column, rows),
+            keys.first[key],
+            keys.shape,
+            public,
+            bit,
+            dates,
+            is_path,
+            self.support,
+            self.by_support,
+        )
+        named = np.flatnonzero(branch > 0).tolist()
+        named.sort(key=lambda i: (-counts[i], keys.value(key, int(codes[i]))))
+        pooled = [b for b in (SHAPED, OTHER, ABSENT) if (branch == b).any()]
+        if len(named) + len(pooled) < 2:
+            return []
+        place = np.empty(len(codes), np.int32)
+        place[named] = np.arange(len(named))
+        for i, other in enumerate(pooled, len(named)):
+            place[branch == other] = i
+        order = codes[named].tolist() + pooled
+        self.counts[codes] = place
+        sizes = _partition(column, rows, self.counts, self.spare, len(order))
+        self.counts[codes] = 0
+        return list(zip(order, sizes.tolist(), strict=True))
+
+
+_ROLE_NAMES: Final = (YEAR_CLASS, MONTH_CLASS, DAY_CLASS, DATE_CLASS)
+
+
+def _class_name(class_urls: list[int], bit_urls: list[int], present: int, role: int) -> int:
+    """What a wildcard is called: by what nearly all its values look like."""
+    least = _DOMINANT * present
+    if role:
+        whole = (MONTH_DAY | DASHED_DAY) & ROLE_BITS[role]
+        if whole and sum(bit_urls[_place(bit)] for bit in (MONTH_DAY, DASHED_DAY)) >= least:
+            return DATE_CLASS
+        parts = (bit for bit in _PARTS_OF_DATES if bit & ROLE_BITS[role] & ~whole)
+        if sum(bit_urls[_place(bit)] for bit in parts) >= least:
+            return role
+    counts = list(class_urls)
+    counts[DIGITS_CLASS] += counts[TWO_DIGITS_CLASS]
+    counts[TWO_DIGITS_CLASS] = 0
+    most = max(counts)
+    name = counts.index(most)
+    if name != SLUG_DATE_CLASS:
+        # One slug with a number in ten seems to hold a date.
+        most += counts[SLUG_DATE_CLASS]
+    return name if most >= least else ANY_CLASS
+
+
+def _has_parts(bit_urls: list[int]) -> bool:
+    """Whether some values of a key may be part of a date."""
+    return any(bit_urls[place] for place in _PART_PLACES)
+
+
+def _place(bit: int) -> int:
+    return bit.bit_length() - 1
+
+
+@njit(nogil=True, cache=True)
+def _assign(
+    codes: Int32s,
+    counts: Int64s,
+    lasting: Flags,
+    first: int,
+    shape: Int32s,
+    public: Flags,
+    bit: int,
+    dates: int,
+    is_path: bool,
+    min_urls: int,
+    by_support: bool,
+) -> Int32s:
+    """The branch of each value of a node, given its frequency."""
+    branch = np.full(len(codes), OTHER, np.int32)
+    rest = np.empty(len(codes), np.int64)
+    found = 0
+    for i in range(len(codes)):
+        if codes[i] == ABSENT:
+            branch[i] = ABSENT
+            continue
+        bits = bits_of(shape[first + codes[i] - 1])
+        if is_path and not bits & NONEMPTY:
+            branch[i] = codes[i]
+        elif bits & bit:
+            branch[i] = SHAPED
+        elif lasting[i] and not bits & dates:
+            rest[found] = i
+            found += 1
+    rest = rest[:found]
+    ranked = rest[np.argsort(-counts[rest], kind="mergesort")]
+    for i in ranked[: salient(counts[ranked], min_urls, by_support)]:
+        if public[first + codes[i] - 1]:
+            branch[i] = codes[i]
+    return branch
+
+
+@njit(nogil=True, cache=True)
+def _measure(
+    codes: Int32s,
+    rows: Int32s,
+    open_keys: Int32s,
+    first: Int64s,
+    shape: Int32s,
+    counts: Int32s,
+    touched: Int32s,
+) -> tuple[Int64s, Int64s, Int32s, Int32s, Int64s, Int64s, Int64s, Floats]:
+    """See `_Measures`. `counts` comes and goes as zeros."""
+    keys = len(open_keys)
+    urls = len(rows)
+    present = np.zeros(keys, np.int64)
+    distinct = np.zeros(keys, np.int64)
+    constant = np.zeros(keys, np.int32)
+    common = np.full(keys, -1, np.int32)
+    most = np.zeros(keys, np.int64)
+    bit_urls = np.zeros((keys, _BITS), np.int64)
+    class_urls = np.zeros((keys, _CLASS_COUNT), np.int64)
+    entropy = np.zeros(keys, np.float64)
+    for i in range(keys):
+        key = open_keys[i]
+        found = _count(codes[key], rows, counts, touched)
+        last, term = 0, 0.0
+        look, of_look = 0, 0
+        for j in range(found):
+            code = touched[j]
+            count = counts[code]
+            counts[code] = 0
+            # Most values are of one URL, and look like the one before: neither the logarithm nor
+            # the bits are taken of each.
+            if count != last:
+                last, term = count, count / urls * np.log(count / urls)
+            entropy[i] -= term
+            if code == ABSENT:
+                continue
+            present[i] += count
+            distinct[i] += 1
+            constant[i] = code
+            most[i] = max(most[i], count)
+            value = shape[first[key] + code - 1]
+            if value != look:
+                _add_look(look, of_look, bit_urls[i], class_urls[i])
+                look, of_look = value, 0
+                common[i] &= bits_of(value)
+            of_look += count
+        _add_look(look, of_look, bit_urls[i], class_urls[i])
+    return present, distinct, constant, common, most, bit_urls, class_urls, entropy
+
+
+@leaf
+def _add_look(value: int, urls: int, bit_urls: Int64s, class_urls: Int64s) -> None:
+    """Count URLs whose values have a shape, by its bits and its class."""
+    bits = bits_of(value)
+    class_urls[class_of(value)] += urls
+    for bit in range(_BITS):
+        if bits >> bit & 1:
+            bit_urls[bit] += urls
+
+
+@leaf
+def _add_up(
+    per_url: Floats,
+    order: Int32s,
+    start: Int64s,
+    stop: Int64s,
+    parent: Int32s,
+    end: Int32s,
+    totals: Floats,
+) -> None:
+    """Sums over the URLs of leaves, and over the children of the nodes above them."""
+    for node in range(len(totals) - 1, -1, -1):
+        if end[node] == node + 1:
+            total = 0.0
+            for i in range(start[node], stop[node]):
+                total += per_url[order[i]]
+            totals[node] = total
+        if node > 0:
+            totals[parent[node]] += totals[node]
+
+
+@leaf
+def _count(column: Int32s, rows: Int32s, counts: Int32s, touched: Int32s) -> int:
+    """Frequencies of the codes of some URLs into `counts`; which codes into `touched`."""
+    found = at = 0
+    while at < len(rows):
+        # URLs come in order: values come in runs.
+        code, begin = column[rows[at]], at
+        while at < len(rows) and column[rows[at]] == code:
+            at += 1
+        if counts[code] == 0:
+            touched[found] = code
+            found += 1
+        counts[code] += at - begin
+    return found
+
+
+@njit(nogil=True, cache=True)
+def _partition(column: Int32s, rows: Int32s, place: Int32s, spare: Int32s, parts: int) -> Int64s:
+    """Bring URLs of one part together, keeping their order; the sizes of the parts."""
+    sizes = np.zeros(parts, np.int64)
+    for row in rows:
+        sizes[place[column[row]]] += 1
+    at = np.cumsum(sizes) - sizes
+    for i in range(len(rows)):
+        part = place[column[rows[i]]]
+        spare[at[part]] = rows[i]
+        at[part] += 1
+    for i in range(len(rows)):
+        rows[i] = spare[i]
+    return sizes

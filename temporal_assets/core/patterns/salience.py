@@ -1,0 +1,71 @@
+"""Which values of a key are worth a branch of their own.
+
+Here: two rules on frequencies. Not here: dates and ∅, which the tree treats by what they are
+(`pattern_tree`), and numbers that grow with time (`running_values`).
+
+The first names every value with support, because a section with thirty pages is a section, however
+large the largest one is. The second is that of WWW 2010: salient values stand before the largest
+drop in log-frequency. The first falls back on it where values have no end: which of thousands of
+tags, users or titles reach the support is a matter of chance.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from numba import njit
+
+from temporal_assets.core.numerics.arrays import Int64s
+from temporal_assets.core.numerics.compiled import leaf
+
+NEAR_EQUAL: Final = 1.5
+"""Frequencies that never fall by more than this factor from one value to the next have no drop
+worth the name: counts of tens vary by as much between samples of the same site."""
+
+FEW: Final = 32
+"""So many values without a drop are sections; more are names, places or users."""
+
+_NEXT: Final = 3
+"""A value is close to the support if it has at least a third of it."""
+
+
+@njit(nogil=True, cache=True)
+def salient(counts: Int64s, min_urls: int, by_support: bool = False) -> int:
+    """How many of the values are salient, given their frequencies in descending order."""
+    supported = _at_least(counts, min_urls)
+    if supported == 0 or len(counts) == 1:
+        return supported
+    place, largest = _largest_drop(counts, supported)
+    if largest < NEAR_EQUAL:
+        return supported if len(counts) <= FEW else 0
+    if by_support:
+        close = _at_least(counts, (min_urls + _NEXT - 1) // _NEXT) - supported
+        # Where more values come close to the support than have it, there is no end of them.
+        if supported <= FEW or close <= supported:
+            return supported
+    # A wildcard for a single value would only hide it.
+    return len(counts) if place + 2 == len(counts) == supported else place + 1
+
+
+@leaf
+def _at_least(counts: Int64s, least: int) -> int:
+    """How many frequencies are no smaller."""
+    found = 0
+    while found < len(counts) and counts[found] >= least:
+        found += 1
+    return found
+
+
+@leaf
+def _largest_drop(counts: Int64s, supported: int) -> tuple[int, float]:
+    """The value before the largest drop, and the factor.
+
+    Drops count after values with support: among rare ones, 2 to 1 is as large a drop as 2,000 to
+    1,000. The last value of all has none after it.
+    """
+    place, largest = 0, 0.0
+    for i in range(min(supported, len(counts) - 1)):
+        drop = counts[i] / counts[i + 1]
+        if drop > largest:
+            place, largest = i, drop
+    return place, largest

@@ -1,0 +1,134 @@
+"""Everything of BB 2 to 4 for one site: three trees, the behaviour graph, the ranks.
+
+Here: the order of the steps. Not here: the steps, and where the traffic comes from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+from scipy import sparse
+
+from temporal_assets.core.numerics.arrays import Floats, Int32s, Int64s
+from temporal_assets.core.patterns.behaviour_graph import (
+    BehaviourGraph,
+    PatternRanks,
+    count_transits,
+    merge_transits,
+    rank_patterns,
+)
+from temporal_assets.core.patterns.pattern_tree import PatternTree, TreeOptions
+from temporal_assets.core.patterns.sampled_tree import site_tree
+from temporal_assets.core.patterns.transit_cut import THRESHOLD, TransitCut, transit_cut
+from temporal_assets.core.patterns.visit_cut import VisitCut, visit_cut
+from temporal_assets.core.text.texts import Texts
+from temporal_assets.core.traffic.audience import Audience
+
+Cut = Literal["syntax", "visit", "transit"]
+"""Which of the three trees is used: T_syn, T_visit or T_tran."""
+
+CUTS: Final[tuple[Cut, ...]] = ("syntax", "visit", "transit")
+
+
+@dataclass(frozen=True, slots=True)
+class SiteTraffic:
+    """What users did on one site. Triples (target, referrer, client) count once."""
+
+    urls: Texts
+    """Distinct canonical URLs."""
+    visits: Floats
+    """F_in of each URL, from anywhere or nowhere."""
+    referrals: Floats
+    """F_out of each URL, to anywhere."""
+    referrer: Int64s
+    """One row a pair of URLs with transits: number of the referrer, -1 if not of the site."""
+    target: Int64s
+    transits: Floats
+    """F_trans of the pair."""
+    audience: Audience | None = None
+    """Who opened the URLs; where it is given, values that few clients know are never named."""
+    born: Int32s | None = None
+    """The day on which each URL was first seen, below 0 where it is not known; where it is given,
+    values that pass with time are never named."""
+
+
+@dataclass(frozen=True, slots=True)
+class SitePatterns:
+    """The patterns of a site: the leaves of the tree that was asked for, in their order."""
+
+    by_syntax: PatternTree
+    """T_syn."""
+    by_visit: PatternTree
+    """T_visit."""
+    by_transit: PatternTree
+    """T_tran."""
+    visit_cut: VisitCut
+    """Nodes of `by_syntax` that became leaves, and why."""
+    transit_cut: TransitCut
+    """The same for `by_visit`."""
+    patterns: PatternTree
+    """The one of the three whose leaves are the patterns."""
+    graph: BehaviourGraph
+
+    @property
+    def ranks(self) -> PatternRanks:
+        """One row a pattern, as in the graph; computed when asked for."""
+        return rank_patterns(self.graph)
+
+    @property
+    def trees(self) -> dict[Cut, PatternTree]:
+        """All three, from the largest to the smallest."""
+        return {"syntax": self.by_syntax, "visit": self.by_visit, "transit": self.by_transit}
+
+
+def learn_patterns(
+    traffic: SiteTraffic,
+    options: TreeOptions | None = None,
+    threshold: float = THRESHOLD,
+    visit_weight: float = 1.0,
+    cut: Cut = "transit",
+) -> SitePatterns:
+    """Trees, cuts and graph of one site. See `visit_cut` and `transit_cut`."""
+    syntax = site_tree(traffic.urls, options, traffic.audience, traffic.born)
+    by_visits = visit_cut(
+        syntax.hierarchy, syntax.sizes, syntax.totals(traffic.visits), visit_weight
+    )
+    visit = syntax.cut(by_visits.is_pattern)
+    between = _between(visit, traffic)
+    by_transits = transit_cut(visit.hierarchy, between, threshold)
+    transit = visit.cut(by_transits.is_pattern)
+    patterns = {"syntax": syntax, "visit": visit, "transit": transit}[cut]
+    if cut == "syntax":
+        between = _between(syntax, traffic)
+    elif cut == "transit":
+        between = _merged(visit, transit, between)
+    leaves = patterns.leaves
+    graph = BehaviourGraph(
+        patterns.sizes[leaves],
+        patterns.totals(traffic.visits)[leaves],
+        patterns.totals(traffic.referrals)[leaves],
+        between,
+    )
+    return SitePatterns(syntax, visit, transit, by_visits, by_transits, patterns, graph)
+
+
+def _between(tree: PatternTree, traffic: SiteTraffic) -> sparse.csr_array:
+    """F_trans between the leaves of a tree."""
+    return count_transits(
+        tree.pattern_of_url(),
+        len(tree.leaves),
+        traffic.referrer,
+        traffic.target,
+        traffic.transits,
+    )
+
+
+def _merged(tree: PatternTree, cut: PatternTree, between: sparse.csr_array) -> sparse.csr_array:
+    """F_trans between the leaves of a cut of the tree, from that between its own."""
+    if cut is tree:
+        return between
+    # Leaves of both trees are ranges of the same order of URLs.
+    group = np.searchsorted(cut.stop[cut.leaves], tree.start[tree.leaves], side="right")
+    return merge_transits(between, group.astype(np.int32), len(cut.leaves))

@@ -1,0 +1,267 @@
+"""The transit cut: siblings with the same in-links and out-links become one pattern.
+
+Here: Algorithm 1 of BB 3.2.2 (eqs 5-8). Not here: counting transits (`behaviour_graph`).
+
+Nodes whose children are all leaves are taken deepest first. Their children are compared by the
+transits to and from them, spread from each leaf to its ancestors: from a node at depth d to its
+parent, a share (d - 1) / H goes on (P of eq 6; the root's depth is 0, H is the height of the tree
+as it then is). If the least similar two of them are more similar than the threshold, they merge.
+
+p and P change with every merge, and nothing is computed anew: transits are counted between the
+leaves of the given tree and never again. A merged node is a range of these leaves; its
+distribution is the sum over the range, with each leaf standing for the node it is now part of.
+As each set of siblings is compared once, each vector is spread once, in the tree of that moment.
+The cosine does not see scale, so that counts serve as well as shares.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numba import njit
+from scipy import sparse
+
+from temporal_assets.core.numerics.arrays import Flags, Floats, Int32s, Int64s
+from temporal_assets.core.numerics.hierarchy import Hierarchy
+
+THRESHOLD: Final = 0.8
+"""BB give no number. It must be above 0.5: where all pages are reached from the front page,
+in-links are alike whatever the pages are, and that is already one half. At 0.8 both directions
+must agree, and partners may differ where most of them have common parents."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What was decided about one set of siblings."""
+
+    node: int
+    merged: bool
+    similarity: float
+    """Of the least similar pair; if they do not merge, of the first pair found to prevent it."""
+    pair: tuple[int, int]
+    """That pair of children."""
+
+
+@dataclass(frozen=True, slots=True)
+class TransitCut:
+    """The tree's patterns after Algorithm 1, and why."""
+
+    is_pattern: Flags
+    decisions: tuple[Decision, ...]
+    """In the order in which they were made."""
+    has_transits: bool
+    """False: nothing was compared, and the given leaves are the patterns."""
+
+
+def transit_cut(
+    tree: Hierarchy, transits: sparse.csr_array, threshold: float = THRESHOLD
+) -> TransitCut:
+    """Merge siblings of a tree, given transits[i, j] from its i-th to its j-th leaf."""
+    if transits.shape == (1, 1) and len(tree) == 1:
+        # Most sites of a window are so small.
+        return TransitCut(tree.is_leaf, (), bool(transits.data.sum() > 0))
+    state = _State(tree, transits)
+    decisions: list[Decision] = []
+    if state.has_transits:
+        for node in state.ready():
+            decision = state.compare(node, threshold)
+            decisions.append(decision)
+            if decision.merged:
+                state.merge(node)
+    kept = tree.cut(state.is_leaf)
+    return TransitCut(kept & state.is_leaf, tuple(decisions), state.has_transits)
+
+
+class _State:
+    """The tree as it is after some merges."""
+
+    def __init__(self, tree: Hierarchy, transits: sparse.csr_array) -> None:
+        self.tree = tree
+        self.is_leaf = tree.is_leaf.copy()
+        self.has_transits = bool(transits.data.sum() > 0)
+        leaves = np.flatnonzero(self.is_leaf)
+        if transits.shape != (len(leaves), len(leaves)):
+            raise ValueError("transits must be between the leaves of the tree")
+        # Preorder makes the leaves under a node a range.
+        self.first = np.searchsorted(leaves, np.arange(len(tree) + 1)).astype(np.int64)
+        self.now = leaves.astype(np.int32)  # the node each leaf is part of
+        self.outward = _parts(transits)
+        self.inward = _parts(transits.T.tocsr())
+        self.at_depth = np.bincount(tree.depth)
+        self.sum = np.zeros(len(tree))
+        self.open_children = np.zeros(len(tree), np.int64)
+        inner = np.flatnonzero(~self.is_leaf & (tree.parent >= 0))
+        np.add.at(self.open_children, tree.parent[inner], 1)
+        self.queue: list[tuple[int, int]] = []
+        for node in np.flatnonzero(~self.is_leaf & (self.open_children == 0)).tolist():
+            self._enqueue(node)
+
+    def _enqueue(self, node: int) -> None:
+        heapq.heappush(self.queue, (-int(self.tree.depth[node]), node))
+
+    def ready(self) -> _Ready:
+        """Nodes whose children are all leaves, deepest first, as they come to be so."""
+        return _Ready(self)
+
+    @property
+    def height(self) -> int:
+        """H of eq 6: depth of the deepest node that is left."""
+        return int(np.flatnonzero(self.at_depth)[-1])
+
+    def compare(self, node: int, threshold: float) -> Decision:
+        """The least similar two children of a node."""
+        children = np.array(self.tree.children(node), np.int32)
+        vectors = [
+            _vectors(
+                *part,
+                children,
+                self.first,
+                self.tree.end,
+                self.now,
+                self.tree.parent,
+                self.tree.depth,
+                self.height,
+                self.sum,
+            )
+            for part in (self.inward, self.outward)
+        ]
+        similarity, a, b = _least_similar(*vectors[0], *vectors[1], threshold)
+        pair = (int(children[a]), int(children[b]))
+        return Decision(node, bool(similarity > threshold), float(similarity), pair)
+
+    def merge(self, node: int) -> None:
+        """Make a node a leaf: lines 7 to 11 of Algorithm 1."""
+        end = int(self.tree.end[node])
+        below = np.arange(node + 1, end)
+        alive = self.tree.cut(self.is_leaf)[below]
+        np.subtract.at(self.at_depth, self.tree.depth[below[alive]], 1)
+        self.is_leaf[node] = True
+        self.now[self.first[node] : self.first[end]] = node
+        parent = int(self.tree.parent[node])
+        if parent >= 0:
+            self.open_children[parent] -= 1
+            if self.open_children[parent] == 0:
+                self._enqueue(parent)
+
+
+class _Ready:
+    """Iterates over a queue that grows meanwhile."""
+
+    def __init__(self, state: _State) -> None:
+        self._queue = state.queue
+
+    def __iter__(self) -> _Ready:
+        return self
+
+    def __next__(self) -> int:
+        if not self._queue:
+            raise StopIteration
+        return heapq.heappop(self._queue)[1]
+
+
+def _parts(matrix: sparse.csr_array) -> tuple[Int64s, Int32s, Floats]:
+    return (
+        matrix.indptr.astype(np.int64),
+        matrix.indices.astype(np.int32),
+        matrix.data.astype(np.float64),
+    )
+
+
+@njit(nogil=True, cache=True)
+def _vectors(
+    pointers: Int64s,
+    partners: Int32s,
+    counts: Floats,
+    children: Int32s,
+    first: Int64s,
+    end: Int32s,
+    now: Int32s,
+    parent: Int32s,
+    depth: Int32s,
+    height: int,
+    total: Floats,
+) -> tuple[Int64s, Int32s, Floats]:
+    """Spread vectors (eq 7) of some nodes, of unit length: pointers, nodes ascending, values.
+
+    `total` comes and goes as zeros.
+    """
+    starts = np.zeros(len(children) + 1, np.int64)
+    nodes = np.empty(64, np.int32)
+    values = np.empty(64, np.float64)
+    found = 0
+    for i in range(len(children)):
+        begin = found
+        child = children[i]
+        for leaf in range(first[child], first[end[child]]):
+            for entry in range(pointers[leaf], pointers[leaf + 1]):
+                at = now[partners[entry]]
+                share = counts[entry]
+                while at >= 0 and share > 0.0:
+                    if total[at] == 0.0:
+                        if found == len(nodes):
+                            nodes = np.concatenate((nodes, np.empty_like(nodes)))
+                            values = np.concatenate((values, np.empty_like(values)))
+                        nodes[found] = at
+                        found += 1
+                    total[at] += share
+                    share *= (depth[at] - 1) / height
+                    at = parent[at]
+        nodes[begin:found].sort()
+        square = 0.0
+        for j in range(begin, found):
+            values[j] = total[nodes[j]]
+            total[nodes[j]] = 0.0
+            square += values[j] * values[j]
+        for j in range(begin, found):
+            values[j] /= np.sqrt(square)
+        starts[i + 1] = found
+    return starts, nodes[:found], values[:found]
+
+
+@njit(nogil=True, cache=True)
+def _cosine(starts: Int64s, nodes: Int32s, values: Floats, a: int, b: int) -> float:
+    """Of two unit vectors. Two patterns without any transit of a direction are alike in it."""
+    i, j = starts[a], starts[b]
+    if i == starts[a + 1] or j == starts[b + 1]:
+        return 1.0 if i == starts[a + 1] and j == starts[b + 1] else 0.0
+    product = 0.0
+    while i < starts[a + 1] and j < starts[b + 1]:
+        if nodes[i] == nodes[j]:
+            product += values[i] * values[j]
+            i += 1
+            j += 1
+        elif nodes[i] < nodes[j]:
+            i += 1
+        else:
+            j += 1
+    return product
+
+
+@njit(nogil=True, cache=True)
+def _least_similar(
+    in_starts: Int64s,
+    in_nodes: Int32s,
+    in_values: Floats,
+    out_starts: Int64s,
+    out_nodes: Int32s,
+    out_values: Floats,
+    threshold: float,
+) -> tuple[float, int, int]:
+    """Least similarity (eq 8) of two of the rows; the search ends at one not above `threshold`."""
+    rows = len(in_starts) - 1
+    # An only child is like all of its siblings.
+    least, first, second = (np.inf if rows > 1 else 1.0), 0, 0
+    for b in range(1, rows):
+        for a in range(b):
+            similarity = 0.5 * (
+                _cosine(in_starts, in_nodes, in_values, a, b)
+                + _cosine(out_starts, out_nodes, out_values, a, b)
+            )
+            if similarity < least:
+                least, first, second = similarity, a, b
+                if least <= threshold:
+                    return least, first, second
+    return least, first, second

@@ -1,0 +1,154 @@
+"""Values that pass with time: numbers that grow, and names of things that are over.
+
+Here: whether the values of a key last, by the days their pages were born on, and by the numbers
+themselves where no days are known. Not here: dates, which are known by what they look like
+(`value_shapes`).
+
+An article number has as many pages as a section, with its comments and pictures, and is of no use
+in a pattern: tomorrow's articles have other numbers. A section shows itself by new pages: those
+that are born late in the window belong to values that were there before. Where most of them belong
+to values that are new themselves, none of these values is named.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numba import njit
+
+from temporal_assets.core.numerics.arrays import Flags, Int8s, Int32s, Int64s
+from temporal_assets.core.numerics.compiled import leaf
+from temporal_assets.core.text.value_shapes import (
+    DIGITS,
+    MONTH_CLASS,
+    SLUG_CLASS,
+    WORD_CLASS,
+    bits_of,
+    class_of,
+)
+
+UNBORN: Final = -1
+"""The day of a page whose birth is not known."""
+
+NAMES: Final = 0
+NUMBERS: Final = 1
+CODES: Final = 2
+"""Kinds of values that are judged apart: words, digits, and identifiers of letters and digits."""
+_KINDS: Final = 3
+
+_LEAST_SPAN: Final = 14
+"""Days of births that say something: two weeks see every weekday twice."""
+
+_LATE: Final = 1 / 3
+"""Part of these days whose births are compared with those before."""
+
+_NEW_VALUES: Final = (8, 2, 2)
+"""So many values of a kind must be new in that part: sections are founded, numbers are counted."""
+
+_LAST: Final = 0.5
+"""Share of the late pages that must belong to older values for the values to be named."""
+
+_COUNTED_FROM: Final = 10_000
+_SPREAD: Final = 0.2
+_LEAST_NUMBERS: Final = 3
+"""Without days: so many numbers with support, none smaller than ten thousand and within a fifth of
+the largest, count something. The numbers of categories differ more, or are smaller."""
+
+
+@dataclass(frozen=True, slots=True)
+class Births:
+    """The day on which each URL was born, and from which day on births are late."""
+
+    day: Int32s
+    """Days since any day; UNBORN where it is not known."""
+    first: int
+    last: int
+
+    @property
+    def late(self) -> int:
+        """The first of the late days."""
+        return self.last - int((self.last - self.first + 1) * _LATE) + 1
+
+    def is_passing(self, rows: Int32s) -> bool:
+        """Whether all of some URLs were born in one quarter of the days, and no end of them."""
+        days = self.day[rows]
+        days = days[days >= 0]
+        if not len(days):
+            return False
+        quarter = (self.last - self.first) // 4
+        begin, end = int(days.min()), int(days.max())
+        inside = begin > self.first + quarter or end < self.last - quarter
+        return inside and end - begin <= quarter
+
+
+def births(days: Int32s | Int64s | None) -> Births | None:
+    """Births that say what lasts; None where they are not known or too close together."""
+    if days is None:
+        return None
+    known = days[days >= 0]
+    if not len(known) or int(known.max()) - int(known.min()) < _LEAST_SPAN:
+        return None
+    return Births(days.astype(np.int32), int(known.min()), int(known.max()))
+
+
+@leaf
+def kind_of(shape: int) -> int:
+    """NAMES, NUMBERS or CODES, by the code of a shape."""
+    if bits_of(shape) & DIGITS:
+        return NUMBERS
+    return NAMES if class_of(shape) in (WORD_CLASS, SLUG_CLASS, MONTH_CLASS) else CODES
+
+
+@njit(nogil=True, cache=True)
+def kinds_of(shapes: Int32s) -> Int8s:
+    """The kind of each value."""
+    kinds = np.empty(len(shapes), np.int8)
+    for i in range(len(shapes)):
+        kinds[i] = kind_of(shapes[i])
+    return kinds
+
+
+@njit(nogil=True, cache=True)
+def passing_kinds(
+    column: Int32s,
+    rows: Int32s,
+    place: Int32s,
+    kinds: Int8s,
+    has_support: Flags,
+    born: Int32s,
+    late: int,
+    least: int,
+) -> Int8s:
+    """For each kind: 1 if its values pass, 0 if they last, -1 if births do not say.
+
+    `place` is 1 more than the place of a value's code in `kinds` and `has_support`.
+    """
+    first = np.full(len(kinds), np.iinfo(np.int32).max, np.int32)
+    for row in rows:
+        value = place[column[row]] - 1
+        if value >= 0 and 0 <= born[row] < first[value]:
+            first[value] = born[row]
+    pages, older = np.zeros(_KINDS, np.int64), np.zeros(_KINDS, np.int64)
+    for row in rows:
+        value = place[column[row]] - 1
+        if value >= 0 and has_support[value] and born[row] >= late:
+            pages[kinds[value]] += 1
+            older[kinds[value]] += first[value] < late
+    values = np.zeros(_KINDS, np.int64)
+    for value in range(len(kinds)):
+        values[kinds[value]] += has_support[value] and late <= first[value] < np.iinfo(np.int32).max
+    found = np.full(_KINDS, -1, np.int8)
+    for kind in range(_KINDS):
+        if pages[kind] >= least:
+            is_new = values[kind] >= _NEW_VALUES[kind] and older[kind] < _LAST * pages[kind]
+            found[kind] = 1 if is_new else 0
+    return found
+
+
+def is_counter(numbers: list[int]) -> bool:
+    """Whether numbers are a stretch of a count, where no days are known."""
+    if len(numbers) < _LEAST_NUMBERS or min(numbers) < _COUNTED_FROM:
+        return False
+    return max(numbers) - min(numbers) <= _SPREAD * max(numbers)

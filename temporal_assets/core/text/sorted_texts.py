@@ -1,0 +1,248 @@
+"""Where pairs of strings stand among others, both in ascending order: one walk, and no table.
+
+Here: the walk, over as many blocks of them as there are. Not here: where blocks come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from temporal_assets.core.numerics.arrays import Bytes, Flags, Int32s, Int64s
+from temporal_assets.core.numerics.compiled import inlined, kernel, readonly
+from temporal_assets.core.text.texts import Texts, equal_bytes
+
+_WORD: Final = 8
+
+Pairs = tuple[Bytes, Int64s, Int32s, Bytes, Int64s]
+"""Bytes and offsets of the distinct first strings, which of them each pair has, and bytes and
+offsets of the second strings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """Pairs of strings, ascending by the first and then by the second; no pair twice."""
+
+    firsts: Texts
+    """Distinct first strings in any order: many pairs have the same."""
+    first: Int32s
+    """Which of them each pair has."""
+    second: Texts
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "first", readonly(self.first))
+
+    def __len__(self) -> int:
+        return len(self.second)
+
+
+def merged(one: Keys, other: Keys) -> tuple[Int64s, Int64s]:
+    """For each pair that either has, in order, its place in one and in the other; -1 where none."""
+    size = len(one) + len(other)
+    places, others = np.empty(size, np.int64), np.empty(size, np.int64)
+    count = _merge(_arrays(one), _arrays(other), places, others)
+    return places[:count], others[:count]
+
+
+def count_up_to(keys: Keys, start: int, last: Keys) -> int:
+    """How many pairs are not beyond the one of `last`, of which the first `start` are not."""
+    return int(_count(_arrays(keys), start, _arrays(last)))
+
+
+def _arrays(keys: Keys) -> Pairs:
+    firsts, second = keys.firsts, keys.second
+    return firsts.data, firsts.offsets, keys.first, second.data, second.offsets
+
+
+class Seeker:
+    """Ascending, distinct pairs in blocks, each looked for among others that are shown to it."""
+
+    def __init__(self, blocks: Iterable[Keys], count: int) -> None:
+        """`count` is the number of all pairs of the blocks together."""
+        self.places: Int64s = np.full(count, -1, np.int64)
+        """For each pair, its place among those shown; -1 where it is none of them."""
+        self._blocks: Iterator[Keys] = iter(blocks)
+        self._block: Keys | None = next(self._blocks, None)
+        self._at = 0
+        self._before = 0
+
+    def look(self, shown: Keys, first: int) -> None:
+        """Look among the next pairs, of which the first has the place `first`."""
+        place = 0
+        while self._block is not None:
+            found = self.places[self._before : self._before + len(self._block)]
+            place, self._at = _walk(
+                _arrays(shown), place, first, _arrays(self._block), self._at, found
+            )
+            if self._at < len(self._block):
+                return
+            self._before += len(self._block)
+            self._block, self._at = next(self._blocks, None), 0
+
+
+def turned(places: Int64s, count: int) -> Int64s:
+    """For each of `count` places, which of those whose `places` are given stands there, or -1."""
+    standing = np.full(count, -1, np.int64)
+    _stand(places, standing)
+    return standing
+
+
+def in_step(kept: Flags, stays: Flags) -> tuple[Int64s, Int64s] | None:
+    """For rows of two tables of which those that are marked are the same, in the same order.
+
+    For each row of the first its place in the second, and the other way round; -1 of those that are
+    not marked. None where more are marked in one than in the other.
+    """
+    if np.count_nonzero(kept) != np.count_nonzero(stays):
+        return None
+    places, standing = np.full(len(kept), -1, np.int64), np.full(len(stays), -1, np.int64)
+    _step(readonly(kept), readonly(stays), places, standing)
+    return places, standing
+
+
+@kernel
+def _step(kept: Flags, stays: Flags, places: Int64s, standing: Int64s) -> None:
+    at = 0
+    for i in range(len(kept)):
+        if kept[i]:
+            while not stays[at]:
+                at += 1
+            places[i], standing[at] = at, i
+            at += 1
+
+
+@kernel
+def _stand(places: Int64s, standing: Int64s) -> None:
+    for i in range(len(places)):
+        if places[i] >= 0:
+            standing[places[i]] = i
+
+
+@kernel
+def _walk(
+    shown: Pairs, place: int, first: int, wanted: Pairs, at: int, found: Int64s
+) -> tuple[int, int]:
+    """Go on in both until one has ended; how far each was gone."""
+    count = len(shown[2])
+    # Many pairs have the same first string: two of them are compared once.
+    k, m, firsts = -1, -1, 0
+    while place < count and at < len(wanted[2]):
+        if shown[2][place] != k or wanted[2][at] != m:
+            k, m = shown[2][place], wanted[2][at]
+            firsts = _order_of_firsts(shown, k, wanted, m)
+        order = firsts if firsts != 0 else _order_of_seconds(shown, place, wanted, at)
+        if order < 0:
+            place = _leap(shown, place, count, wanted, at, firsts)
+            continue
+        if order == 0:
+            found[at] = first + place
+            place += 1
+        at += 1
+    return place, at
+
+
+@kernel
+def _leap(shown: Pairs, place: int, count: int, wanted: Pairs, at: int, firsts: int) -> int:
+    """The first pair behind `place` that is not less than the wanted one.
+
+    In steps that double until they are too long, and halves of the last: where one pair in fifty
+    is wanted, most are never looked at. `firsts` is the order of the first strings at `place`.
+    """
+    k = shown[2][place]
+    low, step = place + 1, 1
+    while low + step <= count and _order_by(shown, low + step - 1, wanted, at, k, firsts) < 0:
+        low += step
+        step *= 2
+    high = min(low + step - 1, count)
+    while low < high:
+        middle = (low + high) // 2
+        if _order_by(shown, middle, wanted, at, k, firsts) < 0:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def _merge(one: Pairs, other: Pairs, places: Int64s, others: Int64s) -> int:
+    """Pairs of both in one order; how many there are together."""
+    i, j, count = 0, 0, 0
+    k, m, firsts = -1, -1, 0
+    while i < len(one[2]) and j < len(other[2]):
+        if one[2][i] != k or other[2][j] != m:
+            k, m = one[2][i], other[2][j]
+            firsts = _order_of_firsts(one, k, other, m)
+        order = firsts if firsts != 0 else _order_of_seconds(one, i, other, j)
+        places[count] = i if order <= 0 else -1
+        others[count] = j if order >= 0 else -1
+        i += order <= 0
+        j += order >= 0
+        count += 1
+    while i < len(one[2]):
+        places[count], others[count] = i, -1
+        i += 1
+        count += 1
+    while j < len(other[2]):
+        places[count], others[count] = -1, j
+        j += 1
+        count += 1
+    return count
+
+
+@kernel
+def _count(pairs: Pairs, start: int, last: Pairs) -> int:
+    """By halves: how many are not beyond the only pair of `last`."""
+    low, high = start, len(pairs[2])
+    while low < high:
+        middle = (low + high) // 2
+        if _order_by(pairs, middle, last, 0, -1, 0) <= 0:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@inlined
+def _order_by(one: Pairs, i: int, other: Pairs, j: int, k: int, firsts: int) -> int:
+    """Negative, 0 or positive, as pair i is less than, equal to or greater than the other's j.
+
+    Where pair i has the first string k, the order of the first strings is known.
+    """
+    if one[2][i] != k:
+        firsts = _order_of_firsts(one, one[2][i], other, other[2][j])
+    return firsts if firsts != 0 else _order_of_seconds(one, i, other, j)
+
+
+@inlined
+def _order_of_firsts(one: Pairs, k: int, other: Pairs, m: int) -> int:
+    a, a_at, _, _, _ = one
+    b, b_at, _, _, _ = other
+    return _compare(a, a_at[k], a_at[k + 1], b, b_at[m], b_at[m + 1])
+
+
+@inlined
+def _order_of_seconds(one: Pairs, i: int, other: Pairs, j: int) -> int:
+    _, _, _, a, a_at = one
+    _, _, _, b, b_at = other
+    return _compare(a, a_at[i], a_at[i + 1], b, b_at[j], b_at[j + 1])
+
+
+@kernel
+def _compare(
+    one: Bytes, one_start: int, one_stop: int, other: Bytes, other_start: int, other_stop: int
+) -> int:
+    """Negative, 0 or positive, as the first is less than, equal to or greater than the second."""
+    length = min(one_stop - one_start, other_stop - other_start)
+    i = 0
+    # URLs of a site begin alike.
+    while i + _WORD <= length and equal_bytes(one, one_start + i, other, other_start + i, _WORD):
+        i += _WORD
+    while i < length:
+        difference = np.int64(one[one_start + i]) - np.int64(other[other_start + i])
+        if difference != 0:
+            return int(difference)
+        i += 1
+    return (one_stop - one_start) - (other_stop - other_start)

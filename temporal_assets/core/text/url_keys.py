@@ -1,0 +1,169 @@
+"""The URLs of one site as a table: a column per key, a small integer per value.
+
+Here: which keys get a column, and the columns. Not here: how keys and values are numbered
+(`url_fields`), what is built on the table (`pattern_tree`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numba import njit
+
+from temporal_assets.core.numerics.arrays import Int8s, Int32s, Int64s
+from temporal_assets.core.numerics.compiled import inlined, leaf
+from temporal_assets.core.text import url_split
+from temporal_assets.core.text.texts import Texts
+from temporal_assets.core.text.url_fields import (
+    CODE,
+    QUERY_SLOT,
+    SLOT,
+    START,
+    STOP,
+    URL,
+    UrlFields,
+    place,
+    url_fields,
+)
+from temporal_assets.core.text.value_shapes import shapes
+
+ABSENT: Final = 0
+"""The code of ∅: the URL has no such key."""
+
+MAX_QUERY_KEYS: Final = 64
+"""The most frequent query keys are kept: a column costs memory for every URL of the site, and
+scanners invent thousands of keys."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The keys of a site in the order that decides ties: host, path by index, query by name."""
+
+    kind: Int8s
+    """`url_split.HOST`, `PATH` ..."""
+    index: Int32s
+    """Label from the right, segment from the left, repetition of a query key."""
+    name: tuple[bytes, ...]
+    """Query keys only; as written in the URL."""
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+    def label(self, key: int) -> str:
+        """How people see a key: `path[0]`, `query[id]`, `query[id][1]` for a second `id`."""
+        kind, index = int(self.kind[key]), int(self.index[key])
+        if kind == url_split.QUERY:
+            name = self.name[key].decode("utf-8", "replace")
+            return f"query[{name}]" + (f"[{index}]" if index else "")
+        if kind == url_split.HOST:
+            return f"host[{index}]"
+        if kind == url_split.PATH:
+            return f"path[{index}]"
+        return {url_split.SCHEME: "scheme", url_split.PORT: "port"}.get(kind, "extension")
+
+
+@dataclass(frozen=True, slots=True)
+class UrlKeys:
+    """Key-values of the URLs of one site."""
+
+    urls: Texts
+    keys: Keys
+    codes: Int32s
+    """Shape (keys, urls): 0 is ∅, others number the values of their key by first occurrence."""
+    first: Int64s
+    """Shape (keys + 1): value `code` of key k has the row `first[k] + code - 1` below."""
+    start: Int64s
+    stop: Int64s
+    """Where a value lies in `urls.data`."""
+    shape: Int32s
+    """Its shape (`value_shapes`)."""
+    count: Int32s
+    """How many URLs have it."""
+    ignored: int
+    """Distinct query keys that got no column: too rare, or too many."""
+
+    def value(self, key: int, code: int) -> bytes:
+        """The text of a value."""
+        row = int(self.first[key]) + code - 1
+        return self.urls.data[self.start[row] : self.stop[row]].tobytes()
+
+
+def decompose(urls: Texts, min_urls: int = 1) -> UrlKeys:
+    """Key-values of distinct canonical URLs, without query keys that fewer than `min_urls` have."""
+    fields = url_fields(urls)
+    keys, column = _columns_of(urls, fields, min_urls)
+    kept = column >= 0
+    first = np.zeros(len(keys) + 1, np.int64)
+    first[1 + column[kept]] = fields.distinct[kept]
+    np.cumsum(first, out=first)
+    start, stop = np.empty(first[-1], np.int64), np.empty(first[-1], np.int64)
+    _place(fields.values, column, first, start, stop)
+    codes = np.zeros((len(keys), len(urls)), np.int32)
+    count = _fill(fields.changes, column, first, len(keys), len(urls), codes)
+    ignored = int(np.count_nonzero(~kept[QUERY_SLOT:]))
+    shape = shapes(urls.data, start, stop)
+    return UrlKeys(urls, keys, codes, first, start, stop, shape, count, ignored)
+
+
+def _columns_of(urls: Texts, fields: UrlFields, min_urls: int) -> tuple[Keys, Int32s]:
+    """The keys that get a column, and the column of every slot (-1: none)."""
+    present, names = fields.present, fields.names
+    column = np.full(len(present), -1, np.int32)
+    fixed = np.flatnonzero(present[:QUERY_SLOT]).tolist()
+    often = np.flatnonzero(present[QUERY_SLOT:] >= min_urls)
+    text = [urls.data[begin:end].tobytes() for begin, end, _ in names[often].tolist()]
+    repeat = names[often, 2].tolist() if len(often) else []
+    count = present[QUERY_SLOT:][often].tolist()
+    kept = sorted(range(len(often)), key=lambda i: (-count[i], text[i], repeat[i]))
+    kept = sorted(kept[:MAX_QUERY_KEYS], key=lambda i: (text[i], repeat[i]))
+    column[fixed] = np.arange(len(fixed))
+    column[QUERY_SLOT + often[kept]] = len(fixed) + np.arange(len(kept))
+    placed = [place(slot) for slot in fixed] + [(url_split.QUERY, repeat[i]) for i in kept]
+    return (
+        Keys(
+            np.array([kind for kind, _ in placed], np.int8),
+            np.array([index for _, index in placed], np.int32),
+            (b"",) * len(fixed) + tuple(text[i] for i in kept),
+        ),
+        column,
+    )
+
+
+@leaf
+def _place(values: Int64s, column: Int32s, first: Int64s, start: Int64s, stop: Int64s) -> None:
+    """Bring the values of each key together, in the order of their codes."""
+    for i in range(len(values)):
+        key = column[values[i, SLOT]]
+        if key >= 0:
+            row = first[key] + values[i, CODE] - 1
+            start[row], stop[row] = values[i, START], values[i, STOP]
+
+
+@njit(nogil=True, cache=True)
+def _fill(
+    changes: Int32s, column: Int32s, first: Int64s, keys: int, urls: int, codes: Int32s
+) -> Int32s:
+    """Codes of all URLs, given as zeros; how many URLs each value has."""
+    count = np.zeros(first[keys], np.int32)
+    code, since = np.zeros(keys, np.int64), np.zeros(keys, np.int64)
+    for i in range(len(changes)):
+        key = column[changes[i, SLOT]]
+        if key >= 0:
+            url = changes[i, URL]
+            _fill_run(codes, key, code[key], since[key], url, first, count)
+            code[key], since[key] = changes[i, CODE], url
+    for key in range(keys):
+        _fill_run(codes, key, code[key], since[key], urls, first, count)
+    return count
+
+
+@inlined
+def _fill_run(
+    codes: Int32s, key: int, code: int, since: int, stop: int, first: Int64s, count: Int32s
+) -> None:
+    if code != ABSENT:
+        for url in range(since, stop):
+            codes[key, url] = code
+        count[first[key] + code - 1] += stop - since

@@ -1,0 +1,108 @@
+"""Where the row of a page is among the rows of single days, told by the days it was seen on.
+
+Here: counting bits, and looking where they say. Pages of a window and those of each of its days lie
+in one order, so that the row of a page in a day is the number of pages before it that were seen on
+that day as well. No name is looked at. Not here: where pages and days come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from temporal_assets.core.numerics.arrays import Flags, Int32s, Int64s
+from temporal_assets.core.numerics.compiled import leaf, readonly
+
+_AT_ONCE: Final = 4
+"""Days whose pages are listed in one walk: as many lists as a processor keeps places of."""
+
+_NEVER: Final = 63
+"""The bit of no day: that of the sign."""
+
+
+def places_by_day(seen: Int64s, bits: Int64s, wanted: Flags) -> tuple[Int64s, Int64s]:
+    """Wanted pages x days: the row of the page among those of the day, -1 where it has none.
+
+    Args:
+        seen: For each page, the days it was seen on, as bits.
+        bits: The bit of each day.
+        wanted: Which pages are asked for.
+
+    Also returns how many rows each day has of all the pages.
+    """
+    places = np.empty((np.count_nonzero(wanted), len(bits)), np.int64)
+    rows = np.zeros(len(bits), np.int64)
+    _walk(readonly(seen), bits, wanted, places, rows)
+    return places, rows
+
+
+def pages_by_day(seen: Int64s, bits: Sequence[int]) -> list[Int32s]:
+    """The pages of each day, in order; a page is its place in `seen`."""
+    given, pages = readonly(seen), []
+    for at in range(0, len(bits), _AT_ONCE):
+        some = bits[at : at + _AT_ONCE]
+        days = (*some, *[_NEVER] * (_AT_ONCE - len(some)))
+        counts = _count(given, days)
+        # One more than there are: what is no page of the day is overwritten by the next.
+        lists = tuple(np.empty(count + 1, np.int32) for count in counts)
+        _list(given, days, lists)
+        pages += [one[:-1] for one in lists[: len(some)]]
+    return pages
+
+
+def values_at(places: Int64s, values: Int64s, first: Int64s) -> Int32s:
+    """Wanted pages x days: the value at the place of the page, 0 where it has none.
+
+    Values of the days are one behind the other; `first` is where those of each day begin.
+    """
+    found = np.empty(places.shape, np.int32)
+    _look(places, values, first, found)
+    return found
+
+
+@leaf
+def _count(seen: Int64s, days: tuple[int, ...]) -> tuple[int, ...]:
+    one, two, three, four = 0, 0, 0, 0
+    for page in range(len(seen)):
+        one += seen[page] >> days[0] & 1
+        two += seen[page] >> days[1] & 1
+        three += seen[page] >> days[2] & 1
+        four += seen[page] >> days[3] & 1
+    return one, two, three, four
+
+
+@leaf
+def _list(seen: Int64s, days: tuple[int, ...], lists: tuple[Int32s, ...]) -> None:
+    """Write every page to all lists, and go on in those of its days: there is nothing to guess."""
+    first, second, third, fourth = lists
+    one, two, three, four = 0, 0, 0, 0
+    for page in range(len(seen)):
+        days_of_page = seen[page]
+        first[one] = second[two] = third[three] = fourth[four] = page
+        one += days_of_page >> days[0] & 1
+        two += days_of_page >> days[1] & 1
+        three += days_of_page >> days[2] & 1
+        four += days_of_page >> days[3] & 1
+
+
+@leaf
+def _look(places: Int64s, values: Int64s, first: Int64s, found: Int32s) -> None:
+    for page in range(places.shape[0]):
+        for day in range(places.shape[1]):
+            place = places[page, day]
+            found[page, day] = values[first[day] + place] if place >= 0 else 0
+
+
+@leaf
+def _walk(seen: Int64s, bits: Int64s, wanted: Flags, places: Int64s, rows: Int64s) -> None:
+    at = 0
+    for page in range(len(seen)):
+        days = seen[page]
+        if wanted[page]:
+            for day in range(len(bits)):
+                places[at, day] = rows[day] if days >> bits[day] & 1 else -1
+            at += 1
+        for day in range(len(bits)):
+            rows[day] += days >> bits[day] & 1

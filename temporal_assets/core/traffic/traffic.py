@@ -1,0 +1,143 @@
+"""What people did on pages (BB 2): F_in, F_out, F_trans and clients from the transits of a window.
+
+These are sums over distinct transits (referrer, target, client). Transits lie in the order of their
+targets, clients and referrers, so one pass sees the same transit of several days together, and the
+transits of one client to one page.
+
+Here: some neighbouring pages with all transits to them, by numbers. Not here: whose numbers these
+are (`windows.traffic.page_traffic_counted`), and what changes from one window to the next
+(`changed_traffic`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from temporal_assets.core.numerics.arrays import Int32s, Int64s
+from temporal_assets.core.numerics.compiled import kernel, readonly
+
+NOWHERE: Final = 2**63 - 1
+"""The referrer of a transit from nowhere. Less than 0 is what is no page."""
+
+_PLACE_BITS: Final = 32
+"""Of a link as one integer: the place of its target, and that of its referrer."""
+
+
+class Transits(NamedTuple):
+    """Transits by target, client and referrer, the same one as often as there are days with it."""
+
+    target: Int64s
+    client: Int64s
+    referrer: Int64s
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """Of each of the pages."""
+
+    visits: Int64s
+    referred: Int64s
+    """Those that came from somewhere."""
+    clients: Int64s
+    few_bounds: Int64s
+    """Page i has the few clients `few_bounds[i]` to `few_bounds[i + 1]`, ascending."""
+    few: Int64s
+    link_bounds: Int64s
+    """And the links `link_bounds[i]` to `link_bounds[i + 1]` from pages of its site."""
+    page: Int32s
+    """The place of the other page within the site; ascending for each page."""
+    transits: Int64s
+    """How many people took the link."""
+    referrers: Int64s
+    """The page that each distinct transit came from, in no order: once more for its F_out."""
+
+
+def count_traffic(
+    moved: Transits, first: int, stop: int, sites: Int64s, least_clients: int
+) -> Traffic:
+    """Of the pages `first` to `stop`, without the latter, from all transits that lead there.
+
+    `sites` has the first page of every site, and the number of all pages behind them; clients are
+    named where there are fewer than `least_clients`.
+    """
+    pages, most = stop - first, len(moved.target)
+    visits, referred, clients = (np.zeros(pages, np.int64) for _ in range(3))
+    few_bounds = np.zeros(pages + 1, np.int64)
+    few, links, referrers = (np.empty(most, np.int64) for _ in range(3))
+    listed, came = _count(
+        Transits(*map(readonly, moved)), first, readonly(sites), least_clients,
+        visits, referred, clients, few_bounds, few, links, referrers,
+    )  # fmt: skip
+    # Of pages that nobody came to nothing was said.
+    np.maximum.accumulate(few_bounds, out=few_bounds)
+    return Traffic(
+        visits, referred, clients, few_bounds, few[: few_bounds[-1]],
+        *_summed(links[:listed], pages), referrers[:came],
+    )  # fmt: skip
+
+
+@kernel
+def _count(
+    moved: Transits,
+    first: int,
+    sites: Int64s,
+    least_clients: int,
+    visits: Int64s,
+    referred: Int64s,
+    clients: Int64s,
+    few_bounds: Int64s,
+    few: Int64s,
+    links: Int64s,
+    referrers: Int64s,
+) -> tuple[int, int]:
+    """Fill the counts; how many links there are, each as one integer, and how many referrers."""
+    row, rows = 0, len(moved.target)
+    named, listed, came = 0, 0, 0
+    site = 0
+    while row < rows:
+        page = moved.target[row]
+        at = page - first
+        while sites[site + 1] <= page:
+            site += 1
+        begin, end = sites[site], sites[site + 1]
+        unnamed = named
+        while row < rows and moved.target[row] == page:
+            client = moved.client[row]
+            clients[at] += 1
+            few[named] = client
+            named += 1
+            while row < rows and moved.target[row] == page and moved.client[row] == client:
+                referrer = moved.referrer[row]
+                while (
+                    row < rows
+                    and moved.target[row] == page
+                    and moved.client[row] == client
+                    and moved.referrer[row] == referrer
+                ):
+                    row += 1
+                visits[at] += 1
+                if referrer != NOWHERE:
+                    referred[at] += 1
+                if 0 <= referrer < NOWHERE:
+                    referrers[came] = referrer
+                    came += 1
+                    if begin <= referrer < end:
+                        links[listed] = at << _PLACE_BITS | (referrer - begin)
+                        listed += 1
+        if clients[at] >= least_clients:
+            named = unnamed
+        few_bounds[at + 1] = named
+    return listed, came
+
+
+def _summed(links: Int64s, pages: int) -> tuple[Int64s, Int32s, Int64s]:
+    """Bounds of each page's links, their other pages, and how often each is there."""
+    links.sort()
+    begin = np.flatnonzero(np.diff(links, prepend=-1))
+    link = links[begin]
+    bounds = np.searchsorted(link, np.arange(pages + 1) << _PLACE_BITS)
+    page = (link & ((1 << _PLACE_BITS) - 1)).astype(np.int32)
+    return bounds, page, np.diff(begin, append=len(links))

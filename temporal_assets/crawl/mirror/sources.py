@@ -1,0 +1,72 @@
+"""Which files a mirror is made of, told by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Final
+
+from temporal_assets.crawl.mirror.edge_list import read_edges
+from temporal_assets.crawl.mirror.mirror import MirrorBuilder
+from temporal_assets.crawl.mirror.page_table import is_page_table, read_pages
+from temporal_assets.crawl.mirror.warc import read_warc
+from temporal_assets.crawl.mirror.wat import read_wat
+from temporal_assets.logs.tables.parquet_batches import FAULTS
+
+Reader = Callable[[Path, MirrorBuilder], None]
+
+
+def _read_parquet(path: Path, builder: MirrorBuilder) -> None:
+    """Pages with HTML, or links."""
+    (read_pages if is_page_table(path) else read_edges)(path, builder)
+
+
+READERS: Final[dict[str, Reader]] = {
+    ".wat": read_wat,
+    ".wat.gz": read_wat,
+    ".warc.wat.gz": read_wat,
+    ".warc": read_warc,
+    ".warc.gz": read_warc,
+    ".csv": read_edges,
+    ".csv.gz": read_edges,
+    ".tsv": read_edges,
+    ".tsv.gz": read_edges,
+    ".parquet": _read_parquet,
+}
+"""By the end of a file's name; the longest that fits counts."""
+
+
+def reader_of(path: Path) -> Reader | None:
+    """What reads a file; None if its name says nothing."""
+    name = path.name.lower()
+    ends = [end for end in READERS if name.endswith(end)]
+    return READERS[max(ends, key=len)] if ends else None
+
+
+def is_link_table(path: Path) -> bool:
+    """Whether a file is a Parquet table of links; one that cannot be read is none."""
+    try:
+        return path.name.lower().endswith(".parquet") and not is_page_table(path)
+    except FAULTS:
+        return False
+
+
+def files_of(paths: Iterable[Path]) -> list[Path]:
+    """The files named, and those in folders named that can be read, in the order of their names."""
+    found: list[Path] = []
+    for path in paths:
+        if path.is_dir():
+            found += sorted(p for p in path.rglob("*") if p.is_file() and reader_of(p) is not None)
+        else:
+            found.append(path)
+    return found
+
+
+def read_sources(paths: Iterable[Path], builder: MirrorBuilder) -> None:
+    """Read files one after the other; raises `ValueError` for a name that says nothing."""
+    for path in paths:
+        reader = reader_of(path)
+        if reader is None:
+            raise ValueError(f"a mirror is made of {', '.join(sorted(READERS))}")
+        reader(path, builder)
+        builder.counts["files"] += 1

@@ -1,0 +1,267 @@
+"""What users did with pages: F_in, F_out and F_trans of a period, and clicks from a file.
+
+Here: where traffic comes from. Not here: what is learned from it (`evaluation`).
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from temporal_assets.contracts import ColumnSpec, Type, passing
+from temporal_assets.core.graph.link_graph import distinct_links
+from temporal_assets.crawl.mirror.mirror import Mirror, MirrorBuilder, NoMirror, site_ranges
+from temporal_assets.engines.base import Engine
+from temporal_assets.logs.urls.urls import SITE, UrlRules, canonical_url, site_of
+
+_SITE: Final = ColumnSpec("site", Type.VARCHAR, "Site of the page that was opened.")
+_REFERRER: Final = ColumnSpec("referrer", Type.VARCHAR, "Canonical URL they came from.")
+_TARGET: Final = ColumnSpec("target", Type.VARCHAR, "Canonical URL they went to.")
+
+CRAWL_TRIPLES: Final = passing(
+    name="crawl_triples",
+    description="Who went where, and in which of three periods.",
+    grain="referrer, target, client",
+    columns=(
+        replace(_REFERRER, nullable=True),
+        _TARGET,
+        ColumnSpec("client", Type.BIGINT, "Pseudonym of the visitor."),
+        ColumnSpec("referrer_site", Type.VARCHAR, "One of the sites; NULL if another.", True),
+        ColumnSpec("target_site", Type.VARCHAR, "One of the sites; NULL if another.", True),
+        ColumnSpec("in_first", Type.BOOLEAN, "In the first period."),
+        ColumnSpec("in_second", Type.BOOLEAN, "In the second."),
+        ColumnSpec("in_third", Type.BOOLEAN, "In the third."),
+    ),
+)
+CRAWL_TRAFFIC: Final = passing(
+    name="crawl_traffic",
+    description="Traffic of pages.",
+    grain="url",
+    columns=(
+        _SITE,
+        ColumnSpec("url", Type.VARCHAR, "Canonical URL of the page."),
+        ColumnSpec("visits", Type.BIGINT, "F_in."),
+        ColumnSpec("referrals", Type.BIGINT, "F_out."),
+    ),
+)
+CRAWL_TRANSITS: Final = passing(
+    name="crawl_transits",
+    description="Transits between pages, from those of any site.",
+    grain="referrer, target",
+    columns=(_SITE, _REFERRER, _TARGET, ColumnSpec("clients", Type.BIGINT, "F_trans.")),
+)
+CRAWL_SQL: Final = ("crawl_triples", "crawl_traffic", "crawl_transits")
+"""What traffic is asked with."""
+
+_ROWS: Final = 100_000
+_MOST_HOSTS: Final = 10_000_000
+_MOST_CLICKS: Final = 10**12
+"""Of a line: more is no number of clicks."""
+
+_FEW_CLIENTS: Final = """
+    SELECT host FROM (
+        SELECT split_part(target, '/', 3) AS host, client FROM transits
+        UNION ALL
+        SELECT split_part(referrer, '/', 3) AS host, client FROM transits WHERE referrer IS NOT NULL
+    ) GROUP BY host HAVING count(DISTINCT client) < {least} ORDER BY host
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """Tables with the columns of the two contracts."""
+
+    pages: pa.Table
+    transits: pa.Table
+
+
+@dataclass(frozen=True, slots=True)
+class Learning:
+    """Traffic of a learning period, and of its two parts, from which weights are learned."""
+
+    whole: Traffic
+    earlier: Traffic | None = None
+    """Traffic of the first part; None where the period has one part only."""
+    later: Traffic | None = None
+
+
+class TrafficByPeriod:
+    """Traffic of some sites in three periods, and in any of them together.
+
+    Files are read once, and most rows are of other sites. Something that a client did in two
+    periods counts once in each, and once in both together. Works in the folder `out`, which is
+    nobody else's. Raises `NoMirror` where there are no files.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        transits: Sequence[str],
+        out: Path,
+        sites: Collection[str] | None = None,
+        second_from: dt.date = dt.date.max,
+        third_from: dt.date = dt.date.max,
+    ) -> None:
+        self._engine, self._out = engine, out
+        self._triples = _triples(engine, transits, out, sites, second_from, third_from)
+        self._made: dict[tuple[int, ...], Traffic] = {}
+
+    def of(self, *periods: int) -> Traffic:
+        """Return the traffic of one or several of the periods 1, 2 and 3."""
+        if periods not in self._made:
+            flags = {name: n in periods for n, name in enumerate(("first", "second", "third"), 1)}
+            self._made[periods] = _traffic(self._engine, self._triples, self._out, flags)
+        return self._made[periods]
+
+
+def traffic_of(
+    engine: Engine, transits: Sequence[str], out: Path, sites: Collection[str] | None = None
+) -> Traffic:
+    """Return the traffic of some sites, or of all, in the days whose transits lie in some files."""
+    return TrafficByPeriod(engine, transits, out, sites).of(1, 2, 3)
+
+
+def learning_of(
+    engine: Engine, days: Mapping[dt.date, Sequence[str]], out: Path, sites: Collection[str]
+) -> Learning:
+    """Return the traffic of days to learn from, and of the first and the second half of them."""
+    ordered = sorted(days)
+    files = [path for day in ordered for path in days[day]]
+    half = ordered[len(ordered) // 2]
+    made = TrafficByPeriod(engine, files, out, sites, second_from=half)
+    if len(ordered) < 2:
+        return Learning(made.of(1, 2))
+    return Learning(made.of(1, 2), made.of(1), made.of(2))
+
+
+def _triples(
+    engine: Engine,
+    transits: Sequence[str],
+    out: Path,
+    sites: Collection[str] | None,
+    second_from: dt.date,
+    third_from: dt.date,
+) -> list[str]:
+    if not transits:
+        raise NoMirror("there are no days to take traffic from")
+    out.mkdir(parents=True, exist_ok=True)
+    chosen = out / "sites.parquet"
+    names = sites_opened(engine, transits) if sites is None else sorted(sites)
+    pq.write_table(pa.table({"site": pa.array(names, pa.string())}), chosen)
+    inputs = {"transits": transits, "crawled_sites": [str(chosen)]}
+    parameters = {"site": SITE, "second_from": second_from, "third_from": third_from}
+    made = engine.query("crawl_triples", inputs, parameters, CRAWL_TRIPLES, out)
+    return [str(path) for path in made]
+
+
+def _traffic(
+    engine: Engine, triples: Sequence[str], out: Path, periods: Mapping[str, bool]
+) -> Traffic:
+    """Files are gone when this returns: their names are those of another period, too."""
+    inputs = {"crawl_triples": triples}
+    tables = []
+    for table in (CRAWL_TRAFFIC, CRAWL_TRANSITS):
+        made = engine.query(table.name, inputs, periods, table, out)
+        tables.append(pq.read_table(made, memory_map=False, partitioning=None))
+        for path in made:
+            path.unlink()
+    return Traffic(*tables)
+
+
+def sites_opened(engine: Engine, transits: Sequence[str]) -> list[str]:
+    """All sites of which anybody opened a page."""
+    rows = engine.rows(
+        "SELECT DISTINCT split_part(target, '/', 3) AS host FROM transits ORDER BY host",
+        {"transits": transits},
+        limit=_MOST_HOSTS,
+    )
+    return sorted({site_of(f"https://{row['host']}/") for row in rows})
+
+
+def rare_sites(engine: Engine, transits: Sequence[str], least: int) -> set[str]:
+    """Sites that fewer than `least` clients opened or came from: nobody else is told their names.
+
+    Sites that the logs do not know are not among them.
+    """
+    query = _FEW_CLIENTS.format(least=int(least))
+    rows = engine.rows(query, {"transits": transits}, limit=_MOST_HOSTS)
+    return {site_of(f"https://{row['host']}/") for row in rows}
+
+
+def add_transits(traffic: Traffic, builder: MirrorBuilder) -> None:
+    """Make a mirror of what users did: every page they opened, every step they took a link.
+
+    Referrers that nobody opened, a search engine perhaps, are no pages of it.
+    """
+    for batch in traffic.transits.to_batches(_ROWS):
+        pairs = zip(batch["referrer"].to_pylist(), batch["target"].to_pylist(), strict=True)
+        for referrer, target in pairs:
+            builder.step(referrer, target)
+    for batch in traffic.pages.to_batches(_ROWS):
+        for url in batch["url"].to_pylist():
+            builder.page(url, ())
+
+
+def mirror_of(traffic: Traffic) -> Mirror:
+    """The same at once, of the pages of the sites that the traffic is of.
+
+    Pages are ordered by site and URL in `crawl_traffic`, so that their rows are their numbers.
+    Raises `NoMirror` without any.
+    """
+    if not len(traffic.pages):
+        raise NoMirror("nobody opened a page")
+    urls = traffic.pages.column("url").cast(pa.large_string()).combine_chunks()
+    source, target = (
+        np.asarray(pc.fill_null(pc.index_in(column.cast(pa.large_string()), value_set=urls), -1))
+        for column in (traffic.transits.column(name) for name in ("referrer", "target"))
+    )
+    inside = (source >= 0) & (target >= 0)
+    source, target = source[inside].astype(np.int32), target[inside].astype(np.int32)
+    links, nofollow = distinct_links(len(urls), source, target, np.zeros(len(source), np.bool_))
+    sites, first = site_ranges(traffic.pages.column("site"))
+    counts = {"pages": len(urls), "links": links.links}
+    return Mirror(urls, sites, first, links, nofollow, counts)
+
+
+def _csv_rows(file: Iterable[str]) -> Iterator[list[str]]:
+    rows = csv.reader(file)
+    try:
+        yield from rows
+    except csv.Error as error:
+        raise ValueError(f"line {rows.line_num}: {error}") from None
+
+
+def clicks_of(path: Path, rules: UrlRules) -> tuple[pa.Table, int]:
+    """Clicks of search results, a CSV of URL and number: (site, url, visits), and rows left out.
+
+    Raises `ValueError` for what is no CSV.
+    """
+    clicks: Counter[str] = Counter()
+    bad = 0
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+        for line, row in enumerate(_csv_rows(file)):
+            url = canonical_url(row[0], rules) if row else None
+            try:
+                count = int(row[1]) if url is not None else -1
+            except (IndexError, ValueError):
+                count = -1
+            if url is not None and 0 <= count <= _MOST_CLICKS:
+                clicks[url] += count
+            elif line > 0:  # the first may be a header
+                bad += 1
+    columns = {
+        "site": pa.array([site_of(url) for url in clicks], pa.string()),
+        "url": pa.array(clicks.keys(), pa.string()),
+        "visits": pa.array(clicks.values(), pa.int64()),
+    }
+    return pa.table(columns), bad

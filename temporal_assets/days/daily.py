@@ -1,0 +1,400 @@
+"""What each daily asset does for one day: read, transform, publish.
+
+Plain functions over a store and an engine, so that Dagster's assets stay shells and everything
+can be used without Dagster. Each replaces exactly one partition and may be repeated.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from temporal_assets import contracts
+from temporal_assets.core.traffic.daily_cleaning import RobotLimits
+from temporal_assets.days.requests import DayRequests, sort_out
+from temporal_assets.days.transits import make_transits
+from temporal_assets.engines.base import Engine, Result
+from temporal_assets.engines.batches import in_order
+from temporal_assets.landing.inventory import LOST, Inventory, LandedFile, content_of
+from temporal_assets.logs.read.records import remedy
+from temporal_assets.settings import Settings
+from temporal_assets.storage.integrity import DamagedFile
+from temporal_assets.storage.kept import Kept
+from temporal_assets.storage.manifest import Input, Manifest
+from temporal_assets.storage.sealed import digest_of
+from temporal_assets.storage.store import Store
+
+DERIVED: Final = ("page_views", "transits")
+"""Daily assets made from `requests` alone."""
+
+DAILY_ASSETS: Final = ("requests", "rejects", *DERIVED)
+"""All daily assets, in the order the data flows."""
+
+ALL_FILES: Final = "(all files of the day)"
+"""Stands for the file where a reason shows only when the whole day is seen."""
+
+SMALL_ROWS: Final = 120_000
+"""Rows of a day from which on an engine's own threads share its statements; fewer are one unit of
+their work."""
+
+_AT_ONCE: Final = 4
+"""Small days made at once at most, some 30 MB each: one statement's memory is for all of them."""
+
+_NEVER: Final = 2**62
+"""A threshold no client reaches."""
+
+
+class NoLogs(LookupError):
+    """No log file holds lines of the day."""
+
+
+class TooManyRejects(ValueError):
+    """So many lines of a day are malformed that the logs were probably read as a wrong format."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Loss:
+    """Lines of one file, or of the whole day, that are not requests, for one reason."""
+
+    file: str
+    kind: str
+    reason: str
+    lines: int
+    samples: tuple[tuple[int, str], ...] = ()
+    """(line number, redacted text)"""
+
+
+@dataclass(frozen=True, slots=True)
+class DayResult:
+    """One published partition."""
+
+    manifest: Manifest
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class RequestsResult:
+    """The partitions made from a day's log lines."""
+
+    requests: DayResult
+    rejects: DayResult
+    lines: int
+    """Log lines of the day, kept or not."""
+    losses: tuple[tuple[str, str, int], ...]
+    """(kind, reason, lines) of those not kept."""
+    has_referrers: bool
+
+
+def build_requests(
+    store: Store, engine: Engine, settings: Settings, day: dt.date, inventory: Inventory
+) -> RequestsResult:
+    """Publish `rejects` and then `requests` of a day from its landed log files.
+
+    Raises `TooManyRejects` after `rejects` and before `requests` is published: the evidence is
+    there, and the requests of an earlier run stay.
+    """
+    started = time.monotonic()
+    _refuse_removed(settings, day)
+    _refuse_loss(store, inventory, day)
+    files = inventory.of_day(day)
+    if not files and day not in _emptied(store, inventory):
+        _explain_missing(day, inventory)
+    inputs = inventory.inputs(day)
+    digest = requests_digest(settings)
+    of_files = [(loss, file) for file in files for loss in _losses_of_file(file, day)]
+    losses = [loss for loss, _ in of_files]
+    with store.scratch() as scratch:
+        segments = _segments(inventory, files, day)
+        found = sort_out(engine, day, segments, _robot_limits(settings, files), scratch)
+        losses += _losses_of_day(found)
+        rejects = store.publish(
+            "rejects",
+            day,
+            [_write_rejects(day, losses, scratch)],
+            inputs=inputs,
+            settings_digest=digest,
+        )
+        rejected = DayResult(rejects, time.monotonic() - started)
+        lines = sum(file.days[day].lines for file in files)
+        _refuse_wrong_format(settings, day, of_files, lines)
+        has_referrers = any(file.has_referrers for file in files)
+        summary = _by_reason(losses)
+        requests = store.publish(
+            "requests",
+            day,
+            found.write(scratch),
+            inputs=inputs,
+            settings_digest=digest,
+            extra={"lines": lines, "has_referrers": has_referrers, "losses": summary},
+        )
+    return RequestsResult(
+        DayResult(requests, time.monotonic() - started),
+        rejected,
+        lines,
+        tuple(summary),
+        has_referrers,
+    )
+
+
+def build_derived(store: Store, engine: Engine, asset: str, day: dt.date) -> DayResult:
+    """Publish a day of `page_views` or `transits` from the day's `requests`."""
+    started = time.monotonic()
+    source = store.require("requests", day)
+    files = store.paths(store.verified(source))
+    with store.scratch() as scratch:
+        parts, beside = _derived(engine, asset, files, day, scratch)
+        manifest = store.publish(
+            asset,
+            day,
+            parts,
+            inputs=[Input("requests", source.digest)],
+            settings_digest=digest_of({}),
+            extra={"has_referrers": source.extra["has_referrers"]},
+            beside=beside,
+        )
+    return DayResult(manifest, time.monotonic() - started)
+
+
+def _derived(
+    engine: Engine, asset: str, requests: Sequence[str], day: dt.date, out: Path
+) -> tuple[list[Path], tuple[Path, ...]]:
+    """Files of the rows, and those beside them."""
+    if asset == "transits":
+        made = make_transits(engine, requests, day, out)
+        return made.rows, made.beside
+    return engine.query(asset, {"requests": requests}, {}, contracts.table(asset), out), ()
+
+
+def requests_digest(settings: Settings) -> str:
+    """Identity of the settings that `requests` depends on beyond what landing records."""
+    cleaning = settings.cleaning
+    return digest_of(
+        [cleaning.bots, cleaning.bot_pages_per_minute, cleaning.bot_pages_without_referrer]
+    )
+
+
+def stale(store: Store, inventory: Inventory, settings: Settings) -> dict[str, list[dt.date]]:
+    """Days of each daily asset that are missing or older than what they are made from."""
+    digest, kept = requests_digest(settings), Kept.load(settings.state)
+    late: dict[str, list[dt.date]] = {asset: [] for asset in ("requests", *DERIVED)}
+    for day in filter(kept.has_requests, sorted({*inventory.days(), *_emptied(store, inventory)})):
+        inputs = inventory.inputs(day)
+        source = store.intact("requests", day)
+        fresh = _is_made_of(source, inputs, digest)
+        # Where two processes make a day at once, each may be the last to publish one of the two.
+        if not fresh or not _is_made_of(store.intact("rejects", day), inputs, digest):
+            late["requests"].append(day)
+        for asset in DERIVED if kept.has_daily(day) else ():
+            made = store.intact(asset, day)
+            wanted = (Input("requests", source.digest),) if fresh and source else None
+            if made is None or made.inputs != wanted:
+                late[asset].append(day)
+    return late
+
+
+def _is_made_of(made: Manifest | None, inputs: tuple[Input, ...], digest: str) -> bool:
+    return made is not None and made.inputs == inputs and made.settings_digest == digest
+
+
+def _emptied(store: Store, inventory: Inventory) -> set[dt.date]:
+    """Published days that hold no line any more.
+
+    After a correction, of the time zone perhaps, the same logs were read again and all lines of
+    the day belong to others. Logs that are merely gone from the landing zone empty no day.
+    """
+    contents = {file.digest for file in inventory.active}
+    return {
+        day
+        for day in set(store.days("requests")).difference(inventory.days())
+        if (made := store.intact("requests", day)) is not None
+        and contents.issuperset(content_of(one.digest) for one in made.inputs)
+    }
+
+
+def side_by_side(
+    make: Callable[[dt.date], Result],
+    days: Sequence[dt.date],
+    rows: Callable[[dt.date], int],
+    engine: Engine,
+    settings: Settings,
+) -> Iterator[Result]:
+    """What `make` does for each day, in their order; several at once where all of them are small.
+
+    A small day keeps one core busy, and not always: it also waits for the disk. Of a large one the
+    engine's threads share the work, and two of them want twice the memory.
+    """
+
+    def is_large(day: dt.date) -> bool:
+        try:
+            return rows(day) > SMALL_ROWS
+        except Exception:  # it is for `make` to say of this day, and of no other, what is wrong
+            return False
+
+    threads = min(settings.engine.used_threads, _AT_ONCE)
+    if threads == 1 or engine.spread or any(map(is_large, days)):
+        yield from map(make, days)
+    else:
+        yield from in_order(make, days, threads)
+
+
+def landed_rows(inventory: Inventory, day: dt.date) -> int:
+    """Rows that `build_requests` reads."""
+    return sum(file.days[day].rows for file in inventory.of_day(day))
+
+
+def published_rows(store: Store, day: dt.date) -> int:
+    """Rows that `build_derived` reads."""
+    source = store.intact("requests", day)
+    return source.rows if source else 0
+
+
+# Parts of build_requests ---------------------------------------------------------------------
+
+
+def _segments(inventory: Inventory, files: Sequence[LandedFile], day: dt.date) -> list[list[str]]:
+    """Paths of the day's records in the order of the logs; only those of a group may overlap."""
+    groups = list[list[str]]()
+    for group in _overlapping(files, day):
+        for file in group:
+            inventory.verify(file, day)
+        groups.append([path for file in group for path in inventory.segments(file, day)])
+    return groups
+
+
+def _overlapping(files: Sequence[LandedFile], day: dt.date) -> Iterator[list[LandedFile]]:
+    """Files grouped so that only files of one group overlap in time; empty ones are left out."""
+    group: list[LandedFile] = []
+    last = 0
+    for file in files:
+        share = file.days[day]
+        if not share.rows:
+            continue
+        # Overlapping logs of different sites share no line, but may share the group.
+        if group and share.first > last:
+            yield group
+            group = []
+        last = max(last, share.last) if group else share.last
+        group.append(file)
+    if group:
+        yield group
+
+
+def _robot_limits(settings: Settings, files: Sequence[LandedFile]) -> RobotLimits:
+    cleaning = settings.cleaning
+    keep = cleaning.bots == "keep"
+    # Formats without referrers say nothing about who follows links.
+    has_referrers = all(file.has_referrers for file in files)
+    return RobotLimits(
+        _NEVER if keep else cleaning.bot_pages_per_minute,
+        _NEVER if keep or not has_referrers else cleaning.bot_pages_without_referrer,
+    )
+
+
+def _losses_of_file(file: LandedFile, day: dt.date) -> list[_Loss]:
+    return [
+        _Loss(
+            file.name, row["kind"], row["reason"], row["lines"], tuple(map(tuple, row["samples"]))
+        )
+        for row in file.days[day].losses
+    ]
+
+
+def _losses_of_day(found: DayRequests) -> list[_Loss]:
+    """What only shows when all files of the day are seen together."""
+    losses = [_Loss(ALL_FILES, "dropped", reason, pages) for reason, pages in found.robots.items()]
+    if found.repeated:
+        losses.append(_Loss(ALL_FILES, "dropped", "duplicate_in_other_file", found.repeated))
+    return losses
+
+
+def _write_rejects(day: dt.date, losses: Sequence[_Loss], scratch: Path) -> Path:
+    ordered = sorted(losses, key=lambda loss: (loss.file, loss.kind, loss.reason, loss.lines))
+    rows = [
+        {
+            "day": day,
+            "file": loss.file,
+            "kind": loss.kind,
+            "reason": loss.reason,
+            "lines": loss.lines,
+            "sample_line": loss.samples[0][0] if loss.samples else None,
+            "sample": "\n".join(f"{line}: {text}" for line, text in loss.samples) or None,
+        }
+        for loss in ordered
+    ]
+    path = scratch / "rejects.parquet"
+    schema = contracts.table("rejects").arrow_schema
+    pq.write_table(pa.Table.from_pylist(rows, schema), path, compression="zstd", store_schema=False)
+    return path
+
+
+def _by_reason(losses: Sequence[_Loss]) -> list[tuple[str, str, int]]:
+    total: dict[tuple[str, str], int] = {}
+    for loss in losses:
+        key = (loss.kind, loss.reason)
+        total[key] = total.get(key, 0) + loss.lines
+    return [(kind, reason, lines) for (kind, reason), lines in sorted(total.items())]
+
+
+def _refuse_wrong_format(
+    settings: Settings, day: dt.date, losses: Sequence[tuple[_Loss, LandedFile]], lines: int
+) -> None:
+    # With their files: several may have one name, which is only the end of a path.
+    rejects = [(loss, file) for loss, file in losses if loss.kind == "rejected"]
+    rejected = sum(loss.lines for loss, _ in rejects)
+    limit = settings.reading.max_reject_share
+    if rejected <= limit * lines:
+        return
+    worst, file = max(rejects, key=lambda one: one[0].lines)
+    line, text = worst.samples[0] if worst.samples else (1, "")
+    hint = f" The file looks like `{file.likely_format}`." if file.likely_format else ""
+    raise TooManyRejects(
+        f"{day}: {rejected:,} of {lines:,} log lines ({rejected / lines:.0%}) cannot be read, more "
+        f"than reading.max_reject_share = {limit:.0%} allows. Most are in {worst.file}, read as "
+        f"`{file.format}`: {worst.reason}, for example line {line}: {text!r}.{hint} "
+        f"{remedy(worst.reason)}, or raise the limit; what was published before is unchanged."
+    )
+
+
+def _refuse_removed(settings: Settings, day: dt.date) -> None:
+    kept = Kept.load(settings.state)
+    if not kept.has_requests(day):
+        raise NoLogs(
+            f"the log lines of {day} were removed by `temporal-assets clean`: lines are kept from"
+            f" {kept.requests} on. What was made of that day stays as it is"
+        )
+
+
+def _refuse_loss(store: Store, inventory: Inventory, day: dt.date) -> None:
+    """Lines whose record was damaged must not vanish from a day that was published with them.
+
+    A log that has grown since holds them again, under a digest that does not tell.
+    """
+    lost = inventory.whole().lost
+    made = store.intact("requests", day) if lost else None
+    named = [content_of(one.digest) for one in made.inputs] if made else []
+    records = [lost[content] for content in named if content in lost]
+    if not made or not records:
+        return
+    before = made.extra["lines"]
+    left = sum(file.days[day].lines for file in inventory.of_day(day))
+    if left < before:
+        raise DamagedFile(
+            f"{day} was made of {before:,} log lines, of which {left:,} are left: it stays as it"
+            f" was published. {LOST.format(records[0])}"
+        )
+
+
+def _explain_missing(day: dt.date, inventory: Inventory) -> None:
+    """A day without log lines is an error outside the logs' span and an empty day within it."""
+    days = inventory.days()
+    if days and days[0] < day < days[-1]:
+        return
+    span = f"the logs read so far span {days[0]} to {days[-1]}" if days else "no logs were read yet"
+    raise NoLogs(f"no log file holds lines of {day}: {span}")

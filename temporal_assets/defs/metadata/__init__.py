@@ -1,0 +1,1 @@
+"""Metadata of materialisations and assets: what Dagster's UI shows beside a table."""

@@ -1,0 +1,64 @@
+"""What a materialisation of `calibration` says: the choices, and heat maps of the grids.
+
+No URL is shown here: a section is named as the policy would name it, a page never.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any, Final
+
+import dagster as dg
+
+from temporal_assets.defs.metadata.metadata import grid
+from temporal_assets.defs.resources import Installation
+from temporal_assets.reports.heat_map import as_png, of_cells
+from temporal_assets.reports.plots import as_markdown
+
+_UNCALIBRATED: Final = (
+    "no annotated file is configured (`calibration.annotated`): labels use the thresholds of the"
+    " settings"
+)
+
+_CHOICES: Final = (
+    "SELECT scope, name, score, days, threshold, pages, hit, miss, false_alarm, performance,"
+    " cross_validated_hit, is_best, is_used FROM calibration WHERE is_best OR is_used"
+    " ORDER BY score DESC, scope, name, is_best DESC"
+)
+
+_CELLS: Final = "SELECT * FROM calibration WHERE scope = 'all'"
+
+_DPI: Final = 70
+"""Larger pictures are not kept with a run."""
+
+_MOST_ROWS: Final = 100_000
+"""Cells of the largest grids that settings allow are fewer."""
+
+_Said = dict[str, Any]
+
+
+def details(installation: Installation, day: dt.date, plots: bool) -> _Said:
+    """The chosen thresholds, and a heat map of each grid."""
+    rows = _rows(installation, day, _CHOICES)
+    if not rows:
+        file = installation.settings.calibration.annotated
+        return {"calibrated": _UNCALIBRATED if file is None else "no annotated page has a history"}
+    kinds = {str: "string", int: "int", float: "float", bool: "bool"}
+    said: _Said = {
+        "annotated_pages": rows[0]["pages"],
+        "choices": grid(rows, {name: kinds[type(value)] for name, value in rows[0].items()}),
+    }
+    if not plots:
+        return said
+    cells = _rows(installation, day, _CELLS)
+    maps = [
+        of_cells(installation.settings.labels, [row for row in cells if row["score"] == score])
+        for score in ("interest", "concentration")
+    ]
+    title = f"labels right by thresholds, {day}"
+    return said | {"heat_maps": dg.MetadataValue.md(as_markdown(as_png(maps, _DPI), title))}
+
+
+def _rows(installation: Installation, day: dt.date, query: str) -> list[_Said]:
+    inputs = {"calibration": installation.store.files("calibration", day)}
+    return installation.engine.rows(query, inputs, limit=_MOST_ROWS)

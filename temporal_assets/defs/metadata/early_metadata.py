@@ -1,0 +1,66 @@
+"""What a materialisation of `early_labels` says: how far the probabilities can be believed.
+
+Not here: how they are tried (`windows.labels.early_trial`). No URL is shown.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any, Final
+
+import dagster as dg
+
+from temporal_assets.core.labels.early_comparison import EARLY
+from temporal_assets.defs.metadata.metadata import grid
+from temporal_assets.defs.resources import Installation
+from temporal_assets.reports.plots import as_markdown
+from temporal_assets.reports.reliability import as_png
+from temporal_assets.windows.labels.early_trial import early_trial
+
+_YOUNG: Final = (
+    "SELECT count(*) AS young_pages, coalesce(max(learned_from), 0) AS learned_from,"
+    " avg(probability) AS mean_probability,"
+    " sum(CASE WHEN probability > 0.5 THEN 1 ELSE 0 END) / nullif(CAST(count(*) AS DOUBLE), 0)"
+    " AS probably_temporal_share FROM early_labels"
+)
+
+_PLOTTED_AGES: Final = (1, 3, 7)
+
+_Said = dict[str, Any]
+
+
+def details(installation: Installation, day: dt.date, plots: bool) -> _Said:
+    """How many pages are young, and how good their labels are out of time."""
+    (row,) = installation.engine.rows(
+        _YOUNG, {"early_labels": installation.store.files("early_labels", day)}
+    )
+    said: _Said = {name: value for name, value in row.items() if value is not None}
+    if not plots or not row["learned_from"]:
+        return said
+    with installation.store.scratch() as scratch:
+        scores = early_trial(
+            installation.store, installation.engine, installation.settings, day, scratch
+        )
+    if not scores:
+        return said
+    table = [
+        {
+            "days_seen": one.age,
+            "answer": one.answer,
+            "accuracy": one.accuracy,
+            "brier": one.brier,
+            "log_loss": one.log_loss,
+        }
+        for one in scores
+    ]
+    kinds = {"days_seen": "int", "answer": "string", "accuracy": "float"}
+    lines = {
+        f"{one.age} days seen" if one.age > 1 else "1 day seen": one.reliability
+        for one in scores
+        if one.answer == EARLY and one.age in _PLOTTED_AGES and one.reliability
+    }
+    title = f"early labels, {scores[0].pages:,} later pages judged by earlier ones, {day}"
+    return said | {
+        "out_of_time": grid(table, kinds | {"brier": "float", "log_loss": "float"}),
+        "reliability": dg.MetadataValue.md(as_markdown(as_png(lines, title), title)),
+    }

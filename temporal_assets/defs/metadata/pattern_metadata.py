@@ -1,0 +1,103 @@
+"""What materialisations of patterns say: sites with their trees, the best patterns, a graph.
+
+Patterns and sites are shown where enough clients opened them. No URL is.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any, Final
+
+import dagster as dg
+
+from temporal_assets.core.patterns.site_patterns import CUTS
+from temporal_assets.defs.metadata.metadata import MAX_ROWS, grid
+from temporal_assets.defs.resources import Installation
+from temporal_assets.reports.plots import as_markdown
+from temporal_assets.windows.patterns.stored_patterns import graph_of, read_patterns, sites_of
+
+_TRAFFIC: Final = (
+    "SELECT CAST(sum(visits) AS BIGINT) AS visits,"
+    " sum(referred) / nullif(CAST(sum(visits) AS DOUBLE), 0) AS referred_share,"
+    " avg(CASE WHEN is_new THEN 1.0 ELSE 0.0 END) AS new_share FROM page_traffic"
+)
+
+_SITE_COLUMNS: Final = {"site": "string", "pages": "int", "visits": "int"} | {
+    f"{cut}_{what}": "int" for cut in CUTS for what in ("leaves", "height")
+}
+
+_RANKED: Final = (
+    "SELECT count(DISTINCT site) AS sites, count(*) AS patterns,"
+    " count(DISTINCT CASE WHEN missing_ranks IS NOT NULL THEN site END) AS sites_without_graph,"
+    " count(DISTINCT CASE WHEN NOT is_converged THEN site END) AS sites_not_converged,"
+    " sum(new_pages_per_day) AS new_pages_per_day FROM pattern_ranks"
+)
+
+_RANK_COLUMNS: Final = {
+    "site": "string",
+    "template": "string",
+    "volume": "int",
+    "visits": "int",
+    "rank_fetch": "int",
+    "rank_discovery": "int",
+    "temporal_share": "float",
+    "new_pages_per_day": "float",
+}
+
+_BEST: Final = (
+    f"SELECT {', '.join(_RANK_COLUMNS)} FROM pattern_ranks WHERE is_public"  # noqa: S608 - columns of the contract
+    f" ORDER BY visits DESC, site, pattern LIMIT {MAX_ROWS}"
+)
+"""Patterns with the most visits, of those that enough clients opened."""
+
+_Said = dict[str, Any]
+
+
+def of_traffic(installation: Installation, day: dt.date, plots: bool) -> _Said:  # noqa: ARG001
+    """`page_traffic`: how much of it is known."""
+    (row,) = _rows(installation, "page_traffic", day, _TRAFFIC)
+    return {name: value for name, value in row.items() if value is not None}
+
+
+def of_patterns(installation: Installation, day: dt.date, plots: bool) -> _Said:  # noqa: ARG001
+    """`url_patterns`: the sites, BB Table 3, and what could not be learned."""
+    sites = sites_of(installation.store, installation.engine, day)
+    lost = [site["status"] for site in sites if site["status"] != "learned"]
+    # A host that hardly anybody knows is not shown.
+    public = [
+        {column: site[column] for column in _SITE_COLUMNS} for site in sites if site["is_public"]
+    ]
+    return {
+        "sites": len(sites),
+        "sites_without_referrers": sum(not site["has_referrers"] for site in sites),
+        **{f"sites_{status}": lost.count(status) for status in sorted(set(lost))},
+        "most_visited": grid(public[:MAX_ROWS], _SITE_COLUMNS),
+    }
+
+
+def of_ranks(installation: Installation, day: dt.date, plots: bool) -> _Said:
+    """`pattern_ranks`: the patterns with the most visits, the graph of the most visited site."""
+    (row,) = _rows(installation, "pattern_ranks", day, _RANKED)
+    best = _rows(installation, "pattern_ranks", day, _BEST)
+    said = {name: value for name, value in row.items() if value is not None}
+    said["most_visited"] = grid(best, _RANK_COLUMNS)
+    # Made beside the ranks, not from them: on a day's first run it may not be there yet.
+    if plots and installation.store.manifest("behaviour_graph", day) is not None:
+        said |= _graph(installation, day)
+    return said
+
+
+def _graph(installation: Installation, day: dt.date) -> _Said:
+    sites = sites_of(installation.store, installation.engine, day)
+    public = [site["site"] for site in sites if site["is_public"]]
+    if not public:
+        return {}
+    found = read_patterns(installation.store, installation.engine, day, public[0])
+    if found is None:
+        return {}
+    title = f"{found.site}, window up to {day}"
+    return {"most_visited_site": dg.MetadataValue.md(as_markdown(graph_of(found, title), title))}
+
+
+def _rows(installation: Installation, asset: str, day: dt.date, query: str) -> list[_Said]:
+    return installation.engine.rows(query, {asset: installation.store.files(asset, day)})

@@ -1,0 +1,131 @@
+"""A few rows of what was published, for people who open an asset for the first time.
+
+Rows name pages, sites and prefixes that at least `privacy.min_clients` clients opened, and no
+others. A table without such rows, or in which clients cannot be counted, has no sample.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from temporal_assets.contracts import Type, table
+from temporal_assets.defs.metadata.metadata import grid
+from temporal_assets.defs.resources import Installation
+
+ROWS: Final = 10
+"""Enough to see what a row is."""
+
+_MOST_CLIENTS: Final = "list_max(views)"
+"""Views of a day are distinct clients: a page had at least as many clients as on its best day."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    """Which rows to show."""
+
+    columns: tuple[str, ...]
+    rest: str
+    """What follows `FROM <asset>`; `{k}` is the least number of clients."""
+    also: tuple[str, ...] = ()
+    """Other tables of the day that the query reads."""
+
+
+_SAMPLES: Final[Mapping[str, _Sample]] = {
+    "page_views": _Sample(
+        ("site", "url", "views"), "WHERE views >= {k} ORDER BY views DESC, url LIMIT {rows}"
+    ),
+    "transits": _Sample(
+        ("referrer", "target", "count(*) AS clients"),
+        "WHERE referrer IS NOT NULL GROUP BY referrer, target HAVING count(*) >= {k}"
+        " ORDER BY clients DESC, referrer, target LIMIT {rows}",
+    ),
+    "page_histories": _Sample(
+        ("site", "url", "birth", "total", f"{_MOST_CLIENTS} AS best_day"),
+        f"WHERE {_MOST_CLIENTS} >= {{k}} ORDER BY total DESC, url LIMIT {{rows}}",
+    ),
+    "interest_curves": _Sample(
+        ("url", "reason", "mu", "sigma", "goodness", "phi_n"),
+        "INNER JOIN page_histories USING (day, site, url)"
+        f" WHERE {_MOST_CLIENTS} >= {{k}} ORDER BY total DESC, url LIMIT {{rows}}",
+        ("page_histories",),
+    ),
+    "page_labels": _Sample(
+        ("url", "is_temporal", "label_basis", "first_share", "phi_n", "concentration"),
+        "INNER JOIN page_histories USING (day, site, url)"
+        f" WHERE {_MOST_CLIENTS} >= {{k}} ORDER BY total DESC, url LIMIT {{rows}}",
+        ("page_histories",),
+    ),
+    "hub_seeds": _Sample(
+        ("rank", "url", "clients", "temporal_pages", "new_per_day", "tier", "revisit_minutes"),
+        "WHERE clients >= {k} AND rank IS NOT NULL ORDER BY rank LIMIT {rows}",
+    ),
+    "site_scores": _Sample(
+        ("rank", "site", "score", "bound", "pages", "temporal_pages", "clients"),
+        "WHERE clients >= {k} AND rank IS NOT NULL ORDER BY rank LIMIT {rows}",
+    ),
+    "section_scores": _Sample(
+        ("rank", "prefix", "score", "bound", "pages", "temporal_pages", "clients"),
+        "WHERE clients >= {k} AND rank IS NOT NULL ORDER BY rank LIMIT {rows}",
+    ),
+    "news_prefixes": _Sample(
+        ("prefix", "score", "pages", "news_pages", "clients"),
+        "WHERE clients >= {k} ORDER BY news_pages DESC, prefix LIMIT {rows}",
+    ),
+    # The next two hold nothing that fewer clients know, by their contracts.
+    "site_changes": _Sample(
+        ("site", "change", "rank", "earlier_rank", "is_first_seen", "is_gone_quiet"),
+        "ORDER BY rank NULLS LAST, site LIMIT {rows}",
+    ),
+    "crawl_policy": _Sample(
+        ("kind", "site", "name", "decision", "tier", "score"),
+        "QUALIFY 3 >= row_number() OVER (PARTITION BY kind ORDER BY place) ORDER BY kind, place",
+    ),
+    # No URL and no site is in the last two.
+    "seed_evaluation": _Sample(
+        ("trial", "horizon_days", "label", "method", "precision", "recall", "f"),
+        "WHERE is_used ORDER BY trial, horizon_days, label, method LIMIT {rows}",
+    ),
+    "calibration": _Sample(
+        ("score", "scope", "days", "threshold", "pages", "hit", "false_alarm", "performance"),
+        "WHERE is_best AND scope = 'all' ORDER BY score LIMIT {rows}",
+    ),
+}
+
+_KINDS: Final = {
+    Type.BIGINT: "int",
+    Type.DOUBLE: "float",
+    Type.BOOLEAN: "bool",
+}
+
+
+def sample(installation: Installation, asset: str, day: dt.date) -> dict[str, Any]:
+    """The rows as metadata; nothing for assets without a sample."""
+    one = _SAMPLES.get(asset)
+    if one is None:
+        return {}
+    store = installation.store
+    if any(store.manifest(name, day) is None for name in one.also):
+        return {}
+    k = installation.settings.privacy.min_clients
+    rest = one.rest.format(k=int(k), rows=ROWS)
+    query = f"SELECT {', '.join(one.columns)} FROM {asset} {rest}"  # noqa: S608 - ours, and a number
+    rows = installation.engine.rows(
+        query, {name: store.files(name, day) for name in (asset, *one.also)}
+    )
+    names = {column.rpartition(" AS ")[2]: _kind(asset, column) for column in one.columns}
+    shown = [{name: _value(row[name]) for name in names} for row in rows]
+    return {"sample": grid(shown, names)} if shown else {}
+
+
+def _kind(asset: str, column: str) -> str:
+    if " AS " in column:
+        return "int"
+    types = {one.name: one.type for one in table(asset).columns}
+    return _KINDS.get(types[column], "string") if column in types else "string"
+
+
+def _value(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, dt.date) else value

@@ -1,0 +1,106 @@
+"""What materialisations of the two simulations say: orders and strategies beside each other.
+
+No URL and no site is in these tables.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any, Final
+
+import dagster as dg
+import numpy as np
+
+from temporal_assets.core.crawls.crawl_curves import CrawlCurve
+from temporal_assets.defs.metadata.metadata import grid
+from temporal_assets.defs.resources import Installation
+from temporal_assets.reports.crawl_chart import as_png
+from temporal_assets.reports.plots import as_markdown
+
+_NONE: Final = "no site has enough pages and traffic to be crawled"
+
+_ORDERS: Final = (
+    "SELECT scenario, crawl_order, area, pages_50, pages_80, pages_90,"
+    " pages_80_less_breadth_first, pages_80_less_page_rank, sites, left_out, pages,"
+    " visited_pages, mirror FROM crawl_simulation"
+    " WHERE trial = 'out_of_time' AND throughput = 0 ORDER BY scenario, area DESC"
+)
+_CURVES: Final = (
+    "SELECT scenario, crawl_order, traffic_share FROM crawl_simulation"
+    " WHERE trial = 'out_of_time' ORDER BY scenario DESC, crawl_order, throughput"
+)
+_STRATEGIES: Final = (
+    "SELECT trial, horizon_days, fetches_per_hour, strategy, remaining, temporal_remaining,"
+    " median_delay_hours, wasted / nullif(CAST(fetches AS DOUBLE), 0) AS wasted_share, born"
+    " FROM timely_simulation ORDER BY trial DESC, horizon_days DESC, fetches_per_hour, strategy"
+)
+_OF_CURVE: Final = {
+    "scenario": "string",
+    "crawl_order": "string",
+    "area": "float",
+    "pages_50": "float",
+    "pages_80": "float",
+    "pages_90": "float",
+    "pages_80_less_breadth_first": "float",
+    "pages_80_less_page_rank": "float",
+}
+_OF_STRATEGY: Final = {
+    "trial": "string",
+    "horizon_days": "int",
+    "fetches_per_hour": "float",
+    "strategy": "string",
+    "remaining": "float",
+    "temporal_remaining": "float",
+    "median_delay_hours": "float",
+    "wasted_share": "float",
+}
+_POINTS: Final = 5_000
+"""Rows of all curves of one trial: 17 of 101 points."""
+_DPI: Final = 55
+"""Larger pictures are not kept with a run."""
+
+_Said = dict[str, Any]
+
+
+def of_orders(installation: Installation, day: dt.date, plots: bool) -> _Said:
+    """`crawl_simulation`: every order out of time, and the curves."""
+    rows = _rows(installation, "crawl_simulation", day, _ORDERS)
+    if not rows:
+        return {"crawled": _NONE}
+    facts = ("sites", "left_out", "pages", "visited_pages", "mirror")
+    said: _Said = {name: rows[0][name] for name in facts}
+    said["orders"] = _grid(rows, _OF_CURVE)
+    if plots:
+        points = _rows(installation, "crawl_simulation", day, _CURVES)
+        title = f"Mean of {rows[0]['sites']} sites, out of time, window up to {day}"
+        picture = as_png(_curves(points), title, _DPI)
+        said["curves"] = dg.MetadataValue.md(as_markdown(picture, title))
+    return said
+
+
+def of_strategies(installation: Installation, day: dt.date, plots: bool) -> _Said:  # noqa: ARG001
+    """`timely_simulation`: every strategy at every budget."""
+    rows = _rows(installation, "timely_simulation", day, _STRATEGIES)
+    if not rows:
+        return {"crawled": "no reliable page of the mirror was born in the days to crawl"}
+    return {"born_pages": rows[0]["born"], "strategies": _grid(rows, _OF_STRATEGY)}
+
+
+def _curves(points: list[_Said]) -> dict[str, dict[str, CrawlCurve]]:
+    shares: dict[str, dict[str, list[float]]] = {}
+    for point in points:
+        of_scenario = shares.setdefault(point["scenario"], {})
+        of_scenario.setdefault(point["crawl_order"], []).append(point["traffic_share"])
+    return {
+        scenario: {name: CrawlCurve(np.array(share)) for name, share in orders.items()}
+        for scenario, orders in shares.items()
+    }
+
+
+def _grid(rows: list[_Said], columns: dict[str, str]) -> dg.TableMetadataValue:
+    return grid([{name: row[name] for name in columns} for row in rows], columns)
+
+
+def _rows(installation: Installation, asset: str, day: dt.date, query: str) -> list[_Said]:
+    files = {asset: installation.store.files(asset, day)}
+    return installation.engine.rows(query, files, _POINTS)

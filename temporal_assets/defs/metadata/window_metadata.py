@@ -1,0 +1,179 @@
+"""What the windows of some assets say beyond their size: shares, agreement, small plots.
+
+The plots are of counts, and of pages without a name. Rows with names are for `samples`.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import dagster as dg
+
+from temporal_assets.core.labels.labels import by_both
+from temporal_assets.defs.metadata import (
+    calibration_metadata,
+    early_metadata,
+    pattern_metadata,
+    report_metadata,
+    simulation_metadata,
+    site_metadata,
+)
+from temporal_assets.defs.metadata.metadata import grid
+from temporal_assets.defs.metadata.samples import sample
+from temporal_assets.defs.resources import Installation
+from temporal_assets.policy.document import FILE
+from temporal_assets.reports.distribution import (
+    CONCENTRATION,
+    INTEREST,
+    Distribution,
+    as_png,
+    of_concentration,
+    of_interest,
+)
+from temporal_assets.reports.page_chart import chart_of, several_as_png
+from temporal_assets.reports.plots import as_markdown
+from temporal_assets.windows.policy import crawl_policy
+
+_REASONS: Final = (
+    "SELECT reason, is_converged, count(*) AS pages FROM interest_curves GROUP BY ALL ORDER BY ALL"
+)
+
+_EXAMPLES: Final = (
+    "SELECT day, views, is_converged, amplitude, base, b, mu, sigma, method, phi_n"
+    " FROM interest_curves INNER JOIN page_histories USING (day, site, url) WHERE is_converged"
+    " QUALIFY 1 = row_number() OVER ("
+    "PARTITION BY least(CAST(floor(phi_n * 3) AS BIGINT), 2) ORDER BY total DESC, url)"
+    " ORDER BY phi_n"
+)
+"""The page with the most views of each third of the range of interest."""
+
+_PAIRS: Final = (
+    "SELECT is_temporal_by_curve, is_news, label_basis, count(*) AS pages,"
+    " sum(CAST(is_temporal AS BIGINT)) AS temporal, sum(CAST(is_sure AS BIGINT)) AS sure"
+    " FROM page_labels GROUP BY ALL"
+)
+
+
+_ENTRIES: Final = (
+    "SELECT kind, decision, count(*) AS entries FROM crawl_policy GROUP BY ALL ORDER BY ALL"
+)
+
+_Said = dict[str, Any]
+
+
+def details(installation: Installation, asset: str, day: dt.date, *, plots: bool) -> _Said:
+    """What there is to say of a published window; nothing for assets that only count."""
+    say = _DETAILS.get(asset)
+    said = say(installation, day, plots) if say else {}
+    return said | (sample(installation, asset, day) if plots else {})
+
+
+def _of_curves(installation: Installation, day: dt.date, plots: bool) -> _Said:
+    rows = _rows(installation, "interest_curves", day, _REASONS)
+    pages = sum(row["pages"] for row in rows)
+    converged = sum(row["pages"] for row in rows if row["is_converged"])
+    said: _Said = {row["reason"]: row["pages"] for row in rows}
+    if pages:
+        said["converged_share"] = converged / pages
+    if not plots:
+        return said
+    interest = of_interest(_rows(installation, "interest_curves", day, INTEREST))
+    return said | {
+        "interest_of_first_day": _plot(interest, day),
+        **_examples(installation, day),
+    }
+
+
+def _examples(installation: Installation, day: dt.date) -> _Said:
+    n = installation.settings.labels.n
+    missing = installation.store.require("page_histories", day).extra["missing_days"]
+    inputs = {
+        name: installation.store.files(name, day) for name in ("interest_curves", "page_histories")
+    }
+    charts = [
+        chart_of(row, n, missing, f"Φ({n:g}) = {row['phi_n']:.2f}")
+        for row in installation.engine.rows(_EXAMPLES, inputs)
+    ]
+    if not charts:
+        return {}
+    title = f"pages with many views, their curves, and their first {n:g} days, {day}"
+    return {"examples": dg.MetadataValue.md(as_markdown(several_as_png(charts), title))}
+
+
+def _of_labels(installation: Installation, day: dt.date, plots: bool) -> _Said:
+    rows = _rows(installation, "page_labels", day, _PAIRS)
+    pages = sum(row["pages"] for row in rows)
+    if not pages:
+        return {}
+    agreed = by_both(rows)
+    cells = [agreed.both, agreed.only_first, agreed.only_second, agreed.neither]
+    decided: Counter[str] = Counter()
+    for row in rows:
+        decided[row["label_basis"]] += row["pages"]
+    said: _Said = {
+        "temporal_share": int(sum(row["temporal"] for row in rows)) / pages,
+        **{f"decided_by_{basis}": count for basis, count in sorted(decided.items())},
+        "temporal_by_curve_share": (agreed.both + agreed.only_first) / pages,
+        "news_share": (agreed.both + agreed.only_second) / pages,
+        "sure_share": int(sum(row["sure"] for row in rows)) / pages,
+        "agreement": agreed.share,
+        "agreement_beyond_chance": agreed.kappa,
+    }
+    said["agreement_table"] = grid(
+        [
+            {"by_curve": a, "news": cells[k], "not_news": cells[k + 1]}
+            for k, a in ((0, "temporal"), (2, "not temporal"))
+        ],
+        {"by_curve": "string", "news": "int", "not_news": "int"},
+    )
+    if not plots:
+        return said
+    found = of_concentration(_rows(installation, "page_labels", day, CONCENTRATION))
+    return said | {"pages_by_concentration": _plot(found, day)}
+
+
+def _plot(one: Distribution, day: dt.date) -> dg.MarkdownMetadataValue:
+    return dg.MetadataValue.md(as_markdown(as_png(one, f", {day}"), one.title))
+
+
+def _of_policy(installation: Installation, day: dt.date, plots: bool) -> _Said:
+    """How much of what a crawler is told, and how large the file is."""
+    del plots  # numbers say it all
+    rows = _rows(installation, "crawl_policy", day, _ENTRIES)
+    said: _Said = {f"{row['kind']}_{row['decision']}": row["entries"] for row in rows}
+    manifest = installation.store.require("crawl_policy", day)
+    folder = crawl_policy.files_of(installation.store, installation.settings, manifest)
+    if folder is not None:
+        said["policy"] = dg.MetadataValue.path(folder / FILE)
+        said["policy_bytes"] = (folder / FILE).stat().st_size
+    return said | report_metadata.link(installation.settings, day)
+
+
+def _rows(installation: Installation, asset: str, day: dt.date, query: str) -> list[_Said]:
+    return installation.engine.rows(query, {asset: installation.store.files(asset, day)})
+
+
+def _of_lists(asset: str) -> Callable[[Installation, dt.date, bool], _Said]:
+    return lambda installation, day, _plots: site_metadata.details(installation, asset, day)
+
+
+_DETAILS: Final[Mapping[str, Callable[[Installation, dt.date, bool], _Said]]] = {
+    "interest_curves": _of_curves,
+    "calibration": calibration_metadata.details,
+    "page_labels": _of_labels,
+    "crawl_policy": _of_policy,
+    "early_labels": early_metadata.details,
+    "page_traffic": pattern_metadata.of_traffic,
+    "url_patterns": pattern_metadata.of_patterns,
+    "pattern_ranks": pattern_metadata.of_ranks,
+    "site_scores": _of_lists("site_scores"),
+    "section_scores": _of_lists("section_scores"),
+    "news_prefixes": _of_lists("news_prefixes"),
+    "site_changes": _of_lists("site_changes"),
+    "crawl_simulation": simulation_metadata.of_orders,
+    "timely_simulation": simulation_metadata.of_strategies,
+    "evaluation_report": report_metadata.details,
+}

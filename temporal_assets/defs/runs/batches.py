@@ -1,0 +1,42 @@
+"""Which runs bring stale days up to date. Pure: days in, batches out."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from temporal_assets.days.daily import DAILY_ASSETS
+from temporal_assets.defs.partitions import ranges
+
+_MADE_WITH: Final = {"rejects": "requests"}
+
+Stale = Mapping[str, Collection[dt.date]]
+"""Asset -> days that are missing or older than what they are made from, as `daily.stale`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Contiguous days that need the same assets: one run."""
+
+    days: tuple[dt.date, ...]
+    assets: tuple[str, ...]
+
+
+def batches(stale: Stale, longest: int, leave_out: Collection[dt.date] = ()) -> list[Batch]:
+    """Runs of at most `longest` days, earliest first, without the days to leave out."""
+    by_assets: dict[tuple[str, ...], list[dt.date]] = {}
+    for day in sorted({day for days in stale.values() for day in days} - set(leave_out)):
+        by_assets.setdefault(_needed(stale, day), []).append(day)
+    found = [
+        Batch(tuple(run), assets)
+        for assets, days in by_assets.items()
+        for run in ranges(days, longest)
+    ]
+    return sorted(found, key=lambda batch: batch.days)
+
+
+def _needed(stale: Stale, day: dt.date) -> tuple[str, ...]:
+    # New requests make everything after them stale, but for what was removed for its age.
+    return tuple(asset for asset in DAILY_ASSETS if day in stale[_MADE_WITH.get(asset, asset)])

@@ -1,0 +1,137 @@
+"""Runs whose process is gone: ended, what they published shown to Dagster, and judged.
+
+A run tells Dagster of its days when it has made all of them. One that was killed on the way has
+published days that the UI would show as missing for good, because nothing makes again what is
+there and up to date. What it had not come to judge is judged by a run of `finish`, which also
+releases the policy. Not here: how such runs are recognised (`lifelines`), making what they did
+not come to (`sensors`, the next command).
+"""
+
+# No `from __future__ import annotations`: Dagster looks at the annotations of the shells.
+
+import datetime as dt
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+import dagster as dg
+
+from temporal_assets import contracts
+from temporal_assets.defs.jobs import FINISH, Job
+from temporal_assets.defs.resources import Installation
+from temporal_assets.defs.runs import lifelines
+from temporal_assets.defs.runs.tags import days_of_run
+from temporal_assets.ops import catalogue
+from temporal_assets.storage.manifest import Manifest
+from temporal_assets.storage.sealed import digest_of
+from temporal_assets.windows import registry
+
+SENSOR: Final = "lost_runs"
+
+_INTERVAL_SECONDS: Final = 30
+"""A run that is lost keeps a place of the queue until it is seen."""
+
+_VERSION: Final = "dagster/data_version"
+
+
+def lost_runs_sensor(finish: Job) -> dg.SensorDefinition:
+    """Switched on from the beginning: without it a queue stands still, and a policy waits."""
+
+    @dg.sensor(
+        name=SENSOR,
+        job=finish,
+        minimum_interval_seconds=_INTERVAL_SECONDS,
+        default_status=dg.DefaultSensorStatus.RUNNING,
+        description=(
+            "Ends runs whose process was killed, so that they hold up no other, shows the days that"
+            " they had published, and has those judged that they did not come to judge."
+        ),
+    )
+    def lost_runs(
+        context: dg.SensorEvaluationContext, installation: dg.ResourceParam[Installation]
+    ) -> dg.SensorResult:
+        lost = settle(context.instance, installation)
+        said = f"Ended: {', '.join(lost)}." if lost else "No run is lost."
+        looked = _last_failure(context.instance)
+        if looked == context.cursor or lifelines.are_others_running(installation.settings.state):
+            return dg.SensorResult(skip_reason=said, cursor=context.cursor)
+        if installation.store.assets() and not catalogue.is_current(installation.store):
+            catalogue.refresh(installation.store)
+        left = registry.unfinished(installation.store, installation.settings)
+        if not left:
+            return dg.SensorResult(skip_reason=said, cursor=looked)
+        return dg.SensorResult(run_requests=[_finishing(left, looked)], cursor=looked)
+
+    return lost_runs
+
+
+def finishing_checks(left: Iterable[str]) -> list[dg.AssetCheckKey]:
+    """Return the checks that a run of `finish` executes for the assets that are left."""
+    return [
+        dg.AssetCheckKey(dg.AssetKey(name), check.name)
+        for name in left
+        for check in contracts.table(name).checks
+    ]
+
+
+def _last_failure(instance: dg.DagsterInstance) -> str:
+    """Identity of the run that ended without success last: only such runs leave work undone.
+
+    Of one that was to finish such work, it changes once an hour.
+    """
+    filters = dg.RunsFilter(statuses=[dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED])
+    records = instance.get_run_records(filters, limit=1, order_by="update_timestamp")
+    if not records:
+        return "none"
+    run, ended = records[0].dagster_run, records[0].update_timestamp
+    return f"{ended:%Y-%m-%dT%H}" if run.job_name == FINISH else run.run_id
+
+
+def _finishing(left: Mapping[str, Sequence[dt.date]], looked: str) -> dg.RunRequest:
+    state = {name: [str(day) for day in days] for name, days in left.items()}
+    return dg.RunRequest(
+        run_key=f"{FINISH}:{digest_of([looked, state])}", asset_check_keys=finishing_checks(left)
+    )
+
+
+def settle(instance: dg.DagsterInstance, installation: Installation) -> list[str]:
+    """End the runs whose process is gone, and show what they published. Returns their ids."""
+    ended = lifelines.fail_orphans(instance, installation.settings.state)
+    for run in ended:
+        for manifest in _published(installation, run):
+            if not _is_known(instance, manifest):
+                instance.report_runless_asset_event(_event(manifest, run.run_id))
+    return [run.run_id for run in ended if lifelines.is_lost(instance, run)]
+
+
+def _published(installation: Installation, run: dg.DagsterRun) -> Iterator[Manifest]:
+    """What is there now of the run's assets and days."""
+    chosen = run.asset_selection
+    for table in contracts.TABLES:
+        if chosen is not None and dg.AssetKey(table.name) not in chosen:
+            continue
+        for day in days_of_run(run.tags):
+            # What is damaged is made again, and is not there before.
+            if manifest := installation.store.intact(table.name, day):
+                yield manifest
+
+
+def _is_known(instance: dg.DagsterInstance, manifest: Manifest) -> bool:
+    latest = instance.fetch_materializations(
+        dg.AssetRecordsFilter(dg.AssetKey(manifest.asset), [_key(manifest.day)]), limit=1
+    ).records
+    made = latest[0].asset_materialization if latest else None
+    return made is not None and (made.tags or {}).get(_VERSION) == manifest.digest
+
+
+def _event(manifest: Manifest, run_id: str) -> dg.AssetMaterialization:
+    return dg.AssetMaterialization(
+        asset_key=manifest.asset,
+        partition=_key(manifest.day),
+        description=f"Published by run {run_id}, which ended before it could say so.",
+        metadata={"dagster/partition_row_count": manifest.rows, "bytes": manifest.size},
+        tags={_VERSION: manifest.digest, "dagster/data_version_is_user_provided": "true"},
+    )
+
+
+def _key(day: dt.date) -> str:
+    return day.isoformat()

@@ -1,0 +1,52 @@
+"""Trying a step again after a fault that passes by itself, and after no other.
+
+Dagster restarts the step after a wait of `orchestration.retry_seconds`, each longer than the one
+before, and shows it in the run. What was published meanwhile stays published.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, Protocol
+
+import dagster as dg
+
+from temporal_assets.defs.events import Event
+from temporal_assets.defs.resources import Installation
+from temporal_assets.machine.transient import is_transient
+from temporal_assets.reports.text import shown
+
+__all__ = ["can_retry", "is_transient", "retry"]
+
+_MESSAGE_CHARACTERS: Final = 500
+
+
+class StepContext(Protocol):
+    """What assets' and checks' contexts have in common."""
+
+    @property
+    def retry_number(self) -> int:
+        """How often the step was tried before."""
+
+    @property
+    def log(self) -> Any:
+        """The log of the run."""
+
+
+def can_retry(context: StepContext, installation: Installation) -> bool:
+    """Whether there is an attempt left."""
+    return context.retry_number < len(installation.settings.orchestration.retry_seconds)
+
+
+def retry(
+    context: StepContext, installation: Installation, asset: str, why: str
+) -> dg.RetryRequested:
+    """What to raise for another attempt; only while one `can_retry`."""
+    waits = installation.settings.orchestration.retry_seconds
+    seconds = waits[context.retry_number]
+    message = (
+        f"{shown(why, _MESSAGE_CHARACTERS)}. This may pass: trying again in {seconds:g} seconds"
+        f" ({context.retry_number + 1} of {len(waits)})"
+    )
+    context.log.warning(message)
+    installation.report(Event("waiting", asset, message=message))
+    return dg.RetryRequested(max_retries=len(waits), seconds_to_wait=seconds)

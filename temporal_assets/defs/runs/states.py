@@ -1,0 +1,72 @@
+"""The state of what is out of date: what it is made from, and what there is of it.
+
+Equal states mean that making it again ends as it did before. Not here: what is out of date
+(`daily`, `windows.registry`), and in which states it was asked for (`asked`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from temporal_assets.days import daily
+from temporal_assets.defs.partitions import days_between, first_day, today
+from temporal_assets.defs.resources import Installation
+from temporal_assets.defs.runs.batches import Stale
+from temporal_assets.landing.inventory import Inventory
+from temporal_assets.storage.manifest import Manifest
+from temporal_assets.storage.sealed import digest_of
+from temporal_assets.storage.store import DamagedPartition
+from temporal_assets.windows.frame.asset import first_of
+from temporal_assets.windows.registry import WINDOW_ASSETS, due
+
+
+@dataclass(frozen=True, slots=True)
+class LatestWindow:
+    """The window of the latest day that is over, where something of it is to be made."""
+
+    day: dt.date
+    assets: tuple[str, ...]
+    days: Sequence[dt.date]
+    """That it looks back on, whether they are there or not."""
+    state: str
+
+
+def states_of(
+    installation: Installation, inventory: Inventory, stale: Stale, lost: str
+) -> dict[dt.date, str]:
+    """The state of each day that is stale. `lost` changes with every run that was lost."""
+    store, cleaned = installation.store, daily.requests_digest(installation.settings)
+    states = {}
+    for day in sorted({day for days in stale.values() for day in days}):
+        # Lines that were damaged and read again are equal; the time of the reading tells.
+        read = [(file.id, inventory.saved_at(file)) for file in inventory.of_day(day)]
+        # Not of `rejects`: a day that fails may publish them before, and is what it was.
+        made = [_digest(store.intact(asset, day)) for asset in ("requests", *daily.DERIVED)]
+        states[day] = digest_of([read, cleaned, made, lost])
+    return states
+
+
+def latest_window(installation: Installation, lost: str, now: dt.datetime) -> LatestWindow | None:
+    """None where it is up to date, too short, or waits for a damaged day to be made again."""
+    store, settings = installation.store, installation.settings
+    try:
+        found = due(store, settings, before=today(settings, now))
+        if found is None or found.day < first_day(settings):
+            return None
+        days = days_between(first_of(settings, found.day), found.day)
+        read = [_digest(store.manifest(asset, day)) for asset in daily.DERIVED for day in days]
+    except DamagedPartition:
+        return None
+    made = [
+        (one.name, one.settings_digest(settings), _digest(store.intact(one.name, found.day)))
+        for one in WINDOW_ASSETS
+        if one.name in found.assets
+    ]
+    state = digest_of([found.day, str(settings.window), read, made, lost])
+    return LatestWindow(found.day, found.assets, days, state)
+
+
+def _digest(manifest: Manifest | None) -> str | None:
+    return manifest.digest if manifest else None

@@ -1,0 +1,1 @@
+"""The modelled web of the demo: sites, pages, people, and what they read when."""

@@ -1,0 +1,1 @@
+"""Spark as an engine: sessions, tasks, files, and the translation of statements."""

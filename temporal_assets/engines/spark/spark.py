@@ -1,0 +1,255 @@
+"""Spark 4 on a cluster: the same transformations, kernels and files as DuckDB.
+
+Rows stay on the cluster: queries are `sql/spark/`, kernels run where the rows are (`spark_tasks`),
+and executors write the files. What comes back to this process is a list of their names.
+
+Questions (`rows`: checks, samples, plots) about small files are DuckDB's also here: it answers them
+before a cluster has planned them, with memory that is bounded by the settings. Those about files
+that are larger than `spark.local_megabytes` are the cluster's, in its own dialect (`questions`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from threading import Lock
+from typing import Any, Final
+from uuid import uuid4
+
+import pyarrow as pa
+
+from temporal_assets.contracts import Table
+from temporal_assets.engines.base import (
+    FEW_ROWS,
+    EngineError,
+    GroupKernel,
+    GroupLimits,
+    Inputs,
+    Item,
+    Kernel,
+    Result,
+    Rows,
+)
+from temporal_assets.engines.duckdb import DuckDBEngine
+from temporal_assets.engines.outcomes import result_of
+from temporal_assets.engines.spark.spark_files import (
+    POSITION,
+    bytes_of,
+    ddl,
+    read,
+    read_in_order,
+    write,
+)
+from temporal_assets.engines.spark.spark_progress import told
+from temporal_assets.engines.spark.spark_session import abandon, explained, is_remote, open_session
+from temporal_assets.engines.spark.spark_tasks import batches_through, groups_through, outcomes
+from temporal_assets.engines.sql import SqlError, sql_file, translated_path
+from temporal_assets.settings import Settings
+
+_MOST_ROWS: Final = 1_000_000
+"""Rows of a partition that goes to a kernel: some hundred megabytes of URLs at most."""
+
+_MEGABYTE: Final = 1_000_000
+
+_GROUP_START: Final = "group_start"
+"""Column with the position of the first row of a row's group."""
+
+
+class SparkEngine:
+    """The engine for logs that outgrow one machine. The session starts with the first need."""
+
+    name = "spark"
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._opening = Lock()
+        self._opened: Any = None
+        self._small = DuckDBEngine(settings)
+
+    def query(
+        self, sql: str, inputs: Inputs, parameters: Mapping[str, Any], table: Table, out: Path
+    ) -> list[Path]:
+        """See `Engine.query`: values are bound by Spark, files are parts of the order."""
+        sql_file(sql).require(inputs, parameters)
+        bound = {name: _bindable(name, value) for name, value in parameters.items()}
+        with self._job(f"{sql}.sql") as session:
+            tables = {name: read(session, name, paths) for name, paths in inputs.items()}
+            return write(session.sql(_text(sql), args=bound, **tables), table, out)
+
+    def apply(
+        self, kernel: Kernel, inputs: Inputs, table: Table, out: Path, batch_rows: int
+    ) -> list[Path]:
+        """See `Engine.apply`: each partition is a range of the input, so results need no sort."""
+        ((name, paths),) = inputs.items()
+        schema = table.arrow_schema
+
+        def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            return batches_through(kernel, batches, batch_rows, schema)
+
+        with self._job(f"kernel for {table.name}") as session:
+            rows, count = read_in_order(session, name, paths)
+            parts = _partitions(session, count, batch_rows)
+            ranges = rows.repartitionByRange(parts, POSITION).sortWithinPartitions(POSITION)
+            return write(_mapped(ranges.drop(POSITION), run, table), table, out)
+
+    def apply_groups(
+        self,
+        kernel: GroupKernel,
+        inputs: Inputs,
+        by: str,
+        table: Table,
+        out: Path,
+        limits: GroupLimits | None,
+    ) -> list[Path]:
+        """See `Engine.apply_groups`: partitions are ranges of whole groups.
+
+        Ranges are chosen by numbers of rows, so a giant group is a partition of its own and the
+        others go on beside it.
+        """
+        ((name, paths),) = inputs.items()
+        schema = table.arrow_schema
+        with self._job(f"kernel for the groups of {table.name}") as session:
+            rows, count = read_in_order(session, name, paths)
+
+            def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+                return groups_through(kernel, batches, by, count, limits, schema)
+
+            least = FEW_ROWS if limits is None else limits.isolated_rows
+            parts = _partitions(session, count, max(1, least))
+            ranges = (
+                _with_group_start(rows, by)
+                .repartitionByRange(parts, _GROUP_START)
+                .sortWithinPartitions(_GROUP_START, POSITION)
+                .drop(POSITION, _GROUP_START)
+            )
+            return write(_mapped(ranges, run, table), table, out)
+
+    def spread(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
+        """See `Spread`: a task for each item, so that large ones hold up no small ones."""
+        if not items:
+            return
+
+        def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            return outcomes(function, items, batches)
+
+        with self._job(f"work on {len(items):,} files") as session:
+            # Places are all that travels as rows, which Connect has as well; items go with `run`.
+            places = session.range(0, len(items), 1, len(items))
+            found = places.mapInArrow(run, "place BIGINT, outcome BINARY").collect()  # small
+        for _, outcome in sorted(tuple(row) for row in found):
+            yield result_of(outcome)
+
+    def write(self, rows: Rows, table: Table, out: Path) -> list[Path]:
+        """See `Engine.write`: what fits into this process is written by it."""
+        return self._small.write(rows, table, out)
+
+    def rows(self, query: str, inputs: Inputs, limit: int = 1000) -> list[dict[str, Any]]:
+        """See `Engine.rows`: from DuckDB where files are small, else from the cluster."""
+        size = sum(bytes_of(paths) for paths in inputs.values())
+        if size <= self.settings.spark.local_megabytes * _MEGABYTE:
+            return self._small.rows(query, inputs, limit)
+        text = _question(query, frozenset(inputs))
+        with self._job(f"a question about {', '.join(sorted(inputs))}") as session:
+            tables = {name: read(session, name, paths) for name, paths in inputs.items()}
+            return _answer(session.sql(text, **tables).limit(limit).toArrow())  # small
+
+    def close(self) -> None:
+        """End the session, and with it its executors; a later call opens another."""
+        self._small.close()
+        with self._opening:
+            if self._opened is not None:
+                self._opened.stop()
+                self._opened = None
+
+    def _session(self) -> Any:
+        with self._opening:
+            if self._opened is None:
+                self._opened = open_session(self.settings)
+            return self._opened
+
+    @contextmanager
+    def _job(self, name: str) -> Iterator[Any]:
+        """A session whose jobs of this block end with it, however it ends."""
+        session = self._session()
+        tag = f"temporal-assets-{uuid4().hex}"
+        session.addTag(tag)
+        try:
+            with told(session, name, is_remote=is_remote(self.settings)):
+                yield session
+        except Exception as error:
+            session.interruptTag(tag)
+            session.removeTag(tag)
+            if said := explained(error):
+                raise said from error
+            raise
+        except BaseException:
+            # The run was cancelled: executors would go on for nobody.
+            self._opened = None
+            abandon(session, tag)
+            raise
+        session.removeTag(tag)
+
+
+def _mapped(
+    rows: Any, run: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]], table: Table
+) -> Any:
+    return rows.mapInArrow(run, ddl(table))
+
+
+def _with_group_start(rows: Any, by: str) -> Any:
+    """Rows with the position of their group. Raises `ValueError` where one is in two places."""
+    from pyspark.sql import functions as sf
+
+    groups = rows.groupBy(sf.col(by).alias("group_key")).agg(
+        sf.min(POSITION).alias(_GROUP_START),
+        sf.max(POSITION).alias("group_end"),
+        sf.count("*").alias("group_rows"),
+    )
+    is_torn = sf.col("group_end") - sf.col(_GROUP_START) + 1 != sf.col("group_rows")
+    for torn in groups.where(is_torn).limit(1).collect():  # one row
+        raise ValueError(f"the rows of {by} {torn['group_key']!r} do not lie together")
+    is_same = sf.col(by).eqNullSafe(sf.col("group_key"))
+    return rows.join(groups.select("group_key", _GROUP_START), is_same).drop("group_key")
+
+
+def _partitions(session: Any, rows: int, worth: int) -> int:
+    """How many ranges of a table go to a kernel side by side, if `worth` rows are worth a task."""
+    most = int(session.conf.get("spark.sql.shuffle.partitions"))
+    return max(1, min(most, -(-rows // worth)), -(-rows // _MOST_ROWS))
+
+
+@cache
+def _text(name: str) -> str:
+    lines = translated_path(name).read_text(encoding="utf-8").splitlines()
+    return "\n".join(line for line in lines if not line.startswith("--"))
+
+
+def _question(query: str, inputs: frozenset[str]) -> str:
+    """What Spark is asked. SQLGlot is needed from here on, and comes with pyspark."""
+    try:
+        from temporal_assets.engines.spark.questions import question
+    except ModuleNotFoundError as error:
+        raise EngineError(
+            f"{error.name} is not installed: "
+            "pip install -c requirements.lock '.[spark]' in the checkout"
+        ) from None
+    return question(query, inputs)
+
+
+def _answer(found: pa.Table) -> list[dict[str, Any]]:
+    """Rows as Python's values; times are UTC without a zone, as they are in all tables."""
+    naive = pa.schema(
+        pa.field(one.name, pa.timestamp("us") if pa.types.is_timestamp(one.type) else one.type)
+        for one in found.schema
+    )
+    rows: list[dict[str, Any]] = found.cast(naive).to_pylist()
+    return rows
+
+
+def _bindable(name: str, value: Any) -> Any:
+    if isinstance(value, bool | int | float | str) or type(value) is dt.date:
+        return value
+    raise SqlError(f"parameter {name} is a {type(value).__name__}, which Spark does not bind")

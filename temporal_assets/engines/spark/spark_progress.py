@@ -1,0 +1,106 @@
+"""How far the work on a cluster has come: a line now and then, for whoever reads a step's log.
+
+Here: counting the stages and tasks of what runs. Not here: running it (`spark`), and where lines of
+the log go (`defs.runs.step_log`).
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from threading import Event, Thread
+from typing import Any, Final
+
+log = logging.getLogger(__name__)
+
+_CALM_SECONDS: Final = 10.0
+"""Between two lines: a step of an hour has some hundred of them."""
+
+
+class Progress:
+    """The stages of one piece of work that have been seen so far."""
+
+    def __init__(self, name: str, seconds: float = _CALM_SECONDS) -> None:
+        self._name = name
+        self._seconds = seconds
+        self._stages: dict[int, tuple[int, int]] = {}
+        self._said = self._began = time.monotonic()
+
+    def see(self, stages: Iterable[tuple[int, int, int]]) -> None:
+        """Take (stage, its tasks that are done, all its tasks), and say so if it is time."""
+        for stage, done, tasks in stages:
+            self._stages[stage] = (done, tasks)
+        now = time.monotonic()
+        if self._stages and now - self._said >= self._seconds:
+            self._said = now
+            log.info("%s: %s", self._name, self._counted())
+
+    def end(self) -> None:
+        """Say what it took."""
+        log.info("%s: done in %.1f s", self._name, time.monotonic() - self._began)
+
+    def _counted(self) -> str:
+        counts = self._stages.values()
+        whole = sum(done >= tasks for done, tasks in counts)
+        done, tasks = (sum(column) for column in zip(*counts, strict=True))
+        # Spark plans a query while it runs, so nobody knows how many stages are still to come.
+        return f"{whole} of {len(counts)} stages begun are done, {done:,} of their {tasks:,} tasks"
+
+
+@contextmanager
+def told(session: Any, name: str, *, is_remote: bool) -> Iterator[None]:
+    """Tell of the stages that run in a session while this block does."""
+    progress = Progress(name)
+    watch = _answered(session, progress) if is_remote else _asked(session, progress)
+    with watch:
+        yield
+    progress.end()
+
+
+@contextmanager
+def _asked(session: Any, progress: Progress) -> Iterator[None]:
+    """Where this process is the driver, another thread asks it."""
+    over = Event()
+    tracker = session.sparkContext.statusTracker()
+
+    def ask() -> None:
+        seen: set[int] = set()
+        while not over.wait(1):
+            try:
+                jobs = [tracker.getJobInfo(job) for job in tracker.getActiveJobsIds()]
+                seen.update(stage for job in jobs if job for stage in job.stageIds)
+                found = [(stage, tracker.getStageInfo(stage)) for stage in seen]
+                # A stage that has not begun has no tasks; it may never begin.
+                progress.see(
+                    (stage, info.numCompletedTasks, info.numTasks)
+                    for stage, info in found
+                    if info is not None
+                )
+            except Exception as error:  # whatever it is, the work goes on
+                log.debug("no progress is known: %s", error)
+                return
+
+    thread = Thread(target=ask, name="progress of Spark", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+
+
+@contextmanager
+def _answered(session: Any, progress: Progress) -> Iterator[None]:
+    """A Spark Connect server tells by itself."""
+
+    def hear(stages: Iterable[Any] | None, *_: Any, **__: Any) -> None:
+        progress.see(
+            (stage.stage_id, stage.num_completed_tasks, stage.num_tasks) for stage in stages or ()
+        )
+
+    session.registerProgressHandler(hear)
+    try:
+        yield
+    finally:
+        session.removeProgressHandler(hear)

@@ -1,0 +1,1 @@
+"""The landing zone: every log file parsed once, cleaned, and split by day."""

@@ -1,0 +1,612 @@
+"""Which log files have been read, what they hold for each day, and which are still to be read.
+
+Here: the records the landing zone keeps and questions about them. Not here: reading a file
+(`reading`), and making what was read visible (`landing`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import os
+import re
+import shutil
+import time
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+from temporal_assets.logs.read.paths import NoSuchLogError, expand, found
+from temporal_assets.machine.durable import make_folder, replace_text, sync
+from temporal_assets.settings import LogSource, Settings
+from temporal_assets.storage.integrity import SET_ASIDE, DamagedFile, fault_of, set_aside
+from temporal_assets.storage.manifest import Input
+from temporal_assets.storage.remembered import Remembered
+from temporal_assets.storage.sealed import digest_of, sealed, unsealed
+
+_ANOTHER_CLOCK: Final = 24 * 3600
+"""Seconds after which a file that could not be read is tried again."""
+
+_SEGMENT: Final = re.compile(r"[0-9-]{1,32}\.parquet")
+"""A record names files of its own folder and no other, whoever wrote it."""
+
+READER_VERSION: Final = 6
+"""Raised when reading or cleaning changes its results, so that files are read again."""
+
+UNREADABLE: Final = "failed-"
+"""What the id of a file that could not be read begins with."""
+
+_DAMAGED: Final = (
+    "{} is no record of a log file any more: `temporal-assets materialize` reads the log again"
+)
+LOST: Final = (
+    "{} is the damaged record of a log that was not found again. Unless the log has grown since,"
+    " put it back, or restore the record from a backup; delete the file to go on without its lines"
+)
+
+_READ_MEANWHILE: Final = (
+    "{} is read again by another process, or was since this one began: run the same command again"
+)
+
+_CLOSED: Final = (
+    "{} may not be entered by this user: logs in it are not read. Give the user the right to, or"
+    " name what is to be read"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """A file as it was seen on disk; unchanged size and time mean unchanged content."""
+
+    path: str
+    size: int
+    mtime_ns: int
+
+    @classmethod
+    def of(cls, path: Path) -> Sighting:
+        """The file as it is now."""
+        stat = path.stat()
+        return cls(str(path.absolute()), stat.st_size, stat.st_mtime_ns)
+
+
+@dataclass(frozen=True, slots=True)
+class DayShare:
+    """What one file holds for one day."""
+
+    lines: int
+    """Lines read, kept or not."""
+    rows: int
+    """Page requests kept."""
+    segments: tuple[str, ...]
+    first: int
+    last: int
+    """Earliest and latest time of the rows, in microseconds since 1970-01-01T00:00:00Z."""
+    losses: tuple[dict[str, Any], ...]
+    """Lines not kept: kind, reason, lines, samples."""
+    digests: tuple[str, ...] = ()
+    """Of the segments, in their order; none in records of older versions."""
+
+
+@dataclass(frozen=True, slots=True)
+class LandedFile:
+    """One log file, read or unreadable."""
+
+    id: str
+    serial: int
+    """Later readings have higher numbers."""
+    digest: str
+    options: str
+    size: int
+    """Decompressed bytes."""
+    head: str
+    """Digest of the first record: what a grown file shares with its beginning."""
+    lines: int
+    format: str
+    likely_format: str | None
+    """What the file looks like, where that is not the format it was read as."""
+    has_referrers: bool
+    sightings: tuple[Sighting, ...]
+    supersedes: tuple[str, ...] = ()
+    """Digests of contents this file begins with."""
+    days: dict[dt.date, DayShare] = field(default_factory=dict)
+    problem: str | None = None
+    """The file was read only in part (a truncated archive): what was lost."""
+    error: str | None = None
+    """The file could not be read at all: why, and what to do."""
+    may_pass: bool = False
+    """That says nothing of the content: rights, or a disk that did not answer."""
+
+    @property
+    def name(self) -> str:
+        """Folder and name where the content was first seen: enough to find it, on any machine."""
+        name = "/".join(Path(self.sightings[0].path).parts[-2:])
+        # File systems hold any bytes, also the ends of lines; tables and messages hold text.
+        text = name.encode("utf-8", "backslashreplace").decode()
+        return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+    def looked_like(self, sighting: Sighting) -> bool:
+        """Whether it was as long and as old somewhere, under whatever name."""
+        seen = {(one.size, one.mtime_ns) for one in self.sightings}
+        return (sighting.size, sighting.mtime_ns) in seen
+
+    def to_json(self) -> str:
+        """The text of the record."""
+        fields = asdict(self)
+        fields["days"] = {day.isoformat(): share for day, share in fields["days"].items()}
+        return sealed(fields)
+
+    @classmethod
+    def from_json(cls, text: str) -> LandedFile:
+        """The file of such a text. Raises `ValueError`."""
+        try:
+            fields = unsealed(text)
+            fields["sightings"] = tuple(Sighting(**item) for item in fields["sightings"])
+            fields["supersedes"] = tuple(fields["supersedes"])
+            fields["days"] = {
+                dt.date.fromisoformat(day): _share(share) for day, share in fields["days"].items()
+            }
+            return cls(**fields)
+        except (TypeError, KeyError, AttributeError, IndexError, RecursionError) as error:
+            raise ValueError(f"no record of a log file: {error}") from None
+
+
+def _share(fields: dict[str, Any]) -> DayShare:
+    lists = {name: tuple(fields.get(name, ())) for name in ("segments", "losses", "digests")}
+    if not all(_SEGMENT.fullmatch(name) for name in lists["segments"]):
+        raise ValueError("it names files that no reading has written")
+    return DayShare(**fields | lists)
+
+
+def file_id(digest: str, options: str) -> str:
+    """Identity of a reading: of the content, and of what it was read under."""
+    return f"{digest}-{options[:8]}"
+
+
+def content_of(identity: str) -> str:
+    """The digest of the content in a `file_id`."""
+    return identity.rpartition("-")[0]
+
+
+def record_content(record: Path) -> str:
+    """The digest of the content that a record is of, by its name."""
+    return content_of(record.name.split(".")[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A log file of the sources, and how it is to be read."""
+
+    path: Path
+    source: LogSource
+    sighting: Sighting
+    options: str
+    """See `options_digest`."""
+
+
+class Inventory:
+    """A snapshot of the landing zone.
+
+    There may be a hundred thousand files. What is asked once for each of them is found without a
+    look at all of them.
+    """
+
+    def __init__(
+        self, folder: Path, files: Iterable[LandedFile], damaged: Iterable[Path] = ()
+    ) -> None:
+        self.folder = folder
+        self._by_id: dict[str, LandedFile] = {}
+        self._failed: dict[str, LandedFile] = {}
+        # Never changed in place: threads that read are looking at them.
+        self._by_head: dict[str, tuple[LandedFile, ...]] = {}
+        self._by_digest: dict[str, tuple[LandedFile, ...]] = {}
+        self._last_serial = 0
+        for file in files:
+            self._enter(file)
+        self.damaged = tuple(damaged)
+        """Records that cannot be read. What they were of counts as not read."""
+
+    @cached_property
+    def files(self) -> list[LandedFile]:
+        """All readings, by their id."""
+        return sorted(self._by_id.values(), key=lambda file: file.id)
+
+    @classmethod
+    def load(cls, settings: Settings) -> Inventory:
+        """What has been landed in this state folder, without records that are damaged.
+
+        One of these must not keep anybody from the refresh that mends it.
+        """
+        folder = settings.state / "landing"
+        found = _records.all_of(folder / "files", ".json")
+        damaged = [path for path, file in found.items() if file is None]
+        inventory = cls(folder, [file for file in found.values() if file], damaged)
+        # As of now: what another process reads again meanwhile is not known here even then.
+        _ = inventory.lost
+        return inventory
+
+    def whole(self) -> Inventory:
+        """This inventory, for who builds on all of it. Raises `DamagedFile`."""
+        if self.damaged:
+            raise DamagedFile(_DAMAGED.format(self.damaged[0]))
+        return self
+
+    def without_days(self) -> Inventory:
+        """The same files without what they hold of each day: little enough to be sent about."""
+        return Inventory(
+            self.folder,
+            [replace(file, days={}) for file in self.files],
+        )
+
+    def set_damaged_aside(self) -> tuple[Path, ...]:
+        """Set aside records that cannot be read, so that their logs are read again."""
+        found = self.damaged
+        for path in found:
+            set_aside(path)
+        self.damaged = tuple(path for path in found if path.exists())
+        self._changed()
+        return found
+
+    @cached_property
+    def lost(self) -> dict[str, Path]:
+        """Records set aside whose logs were not read again, by the digest of the content."""
+        aside = self._set_aside()
+        if not aside:
+            return {}
+        read = [file for file in self.files if not file.error]
+        known = {digest for file in read for digest in (file.digest, *file.supersedes)}
+        return {
+            content: path
+            for path in aside
+            if (content := record_content(path)) not in known
+            and not path.name.startswith(UNREADABLE)
+        }
+
+    def forget_lost(self, needed: Container[str]) -> None:
+        """Remove records set aside, but those of lost contents that are still needed."""
+        lost = {path for content, path in self.lost.items() if content in needed}
+        for path in self._set_aside():
+            if path not in lost:
+                path.unlink()
+        self._changed()
+
+    @property
+    def troubles(self) -> tuple[str, ...]:
+        """What is wrong with records, and what to do."""
+        return (
+            *(_DAMAGED.format(path) for path in self.damaged),
+            *(LOST.format(path) for path in self.lost.values()),
+        )
+
+    @property
+    def unnamed(self) -> list[Path]:
+        """Folders of lines that no record is of: it was lost, or their reading was killed."""
+        records = (*self.damaged, *self._set_aside())
+        named = {*self._by_id, *(path.name.partition(".")[0] for path in records)}
+        found = (self.folder / "segments").glob("*")
+        return sorted(path for path in found if path.name not in named)
+
+    def _set_aside(self) -> list[Path]:
+        return sorted((self.folder / "files").glob(f"*.json{SET_ASIDE}"))
+
+    @cached_property
+    def active(self) -> list[LandedFile]:
+        """Files that count: readable, and no newer reading of the same content exists."""
+        beginnings = {digest for file in self._newest.values() for digest in file.supersedes}
+        return [file for file in self._newest.values() if file.digest not in beginnings]
+
+    @cached_property
+    def _newest(self) -> dict[str, LandedFile]:
+        """The latest reading of each content."""
+        return {digest: _latest(files) for digest, files in sorted(self._by_digest.items())}
+
+    @property
+    def failed(self) -> list[LandedFile]:
+        """Files that could not be read."""
+        return sorted(self._failed.values(), key=lambda file: file.id)
+
+    def beginning_like(self, head: str) -> Sequence[LandedFile]:
+        """Files that were read and begin with the same record."""
+        return self._by_head.get(head, ())
+
+    @property
+    def superseded(self) -> list[LandedFile]:
+        """Readings that no longer count and may be removed."""
+        counted = {file.id for file in self.active}
+        return [file for file in self.files if not file.error and file.id not in counted]
+
+    @cached_property
+    def _of_day(self) -> Mapping[dt.date, Sequence[LandedFile]]:
+        """Files that count, by the days that they have lines of."""
+        found: dict[dt.date, list[LandedFile]] = {}
+        for file in self.active:
+            for day in file.days:
+                found.setdefault(day, []).append(file)
+        return found
+
+    def days(self) -> list[dt.date]:
+        """Days for which any file holds a line."""
+        return sorted(self._of_day)
+
+    def of_day(self, day: dt.date) -> list[LandedFile]:
+        """Files with lines of a day, in the order of their first request."""
+        files = self._of_day.get(day, ())
+        return sorted(files, key=lambda file: (file.days[day].first, file.id))
+
+    def inputs(self, day: dt.date) -> tuple[Input, ...]:
+        """What the requests of a day are made from; changes when a late file arrives."""
+        return tuple(Input("log_file", file.id) for file in self.of_day(day))
+
+    def segments(self, file: LandedFile, day: dt.date) -> list[str]:
+        """Paths of the Parquet files that hold a day of a log file."""
+        return [str(self.segment_folder(file) / s) for s in file.days[day].segments]
+
+    def verify(self, file: LandedFile, day: dt.date) -> None:
+        """Raise `DamagedFile` unless the lines of a day are those that were read.
+
+        What is damaged is set aside, so that the next refresh reads the log again.
+        """
+        share = file.days[day]
+        digests = share.digests or (None,) * len(share.segments)
+        for path, digest in zip(map(Path, self.segments(file, day)), digests, strict=True):
+            fault = None if digest is None else fault_of(path, None, digest)
+            if fault is None and path.exists():
+                continue
+            if not self._is_current(file, day):
+                raise DamagedFile(_READ_MEANWHILE.format(file.name))
+            set_aside(path)
+            raise DamagedFile(
+                f"{path} {fault or 'is missing'}; the lines are read again from {file.name} if it "
+                "is still there: run the same command again"
+            )
+
+    def damaged_segments(self) -> Iterator[Path]:
+        """Yield files of lines that are missing or not what was read; every one is read anew."""
+        for file in self.active:
+            for day, share in file.days.items():
+                paths = map(Path, self.segments(file, day))
+                for path, digest in zip(paths, share.digests, strict=False):
+                    if fault_of(path, None, digest) is not None:
+                        yield path
+
+    def _is_current(self, file: LandedFile, day: dt.date) -> bool:
+        """Whether the record still is of these lines, rather than of a later reading."""
+        try:
+            found = _record_of(self._record(file))
+        except FileNotFoundError:
+            return False
+        share = found.days.get(day) if found else None
+        return share is not None and share.digests == file.days[day].digests
+
+    def torn(self, kept: Callable[[dt.date], bool]) -> list[LandedFile]:
+        """Readings that count and miss lines of a day that is kept."""
+        return [
+            file
+            for file in self.active
+            if any(
+                not Path(path).exists()
+                for day in file.days
+                if kept(day)
+                for path in self.segments(file, day)
+            )
+        ]
+
+    def bytes_of(self, day: dt.date) -> int:
+        """Bytes that the lines of a day take up."""
+        paths = [Path(path) for file in self._with(day) for path in self.segments(file, day)]
+        return sum(map(_size, paths))
+
+    def drop_lines(self, day: dt.date) -> None:
+        """Remove the lines of a day. That they were read stays known: they are not read again."""
+        for file in self._with(day):
+            for path in self.segments(file, day):
+                Path(path).unlink(missing_ok=True)
+
+    def _with(self, day: dt.date) -> list[LandedFile]:
+        return [file for file in self.files if day in file.days]
+
+    def pending(self, settings: Settings, settled: dt.timedelta = dt.timedelta()) -> list[Pending]:
+        """Files of the sources that are new or changed, oldest rotation first.
+
+        With `settled`, files modified more recently than that are left for later: a file that is
+        still being written would be read again and again.
+        """
+        known = {(s, file.options): file for file in self.files for s in file.sightings}
+        limit = (dt.datetime.now(dt.UTC) - settled).timestamp() * 1e9
+        listed = self.listed(settings)
+        wanted = {(item.sighting, item.options) for item in listed}
+        found = []
+        for item in listed:
+            reading = known.get((item.sighting, item.options))
+            newer = reading and self.overruling(reading)
+            is_known = reading and (
+                newer is None or any((s, newer.options) in wanted for s in newer.sightings)
+            )
+            if reading and reading.error and self._is_worth_another_try(reading, item.path):
+                is_known = None
+            if not is_known and (not settled or item.sighting.mtime_ns <= limit):
+                found.append(item)
+        return found
+
+    def _is_worth_another_try(self, failed: LandedFile, path: Path) -> bool:
+        """Whether anything is other than when a file could not be read.
+
+        The clock, perhaps: all lines seemed to lie in the future. Or the file, in what a sighting
+        does not show: `chmod` and copies that keep times change neither size nor time.
+        """
+        if failed.may_pass and os.access(path, os.R_OK):
+            return True
+        tried = self.saved_at(failed)
+        return abs(time.time() - tried) > _ANOTHER_CLOCK or _changed_at(path) > tried
+
+    def listed(self, settings: Settings) -> list[Pending]:
+        """The files of the sources, known or not; the first source of a file decides."""
+        listed: dict[Path, Pending] = {}
+        for source in settings.sources:
+            options = options_digest(source, settings)
+            for path in _paths(source):
+                if path.absolute() in listed:
+                    continue
+                try:
+                    sighting = Sighting.of(path)
+                except FileNotFoundError:
+                    continue  # rotated away since it was listed
+                listed[path.absolute()] = Pending(path, source, sighting, options)
+        return list(listed.values())
+
+    def missing_sources(self, settings: Settings) -> list[str]:
+        """What is wrong with sources of the settings that lead to no file, or not to all."""
+        messages = []
+        for source in settings.sources:
+            closed: list[Path] = []
+            try:
+                found(source.path, closed)
+            except NoSuchLogError as error:
+                messages.append(str(error))
+            else:
+                messages += [_CLOSED.format(folder) for folder in dict.fromkeys(closed)]
+        return messages
+
+    def overruling(self, file: LandedFile) -> LandedFile | None:
+        """The later reading of the same content under other settings, which counts instead."""
+        newest = _latest(self._by_digest.get(file.digest, (file,)))
+        return None if newest.id == file.id else newest
+
+    def find(self, file_id: str) -> LandedFile | None:
+        """The file of this id."""
+        return self._by_id.get(file_id)
+
+    def segment_folder(self, file: LandedFile) -> Path:
+        """Where the segments of a file lie."""
+        return self.folder / "segments" / file.id
+
+    def saved_at(self, file: LandedFile) -> float:
+        """When a reading became visible, in seconds since 1970-01-01T00:00:00Z.
+
+        0 if another process has removed it since.
+        """
+        try:
+            return self._record(file).stat().st_mtime
+        except FileNotFoundError:
+            return 0
+
+    @property
+    def next_serial(self) -> int:
+        """Number of the next reading."""
+        return self._last_serial + 1
+
+    def save(self, file: LandedFile, scratch: Path) -> None:
+        """Make a reading visible; `scratch` is a folder for what is not whole yet."""
+        record = self._record(file)
+        make_folder(record.parent)
+        replace_text(record, file.to_json(), scratch)
+        self._leave(file.id)
+        self._enter(file)
+        self._changed()
+
+    def forget(self, file: LandedFile) -> None:
+        """Count a reading as none, for its log to be read again.
+
+        The record is set aside: should the log be gone before, days made with it stay as they are.
+        """
+        set_aside(self._record(file))
+        self._leave(file.id)
+        self._changed()
+
+    def remove(self, file: LandedFile, scratch: Path) -> None:
+        """Remove a reading that does not count; `scratch` is a folder for what goes.
+
+        The lines leave their place first: a record without lines is found and removed again, lines
+        without a record might be of any log.
+        """
+        lines, away = self.segment_folder(file), scratch / file.id
+        with contextlib.suppress(FileNotFoundError):  # of what could not be read there are none
+            lines.rename(away)
+            sync(lines.parent)
+        self._record(file).unlink(missing_ok=True)
+        shutil.rmtree(away, ignore_errors=True)
+        self._leave(file.id)
+        self._changed()
+
+    def _enter(self, file: LandedFile) -> None:
+        self._by_id[file.id] = file
+        self._last_serial = max(self._last_serial, file.serial)
+        if file.error:
+            self._failed[file.id] = file
+            return
+        for readings, key in ((self._by_head, file.head), (self._by_digest, file.digest)):
+            readings[key] = (*readings.get(key, ()), file)
+
+    def _leave(self, file_id: str) -> None:
+        file = self._by_id.pop(file_id, None)
+        if file is None or self._failed.pop(file_id, None) is not None:
+            return
+        for readings, key in ((self._by_head, file.head), (self._by_digest, file.digest)):
+            readings[key] = tuple(one for one in readings[key] if one is not file)
+            if not readings[key]:
+                del readings[key]
+
+    def _changed(self) -> None:
+        for known in ("files", "active", "_newest", "_of_day", "lost"):
+            self.__dict__.pop(known, None)
+
+    def _record(self, file: LandedFile) -> Path:
+        return self.folder / "files" / f"{file.id}.json"
+
+
+def _latest(files: Iterable[LandedFile]) -> LandedFile:
+    return max(files, key=lambda file: file.serial)
+
+
+def _record_of(path: Path) -> LandedFile | None:
+    """The file of a record; None if the record is damaged."""
+    try:
+        return LandedFile.from_json(path.read_text("utf-8"))
+    except ValueError:
+        return None
+
+
+_records: Final = Remembered(_record_of)
+"""They are replaced and never written over, and nobody changes what was read."""
+
+
+def _size(path: Path) -> int:
+    """Bytes of a file; none if it is gone."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def _changed_at(path: Path) -> float:
+    """When anything of a file was changed last; 0 if it is gone."""
+    try:
+        return path.stat().st_ctime
+    except FileNotFoundError:
+        return 0
+
+
+def _paths(source: LogSource) -> list[Path]:
+    try:
+        return expand(source.path)
+    except NoSuchLogError:
+        return []  # one source that is away must not keep the others from being read
+
+
+def options_digest(source: LogSource, settings: Settings) -> str:
+    """Identity of everything that changes what is read from a file, apart from its content."""
+    return digest_of(
+        {
+            "reader": READER_VERSION,
+            "source": source.model_dump(mode="json", exclude={"path"}),
+            "reading": settings.reading.model_dump(
+                mode="json", exclude={"workers", "max_reject_share", "block_mib"}
+            ),
+            "cleaning": settings.cleaning.model_dump(
+                mode="json", exclude={"bot_pages_per_minute", "bot_pages_without_referrer"}
+            ),
+            "privacy": settings.privacy.model_dump(mode="json", exclude={"min_clients"}),
+            "timezone": settings.orchestration.timezone,
+        }
+    )

@@ -1,0 +1,385 @@
+"""The landing zone: every log file parsed once, cleaned, split by day.
+
+    landing/files/<id>.json                   what a file held: the pointer to its segments
+    landing/segments/<id>/<day>-<k>.parquet   its page requests of one day
+
+A file is known by the digest of its decompressed bytes together with the settings it was read
+under. The same content under another name or compression is the same file; a file that has
+grown supersedes its own beginning; changed settings supersede the older reading. Segments become
+visible when their JSON file is written, so a reading that was killed leaves nothing but waste.
+
+One process lands at a time (a lock that dies with its holder); reading itself (`reading`) is
+parallel: in threads, in processes where there is much to read, or on the machines of an engine that
+has some.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import shutil
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from temporal_assets.engines.base import EngineError, Spread
+from temporal_assets.landing.inventory import (
+    Inventory,
+    LandedFile,
+    Pending,
+    Sighting,
+    content_of,
+    record_content,
+)
+from temporal_assets.landing.reading import Draft, LogReader, Progress, Read, ReadApart, ordered
+from temporal_assets.landing.reading_process import ReadingProcesses
+from temporal_assets.logs.privacy.pseudonyms import KeyRing
+from temporal_assets.logs.read.paths import STATE_MARK, is_packed
+from temporal_assets.machine.durable import make_folder, sync
+from temporal_assets.machine.locks import held
+from temporal_assets.machine.scratch import scratch_folder
+from temporal_assets.settings import Settings
+from temporal_assets.storage.kept import Kept
+from temporal_assets.storage.store import Store
+
+_SMALL_FILE: Final = 4 << 20
+"""Files below this many bytes are read whole by one thread each; larger ones block by block."""
+
+_GRACE_SECONDS: Final = 900
+"""Superseded readings stay this long: a run that began before may still be reading them."""
+
+_FILES_AT_ONCE: Final = 1_000
+"""Files given to other machines together; they are visible when all of them are read."""
+
+_MUCH: Final = 256 << 20
+"""Bytes of text that take a core some ten seconds: several times what processes take to start."""
+
+_PACKED_TIMES: Final = 10
+"""How often text is longer than its archive: access logs shrink to a fifth and less."""
+
+_EPOCH: Final = dt.date(1970, 1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class LandingReport:
+    """What one refresh found."""
+
+    landed: tuple[LandedFile, ...]
+    """Files whose content was new."""
+    unchanged: int
+    """Readable files that were known before."""
+    failed: tuple[LandedFile, ...]
+    """Files that cannot be read, each with an `error` that says why and what to do."""
+    missing: tuple[str, ...]
+    """What is wrong with sources of the settings that lead to no file, or not to all."""
+    lost_keys: tuple[Path, ...] = ()
+    """Keys of pseudonyms that had to be made anew although days had been read with them."""
+    copies: int = 0
+    """Further files with the content of those that were new."""
+    torn: tuple[str, ...] = ()
+    """What was found damaged in the landing zone, and what became of it."""
+    too_old: str | None = None
+    """What is to be said of new lines of days that `clean` has removed."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What was found wrong with the state folder, or came too late, and what to do."""
+        old = (self.too_old,) if self.too_old else ()
+        return (*self.torn, *(_KEY_LOST.format(key) for key in self.lost_keys), *old)
+
+    @property
+    def days(self) -> tuple[dt.date, ...]:
+        """Days that the new files hold lines of."""
+        return tuple(sorted({day for file in self.landed for day in file.days}))
+
+
+def refresh(
+    settings: Settings,
+    progress: Progress = lambda *_: None,
+    *,
+    patient: bool = False,
+    spread: Spread | None = None,
+) -> LandingReport:
+    """Read every new or changed log file of the sources. With nothing new it costs one scan.
+
+    A file that cannot be read is noted as such. With `patient`, a fault that may pass is raised
+    instead, for a caller who tries again. With `spread`, files are read where that runs them.
+    """
+    settings.make_state()
+    folder = settings.state / "landing"
+    folder.mkdir(exist_ok=True)
+    alone = held(settings.state / STATE_MARK, "reading logs")
+    with alone, scratch_folder(settings.state / "tmp") as scratch:
+        inventory = Inventory.load(settings)
+        read = _read_before(inventory)
+        damaged = inventory.set_damaged_aside()
+        days_before = _days_read(inventory, settings)
+        _remove_superseded(inventory, settings, scratch)
+        now = dt.datetime.now(dt.UTC)
+        reader = LogReader(settings, inventory, scratch, now, progress, patient=patient)
+        known = {file.id for file in inventory.files}
+        before = {file.id for file in inventory.active}
+        found = list(_land(reader, inventory.pending(settings), spread))
+        # Logs that were renamed are known under their new names by now.
+        mended, torn = _mend(inventory, settings)
+        if mended:
+            found += _land(reader, inventory.pending(settings), spread)
+        known, before = known - mended, before - mended
+        after = {file.id for file in inventory.active}
+        torn += _settled(inventory, settings, damaged)
+        new = [
+            file
+            for file in found
+            if not file.error and (file.id not in known or file.id in after - before)
+        ]
+        landed = {file.id: file for file in new}
+        return LandingReport(
+            landed=tuple(landed.values()),
+            unchanged=sum(file.id in before for file in inventory.active),
+            failed=tuple(inventory.failed),
+            missing=tuple(inventory.missing_sources(settings)),
+            lost_keys=_lost_keys(reader.keys, days_before),
+            copies=len(new) - len(landed),
+            torn=tuple(torn),
+            too_old=_too_old(landed.values(), read, Kept.load(settings.state)),
+        )
+
+
+_TOO_OLD: Final = (
+    "log lines of {} come too late ({:,} in all), and nothing is made of them: `temporal-assets"
+    " clean` has removed what was of that time, and lines are kept from {} on"
+)
+_KEY_LOST: Final = (
+    "{} was gone, though days had been read with it: a new key was made, under which visitors of"
+    " those days count anew in the lines just read. Restore it from a backup, remove the `landing`"
+    " folder beside it and ingest again"
+)
+_READ_AGAIN: Final = "{} was damaged: its log is read again"
+
+
+def _read_before(inventory: Inventory) -> dict[str, LandedFile]:
+    """By content, the reading that had most lines."""
+    return {file.digest: file for file in sorted(inventory.files, key=lambda one: one.lines)}
+
+
+def _too_old(files: Iterable[LandedFile], read: Mapping[str, LandedFile], kept: Kept) -> str | None:
+    """What is to be said of lines that none of the files that were `read` before had."""
+    lines: Counter[dt.date] = Counter()
+    for file in files:
+        before = [read[digest] for digest in (file.digest, *file.supersedes) if digest in read]
+        for day, share in file.days.items():
+            known = max((one.days[day].lines for one in before if day in one.days), default=0)
+            if share.lines > known and not kept.has_requests(day):
+                lines[day] += share.lines - known
+    if not lines:
+        return None
+    first, last = min(lines), max(lines)
+    span = f"{first}" if first == last else f"{first} to {last}"
+    return _TOO_OLD.format(span, lines.total(), kept.requests)
+
+
+def _days_read(inventory: Inventory, settings: Settings) -> list[dt.date]:
+    """Days that requests were kept of, whether the landing zone still has them or only the tables.
+
+    Of lines that were left out no client was asked for, and no key was made.
+    """
+    store = Store.open(settings)
+    landed = {day for file in inventory.files for day, one in file.days.items() if one.rows}
+    made = (store.intact("requests", day) for day in store.days("requests"))
+    return sorted(landed | {one.day for one in made if one is not None and one.rows})
+
+
+def torn_files(inventory: Inventory, settings: Settings) -> list[tuple[LandedFile, bool]]:
+    """Readings that have lost lines, and whether the log lies there as it was when it was read.
+
+    Another log under its name does not hold the lines: with what is left of them they would go.
+    """
+    torn = inventory.torn(Kept.load(settings.state).has_requests)
+    if torn:  # unless `clean` has removed the lines since, which it notes before
+        torn = inventory.torn(Kept.load(settings.state).has_requests)
+    listed = {item.sighting for item in inventory.listed(settings)} if torn else set()
+    return [(file, not listed.isdisjoint(file.sightings)) for file in torn]
+
+
+def _mend(inventory: Inventory, settings: Settings) -> tuple[set[str], list[str]]:
+    """Forget readings that have lost lines, where the log is there to be read again: their ids.
+
+    And what is to be said of them and of the others.
+    """
+    mended, messages = set(), []
+    for file, is_there in torn_files(inventory, settings):
+        if is_there:
+            inventory.forget(file)
+            mended.add(file.id)
+            messages.append(f"lines of {file.name} were damaged or missing: it is read again")
+        else:
+            messages.append(
+                f"lines of {file.name} are damaged or missing, and the log is not there any more:"
+                f" put it back, or restore {inventory.segment_folder(file)} from a backup"
+            )
+    return mended, messages
+
+
+def _settled(inventory: Inventory, settings: Settings, damaged: Iterable[Path]) -> list[str]:
+    """What became of damaged records, once all logs that are there have been read."""
+    contents = {record_content(path): path for path in damaged}
+    needed = _published_contents(settings) if inventory.lost else set()
+    inventory.forget_lost(needed.union(contents))
+    again = [path for content, path in contents.items() if content not in inventory.lost]
+    return [*map(_READ_AGAIN.format, again), *inventory.troubles]
+
+
+def _published_contents(settings: Settings) -> set[str]:
+    """Digests of the logs that days which are there were made from."""
+    store = Store.open(settings)
+    made = (store.intact("requests", day) for day in store.days("requests"))
+    return {content_of(one.digest) for manifest in made if manifest for one in manifest.inputs}
+
+
+def _lost_keys(keys: KeyRing, days_before: Sequence[dt.date]) -> tuple[Path, ...]:
+    """Of the keys that were just made, those that days read before must have had."""
+    since_epoch = np.array([(day - _EPOCH).days for day in days_before], np.int32)
+    used = set(keys.period(since_epoch).tolist())
+    return tuple(keys.file(period) for period in keys.made if period in used)
+
+
+def _land(
+    reader: LogReader, pending: Sequence[Pending], spread: Spread | None
+) -> Iterator[LandedFile]:
+    """Read files and make each visible as soon as it is whole."""
+    small = [item for item in pending if item.sighting.size < _SMALL_FILE]
+    large = [item for item in pending if item.sighting.size >= _SMALL_FILE]
+    # The order decides which of equal files is the later one, wherever they are read.
+    items = [*small, *large]
+    if spread:
+        drafts = _spread(reader, items, spread)
+    elif _is_much(reader, items):
+        drafts = _read_beside(reader, items)
+    else:
+        drafts = _read_here(reader, small, large)
+    for item, draft in zip(items, drafts, strict=True):
+        yield from _keep(reader, item, draft)
+
+
+def _read_here(
+    reader: LogReader, small: Sequence[Pending], large: Sequence[Pending]
+) -> Iterator[Draft | None]:
+    with ThreadPoolExecutor(reader.workers) as pool:
+        yield from ordered(pool, reader.read, small, reader.workers)
+        for item in large:
+            yield reader.read(item, pool)
+
+
+def _is_much(reader: LogReader, items: Sequence[Pending]) -> bool:
+    """Whether processes gain more than they take to start, and each has a file."""
+    text = sum(
+        item.sighting.size * (_PACKED_TIMES if is_packed(item.path) else 1) for item in items
+    )
+    return 1 < reader.workers <= len(items) and text >= _MUCH
+
+
+def _read_beside(reader: LogReader, items: Sequence[Pending]) -> Iterator[Draft | None]:
+    with closing(ReadingProcesses(reader.workers, reader.progress)) as processes:
+        for some in _lots(items):
+            yield from _taken_over(reader, processes.spread(ReadApart.of(reader), some))
+
+
+def _spread(reader: LogReader, items: Sequence[Pending], spread: Spread) -> Iterator[Draft | None]:
+    for some in _lots(items):
+        drafts = _taken_over(reader, spread(ReadApart.of(reader), some))
+        for item, draft in zip(some, drafts, strict=True):
+            if draft is None and _is_still_there(item):
+                raise EngineError(
+                    f"{item.path} is there, and the executors do not see it: log files must lie"
+                    " where all machines find them under one path (docs/spark.md)"
+                )
+            yield draft
+
+
+def _is_still_there(item: Pending) -> bool:
+    """Whether the file is there; a shorter one is what took its place when it was rotated."""
+    try:
+        return item.path.stat().st_size >= item.sighting.size
+    except FileNotFoundError:
+        return False
+
+
+def _lots(items: Sequence[Pending]) -> Iterator[Sequence[Pending]]:
+    """Some files at a time: what one lot has made visible is known to the next."""
+    for at in range(0, len(items), _FILES_AT_ONCE):
+        yield items[at : at + _FILES_AT_ONCE]
+
+
+def _taken_over(reader: LogReader, found: Iterator[Read]) -> Iterator[Draft | None]:
+    """Drafts that were made elsewhere, and what was learned of keys there."""
+    for draft, made in found:
+        reader.keys.made += [period for period in made if period not in reader.keys.made]
+        yield draft
+
+
+def _keep(reader: LogReader, item: Pending, draft: Draft | None) -> Iterator[LandedFile]:
+    """Enter a file into the inventory; the content decides whether it is a new one."""
+    if draft is None:
+        return
+    inventory = reader.inventory
+    known = inventory.find(draft.file.id)
+    if known is not None and not known.error:
+        seen = _seen_again(known.sightings, item.sighting)
+        # What was read before its archive was whole has no problem once that is.
+        file = replace(known, sightings=seen, problem=known.problem and draft.file.problem)
+        if inventory.overruling(known):  # settings were changed back
+            file = replace(file, serial=inventory.next_serial)
+    else:
+        file = replace(draft.file, serial=inventory.next_serial)
+        if draft.segments:
+            _move(draft.segments, inventory.segment_folder(file))
+    inventory.save(file, reader.scratch)
+    for failure in inventory.failed:
+        if failure.id != file.id and failure.sightings[0].path == item.sighting.path:
+            inventory.remove(failure, reader.scratch)
+    reader.progress(item.path, item.sighting.size, item.sighting.size)
+    yield file
+
+
+def _move(folder: Path, target: Path) -> None:
+    """Put segments in their place; what lies there was left by a reading that was killed."""
+    make_folder(target.parent)
+    shutil.rmtree(target, ignore_errors=True)
+    folder.rename(target)
+    sync(target.parent)  # before the record: one that outlived its segments would be of nothing
+
+
+def _seen_again(sightings: tuple[Sighting, ...], new: Sighting) -> tuple[Sighting, ...]:
+    """A file's sightings with the latest of each path, first path first."""
+    by_path = {sighting.path: sighting for sighting in sightings} | {new.path: new}
+    return tuple(by_path.values())
+
+
+def _remove_superseded(inventory: Inventory, settings: Settings, scratch: Path) -> None:
+    """Delete readings that have not counted for a while, and failures of files that are gone.
+
+    A copy of what counts stays known as long as it lies there, or it would be read again and count.
+    """
+    limit = time.time() - _GRACE_SECONDS
+    superseded = inventory.superseded
+    listed = inventory.listed(settings) if superseded else []
+    wanted = {(item.sighting, item.options) for item in listed}
+    for file in superseded:
+        if any((sighting, file.options) in wanted for sighting in file.sightings):
+            continue
+        if any(
+            inventory.saved_at(newer) < limit
+            for newer in inventory.files
+            if file.digest in newer.supersedes
+            or (file.digest == newer.digest and file.serial < newer.serial)
+        ):
+            inventory.remove(file, scratch)
+    for file in inventory.failed:
+        if not Path(file.sightings[0].path).exists():
+            inventory.remove(file, scratch)

@@ -1,0 +1,511 @@
+"""Reading one log file: from its bytes to segments of days and a record of what it held.
+
+Here: what is done with a file on its own, on whatever machine: nothing of it is visible yet. Not
+here: which files are read, and making them visible (`landing`); what a line means (`logs`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor, Future
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from os import cpu_count
+from pathlib import Path
+from typing import Any, Final, TypeVar
+from uuid import uuid4
+
+from temporal_assets.landing.inventory import (
+    UNREADABLE,
+    DayShare,
+    Inventory,
+    LandedFile,
+    Pending,
+    file_id,
+)
+from temporal_assets.landing.segments import DaySegments, SegmentWriter
+from temporal_assets.logs.clean.agents import is_bot
+from temporal_assets.logs.clean.cleaning import Cleaned, Cleaner
+from temporal_assets.logs.formats import detect, formats
+from temporal_assets.logs.formats.columns import ColumnsError
+from temporal_assets.logs.formats.formats import Format, Syntax
+from temporal_assets.logs.formats.patterns import PatternError
+from temporal_assets.logs.formats.server_formats import ServerFormatError
+from temporal_assets.logs.privacy.pseudonyms import KeyRing
+from temporal_assets.logs.read import streams
+from temporal_assets.logs.read.kernels import NEWLINE
+from temporal_assets.logs.read.memo import Memo
+from temporal_assets.logs.read.records import Block, Records, Reject, remedy
+from temporal_assets.logs.read.tally import UNKNOWN_DAY, Tally
+from temporal_assets.logs.tables import parquet
+from temporal_assets.machine.transient import is_transient
+from temporal_assets.settings import Settings
+from temporal_assets.storage.integrity import digest_of_file
+from temporal_assets.storage.sealed import digest_of
+
+_AHEAD_SHARE: Final = 0.001
+"""Lines of the future that are garbage; more come of a clock that is wrong, here or there."""
+
+_EPOCH: Final = dt.date(1970, 1, 1)
+
+Progress = Callable[[Path, int, int], None]
+"""Called with a file, the bytes of it read so far and its size."""
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class UnreadableError(Exception):
+    """A log file cannot be read; the message says why and what to do."""
+
+
+class _ReplacedError(Exception):
+    """Another file took this one's place while it was read, as rotation does."""
+
+
+_UNREADABLE: Final = (
+    UnreadableError,
+    detect.UnknownFormatError,
+    PatternError,
+    ServerFormatError,
+    ColumnsError,
+    parquet.DamagedParquetError,
+)
+"""Faults of one file, which must not keep others from being read. A full disk is not among them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A file that has been read but is not visible yet."""
+
+    file: LandedFile
+    """With the readings that were known, only its identity and its problem count."""
+    segments: Path | None
+
+
+Read = tuple[Draft | None, list[int]]
+"""What was read elsewhere, and the periods whose keys of pseudonyms were made for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadApart:
+    """What a file is read with in another process or machine, which sees the same folders."""
+
+    settings: Settings
+    known: Inventory
+    scratch: Path
+    now: dt.datetime
+    patient: bool
+
+    @classmethod
+    def of(cls, reader: LogReader) -> ReadApart:
+        """What `reader` reads with."""
+        known = reader.settings
+        # By name, so that no password of anything else ever leaves this machine.
+        settings = Settings.model_construct(
+            state=known.state.absolute(),
+            reading=known.reading,
+            cleaning=known.cleaning,
+            privacy=known.privacy,
+            orchestration=known.orchestration,
+        )
+        files = reader.inventory.without_days()
+        return cls(settings, files, reader.scratch.absolute(), reader.now, reader.patient)
+
+    def __call__(self, item: Pending) -> Read:
+        """The draft of a file, and the periods whose keys were made for it."""
+        # A task that is tried again, or twice at once, finds no files of the other.
+        folder = self.scratch / uuid4().hex
+        folder.mkdir()
+        reader = replace(self, scratch=folder).reader()
+        return reader.read(replace(item, path=item.path.absolute())), reader.keys.made
+
+    def reader(self, progress: Progress = lambda *_: None) -> LogReader:
+        """A reader there. All that waits for a disk that does not answer is one core of many."""
+        return LogReader(
+            self.settings,
+            self.known,
+            self.scratch,
+            self.now,
+            progress,
+            patient=self.patient,
+            alone=True,
+        )
+
+
+class LogReader:
+    """Reads files; threads may share it, and what they learn of agents and URLs."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        inventory: Inventory,
+        scratch: Path,
+        now: dt.datetime,
+        progress: Progress = lambda *_: None,
+        *,
+        patient: bool = False,
+        alone: bool = False,
+    ) -> None:
+        self.settings = settings
+        self.inventory = inventory
+        self.scratch = scratch
+        self.now = now
+        self.progress = progress
+        self.patient = patient
+        self.alone = alone
+        """Whether no other thread uses it, and it may say how far it is."""
+        self.keys = KeyRing(settings.state / "secrets", settings.privacy.rotation_days)
+        self.workers = settings.reading.workers or cpu_count() or 1
+        self._is_bot = Memo(is_bot)
+        self._cleaners: dict[str, Cleaner] = {}
+
+    def read(self, item: Pending, pool: Executor | None = None) -> Draft | None:
+        """A file's content, or why it cannot be read.
+
+        None if it vanished meanwhile, or another file took its place: the next refresh reads both.
+        """
+        try:
+            head = self._head(item)
+            same_head = self.inventory.beginning_like(head)
+            return self._known(item, same_head) or self._parse(item, head, same_head, pool)
+        except (FileNotFoundError, _ReplacedError):
+            return None
+        except PermissionError as error:
+            why = f"{error.strerror}: make the file readable for this user"
+            return self._failed(item, why, may_pass=True)
+        except _UNREADABLE as error:
+            # What does not pass by itself is noted, and not tried again until the file changes.
+            may_pass = is_transient(error)
+            if self.patient and may_pass:
+                raise
+            return self._failed(item, str(error), may_pass=may_pass)
+
+    def _head(self, item: Pending) -> str:
+        try:
+            return streams.head_digest(item.path, self.settings.reading)
+        except OSError as error:
+            if not is_transient(error):
+                raise
+            raise UnreadableError(f"opening failed: {error}") from error
+
+    def _known(self, item: Pending, same_head: Sequence[LandedFile]) -> Draft | None:
+        """The reading of this content, if there is one: rotation renames and packs files.
+
+        What was only renamed is not read again: it begins with the same record and is as long and
+        as old, to the nanosecond, as when it was read.
+        """
+        candidates = [file for file in same_head if file.options == item.options]
+        for file in candidates:
+            if file.looked_like(item.sighting):
+                return Draft(file, None)
+        if not candidates:
+            return None
+        is_whole = True
+        with streams.open_stream(item.path, self.settings.reading) as stream:
+            for block in _blocks(stream):
+                is_whole = bool(block.data[-1] == NEWLINE)
+            known = next((file for file in candidates if file.digest == stream.digest), None)
+        if known and is_whole and stream.problem is None:
+            # Of a broken archive that was not its text: all lines were kept, also the last.
+            known = replace(known, problem=None)
+        return Draft(known, None) if known else None
+
+    def _parse(
+        self, item: Pending, head: str, same_head: Sequence[LandedFile], pool: Executor | None
+    ) -> Draft:
+        if item.path.resolve().is_relative_to((self.settings.state / "secrets").resolve()):
+            # Its lines would be samples of what could not be read, for all to see.
+            raise UnreadableError("a key and no log: remove the link that leads to it")
+        checkpoints = [file.size for file in same_head]
+        with streams.open_stream(item.path, self.settings.reading, checkpoints) as stream:
+            # The file was opened anew. Were another one entered with this head and sighting, what
+            # they are of would be taken for known under its next name, and never be read.
+            if streams.first_record(stream.head) != head:
+                raise _ReplacedError
+            fmt = _format(item, stream)
+            content = _Content(self._folder(item), self.settings.reading.sample_lines)
+            cleaner = self._cleaner(item)
+            for cleaned, holds in self._cleaned(item, stream, fmt, cleaner, pool):
+                content.add(cleaned, holds)
+                if pool or self.alone:
+                    self.progress(item.path, stream.compressed_bytes, item.sighting.size)
+            if stream.problem is None and stream.compressed_bytes < item.sighting.size:
+                raise _ReplacedError  # it was copied away and emptied
+            content.close(pool)
+            beginnings = set(stream.prefix_digests.values())
+            likely = detect.likely_format(stream.head) if content.tally.total("rejected") else None
+            self._refuse_future(content)
+            if not content.days:
+                _explain_nothing(stream, fmt, content, likely)
+            self._refuse_anonymous(content)
+            file = LandedFile(
+                id=file_id(stream.digest, item.options),
+                serial=0,
+                digest=stream.digest,
+                options=item.options,
+                size=stream.size,
+                head=head,
+                lines=content.lines,
+                format=fmt.label,
+                likely_format=likely if likely != fmt.name else None,
+                has_referrers=content.holds.referrers,
+                sightings=(item.sighting,),
+                supersedes=tuple(
+                    sorted({file.digest for file in same_head} & beginnings - {stream.digest})
+                ),
+                days=content.days,
+                problem=stream.problem if fmt.syntax is not Syntax.PARQUET else None,
+            )
+        return Draft(file, content.folder)
+
+    def _cleaned(
+        self,
+        item: Pending,
+        stream: streams.LogStream,
+        fmt: Format,
+        cleaner: Cleaner,
+        pool: Executor | None,
+    ) -> Iterator[tuple[Cleaned, _Holds]]:
+        """Cleaned blocks in the order of the file."""
+        reading = self.settings.reading
+
+        def tasks() -> Iterator[Callable[[], Records]]:
+            if fmt.syntax is Syntax.PARQUET:
+                for _ in _blocks(stream):  # only the digest is wanted
+                    pass
+                for records in parquet.read(item.path, item.source, reading):
+                    yield partial(_same, records)
+                # For its rows it was opened by its name, which may be another file's by then.
+                if streams.version_of(item.path.stat()) != stream.version:
+                    raise _ReplacedError
+                return
+            state: formats.State = None
+            for block in _blocks(stream):
+                yield partial(formats.parse, block, fmt, item.source, reading, state)
+                state = formats.advance(block, fmt, state, item.source)
+
+        def clean(task: Callable[[], Records]) -> tuple[Cleaned, _Holds]:
+            records = task()
+            return cleaner.clean(records), _Holds.of(records)
+
+        return ordered(pool, clean, tasks(), self.workers) if pool else map(clean, tasks())
+
+    def _refuse_future(self, content: _Content) -> None:
+        """A clock that was set back must not make the latest days rejects for good."""
+        rows = content.tally.rows()
+        ahead = sum(row["lines"] for row in rows if row["reason"] == Reject.FUTURE.label)
+        if ahead > max(1, content.lines * _AHEAD_SHARE):
+            clock = f"{self.now:%Y-%m-%d %H:%M} UTC"
+            raise UnreadableError(
+                f"{ahead:,} of {content.lines:,} lines lie in the future: this machine's clock says"
+                f" {clock}. Where that is wrong, set it; else the time zone or the unit of the"
+                " times is (--timezone). The file is tried again when the clock has moved by a day"
+            )
+
+    def _refuse_anonymous(self, content: _Content) -> None:
+        """Views count visitors: one who made all of the log would be taken for a rare reader."""
+        by_agent = self.settings.privacy.client == "address+agent"
+        holds = content.holds
+        if not content.rows or holds.addresses or (by_agent and holds.agents):
+            return
+        remedy = (
+            'Set `client = "address+agent"` in the section `privacy` of settings.toml: user agents'
+            " then tell visitors apart as far as they can"
+            if holds.agents
+            else "There are no user agents either that could tell them apart: log those, masked"
+            " addresses or the ids of sessions"
+        )
+        raise UnreadableError(
+            "no line names an address (`-`), so all visitors would be one, and no page would have"
+            f" more than one view a day. {remedy} (docs/log-formats.md)"
+        )
+
+    def _folder(self, item: Pending) -> Path:
+        # Its name tells lines of one reading from those of another, also of the same path: a log
+        # that keeps only its last lines begins otherwise each time.
+        folder = self.scratch / digest_of([asdict(item.sighting), item.options])
+        folder.mkdir()
+        return folder
+
+    def _failed(self, item: Pending, error: str, *, may_pass: bool) -> Draft:
+        sighting = item.sighting
+        seen = digest_of([sighting.path, sighting.size, sighting.mtime_ns])
+        file = LandedFile(
+            id=f"{UNREADABLE}{seen}-{item.options[:8]}",
+            serial=0,
+            digest=seen,
+            options=item.options,
+            size=0,
+            head="",
+            lines=0,
+            format=item.source.format,
+            likely_format=None,
+            has_referrers=False,
+            sightings=(sighting,),
+            error=f"{item.path}: {error.removeprefix(f'{item.path}: ')}".encode(
+                "utf-8", "backslashreplace"
+            ).decode(),
+            may_pass=may_pass,
+        )
+        return Draft(file, None)
+
+    def _cleaner(self, item: Pending) -> Cleaner:
+        if item.options not in self._cleaners:
+            made = Cleaner(item.source, self.settings, self.keys, self._is_bot, self.now)
+            # Of two threads that come at once, both go on with the first one's.
+            self._cleaners.setdefault(item.options, made)
+        return self._cleaners[item.options]
+
+
+@dataclass(frozen=True, slots=True)
+class _Holds:
+    """Which fields any line has."""
+
+    referrers: bool = False
+    addresses: bool = False
+    agents: bool = False
+
+    @classmethod
+    def of(cls, records: Records) -> _Holds:
+        """What a block holds; of referrers, whether its lines have a place for them."""
+        agent = records.agent
+        return cls(
+            records.referrer is not None,
+            bool((records.address.start >= 0).any()),
+            agent is not None and bool((agent.start >= 0).any()),
+        )
+
+    def __or__(self, other: _Holds) -> _Holds:
+        return _Holds(
+            self.referrers or other.referrers,
+            self.addresses or other.addresses,
+            self.agents or other.agents,
+        )
+
+
+class _Content:
+    """What has been read of a file so far."""
+
+    def __init__(self, folder: Path, samples: int) -> None:
+        self.folder = folder
+        self.tally = Tally(samples)
+        self.holds = _Holds()
+        self.days: dict[dt.date, DayShare] = {}
+        self._writer = SegmentWriter(folder, folder.name)
+        self._last_day = UNKNOWN_DAY
+        self._first_day = UNKNOWN_DAY
+
+    @property
+    def lines(self) -> int:
+        return sum(self.tally.read.values())
+
+    @property
+    def rows(self) -> int:
+        """Requests kept."""
+        return sum(share.rows for share in self.days.values())
+
+    def add(self, cleaned: Cleaned, holds: _Holds) -> None:
+        """Take the block that follows."""
+        self.holds |= holds
+        self._writer.add(cleaned)
+        self.tally.merge(cleaned.tally, self._last_day)
+        if self._first_day == UNKNOWN_DAY:
+            self._first_day = cleaned.first_known_day
+        if cleaned.last_day != UNKNOWN_DAY:
+            self._last_day = cleaned.last_day
+
+    def close(self, pool: Executor | None) -> None:
+        """Write what is left and describe the days; without any day there is nothing to keep."""
+        self._writer.close(pool)
+        if self._first_day == UNKNOWN_DAY:
+            return
+        self.tally.assign_unknown(self._first_day)
+        losses: dict[int, list[dict[str, Any]]] = {}
+        for row in self.tally.rows():
+            losses.setdefault(row.pop("day"), []).append(row)
+        nothing = DaySegments(first=0, last=0)
+        for day, lines in sorted(self.tally.read.items()):
+            rows = self._writer.days.get(day, nothing)
+            self.days[_EPOCH + dt.timedelta(days=day)] = DayShare(
+                lines=lines,
+                rows=rows.rows,
+                segments=tuple(rows.files),
+                first=rows.first,
+                last=rows.last,
+                losses=tuple(losses.get(day, ())),
+                digests=tuple(digest_of_file(self.folder / name) for name in rows.files),
+            )
+
+
+def _same(records: Records) -> Records:
+    return records
+
+
+def _format(item: Pending, stream: streams.LogStream) -> Format:
+    try:
+        return detect.resolve(item.source, stream.head)
+    except detect.UnknownFormatError as error:
+        raise UnreadableError(_with_damage(stream, str(error))) from error
+
+
+def _with_damage(stream: streams.LogStream, why: str) -> str:
+    """Why nothing can be read, behind the damage that has left little of the file."""
+    if stream.problem is None or why.startswith(stream.problem):
+        return why
+    return f"{stream.problem}; of what precedes it, {why}"
+
+
+def _blocks(stream: streams.LogStream) -> Iterator[Block]:
+    """The stream's blocks; what goes wrong while reading is a fault of the file."""
+    blocks = iter(stream)
+    while True:
+        try:
+            block = next(blocks, None)
+        except OSError as error:
+            raise UnreadableError(f"reading failed after line {stream.lines}: {error}") from error
+        if block is None:
+            return
+        yield block
+
+
+def _explain_nothing(
+    stream: streams.LogStream,
+    fmt: Format,
+    content: _Content,
+    likely: str | None,
+) -> None:
+    """Raise unless the file is simply empty."""
+    if stream.problem and fmt.syntax is not Syntax.PARQUET and not content.lines:
+        raise UnreadableError(stream.problem)
+    if not content.lines:
+        return
+    reasons = {
+        row["reason"]: (row["lines"], row["samples"])
+        for row in content.tally.rows()
+        if row["kind"] == "rejected"
+    }
+    reason, (_, samples) = max(reasons.items(), key=lambda entry: entry[1][0])
+    example = f", for example line {samples[0][0]}: {samples[0][1]!r}" if samples else ""
+    hint = f"; it looks like `{likely}`" if likely and likely != fmt.name else ""
+    why = (
+        f"none of {content.lines:,} lines can be read as `{fmt.name}`{hint} "
+        f"({reason}{example}). {remedy(reason)}"
+    )
+    raise UnreadableError(why if fmt.syntax is Syntax.PARQUET else _with_damage(stream, why))
+
+
+def ordered(
+    pool: Executor, function: Callable[[Item], Result], items: Iterable[Item], workers: int
+) -> Iterator[Result]:
+    """Like `pool.map`, but takes items only as results are used: memory stays bounded."""
+    waiting: deque[Future[Result]] = deque()
+    for item in items:
+        waiting.append(pool.submit(function, item))
+        # One more than there are workers, so that none waits while the next item is prepared.
+        if len(waiting) > workers:
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()

@@ -1,0 +1,170 @@
+"""Writing the page requests of one log file as Parquet, a file per day.
+
+Memory is bounded, in rows and in bytes: rows wait until a row group is worth writing, and only so
+many days are open at once; a file that jumps between more days gets several segments a day.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from temporal_assets.core.numerics.distinct import distinct_numbers
+from temporal_assets.logs.clean.cleaning import Cleaned
+from temporal_assets.machine.durable import sync
+
+_ROWS_PER_GROUP: Final = 250_000
+"""Rows of a day gathered before they are written: enough for its dictionaries to pay."""
+
+_ROWS_WAITING: Final = 2_000_000
+"""Rows gathered over all days before the fullest day is written early (about 200 MB)."""
+
+_BYTES_WAITING: Final = 200 << 20
+"""The same in bytes: a visitor may ask for URLs of 60 KB."""
+
+_OPEN_DAYS: Final = 64
+"""Parquet files open at once, well under the usual limit of 1,024 open files."""
+
+_DICTIONARY_BYTES: Final = 64 << 20
+"""A row group's URLs stay dictionary-encoded up to this size."""
+
+_REPEATED: Final = ["day", "client", "url", "referrer", "site", "source"]
+"""Columns with dictionaries. Times hardly repeat, but they ascend: the steps between them are
+written. A quarter less to keep than with dictionaries of everything."""
+
+_ASKED: Final = ["day", "ts"]
+"""Columns with least and greatest values: nobody looks for a row by another one, and finding them
+among URLs takes a quarter of writing."""
+
+_STRINGS: Final = pa.dictionary(pa.int32(), pa.string())
+SCHEMA: Final = pa.schema(
+    [
+        ("day", pa.date32()),
+        ("ts", pa.timestamp("us")),
+        ("client", pa.int64()),
+        ("url", _STRINGS),
+        ("referrer", _STRINGS),
+        ("site", _STRINGS),
+        ("source", _STRINGS),
+    ]
+)
+
+
+@dataclass(slots=True)
+class DaySegments:
+    """What one log file holds for one day."""
+
+    files: list[str] = field(default_factory=list)
+    rows: int = 0
+    first: int = 2**62
+    last: int = -(2**62)
+    """Earliest and latest time, in microseconds since 1970-01-01T00:00:00Z."""
+
+
+@dataclass(slots=True)
+class _Waiting:
+    tables: list[pa.Table] = field(default_factory=list)
+    rows: int = 0
+    bytes: int = 0
+
+
+class SegmentWriter:
+    """Collects cleaned blocks of one file, in order, and writes them by day into `folder`."""
+
+    def __init__(self, folder: Path, source: str) -> None:
+        self.folder = folder
+        self.source = source
+        self.days: dict[int, DaySegments] = {}
+        self._waiting: dict[int, _Waiting] = {}
+        self._open: OrderedDict[int, pq.ParquetWriter] = OrderedDict()
+
+    def add(self, cleaned: Cleaned) -> None:
+        """Append the rows of a block."""
+        for day in distinct_numbers(cleaned.day).tolist():
+            rows = cleaned.day == day
+            times = cleaned.time[rows]
+            info = self.days.setdefault(day, DaySegments())
+            info.rows += len(times)
+            info.first = min(info.first, int(times.min()))
+            info.last = max(info.last, int(times.max()))
+            waiting = self._waiting.setdefault(day, _Waiting())
+            table = _table(cleaned, rows, self.source)
+            waiting.tables.append(table)
+            waiting.rows += len(times)
+            waiting.bytes += table.nbytes
+            if waiting.rows >= _ROWS_PER_GROUP:
+                self._write(day)
+        while sum(waiting.rows for waiting in self._waiting.values()) > _ROWS_WAITING:
+            self._write(max(self._waiting, key=lambda day: self._waiting[day].rows))
+        while sum(waiting.bytes for waiting in self._waiting.values()) > _BYTES_WAITING:
+            self._write(max(self._waiting, key=lambda day: self._waiting[day].bytes))
+
+    def close(self, pool: Executor | None = None) -> None:
+        """Write what still waits, several days at once where there is a pool; finish the files."""
+        each = pool.map if pool else map
+        days = sorted(self._waiting)
+        for at in range(0, len(days), _OPEN_DAYS):
+            some = days[at : at + _OPEN_DAYS]
+            writers = [self._writer(day) for day in some]
+            tables = [self._waiting.pop(day).tables for day in some]
+            list(each(_append, writers, tables))
+        for writer in self._open.values():
+            writer.close()
+        names = [name for info in self.days.values() for name in info.files]
+        list(each(sync, [self.folder / name for name in names]))
+        sync(self.folder)
+
+    def _write(self, day: int) -> None:
+        _append(self._writer(day), self._waiting.pop(day).tables)
+
+    def _writer(self, day: int) -> pq.ParquetWriter:
+        if day not in self._open:
+            if len(self._open) >= _OPEN_DAYS:
+                _, oldest = self._open.popitem(last=False)
+                oldest.close()
+            files = self.days[day].files
+            files.append(f"{np.datetime64(day, 'D')}-{len(files)}.parquet")
+            self._open[day] = pq.ParquetWriter(
+                self.folder / files[-1],
+                SCHEMA,
+                compression="zstd",
+                compression_level=1,
+                use_dictionary=_REPEATED,
+                dictionary_pagesize_limit=_DICTIONARY_BYTES,
+                column_encoding={"ts": "DELTA_BINARY_PACKED"},
+                write_statistics=_ASKED,
+                store_schema=False,
+            )
+        self._open.move_to_end(day)
+        return self._open[day]
+
+
+def _append(writer: pq.ParquetWriter, tables: Sequence[pa.Table]) -> None:
+    writer.write_table(pa.concat_tables(tables).unify_dictionaries())
+
+
+def _table(cleaned: Cleaned, rows: np.ndarray, source: str) -> pa.Table:
+    n = int(rows.sum())
+    whole = n == len(rows)
+    url, referrer, site = (
+        strings if whole else strings.take(rows)
+        for strings in (cleaned.url, cleaned.referrer, cleaned.site)
+    )
+    columns = [
+        pa.array(cleaned.day[rows], pa.date32()),
+        pa.array(cleaned.time[rows], pa.timestamp("us")),
+        pa.array(cleaned.client[rows], pa.int64()),
+        url.to_arrow(),
+        referrer.to_arrow(),
+        site.to_arrow(),
+        pa.DictionaryArray.from_arrays(np.zeros(n, np.int32), pa.array([source])),
+    ]
+    return pa.Table.from_arrays(columns, schema=SCHEMA)

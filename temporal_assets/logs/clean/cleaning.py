@@ -1,0 +1,402 @@
+"""From parsed lines to page requests: what is kept, and why the rest is not.
+
+Kept are page requests of people, with canonical URLs and pseudonymous
+clients. Everything costly runs once per distinct value (`encode`). Lines that are not kept are
+counted: *rejected* if they are not well-formed records, *dropped* if they are, but no page view.
+
+Not here: reading bytes (`streams`, `formats`), and clients that betray themselves only by what
+they do over a whole day (`sql/behavioural_bots.sql`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from temporal_assets.logs.formats.times import DAY, clocks
+from temporal_assets.logs.privacy.clients import Clients
+from temporal_assets.logs.privacy.pseudonyms import KeyRing
+from temporal_assets.logs.privacy.redact import redact
+from temporal_assets.logs.read.encode import (
+    Codes,
+    Encoded,
+    concatenate,
+    encode,
+    encode_keys,
+    from_values,
+    take,
+    to_arrow,
+    to_list,
+)
+from temporal_assets.logs.read.memo import Memo
+from temporal_assets.logs.read.records import Column, Offsets, Records, Reject
+from temporal_assets.logs.read.tally import UNKNOWN_DAY, Tally
+from temporal_assets.logs.urls.urls import (
+    UrlRules,
+    canonical_url,
+    decode_escapes,
+    is_static,
+    plain_pages,
+    plain_targets,
+    plainly_spelled,
+    site_of,
+    sure_pages,
+    tidied,
+)
+from temporal_assets.settings import LogSource, Settings
+
+DROPS: Final = ("method", "status", "static", "bot_agent")
+"""Reasons of well-formed lines that are no page views, in the order they are looked for."""
+
+_FIRST_DROP: Final = 100
+"""Verdicts: 0 kept, below this a `Reject`, from this on an index into DROPS."""
+
+
+_SCHEMES: Final = {b":80": b"http", b":443": b"https"}
+
+
+def _scheme_at(host: bytes, scheme: bytes) -> bytes:
+    """What is spoken at the port of a host, where that is known.
+
+    Apache's `%v:%p` names the port and not the scheme, and servers behind a proxy that ends TLS
+    know neither: else `https://host:80` would be another site than the one that referrers name.
+    """
+    return _SCHEMES.get(host[host.rfind(b":") :], scheme)
+
+
+def _origin(url: bytes | None) -> bytes | None:
+    """`scheme://host` of a canonical URL that has nothing but these; else None.
+
+    A host may be whatever a visitor has sent: a path behind `a.example?x=1` would be of its query.
+    """
+    return url[:-1] if url and url.endswith(b"/") and url.count(b"/") == len("///") else None
+
+
+@dataclass(frozen=True, slots=True)
+class Strings:
+    """Rows as codes into distinct strings; a negative code is no value."""
+
+    codes: Codes
+    values: pa.StringArray
+
+    def take(self, rows: NDArray[np.bool_]) -> Strings:
+        """The chosen rows, and their strings alone: others would wait and be written with them."""
+        codes = self.codes[rows]
+        used = np.zeros(len(self.values) + 1, np.bool_)
+        used[codes] = True  # -1 is the last
+        used = used[:-1]
+        if used.all():
+            return Strings(codes, self.values)
+        place = np.append(np.cumsum(used, dtype=np.int32) - 1, np.int32(-1))
+        return Strings(place[codes], self.values.filter(pa.array(used)))
+
+    def to_arrow(self) -> pa.DictionaryArray:
+        """As a dictionary array; no value is NULL."""
+        mask = self.codes < 0
+        return pa.DictionaryArray.from_arrays(
+            pa.array(self.codes, mask=mask if mask.any() else None), self.values
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Cleaned:
+    """The page requests of one block, in the order of the log."""
+
+    day: NDArray[np.int32]
+    """Days since 1970-01-01 in the zone of the partitions."""
+    time: Offsets
+    """Microseconds since 1970-01-01T00:00:00Z."""
+    client: Offsets
+    url: Strings
+    referrer: Strings
+    site: Strings
+    tally: Tally
+    last_day: int
+    """Day of the last line with a readable time, or UNKNOWN_DAY."""
+    first_known_day: int
+    """Day of the first line with a readable time, or UNKNOWN_DAY."""
+
+
+class Cleaner:
+    """Cleans the blocks of one log source; threads may share it."""
+
+    def __init__(
+        self,
+        source: LogSource,
+        settings: Settings,
+        keys: KeyRing,
+        is_bot: Callable[[bytes], bool],
+        now: dt.datetime,
+    ) -> None:
+        self.source = source
+        self.settings = settings
+        self.cleaning = settings.cleaning
+        self.rules = UrlRules.from_settings(settings.cleaning)
+        self.zone = ZoneInfo(settings.orchestration.timezone)
+        reading = settings.reading
+        self.earliest = _microseconds(dt.datetime.combine(reading.earliest, dt.time(), dt.UTC))
+        self.latest = _microseconds(now + dt.timedelta(hours=reading.future_hours))
+        self.canonical = Memo(self._canonical)
+        self.static = Memo(is_static)
+        self.is_bot = is_bot
+        self.clients = Clients(keys, settings.privacy)
+
+    def clean(self, records: Records) -> Cleaned:
+        """The page requests among `records`, and the count of the rest."""
+        verdict = records.reason.astype(np.int16)
+        read = np.flatnonzero(verdict == Reject.NONE)
+        times = records.time[read]
+        verdict[read[times < self.earliest]] = Reject.ANCIENT
+        verdict[read[times > self.latest]] = Reject.FUTURE
+        days = self._days(records, np.flatnonzero(verdict == Reject.NONE))
+        rows, target = self._page_requests(records, verdict)
+        url, site, rows = self._urls(records, verdict, rows, target)
+        referrer = self._referrers(records, rows)
+        client = self.clients.of_rows(records, rows, days[rows])
+        known = days[days != UNKNOWN_DAY]
+        return Cleaned(
+            day=days[rows],
+            time=records.time[rows],
+            client=client,
+            url=url,
+            referrer=referrer,
+            site=site,
+            tally=self._tally(records, verdict, days),
+            first_known_day=int(known[0]) if known.size else UNKNOWN_DAY,
+            last_day=int(known[-1]) if known.size else UNKNOWN_DAY,
+        )
+
+    # Which lines -----------------------------------------------------------------------------
+
+    def _page_requests(
+        self, records: Records, verdict: NDArray[np.int16]
+    ) -> tuple[Offsets, Encoded]:
+        """Rows with a method, status, resource and agent of a page view, and their targets."""
+        rows = np.flatnonzero(verdict == Reject.NONE)
+        if records.method is not None:
+            methods = {name.encode() for name in self.cleaning.methods}
+            keep = _flags(records.method, rows, lambda value: value in methods, missing=True)
+            rows = _sieve(verdict, rows, keep, "method")
+        status = records.status[rows]
+        keep = np.isin(status, np.array((0, *self.cleaning.statuses), np.int16))
+        rows = _sieve(verdict, rows, keep, "status")
+        target = encode(records.target, rows)
+        if self.cleaning.static_resources == "drop":
+            keep = ~self._static_of(target)
+            rows, target = _sieve(verdict, rows, keep, "static"), target.where(keep)
+        if records.agent is not None and self.cleaning.bots == "drop":
+            keep = ~_flags(records.agent, rows, self.is_bot, missing=False)
+            rows, target = _sieve(verdict, rows, keep, "bot_agent"), target.where(keep)
+        return rows, target
+
+    def _static_of(self, target: Encoded) -> NDArray[np.bool_]:
+        """Whether each row asks for a resource; only what may be one is looked at as text."""
+        distinct = target.distinct
+        static = np.zeros(len(distinct.start) + 1, np.bool_)  # the last stands for no value
+        doubtful = np.flatnonzero(~sure_pages(distinct.data, distinct.start, distinct.stop))
+        texts = to_list(take(distinct, doubtful))
+        static[doubtful] = [self.static(text) for text in texts]
+        return static[target.codes]
+
+    def _days(self, records: Records, rows: Offsets) -> NDArray[np.int32]:
+        """Day of every line; lines without a time take that of the line before."""
+        days = np.full(len(records), UNKNOWN_DAY, np.int32)
+        days[rows] = clocks(records.time[rows], self.zone) // DAY
+        known = np.full(len(records), -1, np.int64)
+        known[rows] = rows
+        latest = np.maximum.accumulate(known)
+        return np.where(latest >= 0, days[latest], np.int32(UNKNOWN_DAY))
+
+    # Canonical URLs --------------------------------------------------------------------------
+
+    def _canonical(self, raw: bytes) -> bytes | None:
+        url = canonical_url(raw, self.rules)
+        return None if url is None else url.encode()
+
+    def _bases(self, records: Records, rows: Offsets) -> tuple[Codes, list[bytes | None]]:
+        """`scheme://host` of every row, where the line or the options name it."""
+        hosts, host_values = self._or_default(records.host, rows, self.source.host)
+        schemes, scheme_values = self._or_default(records.scheme, rows, self.source.scheme)
+        codes, keys = encode_keys(hosts.astype(np.int64) << 32 | schemes.astype(np.int64))
+        bases: list[bytes | None] = []
+        for key in keys.tolist():
+            host, scheme = host_values[key >> 32], scheme_values[key & 0xFFFFFFFF]
+            origin = _scheme_at(host, scheme.lower()) + b"://" + host
+            bases.append(_origin(self.canonical(origin + b"/")) if host else None)
+        return codes, bases
+
+    @staticmethod
+    def _or_default(
+        column: Column | None, rows: Offsets, default: str | None
+    ) -> tuple[Codes, list[bytes]]:
+        """Codes and values of a column; the last value is the default of rows without one."""
+        fallback = (default or "").encode()
+        if column is None:
+            return np.zeros(len(rows), np.int32), [fallback]
+        encoded = encode(column, rows)
+        values = [value or fallback for value in to_list(encoded.distinct)]
+        codes = np.where(encoded.codes < 0, np.int32(len(values)), encoded.codes)
+        return codes, [*values, fallback]
+
+    def _urls(
+        self, records: Records, verdict: NDArray[np.int16], rows: Offsets, target: Encoded
+    ) -> tuple[Strings, Strings, Offsets]:
+        """Canonical URL and site of every row; rows without a valid one are rejected."""
+        base_of, bases = self._bases(records, rows)
+        codes, keys = encode_keys(base_of.astype(np.int64) << 32 | target.codes.astype(np.int64))
+        base = (keys >> 32).astype(np.int32)
+        distinct = take(target.distinct, keys & 0xFFFFFFFF)
+        has_base = np.array([value is not None for value in bases], np.bool_)[base]
+        plain = has_base & plain_targets(distinct.data, distinct.start, distinct.stop, self.rules)
+        prefixes = from_values([value or b"" for value in bases])
+        careful: dict[int, bytes | None] = {}
+        absolute: set[int] = set()
+        rest = np.flatnonzero(~plain)
+        spelled = take(distinct, rest)
+        easy = plainly_spelled(spelled.data, spelled.start, spelled.stop).tolist()
+        decoded = _decoded(distinct, rest, records.escaped)
+        for (i, raw), is_easy in zip(decoded, easy, strict=True):
+            prefix = bases[base[i]]
+            if is_easy and prefix is not None:
+                careful[i] = prefix + tidied(raw, self.rules)
+            elif raw[:1] == b"/":
+                careful[i] = None if prefix is None else self.canonical(prefix + raw)
+            elif raw[:4].lower() == b"http":
+                careful[i] = self.canonical(raw)
+                absolute.add(i)
+        position, values = _assemble(plain, prefixes, base, distinct, careful)
+        site_position, site_values = _sites(bases, base, {i: careful[i] for i in absolute})
+        found = position[codes]
+        slashed = distinct.data[np.minimum(distinct.start, distinct.data.size - 1)] == ord("/")
+        homeless = (~has_base & slashed)[codes]
+        verdict[rows[found < 0]] = Reject.BAD_URL
+        verdict[rows[(found < 0) & homeless]] = Reject.NO_HOST
+        kept = found >= 0
+        return (
+            Strings(found[kept], values),
+            Strings(site_position[codes][kept], site_values),
+            rows[kept],
+        )
+
+    def _referrers(self, records: Records, rows: Offsets) -> Strings:
+        """Canonical referrer of every row; what is no web page is no referrer."""
+        if records.referrer is None:
+            return Strings(np.full(len(rows), -1, np.int32), pa.array([], pa.string()))
+        encoded = encode(records.referrer, rows)
+        raw = encoded.distinct
+        kind = plain_pages(raw.data, raw.start, raw.stop, self.rules)
+        plain = kind > 0
+        schemes = {"keep": (b"", b"http://", b"https://")}.get(
+            self.cleaning.scheme, (b"", *(self.cleaning.scheme.encode() + b"://",) * 2)
+        )
+        careful: dict[int, bytes | None] = {}
+        for i, value in _decoded(raw, np.flatnonzero(~plain), records.escaped):
+            # Logstash leaves the quotes of the line around it.
+            bare = value.strip(b'"') if value.startswith(b'"') else value
+            careful[i] = None if bare in (b"", b"-") else self.canonical(bare)
+        skip = np.where(kind == 1, len("http://"), len("https://"))
+        rest = Column(raw.data, raw.start + np.where(plain, skip, 0), raw.stop)
+        position, values = _assemble(
+            plain, from_values(list(schemes)), kind.astype(np.int32), rest, careful
+        )
+        missing = encoded.codes < 0
+        codes = np.where(missing, np.int32(-1), np.append(position, np.int32(-1))[encoded.codes])
+        return Strings(codes.astype(np.int32), values)
+
+    # Counts ----------------------------------------------------------------------------------
+
+    def _tally(
+        self, records: Records, verdict: NDArray[np.int16], days: NDArray[np.int32]
+    ) -> Tally:
+        tally = Tally(self.settings.reading.sample_lines)
+        for day, lines in zip(*np.unique(days, return_counts=True), strict=True):
+            tally.saw(int(day), int(lines))
+        lost = np.flatnonzero(verdict)
+        keys = days[lost].astype(np.int64) << 16 | verdict[lost].astype(np.int64)
+        codes, distinct = encode_keys(keys)
+        counts = np.bincount(codes, minlength=len(distinct))
+        for code, key in enumerate(distinct.tolist()):
+            day, reason = key >> 16, key & 0xFFFF
+            if reason >= _FIRST_DROP:
+                tally.add(day, "dropped", DROPS[reason - _FIRST_DROP], int(counts[code]), [])
+                continue
+            first = lost[np.flatnonzero(codes == code)[: tally.samples_kept]]
+            samples = [(int(records.line[i]), self._sample(records, int(i))) for i in first]
+            tally.add(day, "rejected", Reject(reason).label, int(counts[code]), samples)
+        return tally
+
+    def _sample(self, records: Records, row: int) -> str:
+        known = [records.address.value(row) or b""] if records.reason[row] == 0 else []
+        return redact(records.text.value(row) or b"", [value for value in known if value])
+
+
+def _sieve(
+    verdict: NDArray[np.int16], rows: Offsets, keep: NDArray[np.bool_], reason: str
+) -> Offsets:
+    verdict[rows[~keep]] = _FIRST_DROP + DROPS.index(reason)
+    return rows[keep]
+
+
+def _flags(
+    column: Column, rows: Offsets, test: Callable[[bytes], bool], missing: bool
+) -> NDArray[np.bool_]:
+    """A predicate of each row's value, evaluated once per distinct value."""
+    encoded = encode(column, rows)
+    distinct = [test(value) for value in to_list(encoded.distinct)]
+    return np.array([*distinct, missing], np.bool_)[encoded.codes]
+
+
+def _decoded(column: Column, index: Offsets, escaped: bool) -> Iterator[tuple[int, bytes]]:
+    """Chosen values with their numbers, without the escapes of the log."""
+    for i, raw in zip(index.tolist(), to_list(take(column, index)), strict=True):
+        yield i, decode_escapes(raw) if escaped and b"\\" in raw else raw
+
+
+def _assemble(
+    plain: NDArray[np.bool_],
+    prefixes: Column,
+    prefix_of: Codes,
+    rest: Column,
+    careful: dict[int, bytes | None],
+) -> tuple[Codes, pa.StringArray]:
+    """Strings of the distinct values: `prefix + rest` where plain, else from `careful`.
+
+    Returns the position of each distinct value in the array, -1 where it has none.
+    """
+    rows = np.flatnonzero(plain)
+    easy = concatenate(
+        prefixes, prefix_of[rows], Column(rest.data, rest.start[rows], rest.stop[rows])
+    )
+    valid = [(i, value) for i, value in careful.items() if value is not None]
+    position = np.full(len(plain), -1, np.int32)
+    position[rows] = np.arange(len(rows), dtype=np.int32)
+    for at, (i, _) in enumerate(valid, start=len(rows)):
+        position[i] = at
+    hard = from_values([value for _, value in valid])
+    return position, pa.concat_arrays([to_arrow(easy), to_arrow(hard)])
+
+
+def _sites(
+    bases: list[bytes | None], base: Codes, absolute: dict[int, bytes | None]
+) -> tuple[Codes, pa.StringArray]:
+    """Site of the distinct URLs: of their base, but of the URL itself where it is absolute."""
+    known: dict[str, int] = {}
+
+    def number(url: bytes | None) -> int:
+        return -1 if url is None else known.setdefault(site_of(url.decode()), len(known))
+
+    codes = np.array([number(url) for url in bases], np.int32)[base]
+    for i, url in absolute.items():
+        codes[i] = number(url)
+    return codes, pa.array(list(known), pa.string())
+
+
+def _microseconds(moment: dt.datetime) -> int:
+    return int(moment.timestamp()) * 1_000_000

@@ -1,0 +1,1 @@
+"""The formats that access logs come in: detecting one, and finding its fields."""

@@ -1,0 +1,115 @@
+"""From the fields of a block's lines to `Records`.
+
+Here: what all formats share after their fields are known: which address counts, what a missing
+value is, local times, the last line of a broken file. Not here: finding fields (`tokenize`,
+`structured`, ...).
+"""
+
+from __future__ import annotations
+
+from zoneinfo import ZoneInfo
+
+import numpy as np
+
+from temporal_assets.logs.formats.forwarded import forwarded_or_remote
+from temporal_assets.logs.formats.layouts import Slot
+from temporal_assets.logs.formats.times import BAD, localise
+from temporal_assets.logs.formats.tokenize import Fields, Lines
+from temporal_assets.logs.read.kernels import MINUS, NEWLINE, kernel
+from temporal_assets.logs.read.records import Block, Bytes, Column, Offsets, Records, Reject
+from temporal_assets.settings import LogSource
+
+
+def assemble(
+    fields: Fields,
+    number: Offsets,
+    text: Column,
+    source: LogSource,
+    *,
+    escaped: bool,
+    before: int = BAD,
+) -> Records:
+    """Records of interpreted fields; `number` and `text` describe their lines.
+
+    `before` is what `times.last_repeated` says of the lines before these.
+    """
+    localise(fields.time, fields.naive, ZoneInfo(source.timezone), before)
+    return Records(
+        line=number,
+        text=text,
+        reason=fields.reason,
+        time=fields.time,
+        status=fields.status,
+        method=optional(fields, Slot.METHOD),
+        target=column(fields, Slot.TARGET),
+        host=optional(fields, Slot.HOST),
+        scheme=optional(fields, Slot.SCHEME),
+        referrer=optional(fields, Slot.REFERRER),
+        agent=optional(fields, Slot.AGENT),
+        address=_address(fields, source),
+        escaped=escaped,
+    )
+
+
+def known_times(records: Records) -> Offsets:
+    """The readable times, in order."""
+    times: Offsets = records.time[records.reason == Reject.NONE]
+    return times
+
+
+def line_text(block: Block, lines: Lines) -> Column:
+    """The lines themselves."""
+    return Column(block.data, lines.start, lines.stop)
+
+
+def reject_cut_line(fields: Fields, lines: Lines, block: Block) -> None:
+    """A last line without newline is a line if it parses; else the file ends within it.
+
+    In a broken archive it is never a line: what is left of it may parse and still be wrong.
+    """
+    if not block.last or not len(lines) or block.data[-1] == NEWLINE:
+        return
+    if lines.number[-1] < last_number(block) or fields.reason[-1] == Reject.TOO_LONG:
+        return
+    if block.cut or fields.reason[-1] == Reject.NOT_THE_FORMAT:
+        fields.reason[-1] = Reject.TRUNCATED
+
+
+def last_number(block: Block) -> int:
+    """Number of the block's last line."""
+    newlines = int(np.count_nonzero(block.data == NEWLINE))
+    return block.first_line + newlines - int(block.data[-1] == NEWLINE)
+
+
+def column(fields: Fields, slot: Slot) -> Column:
+    """A slot's column; without any value if the format lacks it."""
+    if not fields.used[slot]:
+        nothing = np.full(len(fields.reason), -1, np.int64)
+        return Column(fields.data, nothing, nothing)
+    return Column(fields.data, fields.start[slot], fields.stop[slot])
+
+
+def optional(fields: Fields, slot: Slot) -> Column | None:
+    """A slot's column, None if the format lacks it; `-` and empty are no value."""
+    if not fields.used[slot]:
+        return None
+    _drop_empty(fields.data, fields.start[slot], fields.stop[slot])
+    return column(fields, slot)
+
+
+def _address(fields: Fields, source: LogSource) -> Column:
+    remote = optional(fields, Slot.ADDRESS) or column(fields, Slot.ADDRESS)
+    if source.address != "forwarded":
+        return remote
+    forwarded = optional(fields, Slot.FORWARDED)
+    if forwarded is None:
+        return remote
+    return forwarded_or_remote(forwarded, remote)
+
+
+@kernel
+def _drop_empty(data: Bytes, start: Offsets, stop: Offsets) -> None:
+    for i in range(start.size):
+        length = stop[i] - start[i]
+        if start[i] >= 0 and (length <= 0 or (length == 1 and data[start[i]] == MINUS)):
+            start[i] = stop[i] = -1

@@ -1,0 +1,152 @@
+"""The user's map from our field names to columns, JSON paths or groups of their log.
+
+Here: checking it, with errors that say what there is, and what columns of tables are mostly called.
+Not here: reading the columns.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from typing import Final
+
+from temporal_assets.logs.formats.layouts import COLUMN_NAMES, Slot
+
+_NAME: Final = re.compile(r"(?!.*://)@?[^\W\d][\w .:()\[\]/@-]{0,63}")
+"""What a column may be called. Fields of a record (addresses, times, URLs) look otherwise."""
+
+_KNOWN: Final[Mapping[Slot, str]] = {
+    Slot.TIME: "time timestamp ts datetime eventtime eventtimestamp visittime accesstime servertime"
+    " starttime timeiso8601 timelocal timemicros edgestarttimestamp collectortstamp date",
+    # Of several the first tells most: addresses are shared, a `cookie` may be all of the header,
+    # and users are only those who are known.
+    Slot.ADDRESS: "address visitor visitorid clientid anonymousid userpseudoid domainuserid"
+    " cookieid deviceid client clientip cip remoteaddr remoteip remotehost requestip ip ipaddress"
+    " sourceip cookie user userid uid",
+    Slot.TARGET: "url target pageurl pagelocation requesturl requesturi clientrequesturi uri"
+    " fullurl csuristem csuri requestpath pagepath path page",
+    Slot.QUERY: "query querystring csuriquery",
+    Slot.REQUEST: "request",
+    Slot.REFERRER: "referrer referer httpreferrer httpreferer requestreferer clientrequestreferer"
+    " csreferer pagereferrer referrerurl refererurl refurl ref previousurl",
+    # Beside the name the visitor asked for, CloudFront's `host` is the distribution's own.
+    Slot.HOST: "xhostheader hostheader host httphost requesthost clientrequesthost cshost vhost"
+    " domain",
+    Slot.SCHEME: "scheme requestscheme clientrequestscheme",
+    Slot.STATUS: "status statuscode httpstatus httpstatuscode responsecode responsestatus"
+    " edgeresponsestatus scstatus",
+    Slot.METHOD: "method httpmethod requestmethod clientrequestmethod csmethod",
+    Slot.AGENT: "agent useragent httpuseragent requestuseragent clientrequestuseragent csuseragent",
+    Slot.FORWARDED: "forwarded xforwardedfor httpxforwardedfor",
+}
+"""What tables call our fields, in lower case and without punctuation; the first is taken that is
+there. Machines have a `hostname` and requests a `request_time`: these are something else."""
+
+_TOLD: Final = (Slot.TIME, Slot.ADDRESS, Slot.TARGET, Slot.REFERRER)
+
+_OWN_TIME: Final = "time"
+"""Only beside a column of this name is `date` a part of the time."""
+
+
+class ColumnsError(ValueError):
+    """The column map does not fit; the message says which names would."""
+
+
+def mapped(columns: Mapping[str, str], present: Iterable[str]) -> dict[str, str]:
+    """Field -> column: the map, and where it lacks what is needed, columns with a known name."""
+    named = {COLUMN_NAMES[field] for field in columns if field in COLUMN_NAMES}
+    if not lacking(named):
+        return dict(columns)
+    free = set(present) - set(columns.values())
+    # What is called just like a field of ours is meant, whatever else may be.
+    names = {_plain(name): name for name in sorted(free, key=lambda n: (n in COLUMN_NAMES, n))}
+    found = {
+        slot.name.lower(): names[known]
+        for slot, options in _KNOWN.items()
+        if slot not in named and (known := next(filter(names.__contains__, options.split()), None))
+    }
+    if "date" in names and _OWN_TIME in names and found.get("time") == names[_OWN_TIME]:
+        found["date"] = names["date"]
+    return {**found, **columns}
+
+
+def by_number(columns: Mapping[str, str]) -> bool:
+    """Whether columns are named by their place, from 1: the first line is a record then."""
+    return bool(columns) and all(name.isdecimal() for name in columns.values())
+
+
+def numbers(count: int) -> tuple[str, ...]:
+    """What so many columns are called by number."""
+    return tuple(str(number + 1) for number in range(count))
+
+
+def look_like_names(names: Collection[str]) -> bool:
+    """Whether these may be shown: fields of a record are nobody's business.
+
+    The first may have none: it often is the number of a row.
+    """
+    first, *others = names or ("",)
+    named = [first, *others] if first else others
+    return bool(named) and all(_NAME.fullmatch(name) for name in named)
+
+
+def told(columns: Mapping[str, str]) -> str:
+    """Who went where, when, and from where, as far as columns are not called like our fields."""
+    pairs = (
+        f"{field}={name}"
+        for field, name in columns.items()
+        if COLUMN_NAMES[field] in _TOLD and name not in COLUMN_NAMES
+    )
+    return ", ".join(pairs)
+
+
+def check(columns: Mapping[str, str]) -> None:
+    """Raise `ColumnsError` for fields that are none of ours."""
+    unknown = sorted(set(columns) - set(COLUMN_NAMES))
+    if unknown:
+        raise ColumnsError(
+            f"columns: unknown field {', '.join(unknown)}; known are {', '.join(COLUMN_NAMES)}"
+        )
+
+
+def slots_of(columns: Mapping[str, str], present: Collection[str] | None) -> dict[Slot, str]:
+    """Slot -> column. Raises `ColumnsError` for names unknown here or, given `present`, there."""
+    check(columns)
+    if present is not None:
+        missing = sorted(set(columns.values()) - set(present))
+        if missing:
+            raise ColumnsError(
+                f"columns: the log has no {', '.join(missing)}; {_what_there_is(present)}"
+            )
+    slots = {COLUMN_NAMES[name]: column for name, column in columns.items()}
+    require(slots, "" if present is None else f"; {_what_there_is(present)}")
+    return slots
+
+
+def require(slots: Collection[Slot], there: str = "") -> None:
+    """Raise unless there are time, address and target; `there` is what the log has."""
+    if absent := lacking(slots):
+        raise ColumnsError(f"columns: nothing is named for {', '.join(absent)}{there}")
+
+
+def lacking(slots: Collection[Slot]) -> list[str]:
+    """What a log needs and these are not, as a person would name it."""
+    absent = [slot.name.lower() for slot in (Slot.TIME, Slot.ADDRESS) if slot not in slots]
+    if Slot.TARGET not in slots and Slot.REQUEST not in slots:
+        absent.append("target (or url, or request)")
+    return absent
+
+
+def _plain(name: str) -> str:
+    return "".join(filter(str.isalnum, name.lower()))
+
+
+def _what_there_is(present: Collection[str]) -> str:
+    if present and set(present) == set(numbers(len(present))):
+        return f"it has {len(present)}"
+    if look_like_names(present):
+        return f"it has {', '.join(filter(None, present))}; say which is meant: --column FIELD=NAME"
+    return (
+        "its first line does not look like column names: add a line that names them, or give their"
+        " numbers (--column time=1 --column address=2 --column url=3)"
+    )

@@ -1,0 +1,539 @@
+"""Which format a log is in: by name, by its first lines, or an error that helps.
+
+Here: detection and its messages. Not here: the formats (`formats`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from enum import Enum
+from typing import Any, Final
+
+import numpy as np
+import orjson
+
+from temporal_assets.logs.formats import directives, tables
+from temporal_assets.logs.formats.columns import (
+    ColumnsError,
+    by_number,
+    check,
+    look_like_names,
+    mapped,
+    slots_of,
+    told,
+)
+from temporal_assets.logs.formats.formats import (
+    ALIASES,
+    FORMATS,
+    NAMED,
+    Format,
+    Syntax,
+    parse,
+    regex_format,
+    server_format,
+    shipped,
+    with_known_keys,
+)
+from temporal_assets.logs.formats.layouts import Kind, Slot
+from temporal_assets.logs.formats.times import DAY
+from temporal_assets.logs.privacy.pseudonyms import packed_address
+from temporal_assets.logs.read import streams
+from temporal_assets.logs.read.records import Block, Column, Records, Reject
+from temporal_assets.settings import LogSource, Reading
+
+_REGEX: Final = "regex:"
+_SERVERS: Final = ("nginx", "apache")
+
+_LINES: Final = 50
+"""Lines looked at: enough that a few malformed ones at the beginning do not decide."""
+
+_SHAPE_LENGTH: Final = 160
+"""Characters of a line's shape that a message shows."""
+
+_READING: Final = Reading()
+
+_UNREADABLE: Final = (
+    Reject.NOT_THE_FORMAT,
+    Reject.BAD_TIME,
+    Reject.TRUNCATED,
+    Reject.TOO_LONG,
+    Reject.NUL_BYTES,
+)
+"""Lines that speak against a format; a bad request or status can stand in a line of any."""
+
+_EPOCH: Final = 20 * 365 * DAY
+"""No log is older than 1990: a smaller number is a counter, not a time."""
+
+_NO_LIMIT: Final = -(2**63)
+
+_MASKED: Final = re.compile(rb"[0-9]{1,3}(\.[0-9xX*]{1,3}){3}|[0-9A-Fa-f]*:[0-9A-Fa-f:]*:[x:]*")
+"""Addresses of which a part was made unreadable."""
+_NAME: Final = re.compile(rb"(?=.*[A-Za-z\x80-\xff])[A-Za-z0-9_.\x80-\xff-]+(:\d+)?")
+"""A host by name, which may be written in any alphabet: whatever an address is not."""
+_DOTTED: Final = re.compile(
+    rb"(?=.*[A-Za-z\x80-\xff])([A-Za-z0-9_\x80-\xff-]+\.)+[A-Za-z0-9\x80-\xff-]+(:\d+)?"
+)
+"""A host by full name: whatever a user of `identd` is not."""
+_SERVED: Final = re.compile(rb"(\d{1,3}(?:\.\d{1,3}){3}|\[[0-9A-Fa-f:.]+\]):(\d{1,5})")
+"""A host that has no name, with its port (`%v:%p`): without one it could be a visitor's address."""
+_FIRST_PORT_OF_CLIENTS: Final = 32_768
+"""Linux gives clients no port below this one, and hardly a server listens above it."""
+
+_SHIPPED: Final = range(1, 9)
+"""Words that may stand before a line: 2 of docker compose, 3 of a container's log or of syslog
+with its times as ISO 8601, 5 of syslog as it was, 7 of RFC 5424."""
+
+_ERROR_LOGS: Final = {
+    "nginx": re.compile(rb"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d \[[a-z]+\] \d+#\d+: "),
+    "Apache": re.compile(
+        rb"\[[A-Z][a-z]{2} [A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d(\.\d+)? \d{4}\] \[[a-z0-9_:-]+\] "
+    ),
+}
+"""How lines begin that lie beside access logs and say nothing of pages."""
+
+_MAPPED: Final = tuple(fmt.name for fmt in FORMATS.values() if fmt.syntax is Syntax.JSON)
+"""JSON formats, the more telling first."""
+
+_KEYS_SHOWN: Final = 30
+"""Keys of a JSON line that a message names."""
+
+_SEPARATORS: Final = (b",", b";", b"|")
+"""What columns of CSV are divided by."""
+
+_DOCKER: Final = frozenset({"log", "stream", "time"})
+"""What Docker's json-file driver makes of any line."""
+_JOURNAL: Final = frozenset({"MESSAGE", "__REALTIME_TIMESTAMP"})
+"""What systemd's journal makes of any line."""
+_ARRAY: Final = re.compile(rb"\[\s*(\{|$)")
+"""How JSON begins that has all records in one list."""
+
+
+class Address(Enum):
+    """What must stand where a format has the address, for lines to be in that format."""
+
+    REAL = "an address"
+    LOGGED = "an address, or nothing where it was not logged"
+    ANY = "a name or a pseudonym too, where brackets and quotes say enough"
+    NONE = "nothing, on every line, where brackets and quotes say enough"
+
+
+class UnknownFormatError(ValueError):
+    """The lines fit no known format; the message shows their shape, never an address."""
+
+
+def resolve(source: LogSource, head: bytes) -> Format:
+    """The format of a source whose file begins with `head`.
+
+    Without a head only what the settings say is checked. Raises `UnknownFormatError`,
+    `PatternError`, `ServerFormatError` or `ColumnsError`.
+    """
+    found = _named(source, head)
+    if found is None and not _ends_lines_in_returns(head):
+        found = _detect(source, head)
+    if found is None:
+        raise UnknownFormatError(_why_unknown(source, head))
+    if source.format != "auto" and head.strip() and _may_be_shipped(found):
+        found = _as_shipped(found, source, _without_comments(_sample(head)))
+    if found.syntax is not Syntax.PARQUET and _ends_lines_in_returns(head):
+        raise UnknownFormatError(_RETURNS)
+    return _with_columns(found, source, head)
+
+
+def likely_format(head: bytes) -> str | None:
+    """The name of the format that lines seem to have, for messages about a wrong one."""
+    if not _sample(head).strip():
+        return None
+    found = _detect(LogSource(path=""), head)
+    return found.name if found else None
+
+
+def shape(line: bytes) -> str:
+    """How a line is punctuated: runs of letters become `a`, of digits `9`. Reveals no content."""
+    text = line.decode("utf-8", "replace")
+    text = re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "9", text))
+    text = "".join(c if c.isprintable() else "?" for c in text)
+    return text if len(text) <= _SHAPE_LENGTH else text[:_SHAPE_LENGTH] + "…"
+
+
+# Named formats -------------------------------------------------------------------------------
+
+
+def _named(source: LogSource, head: bytes) -> Format | None:
+    """The format the settings name; None if it is to be detected."""
+    if source.format.startswith(_REGEX):
+        return regex_format(source.format[len(_REGEX) :])
+    server, colon, directive = source.format.partition(":")
+    if colon and server in _SERVERS:
+        return server_format(server, directive)
+    name = source.format.lower()
+    if name == "auto":
+        return None
+    name = ALIASES.get(name, name)
+    if name not in FORMATS:
+        raise UnknownFormatError(
+            f"format {source.format!r} is not known; known are "
+            f"{', '.join((*FORMATS, *ALIASES))}, regex:PATTERN, nginx:LOG_FORMAT, "
+            "apache:LOG_FORMAT and auto"
+        )
+    return _divided(FORMATS[name], head) if name == "csv" else FORMATS[name]
+
+
+def _with_columns(fmt: Format, source: LogSource, head: bytes) -> Format:
+    """The format, with the columns that were taken without being named.
+
+    Raises early what every block would raise late: columns that are not there.
+    """
+    if fmt.syntax is Syntax.TABLE and head.strip():
+        names = tables.columns_of(head, fmt.separator, source.columns)
+        columns = mapped(source.columns, names)
+        slots_of(columns, names)
+        if (taken := told(columns)) and columns != source.columns:
+            return replace(fmt, by=taken)
+    elif fmt.syntax is Syntax.JSON and fmt.name in NAMED:
+        check(source.columns)
+        return with_known_keys(fmt, source, _keys_of(_sample(head)))
+    elif fmt.syntax is Syntax.DIRECTIVES:
+        header = directives.header_of(head)
+        if header.fields and header.missing():
+            raise ColumnsError(f"#Fields: of the log lacks {', '.join(header.missing())}")
+    return fmt
+
+
+# Detection -----------------------------------------------------------------------------------
+
+
+def _detect(source: LogSource, head: bytes) -> Format | None:
+    if head.startswith(b"PAR1"):
+        return FORMATS["parquet"]
+    if not head.strip():
+        # An empty log has any format; nothing will be read from it.
+        return FORMATS["combined"]
+    if streams.refusal(head):
+        return None
+    sample = _sample(head)
+    header = directives.header_of(sample)
+    if header.fields:
+        return FORMATS["cloudfront" if header.cloudfront else "w3c"]
+    lines = _without_comments(sample)
+    return _json_format(source, lines) or _delimited(source, lines) or _table(source, sample)
+
+
+def _sample(head: bytes) -> bytes:
+    """The first lines that are not empty, whole unless there is only one."""
+    lines = [line for line in head.split(b"\n") if line.strip()]
+    if len(lines) > 1 and not head.endswith(b"\n"):
+        lines.pop()
+    return b"".join(line + b"\n" for line in lines[:_LINES])
+
+
+def _without_comments(sample: bytes) -> bytes:
+    """The lines that do not begin with `#`, unless all do."""
+    lines = sample.splitlines(keepends=True)
+    return b"".join(line for line in lines if not line.startswith(b"#")) or sample
+
+
+def _json_format(source: LogSource, sample: bytes) -> Format | None:
+    if b"{" not in sample:
+        return None
+    if source.columns:
+        return FORMATS["jsonl"]
+    known = with_known_keys(FORMATS["jsonl"], source, _keys_of(sample))
+    return _first_that_fits((*(FORMATS[name] for name in _MAPPED), known), source, sample)
+
+
+def _keys_of(sample: bytes) -> list[str]:
+    """Of all objects in some lines, also behind other words, in the order they come in."""
+    keys: dict[str, None] = {}
+    for line in sample.splitlines():
+        try:
+            record = orjson.loads(line[line.find(b"{") :])
+        except orjson.JSONDecodeError:
+            continue
+        if isinstance(record, dict):
+            keys |= dict.fromkeys(record)
+    return list(keys)
+
+
+def _delimited(source: LogSource, sample: bytes) -> Format | None:
+    candidates = [fmt for fmt in FORMATS.values() if fmt.syntax is Syntax.DELIMITED]
+    return (
+        _first_that_fits(candidates, source, sample)
+        or _first_that_fits(_all_shipped(candidates), source, sample, Address.REAL)
+        or _first_that_fits(candidates, source, sample, Address.ANY)
+        or _first_that_fits(_all_anonymous(), source, sample, Address.NONE)
+    )
+
+
+def _all_anonymous() -> Iterator[Format]:
+    return (FORMATS[name] for name in ("combined", "common"))
+
+
+def _as_shipped(fmt: Format, source: LogSource, sample: bytes) -> Format:
+    """A format that the settings name, behind the words that lines have before it.
+
+    Others may be more than those lines, in a log of a whole machine.
+    """
+    if _fits(fmt, source, sample):
+        return fmt
+    candidates = [fmt, *_all_shipped([fmt])]
+    return max(candidates, key=lambda one: _plausible(one, source, sample, Address.REAL)[0])
+
+
+def _all_shipped(candidates: Iterable[Format]) -> Iterator[Format]:
+    some = [fmt for fmt in candidates if _may_be_shipped(fmt)]
+    return (shipped(fmt, words) for words in _SHIPPED for fmt in some)
+
+
+def _may_be_shipped(fmt: Format) -> bool:
+    """Formats that shippers put words before, and of which nothing fits without them."""
+    return _has_user(fmt) or fmt.name in ("haproxy", "envoy")
+
+
+def _has_user(fmt: Format) -> bool:
+    """Whether any words before the time would be taken for a user and its name."""
+    return fmt.layout is not None and Kind.USER in fmt.layout.kinds
+
+
+def _table(source: LogSource, sample: bytes) -> Format | None:
+    """CSV or TSV if the first line names the columns that are wanted."""
+    for fmt in _tables(sample):
+        names = tables.columns_of(sample, fmt.separator, source.columns)
+        try:
+            slots_of(mapped(source.columns, names), names)
+        except ColumnsError:
+            continue
+        return fmt
+    return None
+
+
+def _tables(sample: bytes) -> tuple[Format, Format]:
+    """TSV before CSV: URLs may have commas, and no tabs."""
+    return FORMATS["tsv"], _divided(FORMATS["csv"], sample)
+
+
+def _divided(csv: Format, sample: bytes) -> Format:
+    """CSV by what comes first in it: in countries with decimal commas that is a semicolon."""
+    first = sample.lstrip().partition(b"\n")[0]
+    there = [separator for separator in _SEPARATORS if separator in first]
+    return replace(csv, separator=min(there, key=first.index, default=csv.separator))
+
+
+def _first_that_fits(
+    candidates: Iterable[Format],
+    source: LogSource,
+    sample: bytes,
+    address: Address = Address.LOGGED,
+) -> Format | None:
+    return next((fmt for fmt in candidates if _fits(fmt, source, sample, address)), None)
+
+
+def _fits(
+    fmt: Format,
+    source: LogSource,
+    sample: bytes,
+    address: Address = Address.LOGGED,
+    oldest: int = _EPOCH,
+) -> bool:
+    """Whether most lines have the format and their fields look like what they should be."""
+    good, lines = _plausible(fmt, source, sample, address, oldest)
+    return 2 * good > lines
+
+
+def _plausible(
+    fmt: Format, source: LogSource, sample: bytes, address: Address, oldest: int = _EPOCH
+) -> tuple[int, int]:
+    """How many lines do, and of how many."""
+    block = Block(np.frombuffer(sample, np.uint8), 1, last=True)
+    records = parse(block, fmt, LogSource(path=source.path), _READING)
+    rows = np.flatnonzero(~np.isin(records.reason, _UNREADABLE))
+    good = sum(_is_plausible(fmt, records, int(row), address, oldest) for row in rows)
+    return good, len(records)
+
+
+def _is_plausible(fmt: Format, records: Records, row: int, wanted: Address, oldest: int) -> bool:
+    """Formats that differ only in where host and address stand are told apart by these."""
+    address = records.address.value(row)
+    if records.time[row] < oldest:
+        return False
+    if wanted is Address.NONE or not address:
+        return wanted is Address.NONE and not address
+    if fmt.layout is None:
+        return True
+    if wanted is Address.ANY and fmt.name in _ANY_ADDRESS:
+        words = (records.text.value(row) or b"").split(b" ", 3)
+        if not fmt.layout.has(Slot.HOST):
+            return _is_name(address, words)
+        return words[2:3] == [b"-"] and _DOTTED.fullmatch(_value(records.host, row)) is not None
+    if fmt.name == "squid":
+        # Nothing but words: only whole records, of URLs, tell it from other tables.
+        is_url = b":" in (records.target.value(row) or b"")
+        return is_url and bool(records.reason[row] == Reject.NONE)
+    if not _is_address(address, wanted):
+        return False
+    if not _has_user(fmt) or not fmt.layout.has(Slot.HOST):
+        return True
+    host = _value(records.host, row)
+    is_full = fmt.name == "ovh" or wanted is Address.REAL
+    return bool((_DOTTED if is_full else _NAME).fullmatch(host)) or _is_served(host, address)
+
+
+def _is_served(host: bytes, address: bytes) -> bool:
+    """Whether a server without a name stands before the address of a visitor."""
+    found = _SERVED.fullmatch(host)
+    is_server = found is not None and int(found[2]) < _FIRST_PORT_OF_CLIENTS
+    return is_server and _is_address(address, Address.REAL)
+
+
+_ANY_ADDRESS: Final = ("combined_vhost", "combined", "common_vhost", "common")
+"""Told by their brackets and quotes; servers may write client names or pseudonyms."""
+
+
+def _is_name(value: bytes, words: Sequence[bytes]) -> bool:
+    """Whether a line begins with a visitor rather than with the words of a shipper.
+
+    Behind a visitor stands what `identd` knows of it: nothing, as a rule.
+    """
+    return words[1:2] == [b"-"] or _DOTTED.fullmatch(value) is not None
+
+
+def _is_address(value: bytes, wanted: Address) -> bool:
+    if value == b"-":
+        return wanted is not Address.REAL
+    return packed_address(value) is not None or _MASKED.fullmatch(value) is not None
+
+
+def _value(values: Column | None, row: int) -> bytes:
+    return (values.value(row) if values else None) or b""
+
+
+def _ends_lines_in_returns(head: bytes) -> bool:
+    """Whether lines end as on the first Macintosh: everything would count as one line."""
+    return b"\n" not in head and b"\r" in head.rstrip(b"\r")
+
+
+def _fits_but_for_time(source: LogSource, head: bytes) -> str | None:
+    """The format of lines whose clock stood at its beginning."""
+    lines = _without_comments(_sample(head))
+    for fmt in FORMATS.values():
+        # A small number at the beginning of words is a counter rather than a time of Squid.
+        if fmt.syntax is not Syntax.DELIMITED or fmt.name == "squid":
+            continue
+        if _fits(fmt, source, lines, Address.ANY, _NO_LIMIT):
+            return fmt.name
+    return None
+
+
+# Messages ------------------------------------------------------------------------------------
+
+_RETURNS: Final = (
+    "its lines end in carriage returns alone, which makes them one line: convert the file"
+    " (tr '\\r' '\\n')"
+)
+_ADVICE: Final = (
+    "Name the format, give the server's own (`nginx:` or `apache:` and its log format), or "
+    "describe the lines with `regex:` and named groups (docs/log-formats.md)"
+)
+_ONE_A_LINE: Final = "write one object a line (jq -c '{}' FILE)"
+_UNNAMED: Final = (
+    "a table whose first line names no columns needs their numbers"
+    " (--column time=1 --column address=2 --column url=3)"
+)
+
+
+def _is_binary(head: bytes) -> bool:
+    """Whether one byte in twenty is a control character that stands in no text."""
+    return 20 * len(head.translate(None, _NO_CONTROLS)) > len(head)
+
+
+_NO_CONTROLS: Final = bytes(b for b in range(256) if b >= ord(" ") or b in b"\t\r\n\x1b")
+
+
+def _why_unknown_json(line: bytes) -> str:
+    """What is missing in an object, with the keys that it has: they are hardly ever content."""
+    if line == b"{":
+        return f"JSON over several lines: {_ONE_A_LINE.format('.')}"
+    needs = (
+        "JSON lines need a time, an address and a target under names that are known "
+        f"({', '.join(_MAPPED[:-1])}) or given by `columns`"
+    )
+    try:
+        record = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return f"the first line is no JSON, though it looks like it; {needs}. {_ADVICE}"
+    if record.keys() >= _DOCKER:
+        return "lines of a log within Docker's own: take them out (jq -j .log FILE)"
+    if record.keys() >= _JOURNAL:
+        return (
+            "lines of a log within those of the journal: take them out (journalctl -o cat, or"
+            " jq -r .MESSAGE FILE)"
+        )
+    for key, value in record.items():
+        if key.isidentifier() and isinstance(value, list) and value and isinstance(value[0], dict):
+            return f"a JSON object with a list of all records: {_ONE_A_LINE.format(f'.{key}[]')}"
+    keys = list(_keys(record))
+    shown = ", ".join(keys[:_KEYS_SHOWN]) + (", …" if len(keys) > _KEYS_SHOWN else "")
+    return f"{needs}; here the keys are {shown or 'none'}. {_ADVICE}"
+
+
+def _keys(record: dict[str, Any], above: str = "") -> Iterator[str]:
+    """Paths to all values, as `columns` wants them."""
+    for key, value in record.items():
+        # Objects may be keyed by what they are about.
+        path = above + ("[address]" if packed_address(key.encode()) is not None else key)
+        if isinstance(value, dict) and value:
+            yield from _keys(value, f"{path}.")
+        else:
+            yield "".join(c if c.isprintable() else "?" for c in path[:_SHAPE_LENGTH])
+
+
+def _why_unknown(source: LogSource, head: bytes) -> str:
+    """What detection saw and tried."""
+    refused = streams.refusal(head)
+    if refused:
+        return f"{refused}. {_ADVICE}"
+    if _is_binary(head):
+        return f"no text but binary, or UTF-16 without a mark: no log that is known. {_ADVICE}"
+    if _ends_lines_in_returns(head):
+        return _RETURNS
+    if old := _fits_but_for_time(source, head):
+        return (
+            f"the lines look like `{old}`, but their times lie before 1990: the clock of the server"
+            " was not set, and no line can be given to its day. Remove the file from the source,"
+            " or correct its times"
+        )
+    first = _without_comments(_sample(head)).split(b"\n")[0].rstrip()
+    for server, beginning in _ERROR_LOGS.items():
+        if beginning.match(first):
+            return (
+                f"an error log of {server}, which does not say what was served: let the path of the"
+                " source name access logs alone, as `access.log*` does"
+            )
+    if fmt := _detect(source, first + b"\n"):
+        return (
+            f"the first line is one of `{fmt.name}`, but most of those behind it are not. Where"
+            f" they are to be counted as rejected, name the format (--format {fmt.name})"
+        )
+    what = f"no known format fits: lines look like `{shape(first)}` (letters are a, digits 9)"
+    tried = ", ".join(FORMATS)
+    if first.startswith(b"{"):
+        return _why_unknown_json(first)
+    if _ARRAY.match(first):
+        return f"a JSON array: {_ONE_A_LINE.format('.[]')}"
+    for fmt in _tables(first):
+        if first.count(fmt.separator) > 1:
+            return _why_no_table(source, first, fmt.separator) or f"{what}; {_UNNAMED}. {_ADVICE}"
+    return f"{what}; tried {tried}. {_ADVICE}"
+
+
+def _why_no_table(source: LogSource, first: bytes, separator: bytes) -> str | None:
+    """What columns lack; None if the first line does not name them, and no numbers are given."""
+    names = tables.columns_of(first, separator, source.columns)
+    if not by_number(source.columns) and not look_like_names(names):
+        return None
+    try:
+        slots_of(mapped(source.columns, names), names)
+    except ColumnsError as error:
+        return f"{error} (docs/log-formats.md)"
+    return None

@@ -1,0 +1,211 @@
+"""W3C extended logs: the header says, anywhere in the file, which field stands where.
+
+Here: IIS, CloudFront and other servers that write `#Fields:`. Not here: the loop over fields
+(`tokenize`).
+
+Times are UTC unless the header calls them local. A log with times but no dates takes the date of
+its last `#Date:`; servers that write such logs write a new header every day.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from temporal_assets.logs.formats.assemble import assemble, column, line_text, reject_cut_line
+from temporal_assets.logs.formats.layouts import SKIP, Kind, Layout, Slot
+from temporal_assets.logs.formats.rewrite import (
+    CLOUDFRONT_ENCODED,
+    decoded,
+    plus_to_space,
+    with_query,
+    with_scheme,
+)
+from temporal_assets.logs.formats.times import BAD, NO_DAY, parse_date
+from temporal_assets.logs.formats.tokenize import (
+    Fields,
+    Lines,
+    check_lines,
+    find_directives,
+    find_lines,
+    split_lines,
+)
+from temporal_assets.logs.read.records import Block, Bytes, Records, Reject
+from temporal_assets.settings import LogSource, Reading
+
+_SLOT_OF: Final = {
+    "date": Slot.DATE,
+    "date-local": Slot.DATE,
+    "time": Slot.TIME,
+    "time-local": Slot.TIME,
+    "c-ip": Slot.ADDRESS,
+    "cs-method": Slot.METHOD,
+    "cs-uri-stem": Slot.TARGET,
+    "cs-uri": Slot.TARGET,
+    "cs-uri-query": Slot.QUERY,
+    "cs-host": Slot.HOST,
+    "cs(host)": Slot.HOST,
+    # The name the visitor asked for, where cs(Host) is the distribution's own.
+    "x-host-header": Slot.HOST,
+    "cs-protocol": Slot.SCHEME,
+    "cs-uri-scheme": Slot.SCHEME,
+    "sc-status": Slot.STATUS,
+    "c-status": Slot.STATUS,
+    "cs(referer)": Slot.REFERRER,
+    "cs(referrer)": Slot.REFERRER,
+    "c-referrer": Slot.REFERRER,
+    "cs(user-agent)": Slot.AGENT,
+    "c-user-agent": Slot.AGENT,
+    "x-forwarded-for": Slot.FORWARDED,
+    "cs(x-forwarded-for)": Slot.FORWARDED,
+    "s-xff": Slot.FORWARDED,
+}
+
+_CLOUDFRONT: Final = "x-edge-location"
+"""The field that only CloudFront has."""
+
+_URI: Final = "cs-uri"
+"""A whole URL; Incapsula leaves its scheme away."""
+
+_LOCAL: Final = "time-local"
+
+_NEEDED: Final = {
+    Slot.TIME: "time",
+    Slot.ADDRESS: "c-ip",
+    Slot.TARGET: "cs-uri-stem (or cs-uri)",
+}
+"""Fields without which lines are no records, and how the header calls them."""
+
+_IIS: Final = b"internet information"
+"""What `#Software:` of all its versions has in it."""
+
+_ISO_DATE: Final = re.compile(rb"\d{4}-\d{2}-\d{2}")
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What the directives so far say about the lines that follow."""
+
+    fields: tuple[str, ...] = ()
+    """Lower-case names; empty before the first `#Fields:`."""
+    tabs: bool = False
+    """Whether the names, and so the fields, are separated by tabs."""
+    day: int = NO_DAY
+    """Days since 1970 of the last `#Date:`."""
+    iis: bool = False
+    """Whether IIS wrote the log. It undoes the escapes of paths, and writes blanks as `+`."""
+
+    @property
+    def cloudfront(self) -> bool:
+        """Whether CloudFront wrote the log: it has its own separators and encoding."""
+        return _CLOUDFRONT in self.fields
+
+    def missing(self) -> list[str]:
+        """Fields the header should name and does not."""
+        known = {_SLOT_OF[name] for name in self.fields if name in _SLOT_OF}
+        return [name for slot, name in _NEEDED.items() if slot not in known]
+
+    def layout(self) -> Layout | None:
+        """How lines are divided; None where no header or not enough of it is known."""
+        if self.missing():
+            return None
+        slots = tuple(int(_SLOT_OF.get(name, SKIP)) for name in self.fields)
+        tabs = self.tabs or self.cloudfront
+        return Layout(
+            kinds=(int(Kind.CSV),) * len(slots),
+            slots=slots,
+            required=len(slots),
+            separator=b"\t" if tabs else b" ",
+            collapse=not tabs,
+            exact=True,
+        )
+
+
+def header_of(head: bytes) -> Header:
+    """The header at the beginning of a text."""
+    for _, header in _headers(np.frombuffer(head, np.uint8), Header()):
+        if header.fields:
+            return header
+    return Header()
+
+
+def advance(block: Block, header: Header) -> Header:
+    """The header that holds after a block."""
+    changes = list(_headers(block.data, header))
+    return changes[-1][1] if changes else header
+
+
+def parse(
+    block: Block, header: Header, source: LogSource, reading: Reading, before: int = BAD
+) -> Records:
+    """Records of a block that begins under `header`; `before` as for `assemble`."""
+    lines = find_lines(block, skip_directives=True)
+    parts = [(0, header), *_headers(block.data, header)]
+    layouts = [part.layout() for _, part in parts]
+    slots = {slot for layout in layouts if layout for slot in layout.slots}
+    fields = Fields.empty(block.data, len(lines), slots)
+    check_lines(fields, lines, reading.max_line_bytes)
+    bounds = [*np.searchsorted(lines.start, [at for at, _ in parts]).tolist(), len(lines)]
+    for i, (layout, (_, part)) in enumerate(zip(layouts, parts, strict=True)):
+        _parse_part(fields, lines, layout, part, bounds[i], bounds[i + 1])
+    reject_cut_line(fields, lines, block)
+    text = line_text(block, lines)
+    records = assemble(fields, lines.number, text, source, escaped=False, before=before)
+    return _decoded(records, fields, [part for _, part in parts])
+
+
+def _parse_part(
+    fields: Fields, lines: Lines, layout: Layout | None, header: Header, first: int, stop: int
+) -> None:
+    """The lines under one header."""
+    if layout is None:
+        reason = fields.reason[first:stop]
+        reason[reason == Reject.NONE] = Reject.NOT_THE_FORMAT
+        fields.start[:, first:stop] = fields.stop[:, first:stop] = -1
+        return
+    day = NO_DAY if layout.has(Slot.DATE) else header.day
+    split_lines(fields, lines, layout, first, stop, day)
+    if _LOCAL not in header.fields:
+        fields.naive[first:stop] = False
+
+
+def _decoded(records: Records, fields: Fields, headers: Sequence[Header]) -> Records:
+    """With query joined and the server's own encoding undone."""
+    target, agent = records.target, records.agent
+    if any(_URI in header.fields for header in headers):
+        target = with_scheme(target)
+    if any(header.iis for header in headers):
+        # A `+` of the path itself is most likely none: IIS refuses it unless told otherwise.
+        target = plus_to_space(target)
+    if fields.used[Slot.QUERY]:
+        target = with_query(target, column(fields, Slot.QUERY))
+    if any(header.cloudfront for header in headers):
+        return decoded(replace(records, target=target), CLOUDFRONT_ENCODED)
+    return replace(records, target=target, agent=agent and plus_to_space(agent))
+
+
+def _headers(text: Bytes, header: Header) -> Iterator[tuple[int, Header]]:
+    """(byte position, header from there on) for every directive that changes it."""
+    for start, stop in find_directives(text):
+        changed = _changed(header, text[start:stop].tobytes().strip())
+        if changed != header:
+            header = changed
+            yield start, header
+
+
+def _changed(header: Header, line: bytes) -> Header:
+    name, _, value = line.partition(b":")
+    if name.lower() == b"#fields":
+        names = value.decode("latin-1").lower().split()
+        return replace(header, fields=tuple(names), tabs=b"\t" in value.strip())
+    if name.lower() == b"#software":
+        return replace(header, iis=_IIS in value.lower())
+    found = _ISO_DATE.search(value) if name.lower() in (b"#date", b"#start-date") else None
+    if found:
+        digits = np.frombuffer(found[0], np.uint8)
+        return replace(header, day=parse_date(digits, 0, len(digits)))
+    return header

@@ -1,0 +1,73 @@
+"""Which address counts where a proxy says for whom it asked: X-Forwarded-For, row by row.
+
+Here: the first entry in a compiled pass, for nearly all are a plain address; looking further, once
+per distinct value, where it is none. Not here: what an address is (`pseudonyms`).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from temporal_assets.logs.formats.tokenize import bare_address
+from temporal_assets.logs.privacy.clients import plain_ipv4
+from temporal_assets.logs.privacy.pseudonyms import MAX_ADDRESS, first_forwarded, packed_address
+from temporal_assets.logs.read.encode import encode, from_values, take, to_list
+from temporal_assets.logs.read.kernels import COMMA, kernel
+from temporal_assets.logs.read.memo import Memo
+from temporal_assets.logs.read.records import Bytes, Column, Offsets
+from temporal_assets.logs.read.scan import find_byte
+
+_packed: Final = Memo(packed_address)
+
+
+def forwarded_or_remote(forwarded: Column, remote: Column) -> Column:
+    """The first address of each `forwarded`; where it has none, the remote one, whatever it is.
+
+    Both are ranges of the same bytes.
+    """
+    start, stop = _first_entries(forwarded.data, forwarded.start, forwarded.stop)
+    entry = Column(forwarded.data, start, stop)
+    good = plain_ipv4(entry.data, start, stop)
+    unusual = np.flatnonzero(~good & (start >= 0))
+    good[unusual] = _are_addresses(entry, unusual)
+    later = unusual[~good[unusual]]
+    found = _later_addresses(forwarded, later)
+    start, stop = np.where(good, start, remote.start), np.where(good, stop, remote.stop)
+    has = found.start >= 0
+    if not has.any():
+        return Column(forwarded.data, start, stop)
+    size = len(forwarded.data)
+    start[later[has]], stop[later[has]] = found.start[has] + size, found.stop[has] + size
+    return Column(np.concatenate([forwarded.data, found.data]), start, stop)
+
+
+def _are_addresses(entry: Column, rows: Offsets) -> NDArray[np.bool_]:
+    """Whether the entries of `rows` are addresses."""
+    encoded = encode(entry, rows)
+    distinct = to_list(encoded.distinct)
+    # What is longer is none, and must not be remembered.
+    known = [len(one) <= MAX_ADDRESS and _packed(one) is not None for one in distinct]
+    return np.array(known, np.bool_)[encoded.codes]
+
+
+def _later_addresses(forwarded: Column, rows: Offsets) -> Column:
+    """The first address anywhere in the fields of `rows`, in data of its own."""
+    encoded = encode(forwarded, rows)
+    found = [first_forwarded(one) for one in to_list(encoded.distinct)]
+    known = np.array([n if one else -1 for n, one in enumerate(found)], np.int64)
+    return take(from_values([one or b"" for one in found]), known[encoded.codes])
+
+
+@kernel
+def _first_entries(data: Bytes, start: Offsets, stop: Offsets) -> tuple[Offsets, Offsets]:
+    """What stands before the first comma, without the port of an address; -1 where is no field."""
+    first = start.copy()
+    last = stop.copy()
+    for i in range(start.size):
+        if start[i] >= 0:
+            comma = find_byte(data, start[i], stop[i], COMMA)
+            first[i], last[i] = bare_address(data, start[i], comma)
+    return first, last

@@ -1,0 +1,246 @@
+"""Fields that cannot stay byte ranges of the block: joined, decoded or unquoted copies.
+
+Here: compiled copying, row by row into one fresh buffer. Not here: which format needs which
+(`directives`, `tables`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from temporal_assets.core.numerics.compiled import inlined, readonly
+from temporal_assets.logs.read.kernels import (
+    COLON,
+    MINUS,
+    PERCENT,
+    PLUS,
+    QUESTION,
+    QUOTE,
+    SLASH,
+    SPACE,
+    ZERO,
+    kernel,
+)
+from temporal_assets.logs.read.records import Bytes, Column, Offsets, Records
+from temporal_assets.logs.read.scan import find_byte
+
+Decode = Callable[[Column], Column]
+
+
+def with_query(path: Column, query: Column) -> Column:
+    """`path?query` where there is a query (`-` and empty are none) and the path has none yet."""
+    return Column(
+        *_with_query(path.data, path.start, path.stop, query.data, query.start, query.stop)
+    )
+
+
+def with_scheme(column: Column) -> Column:
+    """`http://` before values that begin with a host: neither paths nor URLs."""
+    return Column(*_with_scheme(column.data, column.start, column.stop))
+
+
+def plus_to_space(column: Column) -> Column:
+    """IIS writes blanks as `+`; values with blanks of their own were quoted instead."""
+    return Column(*_plus_to_space(column.data, column.start, column.stop))
+
+
+def undo_percent_of_percent(column: Column) -> Column:
+    """`%2520` becomes `%20`: CloudFront escapes the escapes of URLs. Others stay."""
+    return Column(*_decode_percent(column.data, column.start, column.stop, True))
+
+
+def decode_percent(column: Column) -> Column:
+    """All `%XX` as bytes, once."""
+    return Column(*_decode_percent(column.data, column.start, column.stop, False))
+
+
+def _decode_twice(column: Column) -> Column:
+    return decode_percent(decode_percent(column))
+
+
+CLOUDFRONT_ENCODED: Final[Mapping[str, Decode]] = {
+    "target": undo_percent_of_percent,
+    "referrer": undo_percent_of_percent,
+    # Agents are encoded once or twice, depending on the age of the log.
+    "agent": _decode_twice,
+}
+
+
+def decoded(records: Records, encoded: Mapping[str, Decode]) -> Records:
+    """With the server's own encoding of some columns undone, where there are these columns."""
+    for name, decode in encoded.items():
+        column: Column | None = getattr(records, name)
+        if column is not None:
+            records = replace(records, **{name: decode(column)})  # type: ignore[arg-type]
+    return records
+
+
+def halve_quotes(column: Column, field: Offsets) -> Column:
+    """RFC 4180: `""` inside quotes is one quote; elsewhere it is two.
+
+    `field` is where the fields begin that the values are of, behind their quotes.
+    """
+    return Column(*_halve_quotes(column.data, column.start, column.stop, field))
+
+
+def has_doubled_quotes(data: Bytes) -> bool:
+    """Whether there is anything for `halve_quotes` to do."""
+    return _has_doubled_quotes(readonly(data))
+
+
+@kernel
+def _has_doubled_quotes(data: Bytes) -> bool:
+    at = find_byte(data, 0, data.size, QUOTE)
+    while at + 1 < data.size:
+        if data[at + 1] == QUOTE:
+            return True
+        at = find_byte(data, at + 1, data.size, QUOTE)
+    return False
+
+
+@inlined
+def _copy(data: Bytes, start: int, stop: int, out: Bytes, to: int) -> int:
+    """Copy a range; where the next byte goes."""
+    for at in range(start, stop):
+        out[to] = data[at]
+        to += 1
+    return to
+
+
+@kernel
+def _room(start: Offsets, stop: Offsets) -> int:
+    total = 0
+    for i in range(start.size):
+        total += max(stop[i] - start[i], 0)
+    return total
+
+
+@kernel
+def _with_query(
+    data: Bytes, start: Offsets, stop: Offsets, other: Bytes, begin: Offsets, end: Offsets
+) -> tuple[Bytes, Offsets, Offsets]:
+    out = np.empty(_room(start, stop) + _room(begin, end) + start.size, np.uint8)
+    starts, stops = np.full(start.size, -1, np.int64), np.full(start.size, -1, np.int64)
+    to = 0
+    for i in range(start.size):
+        if start[i] < 0:
+            continue
+        starts[i] = to
+        to = _copy(data, start[i], stop[i], out, to)
+        length = end[i] - begin[i]
+        missing = begin[i] < 0 or length <= 0 or (length == 1 and other[begin[i]] == MINUS)
+        if not missing and find_byte(data, start[i], stop[i], QUESTION) == stop[i]:
+            if other[begin[i]] != QUESTION:
+                out[to] = QUESTION
+                to += 1
+            to = _copy(other, begin[i], end[i], out, to)
+        stops[i] = to
+    return out[:to].copy(), starts, stops
+
+
+_HTTP: Final = np.frombuffer(b"http://", np.uint8)
+
+
+@kernel
+def _with_scheme(data: Bytes, start: Offsets, stop: Offsets) -> tuple[Bytes, Offsets, Offsets]:
+    out = np.empty(_room(start, stop) + start.size * _HTTP.size, np.uint8)
+    starts, stops = np.full(start.size, -1, np.int64), np.full(start.size, -1, np.int64)
+    to = 0
+    for i in range(start.size):
+        if start[i] < 0:
+            continue
+        starts[i] = to
+        slash = find_byte(data, start[i], stop[i], SLASH)
+        # `host/path`; but neither `/path` nor `http://host/path`, and not `*` or `host:443`.
+        if start[i] < slash < stop[i] and data[slash - 1] != COLON:
+            to = _copy(_HTTP, 0, _HTTP.size, out, to)
+        to = _copy(data, start[i], stop[i], out, to)
+        stops[i] = to
+    return out[:to].copy(), starts, stops
+
+
+@kernel
+def _plus_to_space(data: Bytes, start: Offsets, stop: Offsets) -> tuple[Bytes, Offsets, Offsets]:
+    out = np.empty(_room(start, stop), np.uint8)
+    starts, stops = np.full(start.size, -1, np.int64), np.full(start.size, -1, np.int64)
+    to = 0
+    for i in range(start.size):
+        if start[i] < 0:
+            continue
+        starts[i] = to
+        has_blank = find_byte(data, start[i], stop[i], SPACE) < stop[i]
+        for at in range(start[i], stop[i]):
+            out[to] = SPACE if data[at] == PLUS and not has_blank else data[at]
+            to += 1
+        stops[i] = to
+    return out, starts, stops
+
+
+@inlined
+def _at(data: Bytes, at: int) -> int:
+    """One byte, as a number that may become negative in a subtraction."""
+    return int(np.int64(data[at]))
+
+
+@inlined
+def _hex(byte: int) -> int:
+    """Value of a hexadecimal digit, -1 for anything else."""
+    if ZERO <= byte <= ZERO + 9:
+        return byte - ZERO
+    letter = byte | 0x20
+    return letter - 87 if 97 <= letter <= 102 else -1
+
+
+@kernel
+def _decode_percent(
+    data: Bytes, start: Offsets, stop: Offsets, only_percent: bool
+) -> tuple[Bytes, Offsets, Offsets]:
+    out = np.empty(_room(start, stop), np.uint8)
+    starts, stops = np.full(start.size, -1, np.int64), np.full(start.size, -1, np.int64)
+    to = 0
+    for i in range(start.size):
+        if start[i] < 0:
+            continue
+        starts[i] = to
+        at = start[i]
+        while at < stop[i]:
+            byte = _at(data, at)
+            at += 1
+            if byte == PERCENT and at + 1 < stop[i]:
+                high, low = _hex(_at(data, at)), _hex(_at(data, at + 1))
+                value = high * 16 + low
+                escape = at + 3 < stop[i] and _hex(_at(data, at + 2)) >= 0
+                escape = escape and _hex(_at(data, at + 3)) >= 0
+                if high >= 0 and low >= 0 and (not only_percent or (value == PERCENT and escape)):
+                    byte = value
+                    at += 2
+            out[to] = byte
+            to += 1
+        stops[i] = to
+    return out[:to].copy(), starts, stops
+
+
+@kernel
+def _halve_quotes(
+    data: Bytes, start: Offsets, stop: Offsets, field: Offsets
+) -> tuple[Bytes, Offsets, Offsets]:
+    out = np.empty(_room(start, stop), np.uint8)
+    starts, stops = np.full(start.size, -1, np.int64), np.full(start.size, -1, np.int64)
+    to = 0
+    for i in range(start.size):
+        if start[i] < 0:
+            continue
+        starts[i] = to
+        at = start[i]
+        quoted = field[i] > 0 and data[field[i] - 1] == QUOTE
+        while at < stop[i]:
+            out[to] = data[at]
+            to += 1
+            doubled = data[at] == QUOTE and at + 1 < stop[i] and data[at + 1] == QUOTE
+            at += 2 if quoted and doubled else 1
+        stops[i] = to
+    return out[:to].copy(), starts, stops

@@ -1,0 +1,225 @@
+"""Logs of one JSON object per line.
+
+Here: what a compiled pass over the lines leaves (`json_scan`): values with escapes, and lines it
+does not understand, which orjson decodes. Not here: which paths a server uses (`formats`), and what
+values mean (`tokenize`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
+import orjson
+import pyarrow as pa
+
+from temporal_assets.logs.formats.assemble import assemble, column, line_text, reject_cut_line
+from temporal_assets.logs.formats.json_scan import ESCAPED, NUMBER, Path, Paths, Scan, keys_of, scan
+from temporal_assets.logs.formats.layouts import Slot
+from temporal_assets.logs.formats.rewrite import with_query
+from temporal_assets.logs.formats.times import BAD
+from temporal_assets.logs.formats.tokenize import Fields, check_lines, find_lines, interpret_fields
+from temporal_assets.logs.read.kernels import BRACE, kernel
+from temporal_assets.logs.read.records import Block, Bytes, Offsets, Records, Reject
+from temporal_assets.logs.read.scan import find_byte
+from temporal_assets.settings import LogSource, Reading
+
+__all__ = ["Path", "Paths", "dotted", "parse"]
+
+_RAW_ESCAPE: Final = re.compile(rb"(?<!\\)((?:\\\\)*)\\x([0-9A-Fa-f]{2})")
+r"""nginx without `escape=json` writes `\xHH`, which is no JSON."""
+
+_ALWAYS: Final = frozenset({Slot.TIME, Slot.TARGET, Slot.ADDRESS})
+
+_EMPTY: Final = (None, "", "-")
+"""Values for which a later path may have a better one."""
+
+
+def dotted(path: str) -> Path:
+    """`request.headers.Referer.0` as a path; numbers index lists."""
+    return tuple(path.split("."))
+
+
+def parse(
+    block: Block,
+    paths: Paths,
+    source: LogSource,
+    reading: Reading,
+    certain: frozenset[Slot] = frozenset(),
+    before: int = BAD,
+) -> Records:
+    """Records of a block of JSON lines; `before` as for `assemble`.
+
+    A field that is in no line of the block is not logged at all, unless it is `certain` to be.
+    """
+    lines = find_lines(block)
+    checked = Fields.empty(block.data, len(lines), set())
+    check_lines(checked, lines, reading.max_line_bytes)
+    raw = checked.data.data
+    objects = replace(lines, start=_object_starts(checked.data, lines.start, lines.stop))
+    found = scan(checked.data, objects, checked.reason, keys_of(paths), _is_utf8(checked.data))
+    values = _Values(checked, found)
+    for slot in paths:
+        values.decode(slot, raw)
+    unread = np.flatnonzero((checked.reason == Reject.NONE) & ~found.read)
+    for i, start, stop in zip(
+        unread.tolist(), objects.start[unread].tolist(), lines.stop[unread].tolist(), strict=True
+    ):
+        record, encoding = _decode(bytes(raw[start:stop]))
+        if record is None:
+            checked.reason[i] = Reject.NOT_THE_FORMAT
+            continue
+        for slot, options in paths.items():
+            values.put(slot, i, _as_bytes(_pick(record, options), encoding))
+    fields = values.fields(certain)
+    interpret_fields(fields)
+    reject_cut_line(fields, lines, block)
+    text = line_text(block, lines)
+    records = assemble(fields, lines.number, text, source, escaped=False, before=before)
+    if not fields.used[Slot.QUERY]:
+        return records
+    return replace(records, target=with_query(records.target, column(fields, Slot.QUERY)))
+
+
+@kernel
+def _object_starts(data: Bytes, start: Offsets, stop: Offsets) -> Offsets:
+    """Where the object of each line begins: log shippers put words before it."""
+    starts = start.copy()
+    for i in range(start.size):
+        if data[start[i]] != BRACE:
+            brace = find_byte(data, start[i], stop[i], BRACE)
+            if brace < stop[i]:
+                starts[i] = brace
+    return starts
+
+
+def _is_utf8(data: Bytes) -> bool:
+    """Whether all lines are: a line's end is never inside a character."""
+    ends = np.array([0, data.size], np.int32)
+    # Arrow only looks; Python would make a text of it, which takes ten times as long.
+    text = pa.StringArray.from_buffers(1, pa.py_buffer(ends), pa.py_buffer(data))
+    try:
+        text.validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+class _Values:
+    """The values of all lines: where they stand in the block, or else in a buffer behind it."""
+
+    def __init__(self, checked: Fields, found: Scan) -> None:
+        self._fields = checked
+        self._found = found
+        self._more: list[bytes] = []
+        self._size = len(checked.data)
+
+    def decode(self, slot: Slot, raw: memoryview) -> None:
+        """Put texts without their escapes, and numbers as Python writes them."""
+        kind = self._found.kind[slot]
+        rows = np.flatnonzero(kind == ESCAPED)
+        texts = _decode_all(raw, b'"', *self._ranges(slot, rows))
+        numbered = np.flatnonzero(kind == NUMBER)
+        numbers = _decode_all(raw, b"", *self._ranges(slot, numbered))
+        for row, value in zip(
+            [*rows.tolist(), *numbered.tolist()], [*texts, *numbers], strict=True
+        ):
+            self.put(slot, row, str(value).encode())
+
+    def _ranges(self, slot: Slot, rows: Offsets) -> tuple[list[int], list[int]]:
+        return self._found.start[slot, rows].tolist(), self._found.stop[slot, rows].tolist()
+
+    def put(self, slot: Slot, row: int, value: bytes | None) -> None:
+        """A value that stands nowhere in the block."""
+        if value is None:
+            return
+        self._found.start[slot, row] = self._size
+        self._size += len(value)
+        self._found.stop[slot, row] = self._size
+        self._more.append(value)
+        if b"\0" in value:
+            self._fields.reason[row] = Reject.NUL_BYTES
+
+    def fields(self, certain: frozenset[Slot]) -> Fields:
+        """Fields over all values."""
+        present = {slot for slot in Slot if (self._found.start[slot] >= 0).any()}
+        slots = {int(slot) for slot in present | certain | _ALWAYS}
+        fields = Fields.empty(self._data(), len(self._fields.reason), slots)
+        fields.start, fields.stop = self._found.start, self._found.stop
+        fields.reason[:] = self._fields.reason
+        return fields
+
+    def _data(self) -> Bytes:
+        if not self._more:
+            return self._fields.data
+        return np.concatenate((self._fields.data, np.frombuffer(b"".join(self._more), np.uint8)))
+
+
+def _decode_all(raw: memoryview, quote: bytes, starts: list[int], stops: list[int]) -> list[Any]:
+    """Values that are known to be JSON, at once."""
+    parts = [raw[start:stop] for start, stop in zip(starts, stops, strict=True)]
+    if not parts:
+        return []
+    values: list[Any] = orjson.loads(
+        b"[" + quote + (quote + b"," + quote).join(parts) + quote + b"]"
+    )
+    return values
+
+
+def _decode(line: bytes) -> tuple[dict[str, Any] | None, str]:
+    """(object, encoding of its strings as bytes); no object if the line is none."""
+    encoding = "utf-8"
+    try:
+        record = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        # Each \xHH is one byte of the request, and so is every byte that is not UTF-8.
+        encoding = "latin-1"
+        repaired = _RAW_ESCAPE.sub(rb"\1\\u00\2", line)
+        try:
+            record = orjson.loads(repaired.decode(encoding))
+        except orjson.JSONDecodeError:
+            return None, encoding
+    return (record if isinstance(record, dict) else None), encoding
+
+
+def _pick(record: dict[str, Any], options: Sequence[Path]) -> Any:
+    """The first value on one of several paths; an empty one if there is no other."""
+    empty = None
+    for path in options:
+        # Some log shippers flatten objects: their keys have the dots.
+        value = _follow(path if path[0] in record else (".".join(path),), record)
+        if isinstance(value, (dict, bool)):
+            continue
+        if value not in _EMPTY:
+            return value
+        empty = value if empty is None else empty
+    return empty
+
+
+def _follow(path: Path, record: dict[str, Any]) -> Any:
+    value: Any = record
+    for key in path:
+        if isinstance(value, dict):
+            value = value.get(key)
+        elif isinstance(value, list) and key.isdecimal() and int(key) < len(value):
+            value = value[int(key)]
+        else:
+            return None
+    return value
+
+
+def _as_bytes(value: Any, encoding: str = "utf-8") -> bytes | None:
+    """A value as it would stand in a line; None if there is none."""
+    if type(value) is list:
+        value = value[0] if value else ""
+    if type(value) is str:
+        try:
+            return value.encode(encoding)
+        except UnicodeEncodeError:
+            return value.encode("utf-8", "replace")
+    if value is None or isinstance(value, (dict, list, bool)):
+        return None
+    return str(value).encode()

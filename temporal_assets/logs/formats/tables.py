@@ -1,0 +1,124 @@
+"""CSV and TSV: a header line names the columns, and their names or the settings say what they mean.
+
+Here: RFC 4180 with one record per line (a line break inside quotes is a malformed line, since
+blocks are whole lines). Not here: the loop over fields (`tokenize`).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from temporal_assets.logs.formats.assemble import assemble, column, line_text, reject_cut_line
+from temporal_assets.logs.formats.columns import by_number, mapped, numbers, slots_of
+from temporal_assets.logs.formats.layouts import SKIP, Kind, Layout, Slot
+from temporal_assets.logs.formats.rewrite import halve_quotes, has_doubled_quotes, with_query
+from temporal_assets.logs.formats.times import BAD
+from temporal_assets.logs.formats.tokenize import (
+    Fields,
+    Lines,
+    check_lines,
+    find_lines,
+    split_lines,
+)
+from temporal_assets.logs.read.records import Block, Column, Offsets, Records
+from temporal_assets.settings import LogSource, Reading
+
+Names = tuple[str, ...]
+
+_NAMES_BYTES: Final = 1 << 20
+"""Longer lines of names are none."""
+
+
+def names_of(text: bytes, separator: bytes) -> Names:
+    """Column names in the first line that is not empty."""
+    for line in io.BytesIO(text):
+        if line.strip():
+            text_line = line.decode("utf-8", "replace")
+            try:
+                row = next(csv.reader([text_line], delimiter=separator.decode()))
+            except csv.Error:
+                return ()  # a carriage return within the line, or a cell without end: no names
+            return tuple(name.strip() for name in row)
+    return ()
+
+
+def columns_of(text: bytes, separator: bytes, columns: Mapping[str, str]) -> Names:
+    """The names of all columns; their numbers from 1, where the settings go by these."""
+    names = names_of(text, separator)
+    return numbers(len(names)) if by_number(columns) else names
+
+
+def _head(block: Block) -> bytes:
+    """As much of a block as a line of names may have."""
+    return block.data[:_NAMES_BYTES].tobytes()
+
+
+def advance(block: Block, names: Names | None, separator: bytes, source: LogSource) -> Names | None:
+    """The column names after a block: those of the first line of the file."""
+    return names or columns_of(_head(block), separator, source.columns) or None
+
+
+def parse(
+    block: Block,
+    names: Names | None,
+    separator: bytes,
+    source: LogSource,
+    reading: Reading,
+    before: int = BAD,
+) -> Records:
+    """Records of a block; without `names` its first line is the header, if there is one.
+
+    `before` as for `assemble`.
+    """
+    lines = find_lines(block)
+    if names is None:
+        names = columns_of(_head(block), separator, source.columns)
+        if not by_number(source.columns):
+            lines = Lines(lines.number[1:], lines.start[1:], lines.stop[1:])
+    layout = _layout(names, separator, source.columns)
+    fields = Fields.empty(block.data, len(lines), set(layout.slots))
+    check_lines(fields, lines, reading.max_line_bytes)
+    split_lines(fields, lines, layout, 0, len(lines))
+    reject_cut_line(fields, lines, block)
+    text = line_text(block, lines)
+    records = assemble(fields, lines.number, text, source, escaped=False, before=before)
+    query = column(fields, Slot.QUERY)
+    if has_doubled_quotes(block.data):
+        query = halve_quotes(query, query.start)
+        records = replace(
+            records,
+            target=halve_quotes(records.target, _target_fields(fields)),
+            referrer=_halved(records.referrer),
+            agent=_halved(records.agent),
+        )
+    if not fields.used[Slot.QUERY]:
+        return records
+    return replace(records, target=with_query(records.target, query))
+
+
+def _target_fields(fields: Fields) -> Offsets:
+    """Where the fields begin that targets are of: requests, where a line has one."""
+    target, request = column(fields, Slot.TARGET).start, column(fields, Slot.REQUEST).start
+    return np.where(request >= 0, request, target)
+
+
+def _halved(values: Column | None) -> Column | None:
+    return None if values is None else halve_quotes(values, values.start)
+
+
+def _layout(names: Names, separator: bytes, columns: Mapping[str, str]) -> Layout:
+    wanted = mapped(columns, names)
+    slot_of = {name: slot for slot, name in slots_of(wanted, names).items()}
+    return Layout(
+        kinds=(int(Kind.CSV),) * len(names),
+        slots=tuple(int(slot_of.get(name, SKIP)) for name in names),
+        required=len(names),
+        separator=separator,
+        exact=True,
+    )

@@ -1,0 +1,1 @@
+"""Pseudonyms of clients, and samples of lines that are safe to store."""

@@ -1,0 +1,116 @@
+"""The pseudonymous client of every row of a block.
+
+Here: doing it once per distinct client, and fast for the addresses that nearly all lines have.
+Not here: what a pseudonym is (`pseudonyms`).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from temporal_assets.core.numerics.compiled import fetch_ahead
+from temporal_assets.core.numerics.distinct import distinct_numbers
+from temporal_assets.logs.privacy.hmac_sha256 import hmac_heads
+from temporal_assets.logs.privacy.ipv6 import group_masks, in_full
+from temporal_assets.logs.privacy.pseudonyms import KeyRing, Pseudonymiser
+from temporal_assets.logs.read.encode import Codes, encode, encode_keys, take
+from temporal_assets.logs.read.kernels import AHEAD, DOT, ZERO, kernel
+from temporal_assets.logs.read.memo import Memo
+from temporal_assets.logs.read.records import Bytes, Column, Offsets, Records
+from temporal_assets.settings import Privacy
+
+_AGENT_BITS: Final = 32
+
+
+class Clients:
+    """Pseudonyms for the lines of logs; threads may share it."""
+
+    def __init__(self, keys: KeyRing, privacy: Privacy) -> None:
+        self._keys = keys
+        self._pseudonymiser = Pseudonymiser(keys, privacy)
+        self._by_agent = privacy.client == "address+agent"
+        self._plain_counts = not (privacy.mask_ipv4_bits or self._by_agent)
+        """Whether a plain IPv4 address is hashed just as it is written."""
+        self._ipv6_masks = group_masks(privacy.mask_ipv6_bits)
+        self._made = Memo(self._make)
+
+    def of_rows(self, records: Records, rows: Offsets, days: NDArray[np.int32]) -> Offsets:
+        """The client of each of `rows`, under the key of its day."""
+        address = encode(records.address, rows)
+        who, distinct = address.codes, address.distinct
+        agent: Column | None = None
+        if self._by_agent and records.agent is not None:
+            who, distinct, agent = self._with_agents(address.codes, distinct, records.agent, rows)
+        periods = self._keys.period(days)
+        client = np.empty(len(rows), np.int64)
+        for period in distinct_numbers(periods).tolist():
+            chosen = periods == period
+            codes, present = encode_keys(who[chosen].astype(np.int64))
+            client[chosen] = self._of_values(period, distinct, agent, present)[codes]
+        return client
+
+    @staticmethod
+    def _with_agents(
+        codes: Codes, address: Column, agents: Column, rows: Offsets
+    ) -> tuple[Codes, Column, Column]:
+        """Distinct pairs of address and agent as two columns of equal length."""
+        agent = encode(agents, rows)
+        pair, keys = encode_keys(
+            (codes.astype(np.int64) + 1) << _AGENT_BITS | (agent.codes.astype(np.int64) + 1)
+        )
+        address_of, agent_of = (keys >> _AGENT_BITS) - 1, (keys & (2**_AGENT_BITS - 1)) - 1
+        return pair, take(address, address_of), take(agent.distinct, agent_of)
+
+    def _of_values(
+        self, period: int, address: Column, agent: Column | None, present: Offsets
+    ) -> Offsets:
+        """Pseudonyms of the distinct clients numbered `present`; -1 is a line without address."""
+        made = np.empty(len(present), np.int64)
+        chosen = take(address, present)
+        plain = np.zeros(len(present), np.bool_)
+        if self._plain_counts:
+            plain = plain_ipv4(chosen.data, chosen.start, chosen.stop)
+            addresses = Column(chosen.data, chosen.start[plain], chosen.stop[plain])
+            made[plain] = hmac_heads(self._keys.key(period), addresses)
+        if not self._by_agent:
+            rest = np.flatnonzero(~plain)
+            is_ipv6, addresses = in_full(take(chosen, rest), self._ipv6_masks)
+            made[rest[is_ipv6]] = hmac_heads(self._keys.key(period), addresses)
+            plain[rest[is_ipv6]] = True
+        agents = None if agent is None else take(agent, present)
+        for i in np.flatnonzero(~plain).tolist():
+            who = agents.value(i) or b"" if agents else None
+            made[i] = self._made((period, chosen.value(i), who))
+        return made
+
+    def _make(self, client: tuple[int, bytes | None, bytes | None]) -> int:
+        period, address, agent = client
+        return self._pseudonymiser.pseudonym(period, address, agent)
+
+
+@kernel
+def plain_ipv4(data: Bytes, start: Offsets, stop: Offsets) -> NDArray[np.bool_]:
+    """Whether each value is four decimal numbers below 256 without leading zeros."""
+    plain = np.zeros(start.size, np.bool_)
+    for n in range(start.size):
+        if n + AHEAD < start.size:
+            fetch_ahead(data, max(start[n + AHEAD], 0))
+        parts, digits, number = 1, 0, 0
+        good = start[n] >= 0
+        for i in range(start[n], stop[n]):
+            byte = int(data[i])
+            if byte == DOT and digits:
+                parts, digits, number = parts + 1, 0, 0
+                continue
+            digit = byte - ZERO
+            good &= 0 <= digit <= 9 and not (digits and number == 0)
+            digits += 1
+            number = number * 10 + digit
+            good &= number < 256
+            if not good:
+                break
+        plain[n] = good and parts == 4 and digits > 0
+    return plain

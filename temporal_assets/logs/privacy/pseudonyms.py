@@ -1,0 +1,360 @@
+"""Pseudonyms of clients: a keyed hash of the address instead of the address.
+
+Here: the keys and their files, the marks by which a replaced one is known, one spelling per
+address, masking, and the hash. What users must know about it is in `docs/privacy.md`. Not here:
+which field of a line holds the address (`formats`) and who is asked for a pseudonym (`cleaning`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import hashlib
+import hmac
+import json
+import os
+import re
+import secrets
+import socket
+import stat
+import threading
+from pathlib import Path
+from typing import Final
+from urllib.parse import unquote_to_bytes
+
+import numpy as np
+from numpy.typing import NDArray
+
+from temporal_assets.logs.urls.urls import decode_escapes
+from temporal_assets.settings import Privacy
+
+KEY_BYTES: Final = 32
+"""HMAC-SHA256 gains nothing from a key longer than its digest."""
+
+_CHECK_DIGITS: Final = 8
+_KEY_FILE: Final = re.compile(rb"([0-9a-f]{%d}) ([0-9a-f]{%d})\n" % (2 * KEY_BYTES, _CHECK_DIGITS))
+"""A key file: the key, and the beginning of its SHA-256, which betrays a damaged file. A key
+with one wrong bit would silently make every client a new one."""
+
+_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
+_EPOCH: Final = dt.date(1970, 1, 1)
+
+
+class KeyFileError(RuntimeError):
+    """A key cannot be used safely; the message names the file and the remedy, never the key."""
+
+
+class KeyRing:
+    """The keys of pseudonyms, one file per period; threads and processes may share them.
+
+    Every key is drawn at random and derived from nothing: whoever deletes its file makes the
+    pseudonyms of that period unlinkable to addresses for good, and leaves those of other
+    periods alone. A master key would undo that.
+    """
+
+    def __init__(self, folder: Path, rotation_days: int) -> None:
+        self.folder = folder
+        self.rotation_days = rotation_days
+        self.made: list[int] = []
+        """Periods whose key was not there and was made by this key ring."""
+        self._keys: dict[int, bytes] = {}
+        self._lock = threading.Lock()
+
+    def period(self, days: NDArray[np.int32]) -> NDArray[np.int64]:
+        """The key period of each day (days since 1970-01-01); 0 for all if keys never change.
+
+        Days before 1970, which only a wrong clock writes, belong to the first period.
+        """
+        if self.rotation_days == 0:
+            return np.zeros(len(days), np.int64)
+        return np.maximum(days, 0).astype(np.int64) // self.rotation_days
+
+    def key(self, period: int) -> bytes:
+        """The key of a period, made if there is none. Raises `KeyFileError`."""
+        known = self._keys.get(period)
+        if known is not None:
+            return known
+        with self._lock:
+            if period not in self._keys:
+                self._keys[period] = self._load(period)
+            return self._keys[period]
+
+    def file(self, period: int) -> Path:
+        """Where the key of a period lies. The name tells the period's first day and length."""
+        if self.rotation_days == 0:
+            return self.folder / "clients.key"
+        first = _EPOCH + dt.timedelta(days=period * self.rotation_days)
+        return self.folder / f"clients-{first.isoformat()}-{self.rotation_days}d.key"
+
+    def _load(self, period: int) -> bytes:
+        file = self.file(period)
+        try:
+            self._prepare_folder()
+            with contextlib.suppress(FileNotFoundError):
+                return self._known(file, _read_key(file))
+            _create_key(file)
+            self.made.append(period)
+            _note_mark(file, key := _read_key(file))
+            return key
+        except OSError as error:
+            raise KeyFileError(
+                f"{file}: cannot read or create the key of client pseudonyms: {error.strerror}"
+            ) from error
+
+    def _known(self, file: Path, key: bytes) -> bytes:
+        """A key, if it is the one that lines were read under."""
+        mark = marks(self.folder).get(file.name)
+        if mark is None:
+            _note_mark(file, key)
+        elif mark != _check(key):
+            raise KeyFileError(replaced(file))
+        return key
+
+    def _prepare_folder(self) -> None:
+        self.folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.folder.mkdir(mode=0o700, exist_ok=True)
+        _require_private(self.folder, "700")
+
+
+def _create_key(file: Path) -> None:
+    """Put a new key at `file`, unless another process has put one there meanwhile.
+
+    A link, unlike a rename, fails if the name is taken: of two processes that come at once one
+    wins, and both read the winner's key, which is complete before it has its name.
+    """
+    key = secrets.token_bytes(KEY_BYTES)
+    draft = file.with_name(f".{file.name}.{secrets.token_hex(8)}")
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(f"{key.hex()} {_check(key)}\n".encode())
+            stream.flush()
+            # What was published under a key must not survive a power cut that the key does not.
+            os.fsync(stream.fileno())
+        with contextlib.suppress(FileExistsError):
+            os.link(draft, file)
+    finally:
+        draft.unlink()
+    _sync_folder(file.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    if os.name != "posix":  # elsewhere a folder cannot be opened
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _read_key(file: Path) -> bytes:
+    _require_private(file, "600")
+    match = _KEY_FILE.fullmatch(file.read_bytes())
+    key = bytes.fromhex(match[1].decode()) if match else b""
+    if match is None or _check(key) != match[2].decode():
+        raise KeyFileError(
+            f"{file}: this key of client pseudonyms is damaged. Restore it from a backup; "
+            "deleting it makes a new key, under which every client counts as a new one"
+        )
+    return key
+
+
+MARKS: Final = "keys.json"
+"""In the state folder, beside `secrets`: which key each file held when lines were read. Eight
+digits of the SHA-256 of 32 random bytes, from which nothing can be found."""
+
+
+def marks(folder: Path) -> dict[str, str]:
+    """What is noted of the keys in a folder `secrets`; nothing where the note cannot be read."""
+    try:
+        noted = json.loads((folder.parent / MARKS).read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return {str(name): str(mark) for name, mark in noted.items()} if isinstance(noted, dict) else {}
+
+
+def _note_mark(file: Path, key: bytes) -> None:
+    noted = marks(file.parent) | {file.name: _check(key)}
+    text = json.dumps(noted, indent=1, sort_keys=True) + "\n"
+    target = file.parent.parent / MARKS
+    draft = target.with_name(f".{MARKS}.{secrets.token_hex(8)}")
+    draft.write_text(text, "ascii")
+    draft.replace(target)
+
+
+def replaced(file: Path) -> str:
+    """What is said of a key that is not the one it was."""
+    return (
+        f"{file}: this is another key of client pseudonyms than the one that lines were read"
+        f" under: every client would count as a new one. Restore that from a backup, or remove"
+        f" the line of {file.name} from {file.parent.parent / MARKS} to go on with this one"
+    )
+
+
+def troubles(folder: Path) -> list[str]:
+    """What is wrong with the keys in a folder `secrets`, as `KeyFileError` says it."""
+    found = []
+    noted = marks(folder)
+    for file in sorted(folder.glob("clients*.key")):
+        try:
+            _require_private(file, "600")
+            if noted.get(file.name, mark := _check(_read_key(file))) != mark:
+                found.append(replaced(file))
+        except KeyFileError as error:
+            found.append(str(error))
+    return found
+
+
+def missing(folder: Path, today: dt.date) -> list[str]:
+    """Names of keys that are gone though their period is not over; others may be destroyed."""
+    return sorted(
+        name for name in marks(folder) if not _is_over(name, today) and not (folder / name).exists()
+    )
+
+
+def _is_over(name: str, today: dt.date) -> bool:
+    match = re.fullmatch(r"clients-([0-9-]{10})-([0-9]+)d\.key", name)
+    if match is None:
+        return False
+    return dt.date.fromisoformat(match[1]) + dt.timedelta(days=int(match[2])) <= today
+
+
+def _check(key: bytes) -> str:
+    return hashlib.sha256(key).hexdigest()[:_CHECK_DIGITS]
+
+
+def _require_private(path: Path, mode: str) -> None:
+    mode_now = path.stat().st_mode
+    if os.name == "posix" and mode_now & _OTHERS:
+        raise KeyFileError(
+            f"{path}: others can read or change it (mode {stat.S_IMODE(mode_now):03o}), but it "
+            f"protects the addresses of visitors. Run: chmod {mode} '{path}'"
+        )
+
+
+class Pseudonymiser:
+    """Turns clients into signed 64-bit pseudonyms; threads may share it."""
+
+    def __init__(self, keys: KeyRing, privacy: Privacy) -> None:
+        self._keys = keys
+        self._ipv4_mask = _mask(32, privacy.mask_ipv4_bits)
+        self._ipv6_mask = _mask(128, privacy.mask_ipv6_bits)
+        self._masks_ipv4 = privacy.mask_ipv4_bits > 0
+        self._masks_ipv6 = privacy.mask_ipv6_bits > 0
+
+    def pseudonym(self, period: int, client: bytes | None, agent: bytes | None) -> int:
+        """The first 8 bytes of HMAC-SHA256(key, address [+ NUL + agent]), big-endian.
+
+        `client` is as logged; `agent` is None where clients are told apart by address alone.
+        """
+        message = self.masked(client)
+        if agent is not None:
+            message += b"\0" + agent
+        digest = hmac.digest(self._keys.key(period), message, "sha256")
+        return int.from_bytes(digest[:8], "big", signed=True)
+
+    def masked(self, client: bytes | None) -> bytes:
+        """What is hashed of a client: its address in one spelling, without the masked bits.
+
+        Values that are no addresses (host names, other identifiers) are taken as they are.
+        """
+        if client is None or client in _UNKNOWN:
+            return UNKNOWN_CLIENT
+        packed = packed_address(client)
+        if packed is None:
+            return client
+        if len(packed) == _IPV4_BYTES:
+            if self._masks_ipv4:
+                number = int.from_bytes(packed, "big") & self._ipv4_mask
+                packed = number.to_bytes(_IPV4_BYTES, "big")
+            return socket.inet_ntoa(packed).encode()
+        if self._masks_ipv6:
+            number = int.from_bytes(packed, "big") & self._ipv6_mask
+            packed = number.to_bytes(_IPV6_BYTES, "big")
+        # All eight groups in full: shortening costs more than the hash, and inet_ntop's spelling
+        # differs between systems.
+        return packed.hex(":", 2).encode()
+
+
+def _mask(bits: int, removed: int) -> int:
+    return (1 << bits) - (1 << removed)
+
+
+# ------------------------------------------------------------------------------- addresses
+
+UNKNOWN_CLIENT: Final = b"-"
+"""Stands for every client whose address the log does not tell: they are one."""
+
+_UNKNOWN: Final = (b"", b"-", b"unknown")
+
+_IPV4_BYTES: Final = 4
+_IPV6_BYTES: Final = 16
+_MAPPED: Final = bytes(10) + b"\xff\xff"
+"""Beginning of an IPv4 address within IPv6 (RFC 4291, 2.5.5.2), as dual-stack sockets log it."""
+
+MAX_ADDRESS: Final = 100
+"""Characters beyond which nothing is an address: 45, brackets, a port, a long zone."""
+
+_IPV4: Final = re.compile(r"([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})(?::[0-9]{1,5})?")
+"""Digits may be padded with zeros, which are not octal in any log."""
+
+_IPV6: Final = re.compile(
+    r"\[(?P<inside>[0-9A-Fa-f:.]+)(?:%[^\]]*)?\](?::[0-9]{1,5})?"
+    r"|(?P<bare>[0-9A-Fa-f:.]+)(?:%.*)?"
+)
+"""In brackets with or without a port, or bare; a zone (`%eth0`) names an interface of the
+server, not the client."""
+
+
+def packed_address(value: bytes) -> bytes | None:
+    """The 4 or 16 bytes of an address in any of its spellings; None if it is no address."""
+    if len(value) > MAX_ADDRESS or not value.isascii():
+        return None
+    text = value.decode("ascii")
+    try:
+        return socket.inet_pton(socket.AF_INET, text)
+    except (OSError, ValueError):  # ValueError: a NUL inside
+        return _unusual_address(text.strip())
+
+
+def _unusual_address(text: str) -> bytes | None:
+    ipv4 = _IPV4.fullmatch(text)
+    if ipv4:
+        parts = [int(part) for part in ipv4.groups()]
+        return bytes(parts) if max(parts) < 256 else None
+    ipv6 = _IPV6.fullmatch(text)
+    if ipv6 is None:
+        return None
+    try:
+        packed = socket.inet_pton(socket.AF_INET6, ipv6["inside"] or ipv6["bare"])
+    except OSError:
+        return None
+    return packed.removeprefix(_MAPPED)
+
+
+def first_forwarded(value: bytes | None) -> bytes | None:
+    """The first address of an X-Forwarded-For (or Forwarded) field; None if it has none.
+
+    The first is the client, the others are proxies. Names that are no addresses (`unknown`,
+    `_hidden`) are passed over.
+    """
+    for part in _forwarded_parts(value or b""):
+        if packed_address(part) is not None:
+            return part
+    return None
+
+
+_MAX_FORWARDED: Final = 4096
+"""Bytes of a forwarded field that are looked at; a hundred proxies are no genuine chain."""
+
+_FORWARDED_SEPARATOR: Final = re.compile(rb"[,;\s+]+")
+"""RFC 7239 has `;` between pairs; W3C logs write `+` for a blank."""
+
+
+def _forwarded_parts(value: bytes) -> list[bytes]:
+    plain = decode_escapes(value[:_MAX_FORWARDED])
+    if b"%2" in plain:  # CloudFront encodes blanks, quotes and commas; a zone is left as it is
+        plain = unquote_to_bytes(plain)
+    parts = _FORWARDED_SEPARATOR.split(plain)
+    return [re.sub(rb"(?i)^for=", b"", part.strip(b"\"'")).strip(b"\"'") for part in parts]

@@ -1,0 +1,1 @@
+"""Bytes of log files to blocks of lines, and lines to fields of records."""

@@ -1,0 +1,260 @@
+"""Compiled kernels over ragged bytes: distinct values, concatenation, selection.
+
+An access log repeats itself: everything costly (parsing URLs, matching agents, keyed hashes) is
+done once per distinct value, and rows carry small integer codes. Here: what is needed for that,
+on flat arrays and without the interpreter lock. Not here: what the values mean.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from temporal_assets.core.numerics.compiled import fetch_ahead, inlined
+from temporal_assets.core.text.texts import eight_bytes
+from temporal_assets.logs.read.kernels import AHEAD, kernel
+from temporal_assets.logs.read.records import Bytes, Column, Offsets
+
+Codes = NDArray[np.int32]
+
+_SEED: Final = np.uint64(secrets.randbits(64))
+"""Logs are hostile input: with a secret seed nobody can prepare values that collide. Codes are
+numbered by first occurrence, so results do not depend on it."""
+
+_MULTIPLIER: Final = np.uint64(0x9E3779B97F4A7C15)
+"""2^64 / golden ratio: spreads the bits of each 8-byte word (Fibonacci hashing)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """Rows as codes into the distinct values, numbered by first occurrence."""
+
+    codes: Codes
+    """One per row; -1 where the row has no value."""
+    distinct: Column
+    """The distinct values."""
+
+    def where(self, rows: NDArray[np.bool_]) -> Encoded:
+        """The chosen rows; distinct values stay, used or not."""
+        return Encoded(self.codes[rows], self.distinct)
+
+
+def encode(column: Column, rows: Offsets) -> Encoded:
+    """Distinct values of `column` over `rows` (indices into the column)."""
+    codes, first = _encode(column.data, column.start, column.stop, rows, _SEED)
+    return Encoded(codes, Column(column.data, column.start[first], column.stop[first]))
+
+
+def encode_keys(keys: Offsets) -> tuple[Codes, Offsets]:
+    """Distinct integers: (code per row, the distinct keys by first occurrence)."""
+    codes: Codes
+    distinct: Offsets
+    codes, distinct = _encode_keys(keys, _SEED)
+    return codes, distinct
+
+
+def take(column: Column, index: Offsets) -> Column:
+    """Values by number; a negative number is no value."""
+    known = index >= 0
+    if not known.any():
+        nothing = np.full(len(index), -1, np.int64)
+        return Column(column.data, nothing, nothing)
+    safe = np.where(known, index, 0)
+    return Column(
+        column.data, np.where(known, column.start[safe], -1), np.where(known, column.stop[safe], -1)
+    )
+
+
+def to_list(column: Column) -> list[bytes]:
+    """The values as Python bytes, empty where there is none."""
+    data, offsets = _compact(column.data, column.start, column.stop)
+    blob, ends = data.tobytes(), offsets.tolist()
+    return [blob[ends[i] : ends[i + 1]] for i in range(len(column))]
+
+
+def concatenate(prefix: Column, prefix_of: Codes, rest: Column) -> Column:
+    """Value i of the result is `prefix[prefix_of[i]]` followed by `rest[i]`."""
+    data, start, stop = _concatenate(
+        prefix.data, prefix.start, prefix.stop, prefix_of, rest.data, rest.start, rest.stop
+    )
+    return Column(data, start, stop)
+
+
+def from_values(values: list[bytes]) -> Column:
+    """A column from Python bytes."""
+    lengths = np.fromiter((len(value) for value in values), np.int64, len(values))
+    stop = np.cumsum(lengths)
+    data = np.frombuffer(b"".join(values), np.uint8)
+    return Column(data, stop - lengths, stop)
+
+
+def to_arrow(column: Column) -> pa.Array:
+    """An Arrow string array; the caller vouches for UTF-8."""
+    data, offsets = _compact(column.data, column.start, column.stop)
+    return pa.StringArray.from_buffers(len(column), pa.py_buffer(offsets), pa.py_buffer(data))
+
+
+@inlined
+def _hash(data: Bytes, start: int, stop: int, seed: np.uint64) -> np.uint64:
+    value = seed ^ np.uint64(stop - start)
+    at = start
+    while at + 8 <= stop:
+        value = (value ^ eight_bytes(data, at)) * _MULTIPLIER
+        value ^= value >> np.uint64(29)
+        at += 8
+    rest = np.uint64(0)
+    for i in range(at, stop):
+        rest = rest << np.uint64(8) | np.uint64(data[i])
+    value = (value ^ rest) * _MULTIPLIER
+    return value ^ (value >> np.uint64(32))
+
+
+@inlined
+def _equal(data: Bytes, a: int, b: int, length: int) -> bool:
+    i = 0
+    while i + 8 <= length:
+        if eight_bytes(data, a + i) != eight_bytes(data, b + i):
+            return False
+        i += 8
+    while i < length:
+        if data[a + i] != data[b + i]:
+            return False
+        i += 1
+    return True
+
+
+@kernel
+def _encode(
+    data: Bytes, start: Offsets, stop: Offsets, rows: Offsets, seed: np.uint64
+) -> tuple[Codes, Offsets]:
+    """Open addressing with linear probing; the table doubles at half load."""
+    codes = np.empty(rows.size, np.int32)
+    first = np.empty(rows.size, np.int64)
+    hashes = np.empty(rows.size, np.uint64)
+    size = 1 << 12
+    table = np.full(size, -1, np.int32)
+    found = 0
+    for i in range(rows.size):
+        if i + AHEAD < rows.size:
+            fetch_ahead(data, max(start[rows[i + AHEAD]], 0))
+        row = rows[i]
+        begin, end = start[row], stop[row]
+        if begin < 0:
+            codes[i] = -1
+            continue
+        value = _hash(data, begin, end, seed)
+        slot = np.int64(value & np.uint64(size - 1))
+        while True:
+            code = table[slot]
+            if code < 0:
+                code = found
+                table[slot] = code
+                first[code] = row
+                hashes[code] = value
+                found += 1
+                break
+            other = first[code]
+            if (
+                hashes[code] == value
+                and stop[other] - start[other] == end - begin
+                and _equal(data, start[other], begin, end - begin)
+            ):
+                break
+            slot = (slot + 1) & (size - 1)
+        codes[i] = code
+        if 2 * found >= size:
+            size *= 2
+            table = np.full(size, -1, np.int32)
+            for known in range(found):
+                slot = np.int64(hashes[known] & np.uint64(size - 1))
+                while table[slot] >= 0:
+                    slot = (slot + 1) & (size - 1)
+                table[slot] = known
+    return codes, first[:found].copy()
+
+
+@kernel
+def _concatenate(
+    prefix: Bytes,
+    prefix_start: Offsets,
+    prefix_stop: Offsets,
+    prefix_of: Codes,
+    rest: Bytes,
+    rest_start: Offsets,
+    rest_stop: Offsets,
+) -> tuple[Bytes, Offsets, Offsets]:
+    n = rest_start.size
+    start = np.empty(n, np.int64)
+    stop = np.empty(n, np.int64)
+    at = 0
+    for i in range(n):
+        p = prefix_of[i]
+        start[i] = at
+        at += prefix_stop[p] - prefix_start[p] + rest_stop[i] - rest_start[i]
+        stop[i] = at
+    data = np.empty(at, np.uint8)
+    for i in range(n):
+        to = start[i]
+        p = prefix_of[i]
+        for j in range(prefix_start[p], prefix_stop[p]):
+            data[to] = prefix[j]
+            to += 1
+        for j in range(rest_start[i], rest_stop[i]):
+            data[to] = rest[j]
+            to += 1
+    return data, start, stop
+
+
+@kernel
+def _compact(data: Bytes, start: Offsets, stop: Offsets) -> tuple[Bytes, NDArray[np.int32]]:
+    n = start.size
+    offsets = np.empty(n + 1, np.int32)
+    offsets[0] = 0
+    for i in range(n):
+        offsets[i + 1] = offsets[i] + (stop[i] - start[i])
+    out = np.empty(offsets[n], np.uint8)
+    for i in range(n):
+        to = offsets[i]
+        for j in range(start[i], stop[i]):
+            out[to] = data[j]
+            to += 1
+    return out, offsets
+
+
+@kernel
+def _encode_keys(keys: Offsets, seed: np.uint64) -> tuple[Codes, Offsets]:
+    codes = np.empty(keys.size, np.int32)
+    distinct = np.empty(keys.size, np.int64)
+    size = 1 << 10
+    table = np.full(size, -1, np.int32)
+    found = 0
+    for i in range(keys.size):
+        key = keys[i]
+        slot = _slot(key, seed, size)
+        while table[slot] >= 0 and distinct[table[slot]] != key:
+            slot = (slot + 1) & (size - 1)
+        if table[slot] < 0:
+            table[slot] = found
+            distinct[found] = key
+            found += 1
+        codes[i] = table[slot]
+        if 2 * found >= size:
+            size *= 2
+            table = np.full(size, -1, np.int32)
+            for known in range(found):
+                slot = _slot(distinct[known], seed, size)
+                while table[slot] >= 0:
+                    slot = (slot + 1) & (size - 1)
+                table[slot] = known
+    return codes, distinct[:found].copy()
+
+
+@inlined
+def _slot(key: int, seed: np.uint64, size: int) -> np.int64:
+    value = (np.uint64(key) ^ seed) * _MULTIPLIER
+    return np.int64((value ^ (value >> np.uint64(32))) & np.uint64(size - 1))

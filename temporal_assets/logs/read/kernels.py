@@ -1,0 +1,58 @@
+"""How loops over bytes are compiled.
+
+Here: the decorator of the log reader's hot loops and the constants they share. Not here:
+the loops (`tokenize`, `times`, `rewrite`), and their parts' decorator (`core.compiled.inlined`).
+
+The cache on disk knows when the file of a loop changes, not when that of a part does: after work on
+a part in another file, remove `temporal_assets/logs/__pycache__`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, ParamSpec, TypeVar
+
+from numba import njit
+
+from temporal_assets.core.numerics.compiled import constant
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+NUL: Final = constant(0)
+NEWLINE: Final = constant(10)
+RETURN: Final = constant(13)
+TAB: Final = constant(9)
+SPACE: Final = constant(32)
+QUOTE: Final = constant(34)
+HASH: Final = constant(35)
+PERCENT: Final = constant(37)
+PLUS: Final = constant(43)
+COMMA: Final = constant(44)
+MINUS: Final = constant(45)
+DOT: Final = constant(46)
+SLASH: Final = constant(47)
+ZERO: Final = constant(48)
+NINE: Final = constant(57)
+COLON: Final = constant(58)
+QUESTION: Final = constant(63)
+OPEN: Final = constant(91)
+BACKSLASH: Final = constant(92)
+CLOSE: Final = constant(93)
+BRACE: Final = constant(123)
+UNBRACE: Final = constant(125)
+
+AHEAD: Final = constant(16)
+"""Rows for which `fetch_ahead` is told where a value lies. They lie a line of the log apart, and
+the processor does not guess where the next one is."""
+
+
+def kernel(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile a loop over the lines of a block.
+
+    Without the interpreter lock, so that threads read blocks in parallel, and cached on disk, so
+    that only the first run on a machine waits for the compiler.
+    """
+    compiled: Callable[P, R] = njit(nogil=True, cache=True)(function)
+    return compiled

@@ -1,0 +1,124 @@
+"""The columns that every log format is turned into, and the reasons a line may be refused.
+
+Here: plain containers over flat arrays. Not here: how a format fills them (`formats`) and
+what is kept of them (`cleaning`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from temporal_assets.core.numerics.compiled import readonly
+
+Bytes = NDArray[np.uint8]
+Offsets = NDArray[np.int64]
+
+
+class Reject(IntEnum):
+    """Why a line is not a record. The name, in lower case, is the reason users see."""
+
+    NONE = 0
+    NOT_THE_FORMAT = 1
+    """Fields are missing, surplus or unterminated."""
+    BAD_TIME = 2
+    BAD_REQUEST = 3
+    """The request is not `METHOD target [protocol]`: TLS bytes, garbage, `-`."""
+    BAD_STATUS = 4
+    TOO_LONG = 5
+    NUL_BYTES = 6
+    FUTURE = 7
+    ANCIENT = 8
+    NO_HOST = 9
+    """Neither the line, nor the target, nor the `host` option names the site."""
+    BAD_URL = 10
+    """The target is not a URL the WHATWG parser accepts."""
+    TRUNCATED = 11
+    """The file ends, or its archive breaks, within this line."""
+
+    @property
+    def label(self) -> str:
+        """The reason as users see it."""
+        return self.name.lower()
+
+
+_REMEDIES: Final = {
+    Reject.BAD_TIME.label: "See docs/log-formats.md for the times that are understood",
+    Reject.ANCIENT.label: "If its times are right, set `reading.earliest` to a day before them",
+    Reject.NO_HOST.label: "Their lines do not name their site: set `host` of the source",
+}
+
+
+def remedy(reason: str) -> str:
+    """What to do where most lines of a file are rejected for the reason of this label."""
+    return _REMEDIES.get(reason, "State the format of the source")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """Ragged bytes: value i is `data[start[i]:stop[i]]`; `start[i] < 0` means no value."""
+
+    data: Bytes
+    start: Offsets
+    stop: Offsets
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "data", readonly(self.data))
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    def value(self, i: int) -> bytes | None:
+        """One value as bytes; for samples and tests, not for loops."""
+        if self.start[i] < 0:
+            return None
+        return self.data[self.start[i] : self.stop[i]].tobytes()
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Whole lines of one file."""
+
+    data: Bytes
+    """The bytes; every line ends in a newline, except perhaps the last of the file."""
+    first_line: int
+    """1-based number of the first line in the (decompressed) file."""
+    last: bool
+    """Whether the file ends here."""
+    cut: bool = False
+    """Whether the last line is known to be incomplete: its archive is broken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """One row per non-empty line (or per record of a columnar file), in file order."""
+
+    line: Offsets
+    """1-based line number in the file."""
+    text: Column
+    """The raw line without its newline: for samples of rejected lines."""
+    reason: NDArray[np.uint8]
+    """A `Reject`; columns below are meaningful only where it is NONE."""
+    time: Offsets
+    """Microseconds since 1970-01-01T00:00:00Z."""
+    status: NDArray[np.int16]
+    """0 where the format has no status."""
+    method: Column | None
+    target: Column
+    """Request target (origin form) or absolute URL, query included, escapes still in place."""
+    host: Column | None
+    scheme: Column | None
+    referrer: Column | None
+    """None when the format does not log it: then transits are unknown, not absent."""
+    agent: Column | None
+    address: Column
+    """Client address or other client id. `-`/empty/missing where unknown."""
+    escaped: bool
+    """Whether values may hold backslash escapes (Apache's and nginx's \\", \\\\, \\xHH)."""
+
+    def __len__(self) -> int:
+        return len(self.line)

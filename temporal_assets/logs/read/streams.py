@@ -1,0 +1,509 @@
+"""From a path to blocks of whole lines, whatever the file is packed with.
+
+Here: decompression, bounded memory, the digest of what was read. Not here: which files there are
+(`paths`), what a line means (`formats`).
+"""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import lzma
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Final, Protocol, cast
+
+import numpy as np
+import zstandard
+from blake3 import blake3
+from isal import igzip_lib
+
+from temporal_assets.logs.read.kernels import NEWLINE, kernel
+from temporal_assets.logs.read.records import Block, Bytes
+from temporal_assets.settings import Reading
+
+__all__ = ["LogStream", "first_record", "head_digest", "open_stream", "peek", "refusal"]
+
+_READ: Final = 1 << 20
+"""Bytes taken from a plain file, and given by a decompressor, at once."""
+
+_FIRST_BLOCK: Final = 4 << 20
+"""Bytes of text that take a worker some 20 ms."""
+
+_INPUT: Final = 16 << 10
+"""Compressed bytes given to a decompressor at once: what damage costs at most."""
+
+_ZSTD_INPUT: Final = 2048
+"""Bytes given to zstd at once: its output cannot be limited, and 4 bytes can become 128 KiB, so
+this keeps one step under 64 MiB. Honest logs lose nothing measurable."""
+
+_CHECKSUM: Final = 8
+"""Bytes at the end of an archive that say what it should hold: CRC and length of gzip."""
+
+_EXPANSION_SLACK: Final = 64 << 20
+"""Decompressed bytes that are never a bomb: a small file of equal lines expands enormously."""
+
+_HEAD: Final = 64 << 10
+"""Bytes looked at to recognise a format and to tell files apart: many lines of any log."""
+
+_HOLE: Final = bytes(16)
+"""What a log begins with that was emptied while its server wrote on at the place where it was
+(`copytruncate`). No text does, in any encoding."""
+
+_DIGIT: Final = re.compile(rb"[0-9]")
+
+_DIGEST_BYTES: Final = 16
+"""128 bits: no two files collide by accident."""
+
+_MAGIC: Final = (
+    (b"\x1f\x8b\x08", "gzip"),
+    (b"\x28\xb5\x2f\xfd", "zstd"),
+    (b"BZh", "bzip2"),
+    (b"\xfd7zXZ\x00", "xz"),
+)
+_LONGEST_MAGIC: Final = max(len(magic) for magic, _ in _MAGIC)
+_ZSTD_SKIPPABLE: Final = tuple(bytes([0x50 + n]) + b"\x2a\x4d\x18" for n in range(16))
+"""zstd files may begin with a frame of metadata (pzstd writes one)."""
+
+_ERRORS: Final[tuple[type[Exception], ...]] = (
+    lzma.LZMAError,
+    cast("type[Exception]", igzip_lib.error),
+    zstandard.ZstdError,
+    OSError,
+    EOFError,
+    ValueError,
+)
+"""What decompressors raise on damage; bz2 has no error of its own."""
+
+_START: Final = 512
+"""Bytes that show what a file is; a tar archive says so at its 257th."""
+
+_TAR: Final = b"ustar"
+_TAR_AT: Final = 257
+
+_REFUSED: Final = (
+    (b"PK\x03\x04", "zip archives are not read: unpack the file"),
+    (b"7z\xbc\xaf\x27\x1c", "7z archives are not read: unpack the file"),
+    (b"\x04\x22\x4d\x18", "lz4 files are not read: unpack the file"),
+    (b"PAR1", "a Parquet file has no lines: read it with format `parquet`"),
+    *((magic, f"packed twice, inside with {kind}: unpack it once") for magic, kind in _MAGIC),
+)
+
+_TEXT_BOMS: Final = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+
+
+class _BrokenArchiveError(Exception):
+    """What follows cannot be decompressed; the message says why."""
+
+
+class _Decompressor(Protocol):
+    """The interface that bz2, lzma and igzip share."""
+
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def needs_input(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes, max_length: int = -1) -> bytes: ...
+
+
+class _Zstd:
+    """One zstd frame behind the same interface."""
+
+    needs_input = True
+
+    def __init__(self) -> None:
+        self._frame = zstandard.ZstdDecompressor().decompressobj()
+
+    @property
+    def eof(self) -> bool:
+        return self._frame.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._frame.unused_data
+
+    def decompress(self, data: bytes, max_length: int = -1) -> bytes:  # noqa: ARG002
+        return self._frame.decompress(data)
+
+
+def _decompressor(kind: str) -> _Decompressor:
+    if kind == "gzip":
+        member: _Decompressor = igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP)
+        return member
+    if kind == "zstd":
+        return _Zstd()
+    if kind == "bzip2":
+        return bz2.BZ2Decompressor()
+    return lzma.LZMADecompressor(lzma.FORMAT_XZ)
+
+
+class _Fingerprint:
+    """The digest of all bytes, and of the beginnings that other files are known to have."""
+
+    def __init__(self, checkpoints: Sequence[int]) -> None:
+        self.size = 0
+        self.prefixes: dict[int, str] = {}
+        self._hash = blake3()
+        self._pending = sorted(set(checkpoints), reverse=True)
+
+    def update(self, chunk: bytes) -> None:
+        rest = memoryview(chunk)
+        while self._pending and self._pending[-1] <= self.size + len(rest):
+            checkpoint = self._pending.pop()
+            self._hash.update(rest[: checkpoint - self.size])
+            rest = rest[checkpoint - self.size :]
+            self.size = checkpoint
+            self.prefixes[checkpoint] = self.hex()
+        self._hash.update(rest)
+        self.size += len(rest)
+
+    def hex(self) -> str:
+        return self._hash.hexdigest(length=_DIGEST_BYTES)
+
+
+class LogStream:
+    """The blocks of one file. Iterate once; the attributes are final afterwards.
+
+    Memory is bounded by a block and a line whatever the file holds: of a line longer than
+    `reading.max_line_bytes` only the first part is passed on, long enough to be rejected.
+    """
+
+    def __init__(self, path: Path, reading: Reading, checkpoints: Sequence[int] = ()) -> None:
+        self.path = path
+        self.lines = 0
+        """Lines passed on so far, empty ones included."""
+        self.compressed_bytes = 0
+        """Bytes of the file read so far, for progress bars."""
+        self.is_packed = False
+        """Whether the file is an archive of a kind that is unpacked."""
+        self.problem: str | None = None
+        """Why reading ended early; what could be read was passed on."""
+        self._broken: str | None = None
+        self._refused = b""
+        self._reading = reading
+        self._fingerprint = _Fingerprint(checkpoints)
+        self._file: IO[bytes] = path.open("rb")
+        try:
+            self.version = version_of(os.fstat(self._file.fileno()))
+            """Of the file that is read, whatever has its name by now."""
+            self._texts = self._text()
+            self.head = self._first(_HEAD)
+            """The first 64 KiB of text or less, for detection; of a file that is refused, what it
+            begins with."""
+        except BaseException:
+            self._file.close()
+            raise
+
+    @property
+    def digest(self) -> str:
+        """Digest of the decompressed bytes read, 32 hexadecimal digits."""
+        return self._fingerprint.hex()
+
+    @property
+    def size(self) -> int:
+        """Decompressed bytes read."""
+        return self._fingerprint.size
+
+    @property
+    def prefix_digests(self) -> dict[int, str]:
+        """Checkpoint -> digest of so many first bytes, for those the file reaches."""
+        return self._fingerprint.prefixes
+
+    def __enter__(self) -> LogStream:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file; the attributes stay."""
+        self._file.close()
+
+    def __iter__(self) -> Iterator[Block]:
+        """Blocks of about `reading.block_mib`, each but the last ending in a newline.
+
+        The first are smaller: all workers have one soon, also of a file that makes few.
+        """
+        most = self._reading.block_mib << 20
+        limit = min(most, _FIRST_BLOCK)
+        lines = _LineBuffer(self._reading.max_line_bytes)
+        for text in self._texts:
+            if lines.size >= limit:
+                whole = lines.take_lines()
+                if whole:
+                    yield self._block(whole, last=False)
+                    limit = min(most, 2 * limit)
+            lines.add(text)
+        rest = lines.take_all()
+        if rest:
+            yield self._block(rest, last=True)
+        if self._broken:
+            is_cut = bool(rest) and rest[-1] != NEWLINE
+            self.problem = f"{self._broken} after line {self.lines - is_cut}"
+
+    def _block(self, data: memoryview, last: bool) -> Block:
+        first = self.lines + 1
+        whole = data[-1] == NEWLINE
+        cut = last and not whole and self._broken is not None
+        values = np.frombuffer(data, np.uint8)
+        self.lines += _newlines(values) + (not whole)
+        return Block(values, first, last, cut)
+
+    def _first(self, size: int) -> bytes:
+        """Read the beginning and put it back."""
+        head = b""
+        for text in self._texts:
+            head += text
+            if len(head) >= size:
+                break
+        rest = self._texts
+        self._texts = _chain(head, rest)
+        return head[:size] or self._refused
+
+    def _text(self) -> Iterator[bytes]:
+        """Decompressed chunks as UTF-8 or whatever single-byte encoding they are in."""
+        decoder: codecs.IncrementalDecoder | None = None
+        start = True
+        for chunk in _behind_hole(self._chunks()):
+            text = chunk
+            if start:
+                decoder, text = _strip_mark(chunk)
+                if why := refusal(chunk):
+                    self.problem, self._refused = why, chunk[:_START]
+                start = False
+            if decoder:
+                text = decoder.decode(text).encode()
+            if text and not self._refused:
+                yield text
+
+    def _chunks(self) -> Iterator[bytes]:
+        """Decompressed bytes, entered into the digest; the first chunk has 512 bytes or all."""
+        held = b""
+        try:
+            for chunk in self._raw():
+                self._fingerprint.update(chunk)
+                held += chunk
+                if len(held) >= _START or self.size > _START:
+                    yield held
+                    held = b""
+        except _BrokenArchiveError as error:
+            if held:
+                yield held
+            self._broken = self.problem = str(error)
+            return
+        if held:
+            yield held
+
+    def _raw(self) -> Iterator[bytes]:
+        """Decompressed bytes as they come."""
+        first = self._read(_READ)
+        kind = next((kind for magic, kind in _MAGIC if first.startswith(magic)), None)
+        if first.startswith(_ZSTD_SKIPPABLE):
+            kind = "zstd"
+        if kind:
+            self.is_packed = True
+            yield from self._decompressed(kind, first)
+            return
+        while first:
+            yield first
+            first = self._read(_READ)
+
+    def _read(self, size: int) -> bytes:
+        data = self._file.read(size)
+        self.compressed_bytes += len(data)
+        return data
+
+    def _decompressed(self, kind: str, data: bytes) -> Iterator[bytes]:
+        """All members of an archive; whatever precedes damage is delivered first."""
+        step = _ZSTD_INPUT if kind == "zstd" else _INPUT
+        given = made = members = 0
+        unpacker = _decompressor(kind)
+        inside = False
+        while True:
+            if unpacker.eof:
+                data = unpacker.unused_data + data
+                unpacker = _decompressor(kind)
+                inside = False
+                members += 1
+            if members and not inside:
+                # Members may be padded with zeros to a tape's or disk's block size.
+                data = data.lstrip(b"\0")
+                if data and len(data) < _LONGEST_MAGIC:
+                    data += self._read(_READ)
+                if not _may_begin(kind, data):
+                    raise _BrokenArchiveError(f"trailing garbage in {kind}")
+            if not data and unpacker.needs_input:
+                data = self._read(_READ)
+                if not data:
+                    break
+                continue
+            piece = b""
+            if unpacker.needs_input:
+                # The checksum by itself: where only that is wrong, nothing else is lost.
+                whole = len(data) - _CHECKSUM
+                here = min(step, whole) if whole > 0 else len(data)
+                piece, data = data[:here], data[here:]
+            given += len(piece)
+            text = _decompress(unpacker, piece, kind, first_of_later=members > 0 and not inside)
+            inside = True
+            made += len(text)
+            if text:
+                yield text
+            if made > self._reading.max_expansion * given + _EXPANSION_SLACK:
+                raise _BrokenArchiveError(f"{kind} expands {made // given} times: refused")
+        if inside:
+            raise _BrokenArchiveError(f"truncated {kind}")
+
+
+def _may_begin(kind: str, data: bytes) -> bool:
+    """Whether a member may begin so. Unpackers wait for the rest of a head that is none."""
+    magics = [magic for magic, one in _MAGIC if one == kind]
+    magics += _ZSTD_SKIPPABLE if kind == "zstd" else ()
+    return any(magic.startswith(data[: len(magic)]) for magic in magics)
+
+
+def _decompress(unpacker: _Decompressor, piece: bytes, kind: str, first_of_later: bool) -> bytes:
+    try:
+        return unpacker.decompress(piece, _READ)
+    except _ERRORS as error:
+        what = "trailing garbage in" if first_of_later else "damaged"
+        raise _BrokenArchiveError(f"{what} {kind}") from error
+
+
+def _behind_hole(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """The same without the hole that they may begin with."""
+    first = next(chunks, b"")
+    in_hole = first.startswith(_HOLE)
+    for chunk in _chain(first, chunks):
+        rest = chunk.lstrip(b"\0") if in_hole else chunk
+        if rest:
+            in_hole = False
+            yield rest
+
+
+def refusal(head: bytes) -> str | None:
+    """Why a file that begins so is not read as lines; None if it is."""
+    for magic, why in _REFUSED:
+        if head.startswith(magic):
+            return why
+    if head[_TAR_AT : _TAR_AT + len(_TAR)] == _TAR:
+        return "tar archives are not read: unpack the file"
+    return None
+
+
+def _strip_mark(chunk: bytes) -> tuple[codecs.IncrementalDecoder | None, bytes]:
+    """Without its byte order mark; with a decoder if it says UTF-16 (PowerShell redirects so)."""
+    if chunk.startswith(codecs.BOM_UTF8):
+        return None, chunk[len(codecs.BOM_UTF8) :]
+    for mark, encoding in _TEXT_BOMS:
+        if chunk.startswith(mark):
+            return codecs.getincrementaldecoder(encoding)("replace"), chunk[len(mark) :]
+    return None, chunk
+
+
+def _chain(head: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
+    if head:
+        yield head
+    yield from rest
+
+
+class _LineBuffer:
+    """Text waiting to be passed on; overlong lines are cut as they arrive."""
+
+    def __init__(self, max_line: int) -> None:
+        self.size = 0
+        self._max_line = max_line
+        self._parts: list[bytes] = []
+        self._tail = 0
+        """Bytes since the last newline."""
+        self._cutting = False
+        """Whether the line that is arriving is over its limit."""
+
+    def add(self, text: bytes) -> None:
+        if self._cutting:
+            newline = text.find(b"\n")
+            if newline < 0:
+                return
+            text = text[newline:]
+            self._cutting = False
+        newline = text.rfind(b"\n")
+        tail = len(text) - newline - 1 if newline >= 0 else self._tail + len(text)
+        # One byte over the limit is what makes the tokenizer reject the line.
+        surplus = tail - (self._max_line + 1)
+        if surplus > 0:
+            text = text[: len(text) - surplus]
+            tail -= surplus
+            self._cutting = True
+        self._tail = tail
+        self.size += len(text)
+        self._parts.append(text)
+
+    def take_lines(self) -> memoryview:
+        """All whole lines; what follows stays."""
+        data = b"".join(self._parts)
+        cut = len(data) - self._tail
+        self._parts = [data[cut:]] if self._tail else []
+        self.size = self._tail
+        return memoryview(data)[:cut]
+
+    def take_all(self) -> memoryview:
+        data = b"".join(self._parts)
+        self._parts = []
+        self.size = 0
+        return memoryview(data)
+
+
+@kernel
+def _newlines(data: Bytes) -> int:
+    """Newlines of a block; an array of comparisons in between takes as long as unpacking."""
+    count = 0
+    for byte in data:
+        count += byte == NEWLINE
+    return count
+
+
+def version_of(stat: os.stat_result) -> tuple[int, int, int]:
+    """What changes where a file is replaced or written to."""
+    return stat.st_ino, stat.st_size, stat.st_mtime_ns
+
+
+def open_stream(path: Path, reading: Reading, checkpoints: Sequence[int] = ()) -> LogStream:
+    """A file's blocks, as a context manager.
+
+    `checkpoints` are byte lengths at which the digest of the beginning is wanted, to see whether
+    the file begins with one that is known.
+    """
+    return LogStream(path, reading, checkpoints)
+
+
+def peek(path: Path, reading: Reading | None = None) -> bytes:
+    """The first 64 KiB of a file's text, decompressed."""
+    with open_stream(path, reading or Reading()) as stream:
+        return stream.head
+
+
+def head_digest(path: Path, reading: Reading | None = None) -> str:
+    """Digest of a file's first record: a cheap hint that the file may be known."""
+    return first_record(peek(path, reading))
+
+
+def first_record(head: bytes) -> str:
+    """Digest of the first record (64 KiB at most) of a file that begins so.
+
+    Records have digits, as times do. Directives and the names of columns, which many files of a
+    server begin with, would make each of them look known.
+    """
+    lines = head.split(b"\n")
+    records = (line for line in lines if _DIGIT.search(line) and not line.startswith(b"#"))
+    line = next(records, lines[0])
+    return str(blake3(line).hexdigest(length=_DIGEST_BYTES))

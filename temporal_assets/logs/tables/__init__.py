@@ -1,0 +1,1 @@
+"""Tables instead of log lines: Parquet logs, annotated pages, lists of sites."""

@@ -1,0 +1,134 @@
+"""Access logs that are Parquet files, one row per request.
+
+Here: reading batches of the mapped columns. Not here: what values mean (`tokenize`). There are no
+lines: a record's line is its row number from 1, its text is its target.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from temporal_assets.logs.formats.assemble import assemble, column, known_times
+from temporal_assets.logs.formats.columns import mapped, slots_of
+from temporal_assets.logs.formats.layouts import Slot
+from temporal_assets.logs.formats.rewrite import with_query
+from temporal_assets.logs.formats.times import BAD, last_repeated
+from temporal_assets.logs.formats.tokenize import Fields, interpret_fields
+from temporal_assets.logs.read.records import Records, Reject
+from temporal_assets.logs.tables.parquet_batches import FAULTS, batches, is_text, plain
+from temporal_assets.settings import LogSource, Reading
+
+
+class DamagedParquetError(OSError):
+    """The file is no readable Parquet file."""
+
+
+def read(path: Path, source: LogSource, reading: Reading) -> Iterator[Records]:
+    """Records of a Parquet file, batch by batch. Raises `DamagedParquetError`, `ColumnsError`.
+
+    Memory is bounded as for lines of text: by a batch, whatever the file unpacks to, and values
+    longer than a line may be are cut there.
+    """
+    try:
+        with pq.ParquetFile(path) as file:
+            names = file.schema_arrow.names
+            columns = mapped(source.columns, names)
+            slots_of({field: _root(name, names) for field, name in columns.items()}, names)
+            wanted = slots_of(columns, None)
+        row, before = 1, BAD
+        for batch in batches(path, set(columns.values()), reading, reading.max_line_bytes):
+            records = _records(batch, wanted, row, source, before)
+            before = last_repeated(known_times(records), ZoneInfo(source.timezone))
+            yield records
+            row += len(batch)
+    except FAULTS as error:
+        raise DamagedParquetError(f"{path}: {error}") from error
+
+
+def _root(name: str, names: list[str]) -> str:
+    """The top-level column of a name that may be a path into a struct."""
+    return name if name in names else name.split(".", 1)[0]
+
+
+def _records(
+    batch: pa.RecordBatch, wanted: dict[Slot, str], row: int, source: LogSource, before: int
+) -> Records:
+    """Records of one batch; its first row is number `row`."""
+    rows = len(batch)
+    values = {slot: _values(batch, name) for slot, name in wanted.items()}
+    moments = values[Slot.TIME]
+    timestamps = pa.types.is_timestamp(moments.type)
+    texts = {
+        slot: pc.cast(value, pa.large_binary() if is_text(value) else pa.large_string())
+        for slot, value in values.items()
+        if not (timestamps and slot == Slot.TIME)
+    }
+    fields = _fields(texts, rows)
+    interpret_fields(fields)
+    if timestamps:
+        _set_times(fields, moments)
+    number = np.arange(row, row + rows, dtype=np.int64)
+    text = column(fields, Slot.TARGET)
+    records = assemble(fields, number, text, source, escaped=False, before=before)
+    if not fields.used[Slot.QUERY]:
+        return records
+    return replace(records, target=with_query(records.target, column(fields, Slot.QUERY)))
+
+
+def _values(batch: pa.RecordBatch, name: str) -> pa.Array:
+    """A column, or a field of a struct by dotted path."""
+    if name in batch.schema.names:
+        return plain(batch.column(name))
+    root, *path = name.split(".")
+    return plain(pc.struct_field(batch.column(root), path))
+
+
+def _fields(texts: dict[Slot, Any], rows: int) -> Fields:
+    """Fields over one buffer of all columns."""
+    slots = {int(slot) for slot in texts}
+    buffers: list[bytes] = []
+    base = 0
+    spans = {}
+    for slot, text in texts.items():
+        # A slice's offsets begin anywhere; concatenating copies it to the front of a buffer.
+        whole = pa.concat_arrays([text.slice(0)])
+        offsets = np.frombuffer(whole.buffers()[1], np.int64)[
+            whole.offset : whole.offset + rows + 1
+        ]
+        buffer = whole.buffers()[2]
+        data = buffer.to_pybytes() if buffer else b""
+        missing = np.asarray(whole.is_null())
+        spans[slot] = (
+            np.where(missing, -1, offsets[:-1] + base),
+            np.where(missing, -1, offsets[1:] + base),
+        )
+        buffers.append(data)
+        base += len(data)
+    fields = Fields.empty(np.frombuffer(b"".join(buffers), np.uint8), rows, slots)
+    # Methods and targets are found in requests, and a row may have none.
+    fields.start[:] = fields.stop[:] = -1
+    for slot, (start, stop) in spans.items():
+        fields.start[slot], fields.stop[slot] = start, stop
+    if not fields.data.all():
+        for slot in spans:
+            holds = pc.match_substring(pc.cast(texts[slot], pa.large_binary()), b"\0")
+            fields.reason[np.asarray(holds.fill_null(False))] = Reject.NUL_BYTES
+    return fields
+
+
+def _set_times(fields: Fields, moments: pa.Array) -> None:
+    """Times of a timestamp column, naive if it has no zone."""
+    micros = pc.cast(moments, pa.timestamp("us", tz=moments.type.tz), safe=False)
+    fields.time[:] = pc.cast(micros, pa.int64()).fill_null(BAD).to_numpy()
+    fields.naive[:] = moments.type.tz is None
+    bad = (fields.time == BAD) & (fields.reason == Reject.NONE)
+    fields.reason[bad] = Reject.BAD_TIME

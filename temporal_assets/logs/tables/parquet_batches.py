@@ -1,0 +1,171 @@
+"""Batches of a Parquet file in bounded memory, whatever its pages and dictionaries unpack to.
+
+Here: how many rows are read at once, and writing dictionaries out part by part. Not here: what
+pages say of themselves (`parquet_pages`), what a column means (`parquet`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from temporal_assets.logs.tables.parquet_pages import Leaf, PageError, leaf_of, leaves_of
+from temporal_assets.settings import Reading
+
+_BATCH_ROWS: Final = 65_536
+"""About as many as a block of text has lines."""
+
+_BATCH_BYTES: Final = 32 << 20
+"""Of a batch once it is written out: several blocks of text."""
+
+_BUFFER_BYTES: Final = 1 << 20
+"""Of a column that is in memory as it lies in the file."""
+
+_SLACK_BYTES: Final = 64 << 20
+"""Unpacked bytes that are never a bomb, as of text."""
+
+_NUMBER_BYTES: Final = 16
+"""Of a value that is no text, at most."""
+
+_TEXT: Final = frozenset(("BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"))
+
+_BOMB: Final = "it unpacks to more than `reading.max_expansion` times its size: refused"
+
+FAULTS: Final = (pa.ArrowException, OSError, UnicodeDecodeError, PageError)
+"""What reading a file raises that is damaged, or holds what may not be unpacked."""
+
+
+def batches(
+    path: Path, columns: Collection[str], reading: Reading, longest: int
+) -> Iterator[pa.RecordBatch]:
+    """Yield batches of some columns, by dotted paths, without dictionaries.
+
+    Values longer than `longest` bytes are cut one byte behind. Raises one of `FAULTS`, `PageError`
+    for lists and for a file that unpacks to more than `reading.max_expansion` times its size.
+    """
+    with pq.ParquetFile(path) as file:
+        physical = [file.schema.column(n).physical_type for n in range(len(file.schema))]
+        leaves = leaves_of(file, columns)
+    texts = {name for name, number in leaves.items() if physical[number] in _TEXT}
+    found = require_bounded(path, columns, reading)
+    most = _most(path, reading)
+    kept = {name for name in texts if found[name].dictionary and not found[name].has_deltas}
+    widest = sum(
+        max(leaf.bytes_per_value, 0 if name in kept else leaf.dictionary)
+        for name, leaf in found.items()
+    )
+    rows = max(1, min(_BATCH_ROWS, _BATCH_BYTES // max(1, widest)))
+    names = sorted(found)
+    with pq.ParquetFile(path, read_dictionary=sorted(kept), buffer_size=_BUFFER_BYTES) as file:
+        for batch in _joined(file.iter_batches(rows, columns=names)):
+            for part in _written_out(batch, longest):
+                most -= part.nbytes
+                if most < 0:
+                    raise PageError(_BOMB)
+                yield part
+
+
+def require_bounded(path: Path, columns: Collection[str], reading: Reading) -> dict[str, Leaf]:
+    """Return what the pages of some columns hold. Raises `PageError` where that is too much."""
+    with pq.ParquetFile(path) as file:
+        found = {name: leaf_of(path, file, n) for name, n in leaves_of(file, columns).items()}
+    if sum(leaf.unpacked for leaf in found.values()) > _most(path, reading):
+        raise PageError(_BOMB)
+    return found
+
+
+def _most(path: Path, reading: Reading) -> int:
+    """Bytes that a file may unpack to."""
+    return reading.max_expansion * path.stat().st_size + _SLACK_BYTES
+
+
+def _joined(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Small batches together, as many as one may have rows and bytes."""
+    waiting: list[pa.RecordBatch] = []
+    rows = size = 0
+    for batch in batches:
+        if waiting and (rows + len(batch) > _BATCH_ROWS or size + batch.nbytes > _BATCH_BYTES):
+            yield pa.concat_batches(waiting)
+            waiting, rows, size = [], 0, 0
+        waiting.append(batch)
+        rows, size = rows + len(batch), size + batch.nbytes
+    if waiting:
+        yield pa.concat_batches(waiting)
+
+
+def _written_out(batch: pa.RecordBatch, most: int) -> Iterator[pa.RecordBatch]:
+    """A batch without dictionaries, in parts; values are cut where they are too long for a line."""
+    columns = [_cut(column, most) for column in batch.columns]
+    sizes = np.zeros(len(batch), np.int64)
+    for values in columns:
+        sizes += _sizes(values)
+    ends = np.cumsum(sizes)
+    at = 0
+    while at < len(batch):
+        begun = ends[at - 1] if at else 0
+        stop = max(at + 1, int(np.searchsorted(ends, begun + _BATCH_BYTES, "right")))
+        parts = [plain(column.slice(at, stop - at)) for column in columns]
+        yield pa.RecordBatch.from_arrays(parts, schema=_plain_schema(batch.schema, parts))
+        at = stop
+
+
+def _cut(column: pa.Array, most: int) -> pa.Array:
+    if pa.types.is_dictionary(column.type):
+        values = _cut(column.dictionary, most)
+        return pa.DictionaryArray.from_arrays(column.indices, values)
+    if pa.types.is_struct(column.type):
+        fields = [_cut(field, most) for field in column.flatten()]
+        return pa.StructArray.from_arrays(fields, [field.name for field in column.type])
+    if not is_text(column) or not len(column) or _longest(column) <= most:
+        return column
+    # One byte more than a line may have, so that it is rejected.
+    return pc.binary_slice(pc.cast(column, pa.large_binary()), 0, most + 1)
+
+
+def _longest(column: pa.Array) -> int:
+    return int(pc.max(pc.binary_length(column)).as_py() or 0)
+
+
+def _sizes(column: pa.Array) -> NDArray[np.int64]:
+    """Bytes of each value, written out."""
+    if pa.types.is_dictionary(column.type) and is_text(column.dictionary):
+        lengths = _sizes(column.dictionary)
+        places = column.indices.fill_null(0).to_numpy(zero_copy_only=False)
+        return lengths[places] if len(lengths) else np.zeros(len(column), np.int64)
+    if pa.types.is_struct(column.type):
+        return sum((_sizes(one) for one in column.flatten()), np.zeros(len(column), np.int64))
+    if is_text(column):
+        return np.asarray(pc.binary_length(column).fill_null(0), np.int64)
+    return np.full(len(column), _NUMBER_BYTES, np.int64)
+
+
+def _plain_schema(schema: pa.Schema, columns: Sequence[pa.Array]) -> pa.Schema:
+    return pa.schema(
+        [pa.field(name, column.type) for name, column in zip(schema.names, columns, strict=True)]
+    )
+
+
+def plain(values: pa.Array) -> pa.Array:
+    """Return values without dictionaries, also within structs."""
+    if pa.types.is_struct(values.type):
+        fields = [plain(field) for field in values.flatten()]
+        return pa.StructArray.from_arrays(fields, [field.name for field in values.type])
+    return values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
+
+
+def is_text(values: pa.Array) -> bool:
+    """Return whether values are texts or bytes."""
+    kind = values.type
+    return bool(
+        pa.types.is_string(kind)
+        or pa.types.is_large_string(kind)
+        or pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+    )

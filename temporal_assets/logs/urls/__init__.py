@@ -1,0 +1,1 @@
+"""Canonical URLs, the domains behind hosts, and hosts that are search engines."""

@@ -1,0 +1,1 @@
+"""Operations on a state folder: building days, retention, upgrades, trials, the catalogue."""

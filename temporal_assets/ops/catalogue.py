@@ -1,0 +1,188 @@
+"""The read-only catalogue: every asset as a SQL view of its own name.
+
+`catalogue.duckdb` is for people with a SQL prompt. It holds views over the Parquet files and is
+rebuilt whole, in a scratch folder, after every publish; nobody writes to it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import duckdb
+from filelock import FileLock
+
+from temporal_assets import contracts
+from temporal_assets.engines.duckdb import create_view, settle
+from temporal_assets.engines.sql import literal
+from temporal_assets.machine.durable import replace_text
+from temporal_assets.storage.integrity import digest_of_file
+from temporal_assets.storage.manifest import Manifest
+from temporal_assets.storage.sealed import digest_of, is_as_written, sealed, unsealed
+from temporal_assets.storage.store import DAMAGED, DamagedPartition, Store
+
+Answer = TypeVar("Answer")
+
+CATALOGUE: Final = "catalogue.duckdb"
+
+_RECORD: Final = "catalogue.json"
+"""Says what the catalogue was when it was written, and what was published then."""
+
+
+Published = Mapping[str, Sequence[Manifest] | str]
+"""Of every asset, the days that are there, or why they cannot be read."""
+
+
+def asked(
+    store: Store,
+    connect: Callable[[], AbstractContextManager[duckdb.DuckDBPyConnection]],
+    ask: Callable[[duckdb.DuckDBPyConnection], Answer],
+    verified: Collection[str] = (),
+) -> Answer:
+    """What `ask` gets from a fresh connection with a view for every asset.
+
+    The files of the assets `verified` are compared with the digests they were published under,
+    once a process. Raises `DamagedPartition` where one is not as it was published. Where files that
+    were removed meanwhile, or replaced twice, are missed, it asks again.
+    """
+    while True:
+        seen = _published(store)
+        try:
+            for name in verified:
+                if isinstance(found := seen[name], str):
+                    raise DamagedPartition(found)
+                store.verify_all(found)
+            with connect() as connection:
+                fill(connection, store, seen)
+                return ask(connection)
+        except (duckdb.IOException, FileNotFoundError, DamagedPartition):
+            if _published(store) == seen:
+                raise
+
+
+def named(sql: str) -> list[str]:
+    """Return the assets whose names are words of a statement: it may read them."""
+    words = set(re.findall(r"[a-z_]+", sql.lower()))
+    return [table.name for table in contracts.TABLES if table.name in words]
+
+
+def fill(connection: duckdb.DuckDBPyConnection, store: Store, seen: Published) -> None:
+    """Create a view for every asset; one without partitions is an empty view."""
+    for name, found in seen.items():
+        if isinstance(found, str):
+            # The other tables can be asked, and who asks this one learns what to do.
+            _without_files(connection, name, f"CAST(error({literal(found)}) AS BOOLEAN)")
+        elif files := [path for manifest in found for path in store.paths(manifest)]:
+            _with_files(connection, store, name, files)
+        else:
+            _without_files(connection, name, "false")
+
+
+def _with_files(
+    connection: duckdb.DuckDBPyConnection, store: Store, name: str, files: Sequence[str]
+) -> None:
+    """Create a view over files; one that cannot be opened must not keep other views from work."""
+    try:
+        create_view(connection, name, files)
+    except duckdb.Error as error:
+        if not all(map(store.fs.exists, files)):
+            raise  # removed or replaced meanwhile: who asks looks again
+        why = str(error).partition("\n")[0]
+        said = f"{name} {DAMAGED}, by `temporal-assets materialize {name} --day DAY` ({why})"
+        _without_files(connection, name, f"CAST(error({literal(said)}) AS BOOLEAN)")
+
+
+def _published(store: Store) -> Published:
+    return {name: _days(store, name) for name in sorted(table.name for table in contracts.TABLES)}
+
+
+def _days(store: Store, name: str) -> Sequence[Manifest] | str:
+    found: list[Manifest] = []
+    while True:
+        before = found
+        try:
+            found = [made for day in store.folders(name) if (made := store.manifest(name, day))]
+            for manifest in found:
+                store.verify_sizes(manifest)
+        except DamagedPartition as error:
+            if found == before:  # nothing was published or removed since it was looked at
+                return str(error)
+        else:
+            return found
+
+
+def _without_files(connection: duckdb.DuckDBPyConnection, name: str, condition: str) -> None:
+    columns = ", ".join(
+        f"CAST(NULL AS {c.sql_type}) AS {c.name}" for c in contracts.table(name).columns
+    )
+    connection.execute(f'CREATE VIEW "{name}" AS SELECT {columns} WHERE {condition}')
+
+
+def refresh(store: Store) -> Path:
+    """Rebuild `catalogue.duckdb` in the state folder and return its path."""
+    target = store.state / CATALOGUE
+    # Under a lock: of two rebuilds at once, the later must not be replaced by the earlier.
+    with FileLock(store.state / "locks" / "catalogue.lock"), store.scratch() as scratch:
+        building = scratch / CATALOGUE
+
+        def connect() -> duckdb.DuckDBPyConnection:
+            building.unlink(missing_ok=True)
+            connection = duckdb.connect(str(building))
+            settle(connection)
+            return connection
+
+        published = _identity(store)
+        asked(store, connect, lambda _: None)
+        record = {
+            "digest": digest_of_file(building),
+            "published": published,
+            "root": str(store.root),
+        }
+        building.replace(target)
+        replace_text(store.state / _RECORD, sealed(record), scratch)
+    return target
+
+
+def follow(store: Store) -> None:
+    """Rebuild a catalogue that came with a copied or moved state folder: views name files whole."""
+    if (store.state / CATALOGUE).exists() and _record(store).get("root") != str(store.root):
+        with contextlib.suppress(OSError):  # of somebody who may only look
+            refresh(store)
+
+
+def is_current(store: Store) -> bool:
+    """Whether the catalogue shows what is published now, and is as it was written."""
+    record = _record(store)
+    return record.get("published") == _identity(store) and not faults(store)
+
+
+def faults(store: Store) -> list[Path]:
+    """Return what of the catalogue and its record is not as it was written."""
+    target, record = store.state / CATALOGUE, store.state / _RECORD
+    if not record.exists():
+        return []
+    if not is_as_written(record.read_bytes()):
+        return [record]
+    is_whole = target.is_file() and _record(store).get("digest") == digest_of_file(target)
+    return [] if is_whole else [target]
+
+
+def _record(store: Store) -> dict[str, Any]:
+    try:
+        return unsealed((store.state / _RECORD).read_bytes())
+    except (FileNotFoundError, ValueError):
+        return {}
+
+
+def _identity(store: Store) -> str:
+    """What tells the files that views are over from others."""
+    return digest_of(
+        {
+            name: found if isinstance(found, str) else [store.paths(one) for one in found]
+            for name, found in _published(store).items()
+        }
+    )

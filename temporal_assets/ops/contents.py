@@ -1,0 +1,110 @@
+"""Every byte of a state folder against what was written: `doctor --contents`.
+
+Each kind of file says in its own way what it was: a digest in a manifest or a record, a seal, the
+name of a folder, a list of sums. Dagster's databases have none: SQLite looks at their structure.
+Not covered are files that people write (`settings.toml`, `dagster.yaml`), the demo's corpus, and
+trials of `what_if`, which are state folders of their own. Not here: mending what is damaged.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from temporal_assets.crawl.mirror import mirror
+from temporal_assets.landing.inventory import Inventory
+from temporal_assets.logs.privacy import pseudonyms
+from temporal_assets.ops import catalogue
+from temporal_assets.policy import bundle
+from temporal_assets.quality import verdicts
+from temporal_assets.settings import Settings
+from temporal_assets.storage import sums
+from temporal_assets.storage.sealed import is_as_written
+from temporal_assets.storage.store import Store
+from temporal_assets.windows.policy.crawl_policy import FOLDER as POLICIES
+from temporal_assets.windows.report import evaluation_report
+
+_NEXT_RUN: Final = "any next run makes it again (temporal-assets materialize)"
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """A file that is not what was written."""
+
+    path: str
+    remedy: str
+
+
+def damages(settings: Settings) -> Iterator[Damage]:
+    """Yield every file of a state folder that is not what was written."""
+    state, store = settings.state, Store.open(settings)
+    for path in store.damaged(contents=True):
+        yield Damage(path, "make the day again (temporal-assets materialize --day DAY)")
+    yield from _landing(settings)
+    for file in verdicts.damaged(state):
+        yield Damage(str(file), _NEXT_RUN)
+    for folder in sorted((state / POLICIES).glob("????-??-??-*")):
+        for file in bundle.faults(folder):
+            remedy = f"temporal-assets materialize crawl_policy --day {folder.name[:10]}"
+            yield Damage(str(file), f"make the policy again ({remedy})")
+    for file in sums.faults(state / evaluation_report.FOLDER):
+        yield Damage(str(file), f"{_NEXT_RUN}, or temporal-assets report --day DAY")
+    for file in catalogue.faults(store):
+        yield Damage(str(file), _NEXT_RUN)
+    yield from _mirror(settings)
+    kept = state / "kept.json"
+    if kept.exists() and not is_as_written(kept.read_bytes()):
+        yield Damage(str(kept), "restore it from a backup")
+    yield from _keys(state)
+    yield from _databases(state / "dagster")
+
+
+def _landing(settings: Settings) -> Iterator[Damage]:
+    inventory = Inventory.load(settings)
+    for file in inventory.damaged:
+        yield Damage(str(file), "its log is read again (temporal-assets materialize)")
+    for path in inventory.damaged_segments():
+        yield Damage(str(path), "remove it, and its log is read again where it is still there")
+
+
+def _keys(state: Path) -> Iterator[Damage]:
+    secrets, noted = state / "secrets", pseudonyms.marks(state / "secrets")
+    for trouble in pseudonyms.troubles(secrets):
+        file, _, what = trouble.partition(": ")
+        yield Damage(file, what)
+    marks = state / pseudonyms.MARKS
+    if marks.exists() and any(file.name not in noted for file in secrets.glob("clients*.key")):
+        yield Damage(str(marks), "restore it from a backup, or remove it: reading logs notes keys")
+
+
+def _mirror(settings: Settings) -> Iterator[Damage]:
+    home = mirror.mirror_folder(settings)
+    try:
+        is_whole = mirror.is_whole(home)
+    except mirror.NoMirror:
+        is_whole = False
+    if not is_whole:
+        yield Damage(str(home), "store it again (temporal-assets mirror)")
+
+
+def _databases(home: Path) -> Iterator[Damage]:
+    for file in sorted(home.rglob("*.db")):
+        if not _is_sound(file):
+            yield Damage(
+                str(file),
+                "restore it from a backup, or move Dagster's home away: it holds no data",
+            )
+
+
+def _is_sound(file: Path) -> bool:
+    """Whether SQLite finds nothing wrong with the structure of a database."""
+    try:
+        with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as database:
+            found = database.execute("PRAGMA integrity_check").fetchone()
+            return bool(found == ("ok",))
+    except sqlite3.DatabaseError:
+        return False

@@ -1,0 +1,127 @@
+"""Partitions that an earlier release wrote, whose schema has changed since, and what to do.
+
+A partition says which version of its contract it was written under. Of another version than that
+of now, it is not there for readers: columns may be missing or mean something else. It stays on
+disk until it is made again, which needs what it was made from, or until it is migrated by a file
+`sql/migrate_<asset>_from_<version>.sql` that gives the columns of now. Such a file is written for
+what cannot be made again, or not cheaply, and where the old columns suffice.
+
+Here: finding them, and migrating. Not here: making them again (`operate`), Dagster's own storage.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+from temporal_assets import contracts
+from temporal_assets.days.daily import DAILY_ASSETS, DERIVED
+from temporal_assets.engines.base import Engine
+from temporal_assets.engines.sql import sql_names
+from temporal_assets.landing.inventory import Inventory
+from temporal_assets.ops import catalogue
+from temporal_assets.quality import verdicts
+from temporal_assets.quality.inspect import Inspector
+from temporal_assets.quality.verdicts import Judgement
+from temporal_assets.settings import Settings
+from temporal_assets.storage.kept import Kept
+from temporal_assets.storage.manifest import Manifest
+from temporal_assets.storage.store import Store
+
+
+class Way(Enum):
+    """What can be done about partitions of another version."""
+
+    MIGRATE = "migrate"
+    REBUILD = "rebuild"
+    LOST = "lost"
+    """What they were made from is gone, and no migration is known."""
+    NEWER = "newer"
+    """A later release wrote them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outdated:
+    """Days of one asset that are of the same version, which is not that of now."""
+
+    asset: str
+    version: int
+    way: Way
+    days: tuple[dt.date, ...]
+
+
+def plan(store: Store, inventory: Inventory, settings: Settings) -> tuple[Outdated, ...]:
+    """Everything of another version, in the order the data flows."""
+    held = set(filter(Kept.load(settings.state).has_requests, inventory.days()))
+    found: dict[tuple[str, int, Way], list[dt.date]] = {}
+    for manifest in store.outdated():
+        way = _way(store, manifest, held)
+        found.setdefault((manifest.asset, manifest.schema_version, way), []).append(manifest.day)
+    return tuple(Outdated(*key, tuple(days)) for key, days in found.items())
+
+
+def migrate(
+    store: Store, engine: Engine, settings: Settings, outdated: Iterable[Outdated]
+) -> tuple[Judgement, ...]:
+    """Rewrite what can be migrated, day by day, and say which checks it does not pass.
+
+    Killed half-way, the same call goes on: a day is of the old version or of the new one.
+    """
+    judged: list[Judgement] = []
+    inspector = Inspector(store, engine, settings)
+    for one in outdated:
+        if one.way is not Way.MIGRATE:
+            continue
+        table = contracts.table(one.asset)
+        made = [_migrated(store, engine, one, day) for day in one.days]
+        found = inspector.inspect(table, one.days)
+        for manifest in made:
+            of_day = [
+                verdicts.judgement(one.asset, manifest.day, check, finding)
+                for check, finding in zip(table.checks, found[manifest.day], strict=True)
+            ]
+            verdicts.record(settings.state, manifest, of_day)
+            judged += of_day
+        catalogue.refresh(store)
+    return tuple(one for one in judged if not one.passed)
+
+
+def statement(asset: str, version: int) -> str:
+    """Name of the file of `sql/` that migrates partitions of a version, if there is one."""
+    return f"migrate_{asset}_from_{version}"
+
+
+def _way(store: Store, manifest: Manifest, held: set[dt.date]) -> Way:
+    asset, day = manifest.asset, manifest.day
+    if manifest.schema_version > contracts.table(asset).version:
+        return Way.NEWER
+    if statement(asset, manifest.schema_version) in sql_names():
+        return Way.MIGRATE
+    if asset not in DAILY_ASSETS or day in held:
+        return Way.REBUILD
+    is_derivable = asset in DERIVED and store.manifest("requests", day) is not None
+    return Way.REBUILD if is_derivable else Way.LOST
+
+
+def _migrated(store: Store, engine: Engine, one: Outdated, day: dt.date) -> Manifest:
+    before = store.stored(one.asset, day)
+    if before is None or before.schema_version != one.version:
+        return store.require(one.asset, day)  # another process was faster
+    with store.scratch() as scratch:
+        parts = engine.query(
+            statement(one.asset, one.version),
+            {one.asset: store.paths(store.verified(before))},
+            {},
+            contracts.table(one.asset),
+            scratch,
+        )
+        return store.publish(
+            one.asset,
+            day,
+            parts,
+            inputs=before.inputs,
+            settings_digest=before.settings_digest,
+            extra=before.extra,
+        )

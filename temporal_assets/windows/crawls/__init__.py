@@ -1,0 +1,1 @@
+"""Simulated crawls of a window: crawl orders on the mirror, and arriving in time."""

@@ -1,0 +1,243 @@
+"""`crawl_simulation`: every crawl order on the mirror, in sample and out of time (BB 5.3).
+
+Here: which mirror, which sites, which days, and rows from curves. Not here: crawls and curves
+(`crawl.evaluation`), arriving in time (`timely_simulation`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from temporal_assets import contracts
+from temporal_assets.core.crawls.crawl_curves import CrawlCurve
+from temporal_assets.core.crawls.crawl_policies import SCENARIOS
+from temporal_assets.crawl.evaluation import FEWEST_PAGES, Evaluation, evaluate
+from temporal_assets.crawl.mirror.mirror import (
+    Mirror,
+    NoMirror,
+    identity,
+    load,
+    mirror_folder,
+)
+from temporal_assets.crawl.mirror.traffic import (
+    CRAWL_SQL,
+    Learning,
+    Traffic,
+    TrafficByPeriod,
+    mirror_of,
+    traffic_of,
+)
+from temporal_assets.reports.document import Missing
+from temporal_assets.settings import Settings
+from temporal_assets.storage.manifest import Manifest
+from temporal_assets.windows.frame.asset import Job, WindowAsset
+from temporal_assets.windows.pages.page_totals import PAGE_TOTALS
+
+Row = dict[str, Any]
+
+THROUGHPUTS: Final = np.linspace(0.0, 1.0, 101)
+"""Shares of the pages at which curves are kept; with those that BB 5.3.1 investigates."""
+
+_SITES: Final = (
+    "SELECT site, count(*) AS pages FROM page_totals GROUP BY site HAVING count(*) >= {pages}"
+    " ORDER BY sum(total) DESC, site"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """Days that orders are learned from and days that score; equal in sample."""
+
+    name: Literal["in_sample", "out_of_time"]
+    learned: tuple[Manifest, ...]
+    scored: tuple[Manifest, ...]
+
+
+def trials(job: Job) -> list[Trial]:
+    """In sample, and out of time where the window has two days at least."""
+    days = job.window("transits").manifests
+    made = [Trial("in_sample", days, days)] if days else []
+    first = round(len(days) * job.settings.simulation.learn_share)
+    if 0 < first < len(days):
+        made.append(Trial("out_of_time", days[:first], days[first:]))
+    return made
+
+
+def crawled_sites(job: Job) -> list[str]:
+    """Sites with the most views, of those that are large enough and together not too large."""
+    return fitting(_most_viewed(job), job.settings.simulation.most_pages)
+
+
+def too_large(job: Job) -> Missing | None:
+    """Said where sites are left out for their size, and no other is left."""
+    viewed = _most_viewed(job)
+    if not viewed or fitting(viewed, job.settings.simulation.most_pages):
+        return None
+    return no_site_fits(job.settings)
+
+
+def no_site_fits(settings: Settings) -> Missing:
+    """What there is to say where every site is too large."""
+    most = settings.simulation.most_pages
+    return Missing(f"every site has more than {most:,} pages", "raise `simulation.most_pages`")
+
+
+def fitting(sites: Iterable[tuple[str, int]], most_pages: int) -> list[str]:
+    """In their order, sites with numbers of pages that have `most_pages` together at most."""
+    kept: list[str] = []
+    for site, pages in sites:
+        if pages <= most_pages:
+            kept.append(site)
+            most_pages -= pages
+    return kept
+
+
+def _most_viewed(job: Job) -> list[tuple[str, int]]:
+    """Sites with their numbers of pages."""
+    inputs = {"page_totals": job.files("page_totals")}
+    query = _SITES.format(pages=FEWEST_PAGES)
+    rows = job.engine.rows(query, inputs, job.settings.simulation.most_sites)
+    return [(row["site"], row["pages"]) for row in rows]
+
+
+def stored_mirror(settings: Settings) -> Mirror | None:
+    """The mirror that was stored; None without one. `NoMirror` where the settings name none."""
+    folder = mirror_folder(settings)
+    if identity(folder) is not None:
+        return load(folder)
+    if settings.simulation.mirror is not None:
+        raise NoMirror(f"`simulation.mirror`: there is no mirror in {settings.simulation.mirror}")
+    return None
+
+
+def stored_identity(settings: Settings) -> str | None:
+    """What tells the stored mirror from another: crawls of that one are others."""
+    return identity(mirror_folder(settings))
+
+
+def traffic(job: Job, sites: Sequence[str]) -> Traffic:
+    """Traffic of the window."""
+    return traffic_of(job.engine, job.window("transits").files, job.out / "traffic", sites)
+
+
+def _periods(job: Job, planned: Sequence[Trial], sites: Sequence[str]) -> TrafficByPeriod:
+    """Return the traffic of the days that teach, in two halves, and of those that score."""
+    learned = planned[-1].learned
+    bounds = {"second_from": learned[len(learned) // 2].day} if len(learned) > 1 else {}
+    if len(planned) > 1:
+        bounds["third_from"] = planned[-1].scored[0].day
+    files = job.window("transits").files
+    return TrafficByPeriod(job.engine, files, job.out / "traffic", sites, **bounds)
+
+
+def _learning(users: TrafficByPeriod, trial: Trial, is_split: bool) -> tuple[Learning, Traffic]:
+    """Return what a trial learns from, and the traffic that scores it."""
+    if trial.name == "in_sample":
+        whole = users.of(1, 2, 3)
+        parts = (users.of(1, 2), users.of(3)) if is_split else (None, None)
+        return Learning(whole, *parts), whole
+    parts = (users.of(1), users.of(2)) if len(trial.learned) > 1 else (None, None)
+    return Learning(users.of(1, 2), *parts), users.of(3)
+
+
+def judge(job: Job) -> list[Row]:
+    """Rows of the contract; none where no site can be crawled."""
+    viewed = _most_viewed(job)
+    sites = fitting(viewed, job.settings.simulation.most_pages)
+    planned = trials(job)
+    if not sites or not planned:
+        return []
+    users = _periods(job, planned, sites)
+    stored = stored_mirror(job.settings)
+    mirror = mirror_of(users.of(1, 2, 3)) if stored is None else stored
+    kind = "transits" if stored is None else "stored"
+    rows: list[Row] = []
+    for trial in planned:
+        learned, scored = _learning(users, trial, is_split=len(planned) > 1)
+        result = evaluate(mirror, learned, scored.pages, sites)
+        if result.sites:
+            facts = _facts(job, trial, kind, result)
+            facts["left_out"] += len(viewed) - len(sites)
+            rows += [facts | row for row in _points(result)]
+    return rows
+
+
+def _facts(job: Job, trial: Trial, kind: str, result: Evaluation) -> Row:
+    return {
+        "day": job.day,
+        "trial": trial.name,
+        "mirror": kind,
+        "sites": len(result.sites),
+        "left_out": len(result.skipped),
+        "pages": sum(site.pages for site in result.sites),
+        "visited_pages": sum(site.visited for site in result.sites),
+        "links": sum(site.links for site in result.sites),
+        "learned_from": trial.learned[0].day,
+        "learned_until": trial.learned[-1].day,
+        "scored_from": trial.scored[0].day,
+        "scored_until": trial.scored[-1].day,
+    }
+
+
+def _points(result: Evaluation) -> Iterator[Row]:
+    for scenario in SCENARIOS:
+        curves = result.mean(scenario)
+        best = result.best_baseline(scenario, THROUGHPUTS)
+        for name, curve in curves.items():
+            whole: Row = {
+                "scenario": scenario,
+                "crawl_order": name,
+                "area": curve.area,
+                "pages_50": curve.pages_for(0.5),
+                "pages_80": curve.pages_for(0.8),
+                "pages_90": curve.pages_for(0.9),
+            }
+            for other in ("breadth_first", "page_rank"):
+                whole[f"pages_80_less_{other}"] = _less(curve, curves[other])
+                whole[f"sites_ahead_of_{other}"] = result.sites_ahead(scenario, name, other)
+            gain = result.gain(scenario, name, best, THROUGHPUTS)
+            for i, share in enumerate(curve.at(THROUGHPUTS)):
+                yield whole | {
+                    "throughput": i / (len(THROUGHPUTS) - 1),
+                    "traffic_share": float(share),
+                    "best_baseline": best[i],
+                    "traffic_less_best": float(gain.mean[i]),
+                    "traffic_less_best_low": None if gain.low is None else float(gain.low[i]),
+                    "traffic_less_best_high": None if gain.high is None else float(gain.high[i]),
+                }
+
+
+def _less(curve: CrawlCurve, other: CrawlCurve) -> float | None:
+    mine, theirs = curve.pages_for(0.8), other.pages_for(0.8)
+    return None if mine is None or theirs is None else mine - theirs
+
+
+def _make(job: Job) -> Sequence[Path]:
+    path = job.out / "crawl_simulation.parquet"
+    made = pa.Table.from_pylist(judge(job), contracts.CRAWL_SIMULATION.arrow_schema)
+    pq.write_table(made, path, compression="zstd", store_schema=False)
+    return [path]
+
+
+CRAWL_SIMULATION: Final = WindowAsset(
+    "crawl_simulation",
+    _make,
+    windows=("transits",),
+    tables=(PAGE_TOTALS,),
+    sql=CRAWL_SQL,
+    settings=lambda settings: [
+        settings.window.days,
+        settings.cleaning.model_dump(mode="json"),
+        settings.simulation.most_sites,
+        settings.simulation.most_pages,
+        settings.simulation.learn_share,
+        stored_identity(settings),
+    ],
+)

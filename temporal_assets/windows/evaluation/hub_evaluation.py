@@ -1,0 +1,238 @@
+"""`hub_evaluation`: how many temporal pages the first K seeds lead to (NP 6.2), by list."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from temporal_assets import contracts
+from temporal_assets.contracts import ColumnSpec, Type, passing
+from temporal_assets.contracts.evaluation.hub_evaluation import ENDING_LISTS, HUB_LISTS
+from temporal_assets.core.graph.links import Links, Reach, reach
+from temporal_assets.core.numerics.arrays import Int64s
+from temporal_assets.logs.tables.site_lists import SiteList
+from temporal_assets.windows.evaluation.trials import Trial, baseline, trials
+from temporal_assets.windows.frame.asset import Job, WindowAsset
+from temporal_assets.windows.frame.given_files import content_of_file, file_in
+from temporal_assets.windows.hubs.hub_seeds import HUB_SEEDS
+from temporal_assets.windows.hubs.link_graph import LINK_SQL, LinkTables, link_tables, read_links
+from temporal_assets.windows.labels.page_labels import PAGE_LABELS
+from temporal_assets.windows.pages.page_histories import PAGE_HISTORIES
+from temporal_assets.windows.pages.page_totals import PAGE_TOTALS
+
+Row = dict[str, Any]
+
+_SEEDS: Final = ("url", "rank", "paper_rank", "greedy_rank")
+_ORDERS: Final = {"ours": "rank", "paper": "paper_rank", "greedy": "greedy_rank"}
+"""Lists that `hub_seeds` holds, with their column."""
+_BASELINE_DAYS: Final = 14
+"""Days that the baseline of decayed new links looks back: earlier ones count nothing there."""
+
+_HUB_BASELINES: Final = passing(
+    name="hub_baselines",
+    description="Orders of hubs that anybody can write down.",
+    grain="list, url",
+    columns=(
+        ColumnSpec("list", Type.VARCHAR, "`clicks` or `recent`."),
+        ColumnSpec("url", Type.VARCHAR, "Canonical URL."),
+        ColumnSpec("place", Type.BIGINT, "Place in it, from 1."),
+    ),
+)
+
+_NAMED_PAGES: Final = passing(
+    name="named_pages",
+    description="Entries of lists by number.",
+    grain="list, place",
+    columns=(
+        ColumnSpec("list", Type.VARCHAR, "Which list."),
+        ColumnSpec("place", Type.BIGINT, "Place in it, from 0."),
+        ColumnSpec("page", Type.BIGINT, "Number of the URL within this run."),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """URLs of seeds in their order, and of the pages they are to lead to."""
+
+    seeds: Mapping[str, Sequence[str]]
+    """By the name of the list: `HUB_LISTS`."""
+    wanted: pa.StringArray
+
+
+def judge(job: Job, listed: SiteList | None) -> list[Row]:
+    """Rows of the contract, for all trials whose seeds are there.
+
+    Links are those of the whole window that judges. A page born after the seeds were made has no
+    link before it, so that one hop is out of time; of two hops the first may be older.
+    """
+    judged = [
+        (trial, _lists(job, trial, listed))
+        for trial in trials(job)
+        if trial.name == "in_sample" or job.learned_on("hub_seeds", trial.learned_until) is not None
+    ]
+    tables = _links(job, [lists for _, lists in judged])
+    links = read_links(tables)
+    rows: list[Row] = []
+    for trial, lists in judged:
+        numbers = _numbers(job, tables, lists)
+        rows += _rows(job.day, trial, _reached(links, numbers), len(lists.wanted))
+    return rows
+
+
+def _links(job: Job, lists: Sequence[Lists]) -> LinkTables:
+    """The links from the seeds of all lists, and those to wanted pages: no others are walked."""
+    wanted = job.out / "wanted.parquet"
+    urls = pa.chunked_array([one.wanted for one in lists], pa.string())
+    pq.write_table(pa.table({"url": urls}), wanted)
+    seeds = {url for one in lists for urls in one.seeds.values() for url in urls}
+    return link_tables(
+        job.engine,
+        job.window("transits").files,
+        job.files("page_totals"),
+        [str(wanted)],
+        job.first,
+        job.out,
+        sorted(seeds),
+    )
+
+
+def _lists(job: Job, trial: Trial, listed: SiteList | None) -> Lists:
+    seeds = job.store.read("hub_seeds", trial.learned_until, list(_SEEDS))
+    orders = {name: _in_order(seeds, column) for name, column in _ORDERS.items()}
+    in_use = [] if listed is None else listed.urls
+    wanted = trial.judged.filter(trial.judged["is_temporal"])["url"].combine_chunks()
+    return Lists({"baseline": in_use, **orders, **_baselines(job, trial)}, wanted)
+
+
+def _in_order(seeds: pa.Table, column: str) -> list[str]:
+    """Hubs by a place that not all have; those behind a gap are known for another order."""
+    ranked = seeds.filter(pc.is_valid(seeds[column])).sort_by(column)
+    follows = pc.equal(ranked[column], pa.array(np.arange(1, len(ranked) + 1)))
+    urls: list[str] = ranked.filter(follows)["url"].to_pylist()
+    return urls
+
+
+def _baselines(job: Job, trial: Trial) -> dict[str, list[str]]:
+    """What was known on the evening on which the seeds were made."""
+    first = trial.learned_until - dt.timedelta(days=_BASELINE_DAYS - 1)
+    days = [
+        one for one in job.window("transits").manifests if first <= one.day <= trial.learned_until
+    ]
+    inputs = {
+        "transits": [path for one in days for path in job.store.paths(one)],
+        "page_totals": job.files("page_totals"),
+    }
+    if not inputs["transits"]:
+        return {"clicks": [], "recent": []}
+    given = {
+        "last_day": trial.learned_until,
+        "born_after": job.first,  # on the first day of the window everything is new
+        "most": job.settings.hubs.top_k,
+    }
+    made = job.engine.query("hub_baselines", inputs, given, _HUB_BASELINES, job.out)
+    rows = pq.read_table([str(path) for path in made], partitioning=None).sort_by("place")
+    return {
+        name: rows.filter(pc.equal(rows["list"], name))["url"].to_pylist()
+        for name in ("clicks", "recent")
+    }
+
+
+def _reached(links: Links, numbers: dict[str, Int64s]) -> dict[str, Reach]:
+    """By list, wanted pages within reach of its first entries; unknown entries reach nothing."""
+    wanted = np.zeros(links.pages, np.bool_)
+    wanted[numbers["wanted"][numbers["wanted"] >= 0]] = True
+    return {name: _reach(links, wanted, numbers[name]) for name in HUB_LISTS}
+
+
+def _reach(links: Links, wanted: np.ndarray, pages: Int64s) -> Reach:
+    known = pages >= 0
+    found = reach(links, wanted, pages[known])
+    place = np.cumsum(known)  # entries known among the first k
+    one, two = (np.concatenate(([0], part))[place] for part in (found.one_hop, found.two_hops))
+    return Reach(one, two)
+
+
+def _numbers(job: Job, tables: LinkTables, lists: Lists) -> dict[str, Int64s]:
+    """Numbers of the URLs of each list in the graph; -1 for those that are not in it."""
+    names = (*HUB_LISTS, "wanted")
+    parts = [pa.array(lists.seeds[name], pa.string()) for name in HUB_LISTS] + [lists.wanted]
+    lengths = [len(part) for part in parts]
+    named = pa.table(
+        {
+            "list": pa.array(np.repeat(names, lengths), pa.string()),
+            "place": np.concatenate([np.arange(length) for length in lengths]),
+            "url": pa.concat_arrays(parts),
+        }
+    )
+    path = job.out / "named.parquet"
+    pq.write_table(named, path)
+    inputs = {"named": [str(path)], "link_pages": tables.pages}
+    made = job.engine.query("named_pages", inputs, {}, _NAMED_PAGES, job.out)
+    rows = pq.read_table([str(one) for one in made], partitioning=None)
+    result = {}
+    for name, length in zip(names, lengths, strict=True):
+        own = rows.filter(pc.equal(rows["list"], name))
+        pages = np.full(length, -1, np.int64)
+        pages[own["place"].to_numpy()] = own["page"].to_numpy()
+        result[name] = pages
+    return result
+
+
+def _rows(day: dt.date, trial: Trial, reached: dict[str, Reach], wanted: int) -> Iterator[Row]:
+    longest = max(len(one.one_hop) for one in reached.values())
+    for k in range(1, longest + 1):
+        row: Row = {
+            "day": day,
+            "trial": trial.name,
+            "horizon_days": trial.horizon,
+            "learned_until": trial.learned_until,
+            "site_share": trial.share,
+            "k": k,
+            "wanted": wanted,
+        }
+        for name, found in reached.items():
+            # Lists of ours end where nothing is expected: the last numbers hold for more seeds.
+            at = min(k, len(found.one_hop)) if name in ENDING_LISTS else k
+            there = 0 < at <= len(found.one_hop)
+            row[f"{name}_one_hop"] = int(found.one_hop[at - 1]) if there else None
+            row[f"{name}_two_hops"] = int(found.two_hops[at - 1]) if there else None
+        for name in ENDING_LISTS:
+            if row[f"{name}_one_hop"] is None:
+                row |= {f"{name}_one_hop": 0, f"{name}_two_hops": 0}
+        yield row
+
+
+def _make(job: Job) -> Sequence[Path]:
+    rows = judge(job, baseline(job.settings))
+    path = job.out / "hub_evaluation.parquet"
+    schema = contracts.HUB_EVALUATION.arrow_schema
+    pq.write_table(pa.Table.from_pylist(rows, schema), path, compression="zstd", store_schema=False)
+    return [path]
+
+
+HUB_EVALUATION: Final = WindowAsset(
+    "hub_evaluation",
+    _make,
+    windows=("transits",),
+    days=("page_views",),
+    tables=(PAGE_TOTALS, PAGE_HISTORIES, PAGE_LABELS, HUB_SEEDS),
+    learned=(PAGE_HISTORIES, PAGE_LABELS, HUB_SEEDS),
+    sql=(*LINK_SQL, "hub_baselines", "known_pages", "born_pages", "named_pages"),
+    settings=lambda settings: [
+        content_of_file(file_in(settings.state, settings.baseline.path)),
+        settings.cleaning.model_dump(mode="json"),
+        settings.evaluation.model_dump(mode="json"),
+        settings.labels.model_dump(mode="json"),
+        settings.window.days,
+        settings.hubs.top_k,
+    ],
+)

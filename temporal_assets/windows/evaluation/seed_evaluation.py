@@ -1,0 +1,241 @@
+"""`seed_evaluation`: what was published against the list in use and simple rules.
+
+Here: the lists of a trial, and what each covers (TW Table 1, NP Table 2). Out of time the lists and
+the policy that were published on the earlier day are judged as they are; beside them stand the
+papers' lists and curves, made anew from the labels of that day, and what anybody can do without
+statistics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from temporal_assets import contracts
+from temporal_assets.core.lists.list_judgement import Choice, Pages, Rules, choices, coverage
+from temporal_assets.core.lists.site_bootstrap import Draws, SiteCounts, draw, interval
+from temporal_assets.core.numerics import metrics
+from temporal_assets.core.numerics.arrays import Flags
+from temporal_assets.core.text.texts import texts
+from temporal_assets.core.text.url_sections import SectionTrees, section_trees, sections
+from temporal_assets.engines.arrow_texts import from_arrow
+from temporal_assets.logs.tables.site_lists import SiteList
+from temporal_assets.logs.urls.domains import registrable_domain
+from temporal_assets.policy import Policy
+from temporal_assets.policy.document import FILE, NOW_TIERS
+from temporal_assets.windows.evaluation.trials import (
+    LABELS,
+    Trial,
+    baseline,
+    trials,
+)
+from temporal_assets.windows.frame.asset import Job, WindowAsset
+from temporal_assets.windows.frame.given_files import content_of_file, file_in
+from temporal_assets.windows.labels.interest_curves import INTEREST_CURVES
+from temporal_assets.windows.labels.page_labels import PAGE_LABELS
+from temporal_assets.windows.lists.news_prefixes import NEWS_PREFIXES, rule_of
+from temporal_assets.windows.lists.scored import scoring_of
+from temporal_assets.windows.lists.section_scores import SECTION_SCORES
+from temporal_assets.windows.lists.site_scores import SITE_SCORES
+from temporal_assets.windows.pages.page_histories import PAGE_HISTORIES
+from temporal_assets.windows.pages.page_totals import PAGE_TOTALS
+from temporal_assets.windows.policy.crawl_policy import CRAWL_POLICY, files_of
+
+Row = dict[str, Any]
+
+
+def judge(job: Job, listed: SiteList | None) -> list[Row]:
+    """Rows of the contract, for all trials and both labels."""
+    return [row for trial in trials(job) for row in judge_trial(job, trial, listed)]
+
+
+def judge_trial(job: Job, trial: Trial, listed: SiteList | None) -> Iterator[Row]:
+    """Rows of one trial."""
+    new = trial.judged.filter(pc.invert(pc.is_in(trial.judged["url"], trial.known["url"])))
+    urls = pa.concat_arrays([*trial.known["url"].chunks, *new["url"].chunks])
+    trees = section_trees(from_arrow(urls))
+    in_use = None if listed is None else covered_sections(trees, listed)
+    published = [] if trial.name == "in_sample" else list(_published(job, trial, trees, urls))
+    for label in LABELS:
+        pages = _pages(trial, trees, urls, label)
+        yield from _rows(job, trial, label, pages, in_use, published)
+
+
+def covered_sections(trees: SectionTrees, listed: SiteList) -> Flags:
+    """The sections that the entries of a list lie in: a front page stands for its host."""
+    found = sections(texts(listed.urls))
+    return trees.find({found.of(n)[-1] for n in range(len(listed.urls))})
+
+
+def _published(job: Job, trial: Trial, trees: SectionTrees, urls: pa.Array) -> Iterator[Choice]:
+    """The lists and the policy of the day that the trial learns from, those that are there."""
+    names = trees.names()
+    for method, asset, column in _PUBLISHED:
+        files = job.learned_on(asset, trial.learned_until)
+        if files is None:
+            continue
+        table = pq.read_table(files, partitioning=None)
+        if "is_selected" in table.column_names:
+            table = table.filter(table["is_selected"])
+        listed = frozenset(table[column].to_pylist())
+        if asset == "site_scores":
+            found = _of_sites(job, trees, names, listed)
+        else:
+            found = np.array([name in listed for name in names], np.bool_)
+        yield Choice(method, "published", None, True, found)
+    now = _fetched_now(job, trial, urls)
+    if now is not None:
+        yield Choice("policy", "published", None, True, np.zeros(len(trees), np.bool_), now)
+
+
+_PUBLISHED: Final = (
+    ("sites", "site_scores", "site"),
+    ("sections", "section_scores", "prefix"),
+    ("prefixes", "news_prefixes", "prefix"),
+)
+
+
+def _of_sites(job: Job, trees: SectionTrees, names: Sequence[str], listed: frozenset[str]) -> Flags:
+    """Roots of the hosts that the sites of a list have."""
+    by_domain = job.settings.sites.by == "domain"
+    found = np.zeros(len(trees), np.bool_)
+    for root in np.flatnonzero(trees.parent < 0).tolist():
+        host = names[root].split("/")[0].rsplit(":", 1)[0]
+        found[root] = (registrable_domain(host) if by_domain else host) in listed
+    return found
+
+
+def _fetched_now(job: Job, trial: Trial, urls: pa.Array) -> Flags | None:
+    """Which pages the policy of the earlier day says to fetch now; None where there is none."""
+    manifest = job.learned("crawl_policy", trial.learned_until)
+    folder = manifest and files_of(job.store, job.settings, manifest)
+    if not folder or not (folder / FILE).is_file():
+        return None
+    tier = Policy.load(folder / FILE).match_many(from_arrow(urls)).tier
+    first, last = NOW_TIERS
+    now: Flags = (tier >= first) & (tier <= last)
+    return now
+
+
+def _pages(trial: Trial, trees: SectionTrees, urls: pa.Array, label: str) -> Pages:
+    known, judged = len(trial.known), pc.index_in(trial.judged["url"], urls).to_numpy()
+    name = f"is_{label}"
+    learned = np.zeros(len(urls), np.bool_)
+    views = np.zeros(len(urls), np.int64)
+    truth = np.zeros(len(urls), np.bool_)
+    learned[:known] = trial.known[name].to_numpy()
+    settled = np.zeros(len(urls), np.bool_)
+    settled[:known] = trial.known[f"has_{label}"].to_numpy()
+    views[:known] = trial.known["total"].to_numpy()
+    truth[judged] = trial.judged[name].to_numpy()
+    is_judged = np.zeros(len(urls), np.bool_)
+    is_judged[judged] = True
+    is_known = np.arange(len(urls)) < known
+    return Pages(trees, is_known, settled, learned, views, is_judged, truth)
+
+
+def _rows(
+    job: Job,
+    trial: Trial,
+    label: str,
+    pages: Pages,
+    in_use: Flags | None,
+    published: Sequence[Choice],
+) -> Iterator[Row]:
+    site = pages.site
+    # Of a list of all sites, as many as were drawn are here; so it is with the list in use.
+    own = round(job.settings.sites.top_k * trial.share)
+    length = max(own if in_use is None else int(in_use.sum()), 1)
+    rules = Rules(scoring_of(job.settings), rule_of(job.settings), length)
+    baselines: dict[str, tuple[float, Draws]] = {}
+    for choice in chain(choices(pages, rules, in_use), published):
+        counts = coverage(pages, choice.covers(pages.trees), site)
+        row = _measures(counts)
+        if choice.is_used:
+            draws = draw(counts)
+            row |= _intervals(draws)
+            if choice.method == "baseline":
+                baselines[choice.rule] = row["f"], draws
+            else:
+                row |= _compared(row["f"], draws, baselines)
+        yield {
+            "day": job.day,
+            "trial": trial.name,
+            "horizon_days": trial.horizon,
+            "learned_until": trial.learned_until,
+            "site_share": trial.share,
+            "label": label,
+            "method": choice.method,
+            "rule": choice.rule,
+            "setting": choice.setting,
+            "is_used": choice.is_used,
+            **row,
+        }
+
+
+def _compared(f: float, draws: Draws, baselines: Mapping[str, tuple[float, Draws]]) -> Row:
+    """How far a list is ahead of the list in use, and of the best of all baselines."""
+    best = max(baselines, key=lambda rule: baselines[rule][0])
+    row: Row = {"best_baseline": best}
+    for name, rule in (("f_gain", "list"), ("f_lead", best)):
+        if rule in baselines:
+            other, drawn = baselines[rule]
+            low, high = interval(draws.f - drawn.f)
+            row |= {name: f - other, f"{name}_low": low, f"{name}_high": high}
+    return row
+
+
+def _measures(counts: SiteCounts) -> Row:
+    found, pages, wanted = (int(part.sum()) for part in (counts.found, counts.pages, counts.wanted))
+    precision, recall = metrics.precision(found, pages), metrics.recall(found, wanted)
+    return {
+        "found": found,
+        "pages": pages,
+        "wanted": wanted,
+        "precision": precision,
+        "recall": recall,
+        "f": metrics.f_measure(precision, recall),
+    }
+
+
+def _intervals(draws: Draws) -> Row:
+    row: Row = {}
+    for name in ("precision", "recall", "f"):
+        row[f"{name}_low"], row[f"{name}_high"] = interval(getattr(draws, name))
+    return row
+
+
+def _make(job: Job) -> Sequence[Path]:
+    rows = judge(job, baseline(job.settings))
+    path = job.out / "seed_evaluation.parquet"
+    schema = contracts.SEED_EVALUATION.arrow_schema
+    pq.write_table(pa.Table.from_pylist(rows, schema), path, compression="zstd", store_schema=False)
+    return [path]
+
+
+SEED_EVALUATION: Final = WindowAsset(
+    "seed_evaluation",
+    _make,
+    days=("page_views",),
+    tables=(PAGE_TOTALS, PAGE_HISTORIES, INTEREST_CURVES, PAGE_LABELS),
+    learned=(
+        *(PAGE_HISTORIES, PAGE_LABELS, SITE_SCORES, SECTION_SCORES, NEWS_PREFIXES, CRAWL_POLICY),
+    ),
+    sql=("known_pages", "born_pages"),
+    settings=lambda settings: [
+        content_of_file(file_in(settings.state, settings.baseline.path)),
+        settings.cleaning.model_dump(mode="json"),
+        settings.evaluation.model_dump(mode="json"),
+        settings.labels.model_dump(mode="json"),
+        settings.prefixes.model_dump(mode="json"),
+        settings.sites.model_dump(mode="json"),
+        settings.window.days,
+    ],
+)

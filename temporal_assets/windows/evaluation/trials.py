@@ -1,0 +1,194 @@
+"""Trials of lists: what was known when a list was made, and what it is judged by.
+
+Here: the days of each trial and the pages on both sides. Not here: lists and measures
+(`seed_evaluation`, `hub_evaluation`).
+
+In sample, as in the papers, both sides are the labels of one window. Out of time a list is made
+from the labels of an earlier window, as they were published then, and judged by the pages that
+were born after it: temporal if more than q of the views they really got came in their first n days,
+news if their real concentration over m days is above p. Thresholds are those that the earlier
+window had for their section or site: what is judged has no say in them.
+
+Pages that are judged are in memory. Where there are more than `evaluation.most_pages`, both sides
+are those of sites that are drawn: lists are of sites, and so is the bootstrap
+(`core.lists.site_bootstrap`), so that the measures estimate those of all sites.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from temporal_assets.contracts import ColumnSpec, Type, passing
+from temporal_assets.core.labels.concentration import concentration
+from temporal_assets.core.text.page_section import SECTION
+from temporal_assets.logs.tables.site_lists import SiteList, read_site_list
+from temporal_assets.logs.urls.urls import UrlRules
+from temporal_assets.settings import Settings
+from temporal_assets.storage.manifest import Manifest
+from temporal_assets.windows.frame.asset import Job, learned_days
+from temporal_assets.windows.frame.days import made_window, observed_days
+from temporal_assets.windows.frame.given_files import file_in
+
+LABELS: Final = ("temporal", "news")
+
+_EVERY_DIGEST: Final = "g"
+"""What follows every hexadecimal digit."""
+
+_DRAWN: Final = (
+    "SELECT max(CASE WHEN upto <= {most} OR upto = pages THEN digest END) AS until,"
+    " sum(CASE WHEN upto <= {most} OR upto = pages THEN 1 ELSE 0 END) AS drawn, count(*) AS sites"
+    " FROM (SELECT md5(site) AS digest, pages, sum(pages) OVER (ORDER BY md5(site)"
+    " ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS upto"
+    " FROM (SELECT site, count(*) AS pages FROM page_labels GROUP BY site) AS sizes) AS places"
+)
+"""Sites in the order of their digests, as many as have so many pages together; one at least."""
+
+_URL: Final = ColumnSpec("url", Type.VARCHAR, "Canonical URL.")
+_TOTAL: Final = ColumnSpec("total", Type.BIGINT, "Views within the window.")
+
+_KNOWN_PAGES: Final = passing(
+    name="known_pages",
+    description="Labels of a window.",
+    grain="url",
+    columns=(
+        _URL,
+        _TOTAL,
+        ColumnSpec("is_temporal", Type.BOOLEAN, "By the curve."),
+        ColumnSpec("is_news", Type.BOOLEAN, "By concentration."),
+        ColumnSpec("has_temporal", Type.BOOLEAN, "Old enough for a curve."),
+        ColumnSpec("has_news", Type.BOOLEAN, "Old enough for a concentration above p."),
+    ),
+)
+_BORN_PAGES: Final = passing(
+    name="born_pages",
+    description="Pages born within some days.",
+    grain="url",
+    columns=(
+        _URL,
+        _TOTAL,
+        ColumnSpec("views", Type.INTEGERS, "Views of each day of the window."),
+        ColumnSpec("n", Type.DOUBLE, "First days whose share of the views is compared."),
+        ColumnSpec("q", Type.DOUBLE, "Share of views above which it is temporal."),
+        ColumnSpec("m", Type.BIGINT, "First days that concentration compares."),
+        ColumnSpec("p", Type.DOUBLE, "Concentration above which it is news."),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What lists are made from and judged by; columns are those of `known_pages`."""
+
+    name: Literal["in_sample", "out_of_time"]
+    horizon: int
+    learned_until: dt.date
+    known: pa.Table
+    judged: pa.Table
+    share: float = 1.0
+    """Of the sites, whose pages these are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The sites whose pages are judged."""
+
+    share: float
+    """Of all sites."""
+    until: str
+    """They are the sites whose digest is not larger than this."""
+
+
+def sample_of(job: Job) -> Sample:
+    """All sites, or as many as have `evaluation.most_pages` pages with labels; one at least."""
+    most = job.settings.evaluation.most_pages
+    if job.sources.tables["page_labels"].rows <= most:
+        return Sample(1.0, _EVERY_DIGEST)
+    labels = {"page_labels": job.files("page_labels")}
+    (found,) = job.engine.rows(_DRAWN.replace("{most}", str(most)), labels)
+    return Sample(float(found["drawn"] / found["sites"]), found["until"])
+
+
+def trials(job: Job) -> list[Trial]:
+    """In sample, and every horizon whose earlier window is there."""
+    sample = sample_of(job)
+    tables = job.sources.tables
+    now = _known(job, sample, tables["page_labels"], tables["page_histories"])
+    made = [Trial("in_sample", 0, job.day, now, now, sample.share)]
+    for horizon, day in learned_days(job.settings, job.day).items():
+        labels = job.learned("page_labels", day)
+        histories = job.learned("page_histories", day)
+        if labels is not None and histories is not None:
+            known = _known(job, sample, labels, histories)
+            judged = born_after(job, sample, labels, horizon)
+            # A page that was known then has come back, and is not new.
+            old = pc.is_in(judged["url"], known["url"])
+            new = judged.filter(pc.invert(old))
+            made.append(Trial("out_of_time", horizon, day, known, new, sample.share))
+    return made
+
+
+def born_after(job: Job, sample: Sample, known: Manifest, horizon: int) -> pa.Table:
+    """Pages born in the days of the horizon after that of labels, and what they really were."""
+    labels = job.settings.labels
+    rows = _read(
+        job.engine.query(
+            "born_pages",
+            {
+                "page_histories": job.files("page_histories"),
+                "known_labels": job.store.paths(known),
+            },
+            {
+                "born_from": known.day + dt.timedelta(days=1),
+                "born_until": known.day + dt.timedelta(days=horizon),
+                "sites_until": sample.until,
+                "section": SECTION,
+                "n": labels.n,
+                "q": labels.q,
+                "m": labels.m,
+                "p": labels.p,
+            },
+            _BORN_PAGES,
+            job.out,
+        )
+    )
+    days = job.settings.window.days
+    views = pc.list_flatten(rows["views"]).to_numpy().reshape(len(rows), days)
+    observed = observed_days(job)
+    first_days = np.ceil(rows["n"].to_numpy()).astype(np.int64)
+    early = concentration(views, first_days, observed=observed)
+    news = concentration(views, rows["m"].to_numpy(), observed=observed)
+    return pa.table(
+        {
+            "url": rows["url"],
+            "total": rows["total"],
+            "is_temporal": early.first_share > rows["q"].to_numpy(),
+            "is_news": (news.value > rows["p"].to_numpy()) & news.is_defined,
+        }
+    )
+
+
+def baseline(settings: Settings) -> SiteList | None:
+    """The list in use; None where the settings name none. `OSError` if it cannot be read."""
+    file = file_in(settings.state, settings.baseline.path)
+    if file is None:
+        return None
+    return read_site_list(file.read_bytes(), UrlRules.from_settings(settings.cleaning))
+
+
+def _known(job: Job, sample: Sample, labels: Manifest, histories: Manifest) -> pa.Table:
+    inputs = {one.asset: job.store.paths(one) for one in (labels, histories)}
+    parameters = {"sites_until": sample.until, **made_window(histories)}
+    return _read(job.engine.query("known_pages", inputs, parameters, _KNOWN_PAGES, job.out))
+
+
+def _read(files: Sequence[Path]) -> pa.Table:
+    return pq.read_table([str(path) for path in files], partitioning=None)

@@ -1,0 +1,1 @@
+"""The frame of all window assets: inputs, incremental updates, numbers of pages, the registry."""

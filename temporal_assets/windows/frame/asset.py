@@ -1,0 +1,327 @@
+"""What a window asset is made from, and making it: read, transform, publish.
+
+To add one: write its contract, its statement in `sql/` or its mathematics in `core/`, a module
+here with a function from a `Job` to Parquet files, and list it in `registry`. Jobs, the command
+line, `status`, the sensor and the checks follow from the list.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from temporal_assets import contracts
+from temporal_assets.contracts import Table
+from temporal_assets.days.daily import DayResult
+from temporal_assets.engines.base import Engine
+from temporal_assets.settings import Settings
+from temporal_assets.storage.manifest import Input, Manifest
+from temporal_assets.storage.sealed import digest_of
+from temporal_assets.storage.store import Store, Window
+
+
+class StaleTable(LookupError):
+    """A table that a window asset is made from is itself missing or out of date."""
+
+
+@dataclass(frozen=True, slots=True)
+class WindowAsset:
+    """One window asset; `name` is also that of its contract."""
+
+    name: str
+    make: Callable[[Job], Sequence[Path]]
+    """Writes the result into the folder of the job as Parquet and returns the files."""
+    windows: tuple[str, ...] = ()
+    """Daily assets of which it reads days of the window."""
+    days: tuple[str, ...] = ()
+    """Daily assets of which it only asks which days of the window are there."""
+    tables: tuple[WindowAsset, ...] = ()
+    """Window assets of which it reads the same day."""
+    earlier: tuple[WindowAsset, ...] = ()
+    """Window assets of which it reads the latest day before its own, if the window has one."""
+    learned: tuple[WindowAsset, ...] = ()
+    """Window assets of which it reads the days before of `learned_days`, those that are there."""
+    sql: tuple[str, ...] = ()
+    """Files of `sql/` it runs."""
+    settings: Callable[[Settings], Sequence[Any]] = lambda _: ()
+    """The settings its content depends on."""
+    accept: Callable[[Store, Settings, Manifest], None] | None = None
+    """Called when a partition has passed all its blocking checks: what others follow moves now."""
+    is_accepted: Callable[[Store, Settings, Manifest], bool] = lambda *_: True
+    """Whether `accept` has nothing to do for a partition."""
+    is_whole: Callable[[Store, Settings, Manifest], bool] = lambda *_: True
+    """Whether the files that it keeps beside its table are as they were written."""
+
+    @property
+    def table(self) -> Table:
+        """Its contract."""
+        return contracts.table(self.name)
+
+    @property
+    def daily(self) -> tuple[str, ...]:
+        """Daily assets that it is made from, read or not."""
+        return (*self.windows, *self.days)
+
+    def settings_digest(self, settings: Settings) -> str:
+        """Identity of the settings that its content depends on."""
+        return digest_of(list(self.settings(settings)))
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What there is to make one day of a window asset from."""
+
+    windows: Mapping[str, Window]
+    days: Mapping[str, Window]
+    tables: Mapping[str, Manifest]
+    earlier: Mapping[str, Manifest]
+    learned: tuple[Manifest, ...]
+
+    @property
+    def daily(self) -> Mapping[str, Window]:
+        """Windows that are read, and those that are only asked for their days."""
+        return {**self.windows, **self.days}
+
+    @property
+    def read(self) -> Iterator[Manifest]:
+        """Of all that is read."""
+        for window in self.windows.values():
+            yield from window.manifests
+        yield from self.tables.values()
+        yield from self.earlier.values()
+        yield from self.learned
+
+    @property
+    def inputs(self) -> tuple[Input, ...]:
+        """Identities of all of it, in a fixed order."""
+        return (
+            *(
+                Input(f"{name}/day={manifest.day}", manifest.digest)
+                for name, window in sorted(self.daily.items())
+                for manifest in window.manifests
+            ),
+            *(Input(name, manifest.digest) for name, manifest in sorted(self.tables.items())),
+            *(
+                Input(f"{name}/day={manifest.day}", manifest.digest)
+                for name, manifest in sorted(self.earlier.items())
+            ),
+            *(Input(f"{one.asset}/day={one.day}", one.digest) for one in self.learned),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """The making of one day: where to read, with what, and where to write."""
+
+    asset: WindowAsset
+    store: Store
+    engine: Engine
+    settings: Settings
+    day: dt.date
+    sources: Sources
+    out: Path
+    """A folder for files that are not published yet."""
+
+    @property
+    def first(self) -> dt.date:
+        """First day of the window, whether it is there or not."""
+        return first_of(self.settings, self.day)
+
+    def window(self, name: str) -> Window:
+        """The days of a daily asset, to be read."""
+        return self.sources.windows[name]
+
+    def present(self, name: str) -> tuple[dt.date, ...]:
+        """Which days of a daily asset the window has."""
+        return self.sources.daily[name].present
+
+    def files(self, name: str) -> list[str]:
+        """Files of the same day of another window asset."""
+        return self.store.paths(self.sources.tables[name])
+
+    def earlier(self, name: str) -> Manifest | None:
+        """The latest day before the job's of another window asset, if the window has one."""
+        return self.sources.earlier.get(name)
+
+    def learned_on(self, name: str, day: dt.date) -> list[str] | None:
+        """Files of another window asset on a day of `learned_days`; None where it is not there."""
+        found = self.learned(name, day)
+        return None if found is None else self.store.paths(found)
+
+    def learned(self, name: str, day: dt.date) -> Manifest | None:
+        """What those files are of."""
+        every = self.sources.learned
+        return next((one for one in every if (one.asset, one.day) == (name, day)), None)
+
+
+def first_of(settings: Settings, day: dt.date) -> dt.date:
+    """First day of the window that ends with `day`."""
+    return day - dt.timedelta(days=settings.window.days - 1)
+
+
+def learned_days(settings: Settings, day: dt.date) -> dict[int, dt.date]:
+    """By horizon, the day on which lists were made that are judged on `day` (docs/evaluation.md).
+
+    Pages born in the days of the horizon after it have been observed for `settle_days` since.
+    """
+    evaluation = settings.evaluation
+    return {
+        horizon: day - dt.timedelta(days=horizon + evaluation.settle_days)
+        for horizon in sorted(set(evaluation.horizons))
+    }
+
+
+def build(
+    store: Store, engine: Engine, settings: Settings, asset: WindowAsset, day: dt.date
+) -> DayResult:
+    """Publish a day of a window asset.
+
+    Raises `MissingPartition` where the day itself or too much of its window is missing, and
+    `StaleTable` where a table of the same day has to be made first.
+    """
+    started = time.monotonic()
+    with store.scratch() as scratch:
+        job = job_of(store, engine, settings, asset, day, scratch)
+        manifest = store.publish(
+            asset.name,
+            day,
+            asset.make(job),
+            inputs=job.sources.inputs,
+            settings_digest=asset.settings_digest(settings),
+            extra=_completeness(settings, job.sources),
+        )
+    return DayResult(manifest, time.monotonic() - started)
+
+
+def job_of(
+    store: Store, engine: Engine, settings: Settings, asset: WindowAsset, day: dt.date, out: Path
+) -> Job:
+    """The job of making a day, for those who want its parts without publishing anything.
+
+    Raises as `build` does.
+    """
+    return Job(
+        asset, store, engine, settings, day, _require_sources(store, settings, asset, day), out
+    )
+
+
+def job_as_it_is(
+    store: Store, engine: Engine, settings: Settings, asset: WindowAsset, day: dt.date, out: Path
+) -> Job:
+    """The same with what is there, whether it was made under these settings or not."""
+    return Job(asset, store, engine, settings, day, _sources(store, settings, asset, day), out)
+
+
+def is_fresh(
+    store: Store,
+    settings: Settings,
+    asset: WindowAsset,
+    day: dt.date,
+    known: dict[str, bool] | None = None,
+) -> bool:
+    """Whether a day is there whole, and made from what there is now under the settings of now.
+
+    `known` holds the answers of the day by asset, for callers that ask for several: assets are
+    made from each other, and without it the first ones are looked at again for each of the last.
+    """
+    told = {} if known is None else known
+    if asset.name not in told:
+        manifest = store.intact(asset.name, day)
+        told[asset.name] = (
+            manifest is not None
+            and manifest.schema_version == asset.table.version
+            and manifest.settings_digest == asset.settings_digest(settings)
+            and manifest.inputs == _sources(store, settings, asset, day).inputs
+            and all(is_fresh(store, settings, table, day, told) for table in asset.tables)
+            and asset.is_whole(store, settings, manifest)
+        )
+    return told[asset.name]
+
+
+def days_read(
+    store: Store, settings: Settings, asset: WindowAsset, day: dt.date
+) -> dict[str, tuple[dt.date, ...]]:
+    """By asset, the days that a window is made from, of those that are there."""
+    sources = _sources(store, settings, asset, day)
+    windows = {name: window.present for name, window in sources.daily.items()}
+    days = windows | dict.fromkeys(sources.tables, (day,))
+    for name, manifest in sources.earlier.items():
+        days[name] = (manifest.day, *days.get(name, ()))
+    return days
+
+
+def _require_sources(store: Store, settings: Settings, asset: WindowAsset, day: dt.date) -> Sources:
+    for name in asset.daily:
+        # A window whose last day is missing would show every page as dying.
+        store.require(name, day)
+    known: dict[str, bool] = {}
+    for table in asset.tables:
+        if not is_fresh(store, settings, table, day, known):
+            raise StaleTable(
+                f"{table.name} of {day} is missing or older than what it is made from: make it "
+                f"first (temporal-assets materialize {table.name} --day {day})"
+            )
+    sources = _sources(store, settings, asset, day, settings.window.min_days)
+    read = list(sources.read)
+    with ThreadPoolExecutor(settings.engine.used_threads) as pool:
+        is_whole = list(pool.map(store.verified, read)) == read
+    # What lay beside the rows of a day and was damaged is no part of it any more.
+    return sources if is_whole else _require_sources(store, settings, asset, day)
+
+
+def _sources(
+    store: Store, settings: Settings, asset: WindowAsset, day: dt.date, min_days: int = 0
+) -> Sources:
+    """What there is; tables that are missing are left out."""
+    days = settings.window.days
+    least = min(min_days, days)
+    tables = {table.name: store.intact(table.name, day) for table in asset.tables}
+    return Sources(
+        {name: store.window(name, day, days, least) for name in asset.windows},
+        {name: store.window(name, day, days, least) for name in asset.days},
+        {name: manifest for name, manifest in tables.items() if manifest is not None},
+        {
+            one.name: manifest
+            for one in asset.earlier
+            if (manifest := _latest_before(store, settings, one, day)) is not None
+        },
+        tuple(
+            manifest
+            for one in asset.learned
+            for past in learned_days(settings, day).values()
+            if (manifest := store.intact(one.name, past)) is not None
+            and manifest.schema_version == one.table.version
+        ),
+    )
+
+
+def _latest_before(
+    store: Store, settings: Settings, asset: WindowAsset, day: dt.date
+) -> Manifest | None:
+    """The latest partition within the window, but for the day, that can be compared with it."""
+    digest = asset.settings_digest(settings)
+    for back in range(1, settings.window.days):
+        manifest = store.intact(asset.name, day - dt.timedelta(days=back))
+        if (
+            manifest is not None
+            and manifest.schema_version == asset.table.version
+            and manifest.settings_digest == digest
+        ):
+            return manifest
+    return None
+
+
+def _completeness(settings: Settings, sources: Sources) -> dict[str, Any]:
+    """Days of the window, and those that are missing; of the tables where it reads no days."""
+    missing = {day.isoformat() for window in sources.daily.values() for day in window.missing}
+    missing |= {day for table in sources.tables.values() for day in table.extra["missing_days"]}
+    said = {"window_days": settings.window.days, "missing_days": sorted(missing)}
+    if "transits" not in sources.daily:
+        return said
+    days = sources.daily["transits"].manifests
+    return said | {"has_referrers": any(day.extra.get("has_referrers", True) for day in days)}

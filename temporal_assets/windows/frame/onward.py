@@ -1,0 +1,111 @@
+"""Going on from an earlier window instead of reading all days again.
+
+Two windows that end a few days apart share most of their days. An earlier partition can be gone
+on from when its manifest proves that it was made from exactly the days that are shared, with the
+content they have now. A late file, a day that has come or gone, other settings or another schema
+break the proof, and everything is computed anew. The result is the same, byte for byte.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import pyarrow.parquet as pq
+
+from temporal_assets import contracts
+from temporal_assets.storage.manifest import Input, Manifest
+from temporal_assets.storage.store import DamagedPartition
+from temporal_assets.windows.frame.asset import Job
+
+_LARGEST_STEP: Final = 4
+"""A window may have moved by a quarter of its days: adding and removing more gains nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """A partition to go on from."""
+
+    files: list[str]
+    moved: int
+    """Days between the ends of the two windows."""
+    entering: list[str]
+    """Files of the days that only the later window has."""
+    leaving: list[str]
+    """Files of the days that only the earlier window has."""
+    inputs: tuple[Input, ...] = ()
+    """What it was made from."""
+    entered: Sequence[Manifest] = ()
+    left: Sequence[Manifest] = ()
+    """The days that only one of the windows has."""
+
+
+def find_earlier(job: Job, daily: str) -> Earlier | None:
+    """The latest partition of the job's asset to go on from, if any is good for it.
+
+    `daily` is the asset whose days the window is made of.
+    """
+    for moved in range(1, job.settings.window.days // _LARGEST_STEP + 1):
+        manifest = job.store.intact(job.asset.name, job.day - dt.timedelta(days=moved))
+        try:
+            earlier = manifest and _prove(job, daily, manifest)
+        except DamagedPartition:
+            continue  # the window can do without it, and it is set aside
+        if earlier:
+            return earlier
+    return None
+
+
+def _prove(job: Job, daily: str, manifest: Manifest) -> Earlier | None:
+    if (
+        manifest.schema_version != job.asset.table.version
+        or manifest.settings_digest != job.asset.settings_digest(job.settings)
+    ):
+        return None
+    then = days_of(manifest, daily)
+    now = {one.day: one.digest for one in job.window(daily).manifests}
+    shared_then = {day: digest for day, digest in then.items() if day >= job.first}
+    shared_now = {day: digest for day, digest in now.items() if day <= manifest.day}
+    if shared_then != shared_now:
+        return None
+    left = [day for day in then if day < job.first]
+    leaving = [one for day in left if (one := job.store.intact(daily, day)) is not None]
+    if [one.digest for one in leaving] != [then[day] for day in left]:
+        return None  # what was counted then is no longer there to be subtracted
+    job.store.verified(manifest)
+    leaving = [job.store.verified(one) for one in leaving]
+    entering = [one for one in job.window(daily).manifests if one.day > manifest.day]
+    return Earlier(
+        job.store.paths(manifest),
+        (job.day - manifest.day).days,
+        _files(job, daily, "entering", entering),
+        _files(job, daily, "leaving", leaving),
+        manifest.inputs,
+        entering,
+        leaving,
+    )
+
+
+def days_of(manifest: Manifest, daily: str) -> dict[dt.date, str]:
+    """Digests of the days that a partition was made from."""
+    prefix = f"{daily}/day="
+    return {
+        dt.date.fromisoformat(item.name.removeprefix(prefix)): item.digest
+        for item in manifest.inputs
+        if item.name.startswith(prefix)
+    }
+
+
+def _files(job: Job, daily: str, name: str, manifests: list[Manifest]) -> list[str]:
+    """Files of the manifests; an empty one where there are none, because engines read files."""
+    files = [path for one in manifests for path in job.store.paths(one)]
+    return files or [str(_empty(job.out / f"{name}.parquet", daily))]
+
+
+def _empty(path: Path, asset: str) -> Path:
+    schema = contracts.table(asset).arrow_schema
+    pq.write_table(schema.empty_table(), path, store_schema=False)
+    return path

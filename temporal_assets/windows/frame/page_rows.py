@@ -1,0 +1,124 @@
+"""Tables that have pages in the order of sites and URLs, as they are walked in step.
+
+Here: what pages are known by, where sites begin, tables with the same pages side by side, and which
+pages have a label. Not here: what is counted of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from temporal_assets.core.numerics.arrays import Flags
+from temporal_assets.core.text.sorted_texts import Keys, Seeker
+from temporal_assets.engines.arrow_texts import from_arrow, from_repeated
+from temporal_assets.engines.parquet_rows import ParquetRows
+
+SITES: Final = ("site",)
+"""What is read of `ParquetRows` as dictionaries."""
+
+PAGE: Final = ("site", "url")
+"""What pages are sorted by."""
+
+
+def keys(rows: ParquetRows) -> Iterator[Keys]:
+    """What the pages of all rows are sorted by."""
+    return rows.blocks(PAGE, keys_of)
+
+
+def keys_of(block: pa.Table) -> Keys:
+    """The same of some."""
+    sites, urls = (block.column(name).combine_chunks() for name in PAGE)
+    return Keys(*from_repeated(sites), from_arrow(urls))
+
+
+def first_rows(rows: ParquetRows) -> dict[str, int]:
+    """The first row of each site."""
+    first: dict[str, int] = {}
+    number = 0
+    for sites in rows.blocks(SITES, lambda block: block.column("site").combine_chunks()):
+        for site, start, _ in site_runs(sites):
+            first.setdefault(site, number + start)
+        number += len(sites)
+    return first
+
+
+def site_runs(sites: pa.DictionaryArray) -> Iterator[tuple[str, int, int]]:
+    """Each site that rows have, with its first row and the one after its last."""
+    found = pc.run_end_encode(sites.indices)
+    ends = found.run_ends.to_pylist()
+    names = sites.dictionary.take(found.values).to_pylist()
+    return zip(names, [0, *ends][:-1], ends, strict=True)
+
+
+def ranges(count: int, at_once: int) -> list[tuple[int, int]]:
+    """Some rows at a time, of as many as there are; one range at least."""
+    return [(first, min(first + at_once, count)) for first in range(0, max(count, 1), at_once)]
+
+
+class OutOfStep(ValueError):
+    """Tables do not have the pages of each other."""
+
+
+def read_in_step(
+    files: Mapping[str, Sequence[str]],
+    columns: Mapping[str, Sequence[str]],
+    at_once: int,
+    repeated: Sequence[str] = (),
+) -> Iterator[tuple[pa.Table, ...]]:
+    """Rows of several tables with the same pages in the same order, `at_once` at a time.
+
+    `columns` of each table; `url` is one of them. Those of `repeated` come as dictionaries.
+    """
+    tables = [ParquetRows(files[name], repeated) for name in columns]
+    if len({len(rows) for rows in tables}) > 1:
+        raise _out_of_step(*columns)
+    parts = ranges(len(tables[0]), at_once)
+    read = (
+        rows.in_ranges(parts, columns[name]) for name, rows in zip(columns, tables, strict=True)
+    )
+    for first, *others in zip(*read, strict=True):
+        if not all(first["url"].equals(other["url"]) for other in others):
+            raise _out_of_step(*columns)
+        yield first, *others
+
+
+def _out_of_step(*names: str) -> OutOfStep:
+    listed = " and ".join(f"`{name}`" for name in names)
+    return OutOfStep(f"{listed} are not of the same pages: materialise them again")
+
+
+class KnownLabels:
+    """Labels of `page_labels` of the pages of whose interest something is known."""
+
+    def __init__(self, page_labels: Sequence[str]) -> None:
+        rows = ParquetRows(page_labels, SITES)
+        self._is_temporal = rows.array(("is_temporal", "phi_n"), _labels, np.bool_)
+        known = rows.blocks((*PAGE, "phi_n"), lambda block: keys_of(_known(block)))
+        self.seeker = Seeker(known, len(self._is_temporal))
+        """Where their pages are among those that are shown to it, in their order."""
+
+    def column(self, first: int, stop: int) -> pa.Array:
+        """Of the pages `first` to `stop`, without the latter; NULL of those without one."""
+        at = self.seeker.places - first
+        here = (at >= 0) & (at < stop - first)
+        label, is_unknown = np.zeros(stop - first, np.bool_), np.ones(stop - first, np.bool_)
+        label[at[here]], is_unknown[at[here]] = self._is_temporal[here], False
+        return pa.array(label, mask=is_unknown)
+
+    @property
+    def are_found(self) -> bool:
+        """Whether every label is of a page that was shown."""
+        return bool((self.seeker.places >= 0).all())
+
+
+def _labels(block: pa.Table) -> Flags:
+    return np.asarray(_known(block)["is_temporal"].to_numpy(), np.bool_)
+
+
+def _known(block: pa.Table) -> pa.Table:
+    return block.filter(block["phi_n"].is_valid())

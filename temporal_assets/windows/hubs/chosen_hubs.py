@@ -1,0 +1,209 @@
+"""Hubs that were chosen, with what they will lead to and how often to visit them.
+
+Here: what both ways to choose them hand on, and the rows that are published. Not here: the choice
+(`hub_numbers`, `hub_statements`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+
+from temporal_assets.contracts import ColumnSpec, Type
+from temporal_assets.core.graph.links import Links, links_of_rows
+from temporal_assets.core.hubs.coverage import across_sites, gains, greedy_order
+from temporal_assets.core.hubs.interest import HubInterest, interest_of
+from temporal_assets.core.hubs.revisits import found_share, intervals
+from temporal_assets.core.hubs.yields import HubYield
+from temporal_assets.core.numerics.arrays import Flags, Floats, Int64s
+from temporal_assets.core.numerics.rounding import rounded_down, rounded_up
+from temporal_assets.logs.urls.urls import site_of
+from temporal_assets.settings import Hubs
+
+HOURS: Final = 24.0
+_MINUTES: Final = 24.0 * 60
+
+_TIERS: Final = (0.5, 0.9)
+"""Shares of what all seeds are expected to lead to at which the first and the second tier end."""
+
+_ENTRANCES: Final = 0.5
+"""Of the list, at most: hubs that are there only because their site would have none."""
+
+PAGE: Final = ColumnSpec("page", Type.BIGINT, "Number of the URL within this run.")
+FACTS: Final = (
+    ColumnSpec("evidence", Type.BIGINT, "Decayed count of new temporal pages."),
+    ColumnSpec("temporal_pages", Type.BIGINT, "Temporal pages it links to."),
+    ColumnSpec("wanted_pages", Type.BIGINT, "These, and pages too young for a label."),
+    ColumnSpec("views", Type.BIGINT, "Views of the temporal ones."),
+    ColumnSpec("one_day", Type.BIGINT, "Of the complete ones, views on their first day."),
+    ColumnSpec("three_days", Type.BIGINT, "The same on their first three days."),
+    ColumnSpec("all_days", Type.BIGINT, "All their views."),
+    ColumnSpec("shown", Type.BIGINT, "Those from the first day of the link on."),
+    ColumnSpec("missed", Type.BIGINT, "Those after the last day of the link."),
+)
+"""What links say of a page that may be a hub."""
+
+HUB_COLUMNS: Final = (
+    PAGE,
+    ColumnSpec("url", Type.VARCHAR, "Canonical URL."),
+    ColumnSpec("is_external", Type.BOOLEAN, "Nobody opened a page of its host."),
+    ColumnSpec("clients", Type.BIGINT, "Distinct clients under one key of the pseudonyms."),
+    *FACTS,
+    ColumnSpec("place", Type.BIGINT, "By evidence, from 1."),
+    ColumnSpec("paper_place", Type.BIGINT, "In the order of the paper, from 1."),
+    ColumnSpec("is_entrance", Type.BOOLEAN, "The best hub of its site."),
+)
+"""What is known of a hub that is published."""
+
+
+@dataclass(frozen=True, slots=True)
+class HubLinks:
+    """What hubs lead to; pages are numbered anew, and hubs are the rows of a table."""
+
+    temporal: Links
+    """Temporal pages."""
+    wanted: Links
+    """Those and pages too young for a label."""
+    evidence: Int64s
+    """What each link of `wanted` adds to the evidence of its hub."""
+
+
+def hub_links(
+    hubs: Int64s, source: Int64s, target: Int64s, is_temporal: Flags, evidence: Int64s
+) -> HubLinks:
+    """Links of some hubs, each given by its number, by the rows of these."""
+    order = np.argsort(hubs)
+    row = order[np.searchsorted(hubs[order], source)] if len(source) else source
+    by_row = np.argsort(row, kind="stable")
+    row, target, is_temporal = row[by_row], target[by_row], is_temporal[by_row]
+    pages = max(len(hubs), int(target.max(initial=-1)) + 1)
+
+    def of(rows: Int64s, targets: Int64s) -> Links:
+        return links_of_rows(*np.unique(rows, return_counts=True), targets, pages)
+
+    return HubLinks(of(row[is_temporal], target[is_temporal]), of(row, target), evidence[by_row])
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenHubs:
+    """The hubs of either order."""
+
+    hubs: pa.Table
+    """A row of `HUB_COLUMNS` for each, by `place`."""
+    links: HubLinks
+    """What each row leads to."""
+    temporal_pages: int
+    """Of the window."""
+    model: HubYield
+
+
+def most_hubs(hubs: Hubs) -> int:
+    """How many hubs the settings allow: no more than the budget can visit at all."""
+    if hubs.visits_per_day is None:
+        return hubs.top_k
+    most = rounded_down(hubs.visits_per_day * hubs.longest_hours / HOURS)
+    return min(hubs.top_k, int(most))
+
+
+def without_links(urls: pa.Array, clients: pa.Array) -> pa.Table:
+    """Rows of front pages of sites with no hub, as the last entrances."""
+    columns = {
+        "url": urls,
+        "is_external": np.zeros(len(urls), np.bool_),
+        "clients": clients,
+        "is_entrance": np.ones(len(urls), np.bool_),
+    }
+    nothing = np.zeros(len(urls), np.int64)
+    schema = pa.schema([(one.name, one.type.arrow) for one in HUB_COLUMNS])
+    return pa.table({one.name: columns.get(one.name, nothing) for one in HUB_COLUMNS}, schema)
+
+
+def published(found: ChosenHubs, fronts: pa.Table, settings: Hubs) -> pa.Table:
+    """The hubs with everything known of them; `fronts` have no links."""
+    hubs, links = found.hubs, found.links
+    sites = [site_of(url) for url in hubs["url"].to_pylist()]
+    order = across_sites(links.wanted, links.evidence, sites)
+    place = np.append(order, np.arange(len(hubs), len(hubs) + len(fronts)))
+    hubs = pa.concat_tables([hubs, fronts])
+    evidence, pages = (hubs[name].to_numpy() for name in ("evidence", "temporal_pages"))
+    is_listed = np.empty(len(hubs), np.bool_)
+    is_entrance = hubs["is_entrance"].to_numpy()
+    is_listed[place] = _listed(evidence[place], is_entrance[place], most_hubs(settings))
+    rank = np.empty(len(hubs), np.int64)
+    rank[place] = np.cumsum(is_listed[place])
+    in_order = place[is_listed[place]]
+    expected = found.model.expected(evidence)
+    low, high = found.model.interval(expected)
+    interest = interest_of({one.name: hubs[one.name].to_numpy() for one in FACTS})
+    minutes = np.zeros(len(hubs), np.int64)
+    minutes[is_listed] = _revisit_minutes(expected[is_listed], interest.of(is_listed), settings)
+    with_links = in_order[in_order < len(found.hubs)]
+    gain = gains(links.temporal, with_links)
+    gain = np.append(gain, np.zeros(len(in_order) - len(gain), np.int64))
+    greedy = greedy_order(links.temporal, np.arange(len(found.hubs))).hub
+    greedy_rank = np.zeros(len(hubs), np.int64)
+    greedy_rank[greedy] = np.arange(1, len(greedy) + 1)
+    has_links = np.arange(len(hubs)) < len(found.hubs)
+
+    def of_seeds(values: Int64s | Floats) -> pa.Array:
+        return pa.array(values[rank - 1] if len(values) else rank, mask=~is_listed)
+
+    visited = minutes / _MINUTES
+    return pa.table(
+        {
+            "url": hubs["url"],
+            "site": pa.array(map(site_of, hubs["url"].to_pylist()), pa.string()),
+            "is_external": hubs["is_external"],
+            "clients": hubs["clients"],
+            "temporal_pages": pages,
+            "rank": pa.array(rank, mask=~is_listed),
+            "paper_rank": pa.array(hubs["paper_place"].to_numpy(), mask=pages == 0),
+            "greedy_rank": pa.array(greedy_rank, mask=greedy_rank == 0),
+            "gain": of_seeds(gain),
+            "covered": of_seeds(np.cumsum(gain)),
+            "coverage": of_seeds(np.cumsum(gain) / max(found.temporal_pages, 1)),
+            "tier": of_seeds(_tiers(expected[in_order])),
+            "is_entrance": hubs["is_entrance"],
+            "basis": pa.array(np.where(has_links, "links", "front_page"), pa.string()),
+            "new_per_day": expected,
+            "new_per_day_low": low,
+            "new_per_day_high": high,
+            "new_per_visit": pa.array(
+                expected * visited * found_share(interest.leave, visited), mask=~is_listed
+            ),
+            "half_life_hours": interest.half_life * HOURS,
+            "interest_missed": interest.missed,
+            "revisit_minutes": pa.array(minutes, mask=~is_listed),
+        }
+    )
+
+
+def _listed(evidence: Int64s, is_entrance: Flags, most: int) -> Flags:
+    """The first hubs with any evidence, and the best hub of each site however far behind."""
+    places = np.arange(len(evidence))
+    entrances = places[is_entrance & ((evidence == 0) | (places >= most))]
+    entrances = entrances[: int(most * _ENTRANCES)]
+    listed = np.zeros(len(evidence), np.bool_)
+    listed[places[evidence > 0][: max(most - len(entrances), 0)]] = True
+    listed[entrances[: most - int(listed.sum())]] = True
+    return listed
+
+
+def _tiers(expected: Floats) -> Int64s:
+    """1 for the first with half of what all are expected to lead to, 2 up to nine tenths, 3."""
+    before = np.cumsum(expected) - expected
+    total = float(expected.sum())
+    return np.asarray(1 + np.searchsorted(np.array(_TIERS) * total, before, "right"), np.int64)
+
+
+def _revisit_minutes(expected: Floats, interest: HubInterest, hubs: Hubs) -> Int64s:
+    """Whole minutes between visits; rounded up, so that the budget is kept."""
+    visits = len(expected) * HOURS if hubs.visits_per_day is None else hubs.visits_per_day
+    shortest, longest = hubs.shortest_minutes / _MINUTES, hubs.longest_hours / HOURS
+    days = intervals(
+        expected, interest.views, interest.half_life, visits, shortest, longest, interest.leave
+    )
+    return rounded_up(days * _MINUTES)

@@ -1,0 +1,82 @@
+"""Which pages with links may be hubs, whichever way their links are told.
+
+Here: search engines, and how many people know a page. Not here: the links (`link_graph`,
+`links_by_numbers`), and the order of hubs (`hub_statements`, `hub_numbers`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, TypeVar
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from temporal_assets.contracts import ColumnSpec, Type, passing
+from temporal_assets.engines.base import Engine
+from temporal_assets.logs.urls.search_engines import search_engine_pattern
+from temporal_assets.settings import Hubs, Settings
+from temporal_assets.windows.hubs.chosen_hubs import PAGE
+from temporal_assets.windows.hubs.link_graph import paths
+
+Rows = TypeVar("Rows", pa.RecordBatch, pa.Table)
+
+CLIENTS_SQL: Final = ("page_clients", "link_visits")
+"""The statements that count who knows a page."""
+
+_ONE_KEY: Final = 10_000_000
+"""Days of the period of a key that is never changed."""
+
+_PAGE_CLIENTS: Final = passing(
+    name="page_clients",
+    description="How many people know some pages.",
+    grain="page",
+    columns=(PAGE, ColumnSpec("clients", Type.BIGINT, "Distinct clients under one key.")),
+)
+_LINK_VISITS: Final = replace(_PAGE_CLIENTS, name="link_visits")
+
+
+@dataclass(frozen=True, slots=True)
+class VisitFiles:
+    """Files that say who opened which page in a window."""
+
+    transits: Sequence[str]
+    traffic: Sequence[str]
+    """The table `page_traffic`."""
+
+
+def without_search_engines(rows: Rows, hubs: Hubs) -> Rows:
+    """The pages whose host is none of a search engine."""
+    pattern = search_engine_pattern(hubs.more_search_engines)
+    hosts = rows.column("host")
+    found = (
+        name for name in pc.unique(hosts).to_pylist() if pattern.fullmatch(_without_user(name))
+    )
+    searching = pa.array(found, pa.string())
+    return rows.filter(pc.invert(pc.is_in(hosts.cast(pa.string()), value_set=searching)))
+
+
+def _without_user(host: str) -> str:
+    return host.rpartition("@")[2]
+
+
+def count_clients(
+    engine: Engine, settings: Settings, files: VisitFiles, pages: Sequence[str], out: Path
+) -> list[str]:
+    """Files that say how many people know some pages; `pages` has `page`, `url` and `is_opened`.
+
+    Transits are many: they are asked only where pseudonyms have several keys, which `page_traffic`
+    does not tell apart, and for pages that it does not know.
+    """
+    rotation = settings.privacy.rotation_days
+    made: list[Path] = []
+    if not rotation:
+        inputs = {"candidates": pages, "page_traffic": files.traffic}
+        made += engine.query("page_clients", inputs, {}, _PAGE_CLIENTS, out)
+    if rotation or settings.hubs.external == "keep":
+        parameters = {"rotation_days": rotation or _ONE_KEY, "counts_opened": rotation > 0}
+        inputs = {"transits": files.transits, "candidates": pages}
+        made += engine.query("link_visits", inputs, parameters, _LINK_VISITS, out)
+    return paths(made)

@@ -1,0 +1,101 @@
+"""`hub_seeds`: the pages to start crawling from, and how often (NP 4.2, 5.1).
+
+Here: which way the hubs are chosen, sites without any, and the rows that are published. Not here:
+the choice by statements (`hub_statements`), the same as numbers (`hub_numbers`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from temporal_assets.contracts import ColumnSpec, Type, passing
+from temporal_assets.engines.batches import handed_on
+from temporal_assets.logs.urls.urls import site_of
+from temporal_assets.windows.frame.asset import Job, WindowAsset
+from temporal_assets.windows.hubs.chosen_hubs import PAGE, ChosenHubs, published, without_links
+from temporal_assets.windows.hubs.hub_numbers import numbered_hubs
+from temporal_assets.windows.hubs.hub_order import CLIENTS_SQL, VisitFiles, count_clients
+from temporal_assets.windows.hubs.hub_statements import STATEMENTS, hubs_by_statements
+from temporal_assets.windows.hubs.link_graph import LINK_SQL, paths
+from temporal_assets.windows.labels.early_labels import EARLY_LABELS
+from temporal_assets.windows.labels.page_labels import PAGE_LABELS
+from temporal_assets.windows.pages.page_histories import PAGE_HISTORIES
+from temporal_assets.windows.pages.page_totals import PAGE_TOTALS
+from temporal_assets.windows.traffic.page_traffic import PAGE_TRAFFIC
+
+LINKS_AT_ONCE: Final = 20_000_000
+"""Links in memory at a time, half a gigabyte while they are sorted. Fewer in all, which the papers'
+logs have, are no work for statements (`hub_numbers`)."""
+
+_TEMPORAL_SITES: Final = "SELECT DISTINCT site FROM page_labels WHERE is_temporal ORDER BY site"
+_ALL_ROWS: Final = 10_000_000
+
+_FRONT_PAGES: Final = passing(
+    name="front_pages",
+    description="Front pages of sites without hubs.",
+    grain="url",
+    columns=(
+        PAGE,
+        ColumnSpec("url", Type.VARCHAR, "Canonical URL."),
+        ColumnSpec("is_opened", Type.BOOLEAN, "Somebody opened it."),
+    ),
+)
+
+
+def _make(job: Job) -> Sequence[Path]:
+    visits, found = VisitFiles(job.window("transits").files, job.files("page_traffic")), None
+    if job.engine.spread is None and job.settings.hubs.external == "drop":
+        found = numbered_hubs(job, visits, LINKS_AT_ONCE)
+    if found is None:
+        found = hubs_by_statements(job, visits, LINKS_AT_ONCE)
+    hubs = published(found, _fronts(job, found, visits), job.settings.hubs)
+    ranked = {"ranked_hubs": handed_on(hubs, job.out / "ranked_hubs.parquet")}
+    return job.engine.query("hub_seeds", ranked, {"day": job.day}, job.asset.table, job.out)
+
+
+def _fronts(job: Job, found: ChosenHubs, visits: VisitFiles) -> pa.Table:
+    """Front pages of the sites that have temporal pages and no hub, for want of referrers."""
+    labels = {"page_labels": job.files("page_labels")}
+    sites = {row["site"] for row in job.engine.rows(_TEMPORAL_SITES, labels, _ALL_ROWS)}
+    lonely = sorted(sites - {site_of(url) for url in found.hubs["url"].to_pylist()})
+    if not lonely:
+        return without_links(pa.array([], pa.string()), pa.array([], pa.int64()))
+    listed = handed_on(
+        pa.table({"site": pa.array(lonely, pa.string())}), job.out / "lonely.parquet"
+    )
+    inputs = {"lonely_sites": listed, "page_totals": job.files("page_totals")}
+    made = paths(job.engine.query("front_pages", inputs, {}, _FRONT_PAGES, job.out))
+    folder = job.out / "fronts"
+    folder.mkdir()
+    known = count_clients(job.engine, job.settings, visits, made, folder)
+    pages, clients = (pq.read_table(files, partitioning=None) for files in (made, known))
+    rows = pages.join(clients, "page", join_type="inner")
+    rows = rows.filter(pc.greater_equal(rows["clients"], job.settings.privacy.min_clients))
+    first: dict[str, int] = {}
+    rows = rows.sort_by([("clients", "descending"), ("url", "ascending")])
+    for place, url in enumerate(rows["url"].to_pylist()):
+        first.setdefault(site_of(url), place)  # one of both schemes
+    rows = rows.take(pa.array(first.values(), pa.int64()))
+    return without_links(rows["url"].combine_chunks(), rows["clients"].combine_chunks())
+
+
+HUB_SEEDS: Final = WindowAsset(
+    "hub_seeds",
+    _make,
+    windows=("page_views", "transits"),
+    tables=(PAGE_TOTALS, PAGE_HISTORIES, PAGE_LABELS, EARLY_LABELS, PAGE_TRAFFIC),
+    sql=(*LINK_SQL, *CLIENTS_SQL, *STATEMENTS, "front_pages", "hub_seeds"),
+    settings=lambda settings: [
+        settings.window.days,
+        settings.window.min_views_per_day,
+        settings.privacy.min_clients,
+        settings.privacy.rotation_days,
+        settings.hubs.model_dump(mode="json"),
+    ],
+)

@@ -1,0 +1,187 @@
+"""The hubs of a window chosen by statements: what they are, on every engine and at every size.
+
+Here: from links and wanted pages to the hubs that are published. Memory is that of these, and of a
+sample of hubs where links are many. Not here: the same where links fit into memory (`hub_numbers`).
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from temporal_assets.contracts import ColumnSpec, Type, passing
+from temporal_assets.core.hubs.yields import HubYield, NewLinks, learn
+from temporal_assets.engines.batches import handed_on
+from temporal_assets.engines.parquet_rows import ParquetRows
+from temporal_assets.logs.urls.urls import SITE
+from temporal_assets.windows.frame.asset import Job
+from temporal_assets.windows.frame.days import observed_days
+from temporal_assets.windows.hubs.chosen_hubs import (
+    FACTS,
+    HUB_COLUMNS,
+    ChosenHubs,
+    HubLinks,
+    hub_links,
+    most_hubs,
+)
+from temporal_assets.windows.hubs.hub_order import VisitFiles, count_clients, without_search_engines
+from temporal_assets.windows.hubs.link_graph import (
+    HOST,
+    IS_EXTERNAL,
+    IS_OPENED,
+    PAGE,
+    URL,
+    LinkTables,
+    link_tables,
+    paths,
+)
+from temporal_assets.windows.hubs.wanted_pages import FACTS as WANTED_FACTS
+from temporal_assets.windows.hubs.wanted_pages import wanted_pages
+
+STATEMENTS: Final = (
+    "wanted_pages",
+    "wanted_numbers",
+    "hub_births",
+    "hub_facts",
+    "hub_order",
+    "covered_links",
+)
+
+_ROWS: Final = 100_000
+"""Pages whose hosts are looked at together."""
+
+_WANTED_NUMBERS: Final = passing(
+    name="wanted_numbers",
+    description="Wanted pages by number.",
+    grain="page",
+    columns=(PAGE, *WANTED_FACTS),
+)
+_HUB_BIRTHS: Final = passing(
+    name="hub_births",
+    description="New temporal pages of hubs by day.",
+    grain="page, day",
+    columns=(
+        PAGE,
+        ColumnSpec("day", Type.BIGINT, "Of the window, from 0."),
+        ColumnSpec("new", Type.BIGINT, "Temporal pages to expect among them, in millionths."),
+    ),
+)
+_HUB_FACTS: Final = passing(
+    name="hub_facts",
+    description="Pages with links to wanted ones.",
+    grain="page",
+    columns=(
+        PAGE,
+        *FACTS,
+        URL,
+        HOST,
+        IS_OPENED,
+        IS_EXTERNAL,
+    ),
+)
+_HUB_ORDER: Final = passing(
+    name="hub_order",
+    description="The hubs that are published.",
+    grain="page",
+    columns=HUB_COLUMNS,
+)
+_COVERED_LINKS: Final = passing(
+    name="covered_links",
+    description="Temporal pages that hubs lead to.",
+    grain="source, target",
+    columns=(
+        ColumnSpec("source", Type.BIGINT, "Page with the link."),
+        ColumnSpec("target", Type.BIGINT, "Page it leads to."),
+        ColumnSpec("is_temporal", Type.BOOLEAN, "That page is labelled so."),
+        ColumnSpec("evidence", Type.BIGINT, "What it adds to the evidence of the hub."),
+    ),
+)
+
+
+def hubs_by_statements(job: Job, visits: VisitFiles, most_links: int) -> ChosenHubs:
+    """The hubs of either order, of as many links as there are."""
+    wanted = wanted_pages(job)
+    totals = job.files("page_totals")
+    links = link_tables(job.engine, visits.transits, totals, wanted, job.first, job.out)
+    inputs = {"wanted_pages": wanted, "link_pages": links.pages}
+    numbers = _query(job, "wanted_numbers", inputs, {}, _WANTED_NUMBERS)
+    model = _learned(job, links, numbers, most_links)
+    weights = {"day": np.arange(len(model.weights)), "weight": model.weights}
+    days = handed_on(pa.table(weights), job.out / "day_weights.parquet")
+    order = _order(job, links, numbers, days, visits)
+    hubs = pq.read_table(order, partitioning=None).sort_by("place")
+    labels = ParquetRows(job.files("page_labels"))
+    temporal = labels.numbers("is_temporal", np.bool_)
+    found = _covered(job, links, numbers, days, hubs, most_links)
+    return ChosenHubs(hubs, found, int(temporal.sum()), model)
+
+
+def _query(
+    job: Job, name: str, inputs: dict[str, list[str]], given: dict[str, Any], table: Any
+) -> list[str]:
+    return paths(job.engine.query(name, inputs, given, table, job.out))
+
+
+def _learned(job: Job, links: LinkTables, wanted: list[str], most_links: int) -> HubYield:
+    """From all hubs, or from one in so many that their links fit into memory."""
+    count = len(ParquetRows(links.numbers))
+    inputs = {"link_numbers": links.numbers, "link_pages": links.pages, "wanted_numbers": wanted}
+    given = {"one_in": max(1, -(-count // max(most_links, 1)))}
+    births = pq.read_table(_query(job, "hub_births", inputs, given, _HUB_BIRTHS), partitioning=None)
+    rows = NewLinks(*(births[name].to_numpy() for name in ("page", "day", "new")))
+    return learn(rows, observed_days(job), job.settings.hubs.half_life_days)
+
+
+def _order(
+    job: Job, links: LinkTables, wanted: list[str], days: list[str], visits: VisitFiles
+) -> list[str]:
+    inputs = {
+        "link_numbers": links.numbers,
+        "wanted_numbers": wanted,
+        "link_pages": links.pages,
+        "day_weights": days,
+    }
+    keeps = {"keeps_external": job.settings.hubs.external == "keep"}
+    facts = _query(job, "hub_facts", inputs, keeps, _HUB_FACTS)
+    if job.settings.hubs.search_engines == "drop":
+        kernel = partial(without_search_engines, hubs=job.settings.hubs)
+        folder = job.out / "crawlable"
+        folder.mkdir()
+        facts = paths(job.engine.apply(kernel, {"hub_facts": facts}, _HUB_FACTS, folder, _ROWS))
+    clients = count_clients(job.engine, job.settings, visits, facts, job.out)
+    given = {
+        "min_clients": job.settings.privacy.min_clients,
+        "most_hubs": most_hubs(job.settings.hubs),
+        "site": SITE,
+    }
+    return _query(job, "hub_order", {"hub_facts": facts, "link_visits": clients}, given, _HUB_ORDER)
+
+
+def _covered(
+    job: Job,
+    links: LinkTables,
+    wanted: list[str],
+    days: list[str],
+    hubs: pa.Table,
+    most_links: int,
+) -> HubLinks:
+    """What the first hubs lead to, of as many as have links that fit into memory."""
+    pages = hubs["page"].to_numpy()
+    count = hubs["wanted_pages"].to_numpy()
+    fits = np.cumsum(count) - count < most_links
+    covering = handed_on(pa.table({"page": pages[fits]}), job.out / "covering.parquet")
+    inputs = {
+        "link_numbers": links.numbers,
+        "wanted_numbers": wanted,
+        "covering_hubs": covering,
+        "day_weights": days,
+    }
+    rows = pq.read_table(
+        _query(job, "covered_links", inputs, {}, _COVERED_LINKS), partitioning=None
+    )
+    names = ("source", "target", "is_temporal", "evidence")
+    return hub_links(pages, *(rows[name].to_numpy() for name in names))

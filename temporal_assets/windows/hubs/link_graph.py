@@ -1,0 +1,124 @@
+"""The links of a window as integers: reading transits into `core.graph.links`.
+
+Here: the steps from transits of many days to links between numbered pages, and a graph of them. Not
+here: hubs (`hub_statements`) and their judgement.
+
+Strings are costly, and most links do not matter: no hub gets anything for a page that is not
+temporal. So transits are cut down to the links that matter first, and these are numbered. The
+numbers live within one run: they are the places of URLs in the order of hosts and URLs.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from temporal_assets.contracts import ColumnSpec, Type, passing
+from temporal_assets.core.graph.links import Links, links_of_rows
+from temporal_assets.engines.base import Engine
+from temporal_assets.logs.urls.urls import SITE
+
+LINK_SQL: Final = ("page_links", "link_pages", "link_numbers")
+"""The statements that make links."""
+
+URL: Final = ColumnSpec("url", Type.VARCHAR, "Canonical URL.")
+PAGE: Final = ColumnSpec("page", Type.BIGINT, "Number of the URL within this run.")
+HOST: Final = ColumnSpec("host", Type.VARCHAR, "Host of the URL, with its port.")
+IS_EXTERNAL: Final = ColumnSpec("is_external", Type.BOOLEAN, "Nobody opened any page of its host.")
+IS_OPENED: Final = ColumnSpec("is_opened", Type.BOOLEAN, "Somebody opened it.")
+
+_PAGE_LINKS: Final = passing(
+    name="page_links",
+    description="Links that matter.",
+    grain="referrer, target",
+    columns=(
+        ColumnSpec("referrer", Type.VARCHAR, "Page with the link."),
+        ColumnSpec("target", Type.VARCHAR, "Page it leads to."),
+        ColumnSpec("first_day", Type.DATE, "Day on which somebody followed it for the first time."),
+        ColumnSpec("last_day", Type.DATE, "The same for the last time."),
+    ),
+)
+_LINK_PAGES: Final = passing(
+    name="link_pages",
+    description="URLs of the graph.",
+    grain="url",
+    columns=(
+        PAGE,
+        URL,
+        HOST,
+        IS_OPENED,
+        IS_EXTERNAL,
+    ),
+)
+_LINK_NUMBERS: Final = passing(
+    name="link_numbers",
+    description="Links by numbers.",
+    grain="source, target",
+    columns=(
+        ColumnSpec("source", Type.BIGINT, "Page with the link."),
+        ColumnSpec("target", Type.BIGINT, "Page it leads to."),
+        ColumnSpec("first_day", Type.BIGINT, "Day of the window on which it was first followed."),
+        ColumnSpec("last_day", Type.BIGINT, "The same of the last time."),
+    ),
+)
+_URLS: Final = pa.schema({"url": pa.string()})
+
+
+@dataclass(frozen=True, slots=True)
+class LinkTables:
+    """Files of the links of a window."""
+
+    pages: list[str]
+    """The table `link_pages`: URLs by number."""
+    numbers: list[str]
+    """The table `link_numbers`."""
+
+
+def link_tables(
+    engine: Engine,
+    transits: Sequence[str],
+    page_totals: Sequence[str],
+    wanted: Sequence[str],
+    first: dt.date,
+    out: Path,
+    seeds: Iterable[str] = (),
+) -> LinkTables:
+    """The links to wanted pages and those from seeds; intermediate tables are left in `out`.
+
+    `transits`, `page_totals` and `wanted` are files; `wanted` has a column `url`, as `seeds` are
+    URLs. `first` is the first day of the window.
+    """
+    named = out / "seeds.parquet"
+    pq.write_table(pa.table([pa.array(seeds, pa.string())], schema=_URLS), named)
+    inputs = {"transits": transits, "wanted": wanted, "seeds": [str(named)]}
+    links = {"page_links": paths(engine.query("page_links", inputs, {}, _PAGE_LINKS, out))}
+    totals = {"page_totals": page_totals}
+    pages = paths(engine.query("link_pages", links | totals, {"site": SITE}, _LINK_PAGES, out))
+    numbered = links | {"link_pages": pages}
+    made = engine.query("link_numbers", numbered, {"first": first}, _LINK_NUMBERS, out)
+    return LinkTables(pages, paths(made))
+
+
+def read_links(tables: LinkTables) -> Links:
+    """All of them, in memory: 4 bytes a link and 8 a page, and 16 a link while they are read."""
+    pages = sum(pq.read_metadata(path).num_rows for path in tables.pages)
+    return links_in(tables.numbers, pages)
+
+
+def links_in(files: Sequence[str], pages: int) -> Links:
+    """The links of files with `source` and `target`, ascending."""
+    rows = pq.read_table(files, columns=["source", "target"], partitioning=None)
+    source, count = np.unique(rows["source"].to_numpy(), return_counts=True)
+    return links_of_rows(source, count, rows["target"].to_numpy(), pages)
+
+
+def paths(files: Sequence[Path]) -> list[str]:
+    """As engines take them for inputs."""
+    return [str(path) for path in files]

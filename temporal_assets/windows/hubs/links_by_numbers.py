@@ -1,0 +1,209 @@
+"""Links to wanted pages, told by the numbers of a window's days (`day_numbers`).
+
+Pages are known by their place among all of the window. What was no page on its day may be one of
+the window: it is looked for by the number of its text while all pages are walked along, which the
+URLs of pages with links are taken from as well. Links from what is no page at all are left out,
+because nobody opened it.
+
+Not here: windows with a day that has no numbers (`hub_statements`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from temporal_assets.core.numerics.arrays import Flags, Int32s, Int64s
+from temporal_assets.core.numerics.distinct import distinct_numbers
+from temporal_assets.core.text.page_order import text_numbers
+from temporal_assets.core.traffic.day_links import links_to
+from temporal_assets.core.traffic.moved_visits import TextPages
+from temporal_assets.engines.arrow_texts import from_arrow
+from temporal_assets.engines.parquet_rows import ParquetRows
+from temporal_assets.windows.frame.asset import Job
+from temporal_assets.windows.frame.day_numbers import DayNumbers, OtherPages, are_numbered, of_days
+from temporal_assets.windows.frame.kept_pages import days_seen
+
+_DAY_BITS: Final = 6
+"""Of a link as one integer: its page, the number of the wanted one, and a day of the window."""
+
+_BITS: Final = 63
+
+_HELD: Final = 4
+"""Times the links that there may be, of days that have the same ones: a gigabyte of 20 million."""
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedLinks:
+    """Links to wanted pages, ascending by page and wanted page; each once."""
+
+    url: pa.Array
+    """Of each page with links, in the order of pages."""
+    page: Int64s
+    """Its place among all pages of the window."""
+    source: Int64s
+    """Which of them each link leads from."""
+    target: Int64s
+    """Number of the wanted page it leads to."""
+    first_day: Int64s
+    """Of the window, from 0: when it was followed for the first time."""
+    last_day: Int64s
+
+
+class TooManyLinks(ValueError):
+    """More than fit into memory."""
+
+
+class _DayLinks(NamedTuple):
+    """Links of days as integers: from pages, and from what was none on the day."""
+
+    page: Int64s
+    """Page, wanted page, day."""
+    text: Int64s
+    """Number of the text that each of the others leads from."""
+    target: Int64s
+    """And their wanted page, day."""
+
+    @property
+    def size(self) -> int:
+        return len(self.page) + len(self.text)
+
+
+def links_by_numbers(
+    job: Job, number: Int32s, wanted: int, most: int, most_bytes: int
+) -> NumberedLinks | None:
+    """Of wanted pages; None where a day has no numbers.
+
+    `number` tells for each page of the window which wanted one it is, of so many, or -1. Raises
+    `TooManyLinks` for more links than `most`, or pages whose URLs have more than `most_bytes`.
+    """
+    totals, days = job.sources.tables["page_totals"], job.window("transits").manifests
+    bits = wanted.bit_length() + _DAY_BITS
+    if not are_numbered(job, totals, days) or len(number).bit_length() + bits > _BITS:
+        return None
+    pages = ParquetRows(job.files("page_totals"))
+    if len(number) != len(pages):
+        return None
+    of_window = [(one.day - job.first).days for one in days]
+    make = partial(_of_day, number=number, bits=bits)
+    try:
+        each = of_days(job, days, days_seen(pages), make)
+        found = _gathered(map(_on_day, each, of_window), most)
+    except OtherPages:
+        return None
+    return _links(pages, found, bits, most, most_bytes)
+
+
+def _of_day(numbers: DayNumbers, pages: Int32s, number: Int32s, bits: int) -> _DayLinks:
+    """Without the day, which is none of these numbers."""
+    page = numbers.where_pages(pages, -1)
+    source, target = links_to(*numbers.links(), numbers.where_pages(number[pages], -1))
+    is_page = page[source] >= 0
+    to = target.astype(np.int64) << _DAY_BITS
+    from_pages = page[source[is_page]].astype(np.int64) << bits | to[is_page]
+    return _DayLinks(from_pages, numbers.strangers[source[~is_page]], to[~is_page])
+
+
+def _on_day(links: _DayLinks, day: int) -> _DayLinks:
+    return _DayLinks(links.page | day, links.text, links.target | day)
+
+
+def _gathered(days: Iterable[_DayLinks], most: int) -> _DayLinks:
+    """Links of all days. One that is there every day is held twice where there are many."""
+    held, size = list[_DayLinks](), 0
+    for one in days:
+        held.append(one)
+        size += one.size
+        if size > _HELD * most:
+            held = [_first_and_last(_joined(held))]
+            size = held[0].size
+            if size > 2 * most:
+                raise TooManyLinks
+    return _joined(held)
+
+
+def _joined(links: Sequence[_DayLinks]) -> _DayLinks:
+    return _DayLinks(*map(np.concatenate, zip(*links, strict=True)))
+
+
+def _first_and_last(links: _DayLinks) -> _DayLinks:
+    """Of each link the first and the last day."""
+    order = np.lexsort((links.target, links.text))
+    text, target = links.text[order], links.target[order]
+    is_first = np.ones(len(text), np.bool_)
+    is_first[1:] = (text[1:] != text[:-1]) | (target[1:] >> _DAY_BITS != target[:-1] >> _DAY_BITS)
+    kept = is_first | _lasts(is_first)
+    page = np.sort(links.page)
+    of_page = _firsts(page)
+    return _DayLinks(page[of_page | _lasts(of_page)], text[kept], target[kept])
+
+
+def _firsts(links: Int64s) -> Flags:
+    """Which of ascending links are the first of their pages."""
+    return np.asarray(np.diff(links >> _DAY_BITS, prepend=-1) != 0)
+
+
+def _lasts(is_first: Flags) -> Flags:
+    return np.append(is_first[1:], True)[: len(is_first)]
+
+
+def _links(
+    pages: ParquetRows, found: _DayLinks, bits: int, most: int, most_bytes: int
+) -> NumberedLinks:
+    has_links = np.zeros(len(pages), np.bool_)
+    has_links[found.page >> bits] = True
+    by_text = _by_text(distinct_numbers(found.text))
+    urls, page_of_text = _walk(pages, has_links, by_text, most_bytes)
+    page = page_of_text[by_text.find(found.text)]
+    more = page[page >= 0] << bits | found.target[page >= 0]
+    links = np.sort(np.concatenate([found.page, more]))
+    is_first = _firsts(links)
+    first, last = links[is_first], links[_lasts(is_first)]
+    if len(first) > most:
+        raise TooManyLinks
+    days = (1 << _DAY_BITS) - 1
+    place, source = _numbered(first >> bits)
+    target = (first & ((1 << bits) - 1)) >> _DAY_BITS
+    return NumberedLinks(urls, place, source, target, first & days, last & days)
+
+
+def _numbered(pages: Int64s) -> tuple[Int64s, Int64s]:
+    """The distinct ones of ascending pages, and which of them each is."""
+    is_next = np.diff(pages, prepend=-1) != 0
+    return pages[is_next], np.cumsum(is_next) - 1
+
+
+def _by_text(texts: Int64s) -> TextPages:
+    return TextPages(texts, np.arange(len(texts), dtype=np.int32))
+
+
+def _walk(
+    pages: ParquetRows, has_links: Flags, by_text: TextPages, most_bytes: int
+) -> tuple[pa.Array, Int64s]:
+    """URLs of the pages with links, and which page each text is; -1 of those that are none.
+
+    Pages of texts come to have links.
+    """
+    page_of_text = np.full(len(by_text), -1, np.int64)
+
+    def looked_up(block: pa.Table) -> tuple[pa.ChunkedArray, Int32s]:
+        return block["url"], by_text.find(text_numbers(from_arrow(block["url"])))
+
+    first, size = 0, 0
+    taken: list[pa.Array] = [pa.array([], pa.string())]
+    for urls, text in pages.blocks(("url",), looked_up):
+        at = np.flatnonzero(text >= 0)
+        page_of_text[text[at]] = first + at
+        has_links[first + at] = True
+        those = urls.filter(pa.array(has_links[first : first + len(urls)]))
+        size += those.nbytes
+        if size > most_bytes:
+            raise TooManyLinks
+        taken += those.chunks
+        first += len(urls)
+    return pa.concat_arrays(taken), page_of_text

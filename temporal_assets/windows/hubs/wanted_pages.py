@@ -1,0 +1,205 @@
+"""The pages that hubs are to lead to, and what the window says of each.
+
+Here: the statement and its parameters; the same by number, of pages in the order of the window.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from temporal_assets.contracts import ColumnSpec, Type, passing
+from temporal_assets.contracts.labels.early_labels import YOUNG_DAYS
+from temporal_assets.core.hubs.yields import UNIT, known_births
+from temporal_assets.core.numerics.arrays import Flags, Int32s, Int64s
+from temporal_assets.engines.parquet_rows import ParquetRows
+from temporal_assets.windows.frame.asset import Job
+from temporal_assets.windows.frame.days import observed_days
+from temporal_assets.windows.frame.page_rows import read_in_step
+from temporal_assets.windows.hubs.link_graph import paths
+from temporal_assets.windows.pages.page_histories import least_views
+
+_YOUNG_SHARE: Final = 32
+"""A young page counts when it has this part of the views that make a page reliable: what is opened
+three times will hardly have a label, and there are many such pages."""
+
+FACTS: Final = (
+    ColumnSpec("worth", Type.BIGINT, "Probability that it is temporal, in millionths."),
+    ColumnSpec("is_temporal", Type.BOOLEAN, "It is labelled so."),
+    ColumnSpec("born", Type.BIGINT, "Day of the window, from 0; -1 if not known."),
+    ColumnSpec("views", Type.BIGINT, "Views within the window, of temporal pages."),
+    ColumnSpec("one_day", Type.BIGINT, "Of complete ones, views on the first day."),
+    ColumnSpec("two_days", Type.BIGINT, "On the first two."),
+    ColumnSpec("three_days", Type.BIGINT, "On the first three."),
+    ColumnSpec("all_days", Type.BIGINT, "All of them."),
+)
+"""What is known of a wanted page."""
+
+_WANTED: Final = passing(
+    name="wanted_pages",
+    description="Pages that hubs are to lead to.",
+    grain="url",
+    columns=(ColumnSpec("url", Type.VARCHAR, "Canonical URL."), *FACTS),
+)
+_TABLES: Final = ("page_labels", "page_histories", "early_labels")
+_HISTORY: Final = ("url", "birth", "total", "views")
+_ROWS_AT_ONCE: Final = 65_536
+
+
+def _known_births(job: Job) -> Flags:
+    return known_births(observed_days(job))
+
+
+def _parameters(job: Job) -> dict[str, Any]:
+    return {
+        "first": job.first,
+        # One character a day: what every engine can look up.
+        "known_births": "".join("1" if known else "0" for known in _known_births(job)),
+        "least_views": -(-_least(job) // _YOUNG_SHARE),
+        "complete_days": YOUNG_DAYS,
+    }
+
+
+def _least(job: Job) -> int:
+    days = len(job.window("page_views").present)
+    return least_views(job.settings.window.min_views_per_day, days)
+
+
+def wanted_pages(job: Job) -> list[str]:
+    """Files of the wanted pages, by URL."""
+    inputs = {name: job.files(name) for name in _TABLES}
+    return paths(job.engine.query("wanted_pages", inputs, _parameters(job), _WANTED, job.out))
+
+
+class Wanted(NamedTuple):
+    """Wanted pages of a window, in its order; the columns are those of `FACTS`."""
+
+    place: Int64s
+    """Among all pages of the window."""
+    worth: Int64s
+    is_temporal: Flags
+    born: Int64s
+    views: Int64s
+    one_day: Int64s
+    two_days: Int64s
+    three_days: Int64s
+    all_days: Int64s
+
+
+def wanted_by_place(job: Job) -> Wanted | None:
+    """What `wanted_pages` says; None where the tables are not those of the same pages."""
+    totals = ParquetRows(job.files("page_totals"))
+    views, birth = totals.numbers("total", np.int64), totals.array(("birth",), _days, np.int64)
+    reliable = np.flatnonzero(views >= _least(job))
+    first_young = max(job.day - dt.timedelta(days=YOUNG_DAYS - 1), job.first)
+    young = np.flatnonzero(birth >= _day_number(first_young))
+    early = ParquetRows(job.files("early_labels"))
+    if len(young) != len(early):
+        return None
+    worth = early.array(("probability",), _worth, np.int64)
+    temporal = _temporal(job)
+    if temporal is None or len(temporal.is_temporal) != len(reliable):
+        return None
+    return _joined(job, views, birth, reliable, young, worth, temporal)
+
+
+class _Lives(NamedTuple):
+    """Of every page with a history."""
+
+    is_temporal: Flags
+    views: Int64s
+    by_day: Int64s
+    """Shape (pages, 3): views on the day of birth and the next two."""
+
+
+def _temporal(job: Job) -> _Lives | None:
+    days = job.settings.window.days
+    files = {name: job.files(name) for name in ("page_labels", "page_histories")}
+    columns = {"page_labels": ("url", "is_temporal"), "page_histories": _HISTORY}
+
+    def found() -> Iterator[_Lives]:
+        for labels, lives in read_in_step(files, columns, _ROWS_AT_ONCE):
+            by_day = lives["views"].combine_chunks().flatten().to_numpy().reshape(-1, days)
+            born = _days(lives) - _day_number(job.first)
+            padded = np.pad(by_day, ((0, 0), (0, 2)))
+            first = np.take_along_axis(padded, born[:, None] + np.arange(3), axis=1)
+            yield _Lives(
+                np.asarray(labels["is_temporal"].to_numpy(), np.bool_),
+                lives["total"].to_numpy(),
+                first.astype(np.int64),
+            )
+
+    parts = [*found()]
+    if not parts:
+        return None
+    return _Lives(*(np.concatenate(some) for some in zip(*parts, strict=True)))
+
+
+def _joined(
+    job: Job,
+    views: Int64s,
+    birth: Int64s,
+    reliable: Int64s,
+    young: Int64s,
+    worth: Int64s,
+    lives: _Lives,
+) -> Wanted:
+    """Temporal pages and young ones, by place."""
+    least = int(_parameters(job)["least_views"])
+    is_wanted = np.zeros(len(views), np.bool_)
+    is_wanted[reliable[lives.is_temporal]] = True
+    counts = views[young] >= least
+    is_wanted[young[counts]] = True
+    place = np.flatnonzero(is_wanted)
+    at = np.full(len(views), -1, np.int32)
+    at[place] = np.arange(len(place), dtype=np.int32)
+    worths = np.full(len(place), UNIT, np.int64)
+    worths[at[young[counts]]] = worth[counts]
+    temporal = at[reliable[lives.is_temporal]]
+    is_temporal = np.zeros(len(place), np.bool_)
+    is_temporal[temporal] = True
+    day = birth[place] - _day_number(job.first)
+    known = _known_births(job)
+    is_known = known[day]
+    is_complete = is_temporal & is_known & (day + YOUNG_DAYS <= len(known))
+    total, first = np.zeros(len(place), np.int64), np.zeros((len(place), 3), np.int64)
+    total[temporal] = lives.views[lives.is_temporal]
+    first[temporal] = lives.by_day[lives.is_temporal]
+    summed = np.where(is_complete[:, None], np.cumsum(first, axis=1), 0)
+    return Wanted(
+        place,
+        worths,
+        is_temporal,
+        np.where(is_known, day, -1),
+        total,
+        summed[:, 0],
+        summed[:, 1],
+        summed[:, 2],
+        np.where(is_complete, total, 0),
+    )
+
+
+def number_of_places(wanted: Wanted, pages: int) -> Int32s:
+    """For each page of the window, which wanted one it is; -1 for others."""
+    number = np.full(pages, -1, np.int32)
+    number[wanted.place] = np.arange(len(wanted.place), dtype=np.int32)
+    return number
+
+
+def _days(block: pa.Table) -> Int64s:
+    return np.asarray(block["birth"].cast(pa.int32()).to_numpy(), np.int64)
+
+
+def _worth(block: pa.Table) -> Int64s:
+    filled = pc.fill_null(block["probability"], 0.5).to_numpy()
+    # As SQL rounds: halves away from zero.
+    return np.asarray(np.floor(filled * UNIT + 0.5), np.int64)
+
+
+def _day_number(day: dt.date) -> int:
+    return (day - dt.date(1970, 1, 1)).days

@@ -1,0 +1,1 @@
+"""Window tables of labels: interest curves, page labels, early labels, calibration."""

@@ -1,0 +1,100 @@
+"""Annotated pages in a window: what is known of each, and of which nothing is.
+
+Here: looking them up. Not here: reading the file they stand in (`logs.tables.annotations`), what
+follows from them (`calibration`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from temporal_assets.contracts import ColumnSpec, Type, passing
+from temporal_assets.core.labels.score_grid import FittedCurves
+from temporal_assets.core.text.page_section import SECTION
+from temporal_assets.logs.tables.annotations import AnnotatedPage
+from temporal_assets.windows.frame.asset import Job
+
+ANNOTATED_PAGES: Final = passing(
+    name="annotated_pages",
+    description="Annotated pages with what a window knows of them.",
+    grain="url",
+    columns=(
+        ColumnSpec("line", Type.BIGINT, "Line of the file that names the page."),
+        ColumnSpec("url", Type.VARCHAR, "Canonical URL of the page."),
+        ColumnSpec("section", Type.VARCHAR, "Its top folder or program."),
+        ColumnSpec("is_temporal", Type.BOOLEAN, "What people say of it."),
+        ColumnSpec("site", Type.VARCHAR, "Its host; NULL if nobody opened it.", nullable=True),
+        ColumnSpec("total", Type.BIGINT, "Views; NULL if nobody opened it.", nullable=True),
+        ColumnSpec("views", Type.INTEGERS, "By day; NULL without a history.", nullable=True),
+        ColumnSpec("amplitude", Type.DOUBLE, "See `interest_curves`.", nullable=True),
+        ColumnSpec("base", Type.DOUBLE, "See `interest_curves`.", nullable=True),
+        ColumnSpec("mu", Type.DOUBLE, "See `interest_curves`.", nullable=True),
+        ColumnSpec("sigma", Type.DOUBLE, "See `interest_curves`.", nullable=True),
+        ColumnSpec("is_one_day", Type.BOOLEAN, "All views are on one day."),
+    ),
+)
+
+_ANNOTATED: Final = pa.schema({"line": pa.int64(), "url": pa.string(), "is_temporal": pa.bool_()})
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Annotated pages of a window; arrays have a row for each page with a history."""
+
+    urls: tuple[str, ...]
+    sites: tuple[str, ...]
+    sections: tuple[str, ...]
+    is_temporal: NDArray[np.bool_]
+    views: NDArray[np.int64]
+    curves: FittedCurves
+    unread: tuple[str, ...]
+    """Pages that nobody opened in the window."""
+    rare: tuple[str, ...]
+    """Pages with too few views to be relied on."""
+
+
+def look_up(job: Job, pages: Sequence[AnnotatedPage]) -> Found:
+    """Find the pages. The job reads `page_totals`, `page_histories` and `interest_curves`."""
+    rows = [{"line": p.line, "url": p.url, "is_temporal": p.is_temporal} for p in pages]
+    listed = job.out / "annotated.parquet"
+    pq.write_table(pa.Table.from_pylist(rows, _ANNOTATED), listed)
+    inputs = {
+        "annotated": [str(listed)],
+        **{name: job.files(name) for name in ("page_totals", "page_histories", "interest_curves")},
+    }
+    written = job.engine.query(
+        "annotated_pages", inputs, {"section": SECTION}, ANNOTATED_PAGES, job.out
+    )
+    return _found(pq.read_table(written, partitioning=None), job.settings.window.days)
+
+
+def _found(table: pa.Table, days: int) -> Found:
+    known = table.filter(table.column("views").is_valid())
+    views = known.column("views").combine_chunks().flatten().to_numpy(zero_copy_only=False)
+    amplitude, base, mu, sigma = (
+        known.column(name).to_numpy().astype(np.float64)  # NULL becomes NaN
+        for name in ("amplitude", "base", "mu", "sigma")
+    )
+    is_one_day = known.column("is_one_day").to_numpy()
+    rest = table.filter(table.column("views").is_null())
+    return Found(
+        urls=tuple(known.column("url").to_pylist()),
+        sites=tuple(known.column("site").to_pylist()),
+        sections=tuple(known.column("section").to_pylist()),
+        is_temporal=known.column("is_temporal").to_numpy(),
+        views=views.reshape(len(known), days).astype(np.int64),
+        curves=FittedCurves(amplitude, base, mu, sigma, is_one_day),
+        unread=_urls(rest.filter(rest.column("total").is_null())),
+        rare=_urls(rest.filter(rest.column("total").is_valid())),
+    )
+
+
+def _urls(table: pa.Table) -> tuple[str, ...]:
+    return tuple(table.column("url").to_pylist())

@@ -1,0 +1,210 @@
+"""`calibration`: thresholds of labels against annotated pages (TW 4.2, 5.2; NP 6.1).
+
+Here: which pages, which grids, and the table. Not here: the grid's outcomes and the choice
+(`core.labels.calibration`), the scores (`core.labels.score_grid`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from temporal_assets import contracts
+from temporal_assets.core.labels.calibration import (
+    Calibration,
+    Weights,
+    calibrate,
+    calibrate_groups,
+)
+from temporal_assets.core.labels.score_grid import concentrations, interest
+from temporal_assets.logs.tables.annotations import Annotations, read_annotations
+from temporal_assets.logs.urls.urls import UrlRules
+from temporal_assets.settings import Range, Settings
+from temporal_assets.windows.frame.asset import Job, WindowAsset
+from temporal_assets.windows.frame.days import observed_days
+from temporal_assets.windows.frame.given_files import content_of_file, file_in
+from temporal_assets.windows.labels.annotated_pages import Found, look_up
+from temporal_assets.windows.labels.interest_curves import INTEREST_CURVES
+from temporal_assets.windows.pages.page_histories import PAGE_HISTORIES
+from temporal_assets.windows.pages.page_totals import PAGE_TOTALS
+
+Score = Literal["interest", "concentration"]
+Scope = Literal["all", "site", "section"]
+Floats = NDArray[np.float64]
+
+ALL: Final = ""
+"""Name of the scope of all pages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What annotated pages say of one score, for all of them, a site or a section."""
+
+    score: Score
+    scope: Scope
+    name: str
+    best: Calibration
+    """Over the whole grid."""
+    used: Calibration | None
+    """What labels may use: of interest, over thresholds at `labels.n` days. None where too few
+    pages, or pages of one kind only, are annotated."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Grid:
+    """Scores of the pages that a choice is made from."""
+
+    score: Score
+    scores: Floats
+    days: tuple[float, ...]
+    thresholds: Floats
+    used_days: tuple[int, ...]
+    """Positions among `days` of those that labels may use."""
+
+
+def annotated(settings: Settings) -> Annotations | None:
+    """What the configured file says; None where there is none. `OSError` if it cannot be read."""
+    file = file_in(settings.state, settings.calibration.annotated)
+    if file is None:
+        return None
+    return read_annotations(file.read_bytes(), UrlRules.from_settings(settings.cleaning))
+
+
+def choose(job: Job, found: Found) -> list[Choice]:
+    """Lay the grids over the pages found, for all of them and by site or section."""
+    if not found.urls:
+        return []
+    grids = [_by_interest(job.settings, found), _by_concentration(job, found)]
+    return [choice for grid in grids for choice in _choices(job.settings, found, grid)]
+
+
+def _by_interest(settings: Settings, found: Found) -> _Grid:
+    n = settings.labels.n
+    days = tuple(sorted({*map(float, settings.calibration.n), n}))
+    return _Grid(
+        "interest",
+        interest(found.curves, days, settings.window.days),
+        days,
+        _levels(settings.calibration.q, settings.labels.q),
+        (days.index(n),),
+    )
+
+
+def _by_concentration(job: Job, found: Found) -> _Grid:
+    settings = job.settings
+    days = tuple(sorted({*settings.calibration.m, settings.labels.m}))
+    return _Grid(
+        "concentration",
+        concentrations(found.views, days, observed=observed_days(job)),
+        tuple(map(float, days)),
+        _levels(settings.calibration.p, settings.labels.p),
+        tuple(range(len(days))),
+    )
+
+
+def _levels(tried: Range, own: float) -> Floats:
+    first, last, step = tried
+    steps = round((last - first) / step)
+    # Rounded, so that 0.1 + 0.2 is the 0.3 that is shown.
+    return np.unique(np.append(np.round(first + step * np.arange(steps + 1), 9), own))
+
+
+def _choices(settings: Settings, found: Found, grid: _Grid) -> Iterator[Choice]:
+    chosen = settings.calibration
+    weights = Weights(chosen.hit_weight, chosen.miss_weight, chosen.false_alarm_weight)
+    truth, least = found.is_temporal, chosen.min_pages
+    some = list(grid.used_days)
+    parts = ((grid.scores, grid.days), (grid.scores[:, some], [grid.days[k] for k in some]))
+    best, used = (
+        calibrate(truth, scores, days, grid.thresholds, weights) for scores, days in parts
+    )
+    enough = len(truth) >= least and 0 < truth.sum() < len(truth)
+    yield Choice(grid.score, "all", ALL, best, used if enough else None)
+    if chosen.by == "none":
+        return
+    names = found.sites if chosen.by == "site" else found.sections
+    bests, useds = (
+        calibrate_groups(truth, scores, days, grid.thresholds, names, weights, least=least)
+        for scores, days in parts
+    )
+    for name in sorted(map(str, bests)):
+        yield Choice(grid.score, chosen.by, name, bests[name], useds[name])
+
+
+def rows_of(job: Job, choices: Sequence[Choice]) -> pa.Table:
+    """Rows of the contract."""
+    schema = contracts.CALIBRATION.arrow_schema
+    parts = [_cells(job, choice, schema) for choice in choices]
+    return pa.concat_tables(parts) if parts else schema.empty_table()
+
+
+def _cells(job: Job, choice: Choice, schema: pa.Schema) -> pa.Table:
+    table = choice.best.table
+    cells = len(table.days) * len(table.thresholds)
+    is_best, is_used = _marks(choice.best, choice.best), _marks(choice.best, choice.used)
+    columns: dict[str, Any] = {
+        "day": pa.repeat(pa.scalar(job.day, pa.date32()), cells),
+        **{
+            name: pa.repeat(pa.scalar(getattr(choice, name)), cells)
+            for name in ("score", "scope", "name")
+        },
+        "days": np.repeat(np.array(table.days), len(table.thresholds)),
+        "threshold": np.tile(table.thresholds, len(table.days)),
+        "pages": np.full(cells, choice.best.in_sample.pages, np.int64),
+        "hit": table.hit.ravel(),
+        "miss": table.miss.ravel(),
+        "false_alarm": table.false_alarm.ravel(),
+        "performance": table.performance.ravel().astype(np.float64),
+        "is_best": is_best,
+        "is_used": is_used,
+    }
+    for name in ("hit", "miss", "false_alarm"):
+        value = np.zeros(cells, np.int64)
+        if choice.used is not None:
+            value[is_used] = getattr(choice.used.cross_validated, name)
+        value[is_best] = getattr(choice.best.cross_validated, name)
+        columns[f"cross_validated_{name}"] = pa.array(value, mask=~(is_best | is_used))
+    return pa.table({name: columns[name] for name in schema.names}, schema=schema)
+
+
+def _marks(grid: Calibration, chosen: Calibration | None) -> NDArray[np.bool_]:
+    """The cell of the grid that is chosen."""
+    days, thresholds = np.array(grid.table.days), grid.table.thresholds
+    if chosen is None:
+        return np.zeros(len(days) * len(thresholds), np.bool_)
+    marks = (days == chosen.days)[:, None] & (thresholds == chosen.threshold)
+    return np.asarray(marks.ravel())
+
+
+def _make(job: Job) -> Sequence[Path]:
+    said = annotated(job.settings)
+    found = choose(job, look_up(job, said.pages)) if said is not None else []
+    path = job.out / "calibration.parquet"
+    pq.write_table(rows_of(job, found), path, compression="zstd", store_schema=False)
+    return [path]
+
+
+CALIBRATION: Final = WindowAsset(
+    "calibration",
+    _make,
+    days=("page_views",),
+    tables=(PAGE_TOTALS, PAGE_HISTORIES, INTEREST_CURVES),
+    sql=("annotated_pages",),
+    settings=lambda settings: [
+        content_of_file(file_in(settings.state, settings.calibration.annotated)),
+        settings.calibration.model_dump(mode="json", exclude={"annotated"}),
+        settings.cleaning.model_dump(mode="json"),
+        settings.labels.n,
+        settings.labels.q,
+        settings.labels.m,
+        settings.labels.p,
+        settings.window.days,
+    ],
+)

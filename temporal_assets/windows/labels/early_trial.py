@@ -1,0 +1,45 @@
+"""How good early labels are, without waiting for what today's young pages will do.
+
+Known pages of a window are judged as if they were young, by what those born before them teach: out
+of time. Not here: what is compared (`core.labels.early_comparison`), the labels (`early_labels`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+from typing import Final
+
+from temporal_assets.core.labels.early import Score
+from temporal_assets.core.labels.early_comparison import compare
+from temporal_assets.core.labels.labels import Thresholds
+from temporal_assets.engines.base import Engine
+from temporal_assets.settings import Settings
+from temporal_assets.storage.store import Store
+from temporal_assets.windows.frame.asset import job_as_it_is
+from temporal_assets.windows.labels.early_labels import EARLY_LABELS, learn_from
+from temporal_assets.windows.labels.first_days import first_days
+
+_EARLIER: Final = 2 / 3
+"""Share of the known pages, the first born, that the others are judged by."""
+
+
+def early_trial(
+    store: Store, engine: Engine, settings: Settings, day: dt.date, scratch: Path
+) -> list[Score]:
+    """Scores of every answer at every age; none where there is nothing to learn from."""
+    pages, _ = first_days(job_as_it_is(store, engine, settings, EARLY_LABELS, day, scratch))
+    earlier = round(_EARLIER * len(pages))
+    known, later = pages.take(slice(0, earlier)), pages.take(slice(earlier, None))
+    model = learn_from(known, settings)
+    if not model.knows_views or not len(later):
+        return []
+    labels = settings.labels
+    return compare(
+        model,
+        later.first_views,
+        later.is_temporal,
+        later.sites,
+        later.sections,
+        thresholds=Thresholds(labels.n, labels.q, labels.m, labels.p),
+    )

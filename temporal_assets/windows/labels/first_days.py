@@ -1,0 +1,275 @@
+"""The first days of pages: those to be judged, and those to be learned from.
+
+Pages are young when they were born in the last days. Pages are known when they were born in the
+window, not at its start, and were seen for some days since: what they really did is their truth,
+whether many opened them or few.
+
+Here: finding both, with their views by day of life. Not here: what is learned
+(`core.labels.early`), what is said about the young (`early_labels`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from temporal_assets.contracts import ColumnSpec, Type, passing
+from temporal_assets.contracts.labels.early_labels import YOUNG_DAYS
+from temporal_assets.core.numerics.arrays import Flags
+from temporal_assets.core.text.page_section import sections_of
+from temporal_assets.engines.arrow_texts import from_arrow, to_arrow
+from temporal_assets.engines.parquet_rows import ParquetRows
+from temporal_assets.storage.manifest import Manifest
+from temporal_assets.windows.frame.asset import Job
+from temporal_assets.windows.frame.days import observed_days
+from temporal_assets.windows.pages.page_days import PageDays, lists, walk
+
+_UNSEEN_DAYS: Final = 7
+"""First days of the window with data, a quarter of them at most, whose births may be none: a page
+that was read before with a pause passes for new there."""
+
+LEAST_VIEWS: Final = 3
+"""Views in a life below which their share says nothing."""
+
+MOST_KNOWN: Final = 20_000
+"""Pages learned from; of more, every so manieth in the order of sites and URLs."""
+
+_RECENT_DAYS: Final = 28
+"""Where so many days alone have enough known pages, earlier days are not read."""
+
+FIRST_DAYS: Final = passing(
+    name="first_days",
+    description="Young pages and known ones with the views of their first days.",
+    grain="url",
+    columns=(
+        ColumnSpec("site", Type.VARCHAR, "Host of `url`."),
+        ColumnSpec("url", Type.VARCHAR, "Canonical URL of the page."),
+        ColumnSpec("birth", Type.DATE, "First day with views."),
+        ColumnSpec("age", Type.BIGINT, "Days seen so far."),
+        ColumnSpec("total", Type.BIGINT, "Views so far."),
+        ColumnSpec("views", Type.INTEGERS, "By day of life."),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPages:
+    """One row per page, in the order of their births."""
+
+    first_views: NDArray[np.float64]
+    """pages x first days, missing days left out."""
+    born: NDArray[np.datetime64]
+    is_temporal: NDArray[np.bool_]
+    """More than q of all views fell in the first n days."""
+    sites: NDArray[Any]
+    sections: NDArray[Any]
+
+    def __len__(self) -> int:
+        """Pages."""
+        return len(self.born)
+
+    def take(self, rows: slice) -> KnownPages:
+        """Some of them."""
+        return KnownPages(*(getattr(self, one.name)[rows] for one in fields(self)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """Which pages are wanted."""
+
+    known_from: dt.date
+    known_until: dt.date
+    young_from: dt.date
+    step: int
+    """Every so manieth known page is taken."""
+    n_days: int
+    """Days whose share of the views makes a page temporal."""
+    observed: str
+    """One character for each day from `known_from` on: whether it is there."""
+
+    @property
+    def days(self) -> int:
+        """First days of life that are looked at."""
+        return max(YOUNG_DAYS, self.n_days)
+
+
+def first_days(job: Job) -> tuple[KnownPages, pa.Table]:
+    """Known pages, and rows of FIRST_DAYS of young ones.
+
+    `job` reads `page_views`, `page_totals` and, where thresholds are calibrated, `page_labels`.
+    """
+    plan = _plan_of(job)
+    found = _walked(job, plan)
+    if found is None:
+        found = _asked(job, plan)
+    is_known = _is_known(found, plan)
+    young = found.filter(pc.greater_equal(found["birth"], pa.scalar(plan.young_from)))
+    return _known(job, found.filter(pa.array(is_known)), plan), young
+
+
+def _plan_of(job: Job) -> _Plan:
+    observed = observed_days(job)
+    start = int(np.argmax(observed))
+    unseen = min(_UNSEEN_DAYS, (len(observed) - start) // 4)
+    n_days = math.ceil(job.settings.labels.n)
+    lived = max(job.settings.early.complete_days, n_days + 1)
+    one = dt.timedelta(days=1)
+    known_from, known_until = job.first + (start + unseen) * one, job.day - (lived - 1) * one
+    young_from = max(job.day - (YOUNG_DAYS - 1) * one, job.first)
+    recent = max(job.day - (_RECENT_DAYS - 1) * one, known_from)
+    counted = "SELECT count(*) AS pages, coalesce(sum(CASE WHEN birth >= {} THEN 1 ELSE 0 END), 0)"
+    counted += " AS recent FROM page_totals WHERE birth >= {} AND birth <= {} AND total >= {}"
+    dates = [f"CAST('{day}' AS DATE)" for day in (recent, known_from, known_until)]
+    totals = {"page_totals": job.files("page_totals")}
+    (row,) = job.engine.rows(counted.format(*dates, LEAST_VIEWS), totals)
+    pages = int(row["pages"])
+    if int(row["recent"]) >= MOST_KNOWN:
+        known_from, pages = recent, int(row["recent"])
+    known_from = min(known_from, young_from)
+    there = observed[(known_from - job.first).days :]
+    return _Plan(
+        known_from,
+        known_until,
+        young_from,
+        max(-(-pages // MOST_KNOWN), 1),
+        n_days,
+        "".join("1" if day else "0" for day in there),
+    )
+
+
+def _days_read(job: Job, plan: _Plan) -> list[Manifest]:
+    """Days that are read, and no more: pages born since have no views before."""
+    return [one for one in job.window("page_views").manifests if one.day >= plan.known_from]
+
+
+def _walked(job: Job, plan: _Plan) -> pa.Table | None:
+    """Rows of FIRST_DAYS found on a walk along the window; None where it cannot be walked."""
+    days = _days_read(job, plan)
+    passed = 0
+
+    def choose(rows: pa.Table) -> Flags:
+        nonlocal passed
+        born = rows["birth"].to_numpy()
+        known = (born >= np.datetime64(plan.known_from)) & (rows["total"].to_numpy() >= LEAST_VIEWS)
+        known &= born <= np.datetime64(plan.known_until)
+        number = passed + np.cumsum(known) - 1
+        passed += int(known.sum())
+        chosen: Flags = known & (number % plan.step == 0)
+        chosen |= born >= np.datetime64(plan.young_from)
+        return chosen
+
+    found = walk(job, days, choose)
+    if found is None:
+        return None
+    dates = np.array([one.day for one in days], "datetime64[D]")
+    tables = [_rows(one, dates, plan.days) for one in found]
+    if not found.agrees:
+        return None
+    return pa.concat_tables([FIRST_DAYS.arrow_schema.empty_table(), *tables])
+
+
+def _rows(found: PageDays, dates: NDArray[np.datetime64], days: int) -> pa.Table:
+    """Rows of FIRST_DAYS; missing days are none of `dates`, which views are given of."""
+    pages = found.pages
+    start = np.searchsorted(dates, pages["birth"].to_numpy())
+    lived = np.pad(found.views, ((0, 0), (0, days)))
+    views = np.take_along_axis(lived, start[:, None] + np.arange(days), axis=1)
+    columns = {
+        **{name: pages[name] for name in ("url", "birth", "total")},
+        "site": pages["site"].cast(pa.string()),
+        "age": len(dates) - start,
+        "views": lists(views),
+    }
+    return pa.table(columns, FIRST_DAYS.arrow_schema)
+
+
+def _asked(job: Job, plan: _Plan) -> pa.Table:
+    """From a statement: on a cluster, and for windows longer than the bits of `seen`."""
+    inputs = {
+        "page_totals": job.files("page_totals"),
+        "page_views": [path for one in _days_read(job, plan) for path in job.store.paths(one)],
+    }
+    parameters = {
+        "known_from": plan.known_from,
+        "known_until": plan.known_until,
+        "young_from": plan.young_from,
+        "least": LEAST_VIEWS,
+        "step": plan.step,
+        # One character a day: what every engine can count parts of.
+        "observed": plan.observed,
+        "days": plan.days,
+    }
+    written = job.engine.query("first_days", inputs, parameters, FIRST_DAYS, job.out)
+    return pq.read_table(written, partitioning=None)
+
+
+def _is_known(found: pa.Table, plan: _Plan) -> Flags:
+    """Which pages can be learned from: none of their first n days may be missing."""
+    born = found["birth"].to_numpy()
+    observed = np.frombuffer(plan.observed.encode(), np.uint8) == ord("1")
+    before = np.append(0, np.cumsum(observed))
+    known = (born <= np.datetime64(plan.known_until)) & (found["total"].to_numpy() >= LEAST_VIEWS)
+    place = (born - np.datetime64(plan.known_from)).astype(np.int64)
+    last = np.minimum(place + plan.n_days, len(observed))
+    is_whole: Flags = before[last] - before[place] == plan.n_days
+    is_whole &= known
+    return is_whole
+
+
+def _known(job: Job, pages: pa.Table, plan: _Plan) -> KnownPages:
+    pages = pages.sort_by([("birth", "ascending"), ("url", "ascending")])
+    views = matrix(pages, plan.days)
+    total = pages["total"].to_numpy()
+    urls = pages["url"].combine_chunks()
+    share = views[:, : plan.n_days].sum(axis=1) / np.maximum(total, 1)
+    return KnownPages(
+        views,
+        pages["birth"].to_numpy(),
+        share > _cuts(job, urls),
+        np.array(pages["site"].to_pylist(), np.str_),
+        np.array(to_arrow(sections_of(from_arrow(urls))).to_pylist(), np.str_),
+    )
+
+
+def matrix(pages: pa.Table | pa.RecordBatch, days: int) -> NDArray[np.float64]:
+    """Views of rows of FIRST_DAYS: pages x days."""
+    views = pages["views"]
+    flat = views.combine_chunks() if isinstance(views, pa.ChunkedArray) else views
+    numbers = flat.flatten().to_numpy(zero_copy_only=False)
+    return np.asarray(numbers.reshape(len(pages), days), np.float64)
+
+
+def _cuts(job: Job, urls: pa.Array) -> NDArray[np.float64]:
+    """Q of each page: calibrated ones are those of its label, if it has one."""
+    labels = job.settings.labels
+    cuts = np.full(len(urls), labels.q)
+    if labels.thresholds == "calibrated":
+        for block in ParquetRows(job.files("page_labels")).blocks(("url", "q"), _kept):
+            place = pc.index_in(block["url"], value_set=urls)
+            here = place.is_valid().to_numpy(zero_copy_only=False)
+            cuts[place.drop_null().to_numpy()] = block["q"].to_numpy()[here]
+    return cuts
+
+
+def _kept(block: pa.Table) -> pa.Table:
+    return block.combine_chunks()
+
+
+def sections(urls: pa.Array) -> pa.Array:
+    """The section of each URL."""
+    return to_arrow(sections_of(from_arrow(urls)))
+
+
+def batches(table: pa.Table, rows: int) -> Sequence[pa.RecordBatch]:
+    """Rows of a table, so many at a time."""
+    cut: list[pa.RecordBatch] = table.combine_chunks().to_batches(max_chunksize=rows)
+    return cut

@@ -1,0 +1,134 @@
+"""Scores beside sums: what site and section scores share.
+
+Here: the kernel around `core.lists.site_scores` and the table of its results, which lives within
+one build. Not here: ranking (`sql/site_scores.sql`, `sql/section_scores.sql`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+
+from temporal_assets.contracts import ColumnSpec, Table, Type, passing
+from temporal_assets.core.lists.dated_sections import dated_sections, passing_sections
+from temporal_assets.core.lists.site_scores import Counts, Scoring, score
+from temporal_assets.core.numerics.arrays import Floats
+from temporal_assets.core.numerics.proportions import PLAIN, chance_of_less, share
+from temporal_assets.settings import Settings
+from temporal_assets.windows.frame.asset import Job
+from temporal_assets.windows.lists.flow_shares import Flow, flow_counts, flow_of
+
+_BATCH_ROWS: Final = 65_536
+
+_DIGITS: Final = 9
+"""Of a merit: equal ones must be equal numbers, because ties are told by other columns."""
+
+_SCORES: Final = (
+    ColumnSpec("score_1", Type.DOUBLE, "Share of pages."),
+    ColumnSpec("score_2", Type.DOUBLE, "Share of views."),
+    ColumnSpec("score", Type.DOUBLE, "Both, weighted."),
+    ColumnSpec("bound", Type.DOUBLE, "Lower bound of `score`."),
+    ColumnSpec("merit", Type.DOUBLE, "What ranks."),
+    ColumnSpec("weight", Type.DOUBLE, "Pages that it was seen on."),
+    ColumnSpec("chance", Type.DOUBLE, "Of so little flow that is temporal, were it worth a place."),
+)
+
+
+def scoring_of(settings: Settings) -> Scoring:
+    """How sites are scored under the settings."""
+    sites = settings.sites
+    plain = sites.rule == "paper"
+    return Scoring(
+        sites.alpha,
+        sites.beta,
+        sites.page_share_weight,
+        PLAIN if plain else sites.confidence,
+        1 if plain else sites.min_pages,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Merit:
+    """How a list is ranked by flow."""
+
+    flow: Flow
+    least_pages: int
+    """Pages of the flow from which a section can split the one above it."""
+
+    def of(self, pages: Floats, score: Floats) -> Floats:
+        """New temporal pages to expect, less those that as many pages have to bring to pay.
+
+        A list of the first K by this has the largest F of all with K entries (core.lists.flow).
+        """
+        merit: Floats = np.round(pages * (score - self.flow.worth), _DIGITS)
+        return merit
+
+
+def merit_of(job: Job) -> Merit | None:
+    """How lists are ranked by the flow; None where the settings ask for the stock."""
+    if job.settings.sites.rule != "flow":
+        return None
+    return Merit(flow_of(job), job.settings.prefixes.min_pages)
+
+
+def with_scores(name: str, columns: Sequence[ColumnSpec]) -> Table:
+    """The table of sums, with their scores."""
+    return passing(
+        name=name,
+        description="Sums with their scores.",
+        grain="site or section",
+        columns=(*columns, *_SCORES),
+    )
+
+
+def write_scores(job: Job, sums: Sequence[str], table: Table, merit: Merit | None) -> list[str]:
+    """Files of `table` from those of its sums; without `merit` the bound of the score ranks."""
+    kernel = partial(score_batch, table=table, scoring=scoring_of(job.settings), merit=merit)
+    made: Sequence[Path] = job.engine.apply(kernel, {"sums": sums}, table, job.out, _BATCH_ROWS)
+    return [str(path) for path in made]
+
+
+def score_batch(
+    batch: pa.RecordBatch, table: Table, scoring: Scoring, merit: Merit | None
+) -> pa.RecordBatch:
+    """Rows with their scores."""
+    counted = ("pages", "temporal_pages", "views", "temporal_views", "view_squares")
+    counts = {name: batch.column(name).to_numpy(zero_copy_only=False) for name in counted}
+    for name in ("temporal_pages", "temporal_views"):
+        if f"young_{name}" in batch.schema.names:
+            counts[name] = counts[name] + batch.column(f"young_{name}").to_numpy()
+    scores = score(Counts(**counts), scoring)
+    made = {
+        "score_1": pa.array(scores.score_1),
+        "score_2": pa.array(scores.score_2),
+        "score": pa.array(scores.score),
+        "bound": pa.array(scores.bound),
+        **_merits(batch, scores.bound, merit),
+    }
+    schema = table.arrow_schema
+    columns = [made[name] if name in made else batch.column(name) for name in schema.names]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _merits(batch: pa.RecordBatch, bound: Floats, merit: Merit | None) -> dict[str, pa.Array]:
+    """What ranks, and how likely so little of the flow is temporal by chance."""
+    chance = np.ones(len(batch))
+    if merit is None:
+        return {"merit": pa.array(bound), "weight": pa.array(chance), "chance": pa.array(chance)}
+    pages, temporal = flow_counts(batch, merit.flow)
+    score = batch.column("flow_score").to_numpy(zero_copy_only=False)
+    merits = np.where(pages > 0, merit.of(pages, np.nan_to_num(score)), 0.0)
+    if "prefix" in batch.schema.names:
+        names = batch.column("prefix").to_pylist()
+        merits = np.where(passing_sections(names), np.minimum(merits, 0.0), merits)
+        chance = chance_of_less(share(temporal, pages), pages, merit.flow.worth)
+        # A chance of one splits nothing.
+        chance[dated_sections(names)] = 1.0
+        chance[pages < merit.least_pages] = 1.0
+    return {"merit": pa.array(merits), "weight": pa.array(pages), "chance": pa.array(chance)}

@@ -1,0 +1,62 @@
+"""`section_scores`: the same scores for folders and programs (TW 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from temporal_assets import contracts
+from temporal_assets.windows.frame.asset import Job, WindowAsset
+from temporal_assets.windows.frame.days import window_days
+from temporal_assets.windows.lists.prefix_trees import PREFIX_TREES
+from temporal_assets.windows.lists.scored import merit_of, scoring_of, with_scores, write_scores
+from temporal_assets.windows.lists.sections import write_section_paths
+from temporal_assets.windows.lists.site_scores import quietness
+
+_SCORED: Final = with_scores("scored_sections", contracts.PREFIX_TREES.columns)
+
+
+def _make(job: Job) -> Sequence[Path]:
+    sites = job.settings.sites
+    trees = job.files("prefix_trees")
+    merit = merit_of(job)
+    parameters = {
+        "day": job.day,
+        "by_flow": merit is not None,
+        "doubt": 1 - job.settings.prefixes.confidence,
+        "min_pages": scoring_of(job.settings).min_pages,
+        "min_clients": job.settings.privacy.min_clients,
+        "top_k": sites.top_k,
+        **quietness(job),
+        **window_days(job),
+    }
+    inputs = {
+        "scored_sections": write_scores(job, trees, _SCORED, merit),
+        "section_paths": write_section_paths(job.engine, {"prefix_trees": trees}, job.out),
+    }
+    return job.engine.query("section_scores", inputs, parameters, job.asset.table, job.out)
+
+
+SECTION_SCORES: Final = WindowAsset(
+    "section_scores",
+    _make,
+    days=("page_views",),
+    tables=(PREFIX_TREES,),
+    sql=("section_scores",),
+    settings=lambda settings: [
+        settings.window.days,
+        settings.privacy.min_clients,
+        settings.sites.alpha,
+        settings.sites.beta,
+        settings.sites.page_share_weight,
+        settings.sites.rule,
+        settings.sites.min_pages,
+        settings.sites.confidence,
+        settings.sites.top_k,
+        settings.sites.quiet_days,
+        settings.sites.quiet_share,
+        settings.prefixes.min_pages,
+        settings.prefixes.confidence,
+    ],
+)

@@ -1,0 +1,98 @@
+"""What the assets about sections share: the sections of a page, and those above a section.
+
+Here: kernels around `core.text.url_sections`, and the tables that live within one build. Not here:
+the definition of a section (`core.text.url_sections`), sums and scores.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+
+from temporal_assets.contracts import ColumnSpec, Table, Type, passing
+from temporal_assets.core.text.url_sections import sections
+from temporal_assets.engines.arrow_texts import from_arrow, to_arrow
+from temporal_assets.engines.base import Engine, Inputs, Kernel
+
+_BATCH_ROWS: Final = 65_536
+"""Some megabytes of URLs."""
+
+_LABELS: Final = ("site", "url", "is_temporal", "is_news", "phi_n", "m", "p")
+
+PAGE_SECTIONS: Final = passing(
+    name="page_sections",
+    description="The innermost section of every reliable page.",
+    grain="page",
+    columns=(
+        ColumnSpec("site", Type.VARCHAR, "Host of `url`."),
+        ColumnSpec("url", Type.VARCHAR, "The page."),
+        ColumnSpec("section", Type.VARCHAR, "The deepest folder or program it lies in."),
+        ColumnSpec("is_temporal", Type.BOOLEAN, "By the curve."),
+        ColumnSpec("is_news", Type.BOOLEAN, "By concentration."),
+        ColumnSpec("phi_n", Type.DOUBLE, "Accumulated interest of the curve.", nullable=True),
+        ColumnSpec("m", Type.BIGINT, "First days that concentration compares."),
+        ColumnSpec("p", Type.DOUBLE, "Concentration above which it is news."),
+    ),
+)
+
+SECTION_PATHS: Final = passing(
+    name="section_paths",
+    description="Every section with itself and those above it.",
+    grain="section and prefix",
+    columns=(
+        ColumnSpec("section", Type.VARCHAR, "A section."),
+        ColumnSpec("prefix", Type.VARCHAR, "The section, or one above it."),
+        ColumnSpec("parent", Type.VARCHAR, "The section above `prefix`.", nullable=True),
+        ColumnSpec("depth", Type.BIGINT, "Sections above `prefix`."),
+        ColumnSpec("is_program", Type.BOOLEAN, "`prefix` is a program."),
+    ),
+)
+
+
+def write_page_sections(engine: Engine, labels: list[str], out: Path) -> list[str]:
+    """Files of PAGE_SECTIONS from those of `page_labels`."""
+    return _apply(engine, page_sections, {"page_labels": labels}, PAGE_SECTIONS, out)
+
+
+def write_section_paths(engine: Engine, inputs: Inputs, out: Path) -> list[str]:
+    """Files of SECTION_PATHS from a table with distinct sections, called `section` or `prefix`."""
+    return _apply(engine, section_paths, inputs, SECTION_PATHS, out)
+
+
+def page_sections(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Rows of PAGE_SECTIONS for rows of `page_labels`."""
+    deepest = sections(from_arrow(batch.column("url"))).innermost()
+    columns = {name: batch.column(name) for name in _LABELS}
+    return _batch(PAGE_SECTIONS, columns | {"section": to_arrow(deepest)})
+
+
+def section_paths(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Rows of SECTION_PATHS for rows with a section each."""
+    name = "section" if "section" in batch.schema.names else "prefix"
+    found = sections(from_arrow(batch.column(name)))
+    levels = np.diff(found.first)
+    prefix = to_arrow(found.names())
+    depth = np.arange(len(prefix)) - np.repeat(found.first[:-1], levels)
+    above = pa.array(np.arange(len(prefix)) - 1, mask=depth == 0)
+    return _batch(
+        SECTION_PATHS,
+        {
+            "section": batch.column(name).take(pa.array(np.repeat(np.arange(len(batch)), levels))),
+            "prefix": prefix,
+            "parent": prefix.take(above),
+            "depth": pa.array(depth),
+            "is_program": pa.array(found.is_program),
+        },
+    )
+
+
+def _apply(engine: Engine, kernel: Kernel, inputs: Inputs, table: Table, out: Path) -> list[str]:
+    return [str(path) for path in engine.apply(kernel, inputs, table, out, _BATCH_ROWS)]
+
+
+def _batch(table: Table, columns: dict[str, pa.Array]) -> pa.RecordBatch:
+    schema = table.arrow_schema
+    return pa.RecordBatch.from_arrays([columns[name] for name in schema.names], schema=schema)

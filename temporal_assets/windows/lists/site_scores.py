@@ -1,0 +1,190 @@
+"""`site_scores`: how temporal each site is, and the ranked list (TW 4.3)."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+
+from temporal_assets.contracts import ColumnSpec, Type, passing
+from temporal_assets.core.curves.curves import MIN_LIFE
+from temporal_assets.logs.urls.domains import registrable_domain
+from temporal_assets.windows.frame.asset import Job, WindowAsset
+from temporal_assets.windows.frame.days import observed_days, window_days
+from temporal_assets.windows.labels.early_labels import EARLY_LABELS
+from temporal_assets.windows.labels.page_labels import PAGE_LABELS
+from temporal_assets.windows.lists.prefix_trees import PREFIX_TREES
+from temporal_assets.windows.lists.scored import merit_of, scoring_of, with_scores, write_scores
+from temporal_assets.windows.pages.page_histories import PAGE_HISTORIES
+
+_BATCH_HOSTS: Final = 65_536
+
+_ACTIVITY: Final = (
+    ColumnSpec("host", Type.VARCHAR, "Host of the pages."),
+    ColumnSpec("first_seen", Type.DATE, "First day with views in the window."),
+    ColumnSpec("last_seen", Type.DATE, "Last day with views."),
+    ColumnSpec("observed_days", Type.BIGINT, "Days of the window that are there since the first."),
+    ColumnSpec("all_views", Type.BIGINT, "Views of all pages."),
+    ColumnSpec("recent_views", Type.BIGINT, "Views of the last days."),
+    ColumnSpec("clients", Type.BIGINT, "The most clients of a page on a day."),
+)
+
+HOST_ACTIVITY: Final = passing(
+    name="site_activity",
+    description="When each host was visited.",
+    grain="host",
+    columns=_ACTIVITY,
+)
+
+_SITE_ACTIVITY: Final = passing(
+    name="site_activity_of_sites",
+    description="The same with the site that the host belongs to.",
+    grain="host",
+    columns=(ColumnSpec("site", Type.VARCHAR, "Host or registrable domain."), *_ACTIVITY),
+)
+
+_YOUNG: Final = (
+    ColumnSpec("young_pages", Type.BIGINT, "Reliable pages too young for a curve."),
+    ColumnSpec("young_temporal_pages", Type.DOUBLE, "How many of them to expect temporal."),
+    ColumnSpec("young_temporal_views", Type.DOUBLE, "Views of these."),
+)
+
+_UNKNOWN: Final = (
+    "SELECT count(*) AS pages FROM early_labels WHERE probability IS NULL AND age < {young_days}"
+)
+"""Young pages that nothing was learned for."""
+
+_YOUNG_SUMS: Final = passing(
+    name="young_sums",
+    description="What young pages will probably turn out.",
+    grain="host",
+    columns=(ColumnSpec("host", Type.VARCHAR, "Host of the pages."), *_YOUNG),
+)
+
+_SITE_SUMS: Final = passing(
+    name="site_sums",
+    description="What the hosts of a site add up to.",
+    grain="site",
+    columns=(
+        ColumnSpec("site", Type.VARCHAR, "Host or registrable domain."),
+        ColumnSpec("hosts", Type.BIGINT, "Hosts with views."),
+        ColumnSpec("pages", Type.BIGINT, "Reliable pages."),
+        ColumnSpec("temporal_pages", Type.BIGINT, "By the curve."),
+        ColumnSpec("views", Type.BIGINT, "Views of reliable pages."),
+        ColumnSpec("temporal_views", Type.BIGINT, "Those of temporal pages."),
+        ColumnSpec("view_squares", Type.DOUBLE, "Sum of the squared views of its pages."),
+        ColumnSpec("flow_pages", Type.BIGINT, "Pages of the flow."),
+        ColumnSpec("flow_temporal_pages", Type.DOUBLE, "How many of them are temporal."),
+        ColumnSpec("old_pages", Type.BIGINT, "Older pages with a label."),
+        ColumnSpec("old_temporal_pages", Type.BIGINT, "Those that are temporal."),
+        ColumnSpec("flow_score", Type.DOUBLE, "Expected share of new ones.", nullable=True),
+        ColumnSpec("flow_bound", Type.DOUBLE, "Its lower bound.", nullable=True),
+        ColumnSpec("flow_basis", Type.VARCHAR, "What it rests on.", nullable=True),
+        *_YOUNG,
+        ColumnSpec("clients", Type.BIGINT, "So many different clients at least."),
+        ColumnSpec("first_seen", Type.DATE, "First day with views in the window."),
+        ColumnSpec("last_seen", Type.DATE, "Last day with views."),
+        ColumnSpec("is_quiet", Type.BOOLEAN, "Hardly visited any more."),
+    ),
+)
+
+_SCORED: Final = with_scores("scored_sites", _SITE_SUMS.columns)
+
+
+def name_sites(batch: pa.RecordBatch, by: str) -> pa.RecordBatch:
+    """Rows of hosts with the site that each belongs to."""
+    site = batch.column("host")
+    if by == "domain":
+        site = pa.array([registrable_domain(host) for host in site.to_pylist()], pa.string())
+    schema = _SITE_ACTIVITY.arrow_schema
+    columns = [site if name == "site" else batch.column(name) for name in schema.names]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def write_activity(job: Job) -> list[str]:
+    """Files of HOST_ACTIVITY: all pages count, reliable or not."""
+    recent = min(job.settings.sites.quiet_days, job.settings.window.days)
+    made = job.engine.query(
+        "site_activity",
+        {"page_views": job.window("page_views").files},
+        {"recent_from": job.day - dt.timedelta(days=recent - 1), **window_days(job)},
+        HOST_ACTIVITY,
+        job.out,
+    )
+    return [str(path) for path in made]
+
+
+def quietness(job: Job) -> dict[str, float]:
+    """Parameters of the statements that say whether a host has gone quiet."""
+    sites = job.settings.sites
+    return {
+        # The day itself is there, or there would be no window.
+        "recent_days": int(observed_days(job)[-sites.quiet_days :].sum()),
+        "quiet_days": sites.quiet_days,
+        "quiet_share": sites.quiet_share,
+    }
+
+
+def _make(job: Job) -> Sequence[Path]:
+    sites = job.settings.sites
+    named = job.engine.apply(
+        partial(name_sites, by=sites.by),
+        {"site_activity": write_activity(job)},
+        _SITE_ACTIVITY,
+        job.out,
+        _BATCH_HOSTS,
+    )
+    sums = job.engine.query(
+        "site_sums",
+        {
+            "site_activity": [str(path) for path in named],
+            "prefix_trees": job.files("prefix_trees"),
+            "young_sums": _young_sums(job),
+        },
+        {"day": job.day, **quietness(job)},
+        _SITE_SUMS,
+        job.out,
+    )
+    merit = merit_of(job)
+    scored = write_scores(job, [str(path) for path in sums], _SCORED, merit)
+    parameters = {
+        "day": job.day,
+        "by_flow": merit is not None,
+        "min_pages": scoring_of(job.settings).min_pages,
+        "min_clients": job.settings.privacy.min_clients,
+        "top_k": sites.top_k,
+    }
+    table = job.asset.table
+    return job.engine.query("site_scores", {"scored_sites": scored}, parameters, table, job.out)
+
+
+def _young_sums(job: Job) -> list[str]:
+    names = ("page_labels", "page_histories", "early_labels")
+    sites = job.settings.sites
+    # The paper counts what has a label. Nobody is younger than one day.
+    expects = sites.young == "expect" and sites.rule != "paper"
+    young_days = MIN_LIFE if expects else 1
+    inputs = {name: job.files(name) for name in names}
+    early = {"early_labels": inputs["early_labels"]}
+    (unknown,) = job.engine.rows(_UNKNOWN.format(young_days=young_days), early)
+    parameters = {"young_days": young_days, "knows_all": unknown["pages"] == 0}
+    made = job.engine.query("young_sums", inputs, parameters, _YOUNG_SUMS, job.out)
+    return [str(path) for path in made]
+
+
+SITE_SCORES: Final = WindowAsset(
+    "site_scores",
+    _make,
+    windows=("page_views",),
+    tables=(PAGE_HISTORIES, PAGE_LABELS, EARLY_LABELS, PREFIX_TREES),
+    sql=("site_activity", "young_sums", "site_sums", "site_scores"),
+    settings=lambda settings: [
+        settings.window.days,
+        settings.privacy.min_clients,
+        settings.sites.model_dump(mode="json"),
+    ],
+)

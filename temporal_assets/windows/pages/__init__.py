@@ -1,0 +1,1 @@
+"""Window tables of pages: totals, histories by day, and the flow of new pages."""

@@ -1,0 +1,104 @@
+"""The views of pages by day, found without looking at a name.
+
+Rows of `page_totals` and of every day of `page_views` lie in the order of sites and URLs, and bits
+say on which days a page was seen. So the rows of a page in the days are counted, and of 60 days
+only the views are read: one walk along all of them at once.
+
+Here: the walk, for one machine. Not here: counting (`core.traffic.seen_days`), and what becomes of
+the views (`page_histories`, `early_labels`), which ask a statement where there is no order to walk.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+
+from temporal_assets.contracts.pages.page_totals import SEEN_BITS
+from temporal_assets.core.numerics.arrays import Flags, Int32s
+from temporal_assets.core.traffic.seen_days import places_by_day, values_at
+from temporal_assets.engines.parquet_rows import ParquetNumbers, ParquetRows
+from temporal_assets.storage.manifest import Manifest
+from temporal_assets.windows.frame.asset import Job
+
+_COLUMNS = ("site", "url", "total", "birth", "seen")
+
+Choice = Callable[[pa.Table], Flags]
+"""Which rows of `page_totals` are wanted."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageDays:
+    """Some pages of a window, in its order."""
+
+    pages: pa.Table
+    """Their rows of `page_totals`; sites come as a dictionary."""
+    views: Int32s
+    """pages x days that were read."""
+
+
+@dataclass(slots=True)
+class Walk:
+    """A walk along the pages of a window and some of its days; it is walked once."""
+
+    totals: Sequence[str]
+    days: Sequence[tuple[int, Sequence[str]]]
+    """The bit and the files of each day."""
+    choose: Choice
+    """Asks for pages that were seen on no other days."""
+    threads: int
+    agrees: bool = field(default=True, init=False)
+    """Whether totals and days have said the same so far. Where they do not, the walk has ended,
+    and what it gave is worth nothing: rows are in another order."""
+
+    def __iter__(self) -> Iterator[PageDays]:
+        bits = np.array([bit for bit, _ in self.days], np.int64)
+        columns = [ParquetNumbers(paths, "views") for _, paths in self.days]
+        rows = ParquetRows(self.totals, repeated=("site",))
+        with ThreadPoolExecutor(self.threads) as pool:
+            for block in rows.blocks(_COLUMNS, lambda block: block.combine_chunks()):
+                wanted = self.choose(block)
+                places, counts = places_by_day(block["seen"].to_numpy(), bits, wanted)
+                numbers = list(pool.map(ParquetNumbers.take, columns, counts))
+                self.agrees = list(map(len, numbers)) == counts.tolist()
+                if not self.agrees:
+                    return
+                pages = block.filter(pa.array(wanted))
+                views = values_at(places, np.concatenate(numbers), np.cumsum(counts) - counts)
+                self.agrees = bool(np.array_equal(views.sum(axis=1), pages["total"].to_numpy()))
+                if not self.agrees:
+                    return
+                if len(pages):
+                    yield PageDays(pages, views)
+        self.agrees = not any(len(one.take(1)) for one in columns)
+
+
+def walk(job: Job, days: Sequence[Manifest], choose: Choice) -> Walk | None:
+    """Along pages that were seen on no other days than these; None where they cannot be walked."""
+    # A cluster has no order of rows that one machine could walk, and not every day of a longer
+    # window has a bit.
+    if job.engine.spread is not None or job.settings.window.days > SEEN_BITS:
+        return None
+    found = [((one.day - job.first).days, job.store.paths(one)) for one in days]
+    return Walk(job.files("page_totals"), found, choose, job.settings.engine.used_threads)
+
+
+def born_from(day: dt.date) -> Choice:
+    """Pages born on a day or later."""
+    return lambda rows: rows["birth"].to_numpy() >= np.datetime64(day)
+
+
+def with_views(least: int) -> Choice:
+    """Pages with so many views or more."""
+    return lambda rows: rows["total"].to_numpy() >= least
+
+
+def lists(views: Int32s) -> pa.ListArray:
+    """The numbers of each row as a list."""
+    count, days = views.shape
+    bounds = pa.array(np.arange(count + 1, dtype=np.int32) * days)
+    return pa.ListArray.from_arrays(bounds, pa.array(views.ravel()))

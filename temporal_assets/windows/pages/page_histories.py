@@ -1,0 +1,100 @@
+"""`page_histories`: views by day of the pages with enough of them to be relied on."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from decimal import Decimal
+from functools import partial
+from math import ceil
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from temporal_assets import contracts
+from temporal_assets.engines.arrow_texts import with_encoded
+from temporal_assets.engines.batches import in_order
+from temporal_assets.storage.store import Window
+from temporal_assets.windows.frame.asset import Job, WindowAsset
+from temporal_assets.windows.frame.onward import find_earlier
+from temporal_assets.windows.pages.page_days import PageDays, lists, walk, with_views
+from temporal_assets.windows.pages.page_totals import PAGE_TOTALS
+
+_SCHEMA: Final = with_encoded(contracts.PAGE_HISTORIES.arrow_schema, "site")
+"""What is put together: the names of sites are not copied for each of their pages."""
+
+
+def least_views(per_day: float, days: int) -> int:
+    """Views that a page needs in `days` days to have `per_day` of them a day on average."""
+    # Exactly what is written: 0.1 a day are 3 views in 30 days, and not a little more than 3.
+    return ceil(Decimal(repr(per_day)) * days)
+
+
+def _make(job: Job) -> Sequence[Path]:
+    return _walked(job) or _asked(job)
+
+
+def _walked(job: Job) -> Sequence[Path] | None:
+    """From a walk along the window: no day before it has to be known. None where there is none."""
+    window = job.window("page_views")
+    found = walk(job, window.manifests, with_views(_least(job, window)))
+    if found is None:
+        return None
+    rows = partial(_rows, job=job, observed_from=window.present[0])
+    tables = in_order(rows, found, job.settings.engine.used_threads)
+    reader = pa.RecordBatchReader.from_batches(
+        _SCHEMA, (batch for table in tables for batch in table.to_batches())
+    )
+    made = job.engine.write(reader, job.asset.table, job.out)
+    return made if found.agrees else None
+
+
+def _rows(found: PageDays, job: Job, observed_from: dt.date) -> pa.Table:
+    pages, days = found.pages, job.settings.window.days
+    views = np.zeros((len(pages), days), np.int32)
+    views[:, [(day - job.first).days for day in job.present("page_views")]] = found.views
+    columns = {
+        "day": pa.repeat(pa.scalar(job.day, pa.date32()), len(pages)),
+        **{name: pages[name] for name in ("site", "url", "birth", "total")},
+        "views": lists(views),
+        "is_born_before": pc.less_equal(pages["birth"], pa.scalar(observed_from)),
+    }
+    return pa.table(columns, _SCHEMA)
+
+
+def _least(job: Job, window: Window) -> int:
+    # A missing day is no day without readers.
+    return least_views(job.settings.window.min_views_per_day, len(window.present))
+
+
+def _asked(job: Job) -> Sequence[Path]:
+    """From a statement: on a cluster, and for windows longer than the bits of `seen`."""
+    window = job.window("page_views")
+    inputs = {"page_totals": job.files("page_totals"), "page_views": list(window.files)}
+    parameters: dict[str, Any] = {
+        "day": job.day,
+        "first": job.first,
+        "observed_from": window.present[0],
+        "days": job.settings.window.days,
+        "least": _least(job, window),
+    }
+    table = job.asset.table
+    earlier = find_earlier(job, "page_views")
+    if earlier is None:
+        return job.engine.query("page_histories", inputs, parameters, table, job.out)
+    inputs |= {"earlier": earlier.files, "entering": earlier.entering}
+    parameters |= {"moved": earlier.moved}
+    return job.engine.query("page_histories_onward", inputs, parameters, table, job.out)
+
+
+PAGE_HISTORIES: Final = WindowAsset(
+    "page_histories",
+    _make,
+    windows=("page_views",),
+    tables=(PAGE_TOTALS,),
+    sql=("page_histories", "page_histories_onward"),
+    settings=lambda settings: [settings.window.days, settings.window.min_views_per_day],
+)

@@ -1,0 +1,153 @@
+"""`page_totals` from those of an earlier window: one walk along its pages and those that changed.
+
+Both lie in the order of sites and URLs, and so does what comes out: nothing is joined or sorted but
+the pages of the days that have come or left. The bits of `seen` are shifted, so that days that
+leave drop out, and the lowest one left is the birth. The file is that of sql/page_totals.sql, byte
+for byte.
+
+Here: putting rows together, for one machine. Not here: whether there is a window to go on from
+(`onward`), and the walk (`core.text.sorted_texts`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+
+from temporal_assets import contracts
+from temporal_assets.contracts import ColumnSpec, Type, passing
+from temporal_assets.core.numerics.arrays import Int64s
+from temporal_assets.core.text.sorted_texts import Keys, count_up_to, merged
+from temporal_assets.engines.arrow_texts import (
+    encoded,
+    from_arrow,
+    from_repeated,
+    with_encoded,
+)
+from temporal_assets.engines.base import Engine
+from temporal_assets.engines.batches import in_order
+from temporal_assets.engines.parquet_rows import ParquetRows
+from temporal_assets.windows.frame.onward import Earlier
+
+PAGE_CHANGES: Final = passing(
+    name="page_changes",
+    description="What changed of a window's pages.",
+    grain="url",
+    columns=(
+        ColumnSpec("site", Type.VARCHAR, "Host of `url`."),
+        ColumnSpec("url", Type.VARCHAR, "The page."),
+        ColumnSpec("views", Type.BIGINT, "Views that came, less those that left."),
+        ColumnSpec("seen", Type.BIGINT, "Days that came with views, as bits of the window."),
+    ),
+)
+
+_COLUMNS: Final = ("site", "url", "total", "seen")
+"""Of the window before."""
+
+_SCHEMA: Final = with_encoded(contracts.PAGE_TOTALS.arrow_schema, "site")
+"""What is put together: the names of sites are not copied for each of their pages."""
+
+
+def go_on(
+    engine: Engine, earlier: Earlier, first: dt.date, day: dt.date, out: Path, threads: int
+) -> list[Path]:
+    """The file of `page_totals` of the window from `first` to `day`."""
+    days = {"entering": earlier.entering, "leaving": earlier.leaving}
+    made = engine.query(PAGE_CHANGES.name, days, {"first": first}, PAGE_CHANGES, out)
+    rows = _Rows(first, day, earlier.moved)
+    parts = _parts(ParquetRows(earlier.files, ("site",)), ParquetRows(list(map(str, made))))
+    tables = in_order(rows.table, parts, threads)
+    reader = pa.RecordBatchReader.from_batches(
+        _SCHEMA, (batch for table in tables for batch in table.to_batches())
+    )
+    return engine.write(reader, contracts.PAGE_TOTALS, out)
+
+
+def _parts(before: ParquetRows, changes: ParquetRows) -> Iterator[tuple[pa.Table, pa.Table]]:
+    """Rows of before in order, some at a time, with the changes that belong among them."""
+    ahead = _Ahead(changes)
+    for rows in before.blocks(_COLUMNS, pa.Table.combine_chunks):
+        if len(rows):
+            yield rows, ahead.up_to(_keys(rows.slice(len(rows) - 1)))
+    schema = pa.schema([_SCHEMA.field(name) for name in _COLUMNS])
+    for rest in ahead.rest():
+        yield schema.empty_table(), rest
+
+
+class _Ahead:
+    """Changes that are still to come, in order; one group of them is in memory."""
+
+    def __init__(self, changes: ParquetRows) -> None:
+        self._groups = changes.blocks(PAGE_CHANGES.column_names, pa.Table.combine_chunks)
+        self._hold(PAGE_CHANGES.arrow_schema.empty_table())
+
+    def _hold(self, rows: pa.Table) -> None:
+        self._rows, self._keys, self._at = rows, _keys(rows), 0
+
+    def up_to(self, last: Keys) -> pa.Table:
+        """Those that are not beyond a page."""
+        taken = []
+        while True:
+            stop = count_up_to(self._keys, self._at, last)
+            taken.append(self._rows.slice(self._at, stop - self._at))
+            self._at = stop
+            following = next(self._groups, None) if stop == len(self._rows) else None
+            if following is None:
+                return pa.concat_tables(taken).combine_chunks()
+            self._hold(following)
+
+    def rest(self) -> Iterator[pa.Table]:
+        """All that are left."""
+        yield self._rows.slice(self._at)
+        yield from self._groups
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """The rows of a window, from those before it and what has changed."""
+
+    first: dt.date
+    day: dt.date
+    moved: int
+
+    def table(self, part: tuple[pa.Table, pa.Table]) -> pa.Table:
+        """Of the pages of a part that are still in the window."""
+        before, changes = part
+        old, new = merged(_keys(before), _keys(changes))
+        total = _taken(before["total"], old) + _taken(changes["views"], new)
+        there = total > 0
+        old, new, total = old[there], new[there], total[there]
+        seen = (_taken(before["seen"], old) >> self.moved) | _taken(changes["seen"], new)
+        birth = np.bitwise_count((seen & -seen) - 1).astype(np.int32)
+        birth += (self.first - dt.date(1970, 1, 1)).days
+        place = pa.array(np.where(old < 0, len(before) + new, old))
+        columns = {
+            "day": pa.repeat(pa.scalar(self.day, pa.date32()), len(total)),
+            "site": _after(before["site"], encoded(changes["site"])).take(place),
+            "url": _after(before["url"], changes["url"]).take(place),
+            "total": total,
+            "birth": pa.array(birth).cast(pa.date32()),
+            "seen": seen,
+        }
+        return pa.table(columns, _SCHEMA)
+
+
+def _keys(rows: pa.Table) -> Keys:
+    return Keys(*from_repeated(rows["site"]), from_arrow(rows["url"]))
+
+
+def _after(one: pa.ChunkedArray, other: pa.ChunkedArray) -> pa.Array:
+    return pa.chunked_array([*one.chunks, *other.chunks], one.type).combine_chunks()
+
+
+def _taken(column: pa.ChunkedArray, places: Int64s) -> Int64s:
+    """Values by place, 0 where there is none."""
+    values = np.concatenate((column.to_numpy(), [0]))
+    taken: Int64s = values[places]
+    return taken

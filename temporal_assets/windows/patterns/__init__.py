@@ -1,0 +1,1 @@
+"""Window tables of URL patterns: trees of all sites, behaviour graphs and ranks."""

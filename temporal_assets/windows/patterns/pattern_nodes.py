@@ -1,0 +1,214 @@
+"""One site: from its rows of `page_traffic` to its rows of `url_patterns`.
+
+Here: the kernel that a process runs for each site, and what stands for a site that it cannot learn.
+Not here: learning (`core.patterns.site_patterns`), and running it for all sites (`url_patterns`).
+Loads in a process of its own: nothing is imported that only the pipeline needs.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from temporal_assets.contracts.patterns.url_patterns import URL_PATTERNS
+from temporal_assets.core.numerics.arrays import Flags, Floats, Int64s
+from temporal_assets.core.patterns.pattern_rules import rules_of
+from temporal_assets.core.patterns.pattern_text import pattern_texts
+from temporal_assets.core.patterns.pattern_tree import PatternTree, Salience, TreeOptions
+from temporal_assets.core.patterns.site_patterns import (
+    Cut,
+    SitePatterns,
+    SiteTraffic,
+    learn_patterns,
+)
+from temporal_assets.core.traffic.audience import public_nodes
+from temporal_assets.windows.patterns.site_traffic import audience_of, floats, site_traffic
+
+_NO_RULE: Final = '{"branch":null,"split":null,"bit":0,"tests":[],"keys":[]}'
+"""A root that knows no key: no URL is of such a site's pattern."""
+
+
+@dataclass(frozen=True, slots=True)
+class PatternOptions:
+    """What `patterns` and `privacy` of the settings say, for a process that does not read them."""
+
+    min_urls: int
+    min_share: float
+    salience: Salience
+    most_urls: int
+    cut: Cut
+    visit_weight: float
+    transit_threshold: float
+    least_clients: int
+
+
+def learn(rows: pa.Table, options: PatternOptions) -> tuple[SiteTraffic, SitePatterns]:
+    """The patterns of a site, given its rows of `page_traffic`, and what they were learned from."""
+    traffic = site_traffic(rows, audience_of(rows, options.least_clients))
+    return traffic, _patterns(traffic, options)
+
+
+def _patterns(traffic: SiteTraffic, options: PatternOptions) -> SitePatterns:
+    return learn_patterns(
+        traffic,
+        TreeOptions(options.min_urls, options.min_share, options.salience, options.most_urls),
+        options.transit_threshold,
+        options.visit_weight,
+        options.cut,
+    )
+
+
+def site_nodes(rows: pa.Table, options: PatternOptions) -> pa.RecordBatch:
+    """Rows of `url_patterns` for one site."""
+    audience = audience_of(rows, options.least_clients)
+    found = _patterns(site_traffic(rows, audience), options)
+    tree = found.by_syntax
+    leaves = leaf_flags(found)
+    count = len(tree)
+    columns: dict[str, Any] = {
+        "day": pa.repeat(rows.column("day")[0], count),
+        "site": pa.repeat(rows.column("site")[0].cast(pa.string()), count),
+        "pattern": pa.array(np.arange(count)),
+        "parent": pa.array(tree.hierarchy.parent.astype(np.int64)),
+        "depth": pa.array(tree.hierarchy.depth.astype(np.int64)),
+        "status": pa.repeat(pa.scalar("learned"), count),
+        "reason": pa.repeat(pa.scalar(_sampled(len(rows), options), pa.string()), count),
+        "is_pattern": pa.array(leaves[options.cut]),
+        **{f"is_{cut}_leaf": pa.array(flags) for cut, flags in leaves.items()},
+        "is_public": pa.array(public_nodes(audience, tree.hierarchy, tree.leaf_of_url())),
+        **_texts(tree, leaves["syntax"] | leaves["visit"] | leaves["transit"]),
+        "volume": pa.array(tree.sizes),
+        **_sums(tree, rows),
+        **_reasons(found, leaves),
+        "links": _links(found, np.flatnonzero(leaves[options.cut]), count),
+    }
+    return _batch(columns)
+
+
+def _sampled(urls: int, options: PatternOptions) -> str | None:
+    """What to know of a site that was not learned from all its URLs."""
+    if urls <= options.most_urls:
+        return None
+    return f"learned from a sample of {options.most_urls:,} of its {urls:,} URLs"
+
+
+def leaf_flags(found: SitePatterns) -> dict[Cut, Flags]:
+    """For each of the three trees, which nodes of T_syn are its leaves."""
+    syntax = found.by_syntax.hierarchy
+    of_visit = np.flatnonzero(syntax.cut(found.visit_cut.is_pattern))
+    by_transit = np.zeros(len(syntax), np.bool_)
+    by_transit[of_visit[found.transit_cut.is_pattern]] = True
+    return {"syntax": syntax.is_leaf, "visit": found.visit_cut.is_pattern, "transit": by_transit}
+
+
+def lost_site(rows: pa.Table, status: str, reason: str) -> pa.RecordBatch:
+    """The row of `url_patterns` of a site that could not be learned: everything is one pattern."""
+    pages = pa.array([len(rows)])
+    flag = pa.array([True])
+    sums = {name: pa.array([int(values.sum())]) for name, values in _counted(rows).items()}
+    return _batch(
+        {
+            "day": pa.array([rows.column("day")[0].as_py()], pa.date32()),
+            "site": pa.array([rows.column("site")[0].as_py()], pa.string()),
+            "pattern": pa.array([0]),
+            "parent": pa.array([-1]),
+            "depth": pa.array([0]),
+            "status": pa.array([status]),
+            "reason": pa.array([reason]),
+            **{f"is_{name}_leaf": flag for name in ("syntax", "visit", "transit")},
+            "is_pattern": flag,
+            # Nothing is exported of a site that was not learned.
+            "is_public": pa.array([False]),
+            "template": pa.array(["/{**}"]),
+            "expression": pa.nulls(1, pa.string()),
+            "key_values": pa.nulls(1, pa.string()),
+            "rule": pa.array([_NO_RULE]),
+            "volume": pages,
+            **sums,
+            "merged_by": pa.nulls(1, pa.string()),
+            "saved_bits": pa.nulls(1, pa.float64()),
+            "similarity": pa.nulls(1, pa.float64()),
+            "links": pa.array([[]], URL_PATTERNS.arrow_schema.field("links").type),
+        }
+    )
+
+
+def _texts(tree: PatternTree, written: Flags) -> dict[str, pa.Array]:
+    """How the nodes are written; expressions only of those that are a pattern in some tree."""
+    texts = pattern_texts(tree, written)
+    shown = list(zip(texts, written.tolist(), strict=True))
+    return {
+        "template": pa.array([text.template() for text in texts], pa.string()),
+        "expression": pa.array(
+            [text.expression() if wanted else None for text, wanted in shown], pa.string()
+        ),
+        "key_values": pa.array(
+            [_json(text.key_values()) if wanted else None for text, wanted in shown], pa.string()
+        ),
+        "rule": pa.array(rules_of(tree), pa.string()),
+    }
+
+
+def _json(values: dict[str, str | None]) -> str:
+    return json.dumps(values, ensure_ascii=False)
+
+
+def _counted(rows: pa.Table) -> dict[str, Floats]:
+    """What is summed over the pages of a node."""
+    label = rows.column("is_temporal")
+    return {
+        **{name: floats(rows, name) for name in ("visits", "referred", "referrals", "views")},
+        "labelled_pages": pc.is_valid(label).to_numpy().astype(np.float64),
+        "temporal_pages": pc.fill_null(label, False).to_numpy().astype(np.float64),
+        "new_pages": rows.column("is_new").to_numpy().astype(np.float64),
+    }
+
+
+def _sums(tree: PatternTree, rows: pa.Table) -> dict[str, pa.Array]:
+    return {
+        name: pa.array(np.rint(tree.totals(values)).astype(np.int64))
+        for name, values in _counted(rows).items()
+    }
+
+
+def _reasons(found: SitePatterns, leaves: dict[Cut, Flags]) -> dict[str, pa.Array]:
+    """Why nodes were merged, or were not."""
+    tree = found.by_syntax.hierarchy
+    saved, similarity = np.full(len(tree), np.nan), np.full(len(tree), np.nan)
+    saved[found.visit_cut.merged] = found.visit_cut.saved_bits
+    of_visit = np.flatnonzero(tree.cut(found.visit_cut.is_pattern))
+    for decision in found.transit_cut.decisions:
+        similarity[of_visit[decision.node]] = decision.similarity
+    by_visit = leaves["visit"] & ~leaves["syntax"]
+    by_transit = leaves["transit"] & ~leaves["visit"]
+    merged = np.where(by_visit, "visit", np.where(by_transit, "transit", ""))
+    return {
+        "merged_by": pa.array(merged.tolist(), pa.string(), mask=merged == ""),
+        "saved_bits": pa.array(saved, mask=np.isnan(saved)),
+        "similarity": pa.array(similarity, mask=np.isnan(similarity)),
+    }
+
+
+def _links(found: SitePatterns, nodes: Int64s, count: int) -> pa.ListArray:
+    """For each node, the patterns that people went to from it."""
+    transits = found.graph.transits
+    if not transits.has_sorted_indices:
+        transits = transits.sorted_indices()
+    lengths = np.zeros(count, np.int64)
+    lengths[nodes] = np.diff(transits.indptr)
+    field = URL_PATTERNS.arrow_schema.field("links").type
+    ends = pa.array(nodes[transits.indices].astype(np.int32))
+    times = pa.array(np.rint(transits.data).astype(np.int64))
+    offsets = np.concatenate(([0], np.cumsum(lengths))).astype(np.int32)
+    values = pa.StructArray.from_arrays([ends, times], fields=list(field.value_type))
+    return pa.ListArray.from_arrays(pa.array(offsets), values, type=field)
+
+
+def _batch(columns: dict[str, Any]) -> pa.RecordBatch:
+    schema = URL_PATTERNS.arrow_schema
+    return pa.RecordBatch.from_arrays([columns[name] for name in schema.names], schema=schema)

@@ -1,0 +1,288 @@
+"""Whether the patterns of the logs at hand are any good: BB 5.2 on the days that are published.
+
+Here: learning on the first days, judging on later ones and on a mirror, over all sites together.
+Not here: the measures (`core.patterns.pattern_quality`), showing them
+(`cli.reports.pattern_quality`).
+
+Out of time is what is known of later days (Figure 6): they taught nothing. In sample is the
+divergence of traffic (Table 4), which is of the days that were learned from; a mirror has pages of
+any day.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from temporal_assets import contracts
+from temporal_assets.core.numerics.arrays import Flags
+from temporal_assets.core.numerics.distinct import distinct_numbers
+from temporal_assets.core.patterns.pattern_match import NOWHERE, PatternMatcher, compile_matcher
+from temporal_assets.core.patterns.pattern_quality import (
+    LayoutSimilarity,
+    layout_consistency,
+    traffic_divergence,
+    tree_size,
+)
+from temporal_assets.core.patterns.site_patterns import CUTS, SiteTraffic
+from temporal_assets.core.text.page_layout import tag_paths
+from temporal_assets.core.text.texts import texts
+from temporal_assets.crawl.mirror.traffic import traffic_of
+from temporal_assets.engines.arrow_texts import from_arrow
+from temporal_assets.engines.base import Engine
+from temporal_assets.settings import Settings
+from temporal_assets.storage.store import Store
+from temporal_assets.windows.pages.page_totals import whole_window
+from temporal_assets.windows.patterns.pattern_nodes import learn
+from temporal_assets.windows.patterns.url_patterns import pattern_options
+from temporal_assets.windows.traffic.page_traffic import CHANCE, write_traffic
+
+URLS: Final = "urls"
+"""Single URLs: what a crawler without patterns knows."""
+
+METHODS: Final = (*CUTS, URLS)
+
+_LAYOUT_PAIRS: Final = 500
+_LAYOUT_PAGES: Final = 30
+"""Pages parsed of one pattern: enough for pairs, and a second for a thousand pages."""
+
+
+@dataclass(slots=True)
+class Share:
+    """Part of a whole, counted in URLs and in visits."""
+
+    urls: int = 0
+    known_urls: int = 0
+    visits: float = 0.0
+    known_visits: float = 0.0
+
+    def add(self, known: Flags, visits: np.ndarray) -> None:
+        """Count more URLs."""
+        self.urls += len(known)
+        self.known_urls += int(known.sum())
+        self.visits += float(visits.sum())
+        self.known_visits += float(visits[known].sum())
+
+    @property
+    def by_urls(self) -> float | None:
+        """None without URLs."""
+        return self.known_urls / self.urls if self.urls else None
+
+    @property
+    def by_visits(self) -> float | None:
+        """None without visits."""
+        return self.known_visits / self.visits if self.visits else None
+
+
+@dataclass(slots=True)
+class MethodQuality:
+    """A row of BB Tables 3 and 4 and a line of Figure 6, over all sites."""
+
+    leaves: int = 0
+    height: int = 0
+    """Of the highest tree."""
+    divergence: float | None = None
+    """Jensen-Shannon, in bits, on the days learned from; mean over sites by their visits."""
+    mirror: Share = field(default_factory=Share)
+    layout: LayoutSimilarity | None = None
+    later: list[Share] = field(default_factory=list)
+    """One a period."""
+
+
+@dataclass(frozen=True, slots=True)
+class PatternQuality:
+    """What was learned when, and how good it is."""
+
+    learned: tuple[dt.date, dt.date]
+    periods: tuple[tuple[dt.date, dt.date], ...]
+    """First and last day of the days it is judged on."""
+    sites: int
+    methods: dict[str, MethodQuality]
+
+
+@dataclass(frozen=True, slots=True)
+class _Site:
+    """One site as it was learned."""
+
+    traffic: SiteTraffic
+    matchers: dict[str, PatternMatcher]
+    known: pa.Array
+
+
+def assess(
+    store: Store,
+    engine: Engine,
+    settings: Settings,
+    days: Sequence[dt.date],
+    periods: int,
+    mirror: pa.Table | None = None,
+    sites: Collection[str] = (),
+) -> PatternQuality:
+    """Learn on the first of `periods` equal parts of the days and judge on the others.
+
+    `mirror`: the column `url` of a crawl and perhaps `html`, NULL where it is not known. `sites`:
+    only these; all if empty.
+    """
+    parts = [part.tolist() for part in np.array_split(np.array(days, object), periods)]
+    methods = {name: MethodQuality(later=[Share() for _ in parts[1:]]) for name in METHODS}
+    learned: dict[str, _Site] = {}
+    divergences = defaultdict[str, list[tuple[float, float]]](list)
+    with store.scratch() as scratch:
+        for name, rows in _sites(_traffic(store, engine, settings, parts[0], scratch, sites)):
+            learned[name] = _learn(rows, settings, methods, divergences)
+    for name, found in divergences.items():
+        weights = [weight for weight, _ in found]
+        methods[name].divergence = float(np.average([value for _, value in found], weights=weights))
+    for number, part in enumerate(parts[1:]):
+        _judge(
+            store, engine, part, learned, {name: one.later[number] for name, one in methods.items()}
+        )
+    if mirror is not None:
+        _judge_mirror(mirror, learned, methods)
+    spans = tuple((part[0], part[-1]) for part in parts)
+    return PatternQuality(spans[0], spans[1:], len(learned), methods)
+
+
+def _traffic(
+    store: Store,
+    engine: Engine,
+    settings: Settings,
+    days: Sequence[dt.date],
+    scratch: Path,
+    sites: Collection[str],
+) -> pa.Table:
+    """`page_traffic` of some days, as the asset makes it of a window."""
+    labels = scratch / "page_labels.parquet"
+    pq.write_table(contracts.PAGE_LABELS.arrow_schema.empty_table(), labels)
+    views = {"page_views": _files(store, "page_views", days)}
+    window = whole_window(days[0], days[-1])
+    totals = engine.query("page_totals", views, window, contracts.PAGE_TOTALS, scratch)
+    inputs = {
+        "transits": _files(store, "transits", days),
+        "page_totals": [str(path) for path in totals],
+        "page_labels": [str(labels)],
+    }
+    parameters = {
+        "day": days[-1],
+        "new_from": days[-1],
+        "observed_days": (days[-1] - days[0]).days + 1,
+        "chance": CHANCE,
+        "least_clients": settings.privacy.min_clients,
+    }
+    made = write_traffic(engine, inputs, parameters, scratch)
+    return pq.read_table(made, filters=_among(sites), partitioning=None)
+
+
+def _among(sites: Collection[str]) -> pc.Expression | None:
+    return pc.field("site").isin(sorted(sites)) if sites else None
+
+
+def _files(store: Store, asset: str, days: Sequence[dt.date]) -> list[str]:
+    return [path for day in days for path in store.files(asset, day)]
+
+
+def _sites(rows: pa.Table) -> Iterator[tuple[str, pa.Table]]:
+    """Rows of each site, which lie together."""
+    if not len(rows):
+        return
+    runs = pc.run_end_encode(rows.column("site").combine_chunks())
+    start = 0
+    for name, stop in zip(runs.values.to_pylist(), runs.run_ends.to_pylist(), strict=True):
+        yield name, rows.slice(start, stop - start)
+        start = stop
+
+
+def _learn(
+    rows: pa.Table,
+    settings: Settings,
+    methods: dict[str, MethodQuality],
+    divergences: dict[str, list[tuple[float, float]]],
+) -> _Site:
+    traffic, found = learn(rows, pattern_options(settings))
+    visits = float(traffic.visits.sum())
+    for name, tree in found.trees.items():
+        size = tree_size(tree)
+        methods[name].leaves += size.leaves
+        methods[name].height = max(methods[name].height, size.height)
+        if visits > 0:
+            number = tree.pattern_of_url()
+            divergences[name].append((visits, traffic_divergence(number, traffic.visits)))
+    methods[URLS].leaves += len(traffic.urls)
+    matchers = {str(name): compile_matcher(tree) for name, tree in found.trees.items()}
+    return _Site(traffic, matchers, rows.column("url").combine_chunks())
+
+
+def _judge(
+    store: Store,
+    engine: Engine,
+    days: Sequence[dt.date],
+    sites: dict[str, _Site],
+    shares: dict[str, Share],
+) -> None:
+    """Count what is known of the URLs of later days, and of the visits to them."""
+    if not sites:
+        return
+    with store.scratch() as scratch:
+        rows = traffic_of(engine, _files(store, "transits", days), scratch, sites).pages
+    for name, part in _sites(rows):
+        if name in sites:
+            visits = part.column("visits").to_numpy().astype(np.float64)
+            for method, known in _known(sites[name], part.column("url")).items():
+                shares[method].add(known, visits)
+
+
+def _known(site: _Site, urls: pa.ChunkedArray) -> dict[str, Flags]:
+    """By each method, which URLs are covered."""
+    flat = from_arrow(urls)
+    found: dict[str, Flags] = {
+        name: matcher.match_leaves(flat) != NOWHERE for name, matcher in site.matchers.items()
+    }
+    found[URLS] = pc.is_in(urls, value_set=site.known).to_numpy()
+    return found
+
+
+def _judge_mirror(
+    mirror: pa.Table, sites: dict[str, _Site], methods: dict[str, MethodQuality]
+) -> None:
+    """Coverage of the pages of a crawl, and whether pages of a pattern are built alike."""
+    hosts = pc.struct_field(
+        pc.extract_regex(mirror.column("url"), r"^[a-z]+://(?P<host>[^/:?]+)"), "host"
+    )
+    groups = {str(cut): dict[tuple[int, int], list[dict[str, float]]]() for cut in CUTS}
+    for number, (name, site) in enumerate(sorted(sites.items())):
+        part = mirror.filter(pc.fill_null(pc.equal(hosts, name), False))
+        if not len(part):
+            continue
+        nothing = np.zeros(len(part))
+        for method, known in _known(site, part.column("url")).items():
+            methods[method].mirror.add(known, nothing)
+        if "html" in part.column_names:
+            for cut, group in groups.items():
+                _group_pages(part, number, site.matchers[cut], group)
+    if "html" in mirror.column_names:
+        for cut, group in groups.items():
+            methods[cut].layout = layout_consistency(group, _LAYOUT_PAIRS, seed=0)
+
+
+def _group_pages(
+    pages: pa.Table,
+    site: int,
+    matcher: PatternMatcher,
+    groups: dict[tuple[int, int], list[dict[str, float]]],
+) -> None:
+    """Add the tag paths of a site's pages to the groups of its patterns."""
+    urls, html = pages.column("url").to_pylist(), pages.column("html")
+    leaves = matcher.match_leaves(texts(urls))
+    leaves[html.is_null().to_numpy()] = NOWHERE  # a mirror keeps the HTML of some of its pages
+    for leaf in distinct_numbers(leaves[leaves != NOWHERE]).tolist():
+        members = np.flatnonzero(leaves == leaf)[:_LAYOUT_PAGES].tolist()
+        groups[site, leaf] = [tag_paths(html[member].as_py()) for member in members]

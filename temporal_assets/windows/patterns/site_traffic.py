@@ -1,0 +1,56 @@
+"""Rows of `page_traffic` of one site as what `core` learns patterns from.
+
+Here: Arrow columns to arrays. Not here: learning (`pattern_nodes`), and which site it is.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from temporal_assets.core.numerics.arrays import Floats, Int64s
+from temporal_assets.core.patterns.site_patterns import SiteTraffic
+from temporal_assets.core.traffic.audience import Audience
+from temporal_assets.engines.arrow_texts import from_arrow
+
+
+def site_traffic(rows: pa.Table, audience: Audience) -> SiteTraffic:
+    """The traffic of a site, given all its rows in their order and who opened its pages."""
+    pages, transits, counts = links(rows, "links")
+    return SiteTraffic(
+        urls=from_arrow(rows.column("url")),
+        visits=floats(rows, "visits"),
+        referrals=floats(rows, "referrals"),
+        referrer=pages,
+        target=np.repeat(np.arange(len(rows)), counts),
+        transits=transits.astype(np.float64),
+        audience=audience,
+        born=rows.column("birth").cast(pa.int32()).fill_null(-1).to_numpy(),
+    )
+
+
+def audience_of(rows: pa.Table, least_clients: int) -> Audience:
+    """Who opened the pages."""
+    counts, few = _lists(rows, "few_clients")
+    bounds = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
+    return Audience(least_clients, rows.column("clients").to_numpy(), few.to_numpy(), bounds)
+
+
+def floats(rows: pa.Table, name: str) -> Floats:
+    """A column of counts."""
+    found: Floats = rows.column(name).to_numpy().astype(np.float64)
+    return found
+
+
+def links(rows: pa.Table, name: str) -> tuple[Int64s, Int64s, Int64s]:
+    """Other ends and transits of all links, row by row, and how many each row has."""
+    counts, flat = _lists(rows, name)
+    pages = flat.field("page").to_numpy().astype(np.int64)
+    return pages, flat.field("transits").to_numpy(), counts
+
+
+def _lists(rows: pa.Table, name: str) -> tuple[Int64s, pa.Array]:
+    """Lengths of the lists of a column, and all their elements."""
+    array = pa.concat_arrays(rows.column(name).chunks)
+    return pc.list_value_length(array).to_numpy().astype(np.int64), array.flatten()

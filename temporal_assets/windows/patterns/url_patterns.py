@@ -1,0 +1,68 @@
+"""`url_patterns`: the pattern trees of all sites, learned side by side."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from temporal_assets.engines.base import GroupLimits
+from temporal_assets.settings import Settings
+from temporal_assets.windows.frame.asset import Job, WindowAsset
+from temporal_assets.windows.patterns.pattern_nodes import PatternOptions, lost_site, site_nodes
+from temporal_assets.windows.traffic.page_traffic import PAGE_TRAFFIC
+
+
+def pattern_options(settings: Settings) -> PatternOptions:
+    """The settings that patterns depend on."""
+    patterns = settings.patterns
+    return PatternOptions(
+        patterns.min_urls,
+        patterns.min_share,
+        patterns.salience,
+        patterns.most_urls,
+        patterns.cut,
+        patterns.visit_weight,
+        patterns.transit_threshold,
+        settings.privacy.min_clients,
+    )
+
+
+def site_limits(settings: Settings) -> GroupLimits:
+    """What learning may cost."""
+    patterns = settings.patterns
+    processes = patterns.processes
+    return GroupLimits(
+        (os.cpu_count() or 1) if processes is None else processes,
+        patterns.site_seconds,
+        patterns.site_memory_mib,
+        lost_site,
+    )
+
+
+def _make(job: Job) -> Sequence[Path]:
+    return job.engine.apply_groups(
+        partial(site_nodes, options=pattern_options(job.settings)),
+        {"page_traffic": job.files("page_traffic")},
+        "site",
+        job.asset.table,
+        job.out,
+        site_limits(job.settings),
+    )
+
+
+def _depends_on(settings: Settings) -> list[object]:
+    options, limits = pattern_options(settings), site_limits(settings)
+    return [
+        *(getattr(options, name) for name in PatternOptions.__slots__),
+        # Another limit may let a site through that was left out.
+        limits.seconds,
+        limits.memory_mib,
+    ]
+
+
+URL_PATTERNS: Final = WindowAsset(
+    "url_patterns", _make, tables=(PAGE_TRAFFIC,), settings=_depends_on
+)

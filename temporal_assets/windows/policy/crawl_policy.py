@@ -1,0 +1,280 @@
+"""`crawl_policy`: what crawlers load, as a table and as files.
+
+Here: which columns of which assets a policy is made from, and its release to crawlers once the
+table has passed its checks. Not here: how it is decided (`policy.assemble`) and published as files
+(`policy.bundle`).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from temporal_assets import contracts
+from temporal_assets.core.patterns.pattern_forest import PortableTree, portable
+from temporal_assets.core.patterns.pattern_rules import tree_of
+from temporal_assets.logs.urls.urls import UrlRules
+from temporal_assets.policy.assemble import (
+    HUBS,
+    PATTERNS,
+    PREFIXES,
+    SITES,
+    Choices,
+    Provenance,
+    Tables,
+    assemble,
+)
+from temporal_assets.policy.bundle import is_newer, is_whole, publish, release
+from temporal_assets.policy.document import Document, tier_of_action
+from temporal_assets.settings import Settings
+from temporal_assets.storage.manifest import Manifest
+from temporal_assets.storage.store import Store
+from temporal_assets.windows.frame.asset import Job, WindowAsset
+from temporal_assets.windows.hubs.hub_seeds import HUB_SEEDS
+from temporal_assets.windows.lists.flow_shares import Flow, flow_of
+from temporal_assets.windows.lists.news_prefixes import NEWS_PREFIXES
+from temporal_assets.windows.lists.prefix_trees import PREFIX_TREES
+from temporal_assets.windows.lists.site_scores import SITE_SCORES
+from temporal_assets.windows.patterns.pattern_ranks import PATTERN_RANKS
+from temporal_assets.windows.patterns.url_patterns import URL_PATTERNS
+
+log = logging.getLogger(__name__)
+
+FOLDER: Final = "policy"
+"""In the state folder: where the files are published."""
+
+_ALL_ROWS: Final = 100_000_000
+"""`Engine.rows` is for small answers and stops early unless told. The queries below end by
+themselves, at `sites.top_k`, `hubs.top_k` and `policy.most_rules`."""
+
+_FILES: Final = b"policy"
+"""In the metadata of the table's file: the folder of files that say the same. What is judged and
+what is released cannot differ then, whatever else was made meanwhile."""
+
+_SITES: Final = (
+    "SELECT site, rank, score, clients FROM site_scores WHERE is_selected ORDER BY rank, site"
+)
+_HUBS: Final = (
+    "SELECT url, rank, tier, temporal_pages,"
+    " CAST(60 * revisit_minutes AS BIGINT) AS interval_seconds, clients"
+    " FROM hub_seeds WHERE rank IS NOT NULL ORDER BY rank"
+)
+_PREFIXES: Final = (
+    "SELECT prefix, score, CASE WHEN rule = 'flow' THEN flow_pages ELSE pages END AS pages, clients"
+    " FROM (SELECT * FROM news_prefixes WHERE clients >= {least}"
+    " ORDER BY flow_temporal_pages DESC, news_pages DESC, prefix LIMIT {most}) AS best"
+    " ORDER BY prefix"
+)
+_TREES: Final = (
+    "SELECT site FROM (SELECT site, sum(nodes) OVER (ORDER BY visits DESC, site"
+    " ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS nodes FROM (SELECT site,"
+    " count(*) AS nodes, max(visits) AS visits FROM url_patterns WHERE status = 'learned'"
+    " GROUP BY site HAVING bool_or(is_public)) AS sizes) AS sites WHERE nodes <= {most}"
+)
+"""The most visited sites with anything public, as many as have so many nodes together."""
+
+_NODES: Final = (
+    "SELECT site, pattern, parent, rule, is_pattern FROM url_patterns"  # noqa: S608 - ours
+    f" WHERE status = 'learned' AND site IN ({_TREES}) ORDER BY site, pattern"
+)
+_PATTERNS: Final = (
+    "SELECT site, pattern, template, expression, visits, is_public, fetch_score, hub,"  # noqa: S608 - ours
+    " temporal_share, labelled_pages, flow_pages, flow_score FROM pattern_ranks"
+    " INNER JOIN (SELECT site, pattern, expression FROM url_patterns"
+    f" WHERE is_pattern AND status = 'learned' AND site IN ({_TREES})) AS leaves"
+    " USING (site, pattern) ORDER BY site, pattern"
+)
+
+
+def _make(job: Job) -> Sequence[Path]:
+    document = _document(job)
+    published = publish(document, job.settings.state / FOLDER, job.out)
+    file = job.out / "crawl_policy.parquet"
+    schema = contracts.CRAWL_POLICY.arrow_schema
+    table = pa.Table.from_pylist([{"day": job.day, **row} for row in _rows(document)], schema)
+    named = table.replace_schema_metadata({_FILES: published.folder.name})
+    pq.write_table(named, file, compression="zstd")
+    return [file]
+
+
+def files_of(store: Store, settings: Settings, manifest: Manifest) -> Path | None:
+    """The folder of files that say what a partition says; None if the partition names none."""
+    (path,) = store.paths(manifest)
+    with store.fs.open(path, "rb") as file:
+        said = pq.read_schema(file).metadata or {}
+    return settings.state / FOLDER / said[_FILES].decode() if _FILES in said else None
+
+
+def _is_whole(store: Store, settings: Settings, manifest: Manifest) -> bool:
+    """Whether the policy of a partition is as it was published."""
+    folder = files_of(store, settings, manifest)
+    return folder is None or is_whole(folder)
+
+
+def _is_released(store: Store, settings: Settings, manifest: Manifest) -> bool:
+    """Whether crawlers have the policy of a partition, or that of a later day."""
+    folder = files_of(store, settings, manifest)
+    return folder is None or not is_newer(folder)
+
+
+def _release(store: Store, settings: Settings, manifest: Manifest) -> None:
+    """Let crawlers have what was judged."""
+    folder = files_of(store, settings, manifest)
+    if folder is not None:
+        release(folder.parent, folder.name)
+
+
+def _document(job: Job) -> Document:
+    settings = job.settings
+    for name in ("news_prefixes", "url_patterns"):
+        if job.sources.tables[name].rows > settings.policy.most_rules:
+            log.warning(
+                "%s has more rows than `policy.most_rules`: only the best are in the policy", name
+            )
+    flow = flow_of(job) if settings.prefixes.rule == "flow" else None
+    trees, places = _trees(_read(job, _NODES, "url_patterns"))
+    patterns = [
+        _pattern(row, places[row["site"]][row["pattern"]], settings, flow)
+        for row in _read(job, _PATTERNS, "pattern_ranks", "url_patterns")
+    ]
+    tables = Tables(
+        pa.Table.from_pylist(_read(job, _SITES, "site_scores"), SITES),
+        pa.Table.from_pylist(_read(job, _HUBS, "hub_seeds"), HUBS),
+        pa.Table.from_pylist(_read(job, _PREFIXES, "news_prefixes"), PREFIXES),
+        pa.Table.from_pylist(patterns, PATTERNS),
+        trees,
+    )
+    return assemble(
+        tables,
+        _provenance(job),
+        _choices(settings, flow),
+        UrlRules.from_settings(settings.cleaning),
+        includes_subdomains=settings.sites.by == "domain",
+        skips_static=settings.cleaning.static_resources == "drop",
+    )
+
+
+def _read(job: Job, query: str, *tables: str) -> list[dict[str, Any]]:
+    text = query.replace("{most}", str(job.settings.policy.most_rules))
+    text = text.replace("{least}", str(job.settings.privacy.min_clients))
+    return job.engine.rows(text, {name: job.files(name) for name in tables}, _ALL_ROWS)
+
+
+def _trees(
+    nodes: Sequence[Mapping[str, Any]],
+) -> tuple[dict[str, PortableTree], dict[str, dict[int, int]]]:
+    """The tree of every site down to the parts of its patterns; and where each pattern is in it."""
+    by_site: dict[str, list[Mapping[str, Any]]] = {}
+    for node in nodes:
+        by_site.setdefault(node["site"], []).append(node)
+    trees, places = {}, {}
+    for site, group in by_site.items():
+        whole = tree_of([node["parent"] for node in group], [node["rule"] for node in group])
+        is_pattern = np.array([node["is_pattern"] for node in group], np.bool_)
+        cut = whole.cut(is_pattern)
+        kept = np.flatnonzero(whole.hierarchy.cut(is_pattern)).tolist()
+        trees[site] = portable(cut if cut.parts is None else cut.parts.tree)
+        place = range(len(cut)) if cut.parts is None else cut.parts.node.tolist()
+        places[site] = dict(zip(kept, place, strict=True))
+    return trees, places
+
+
+def _choices(settings: Settings, flow: Flow | None) -> Choices:
+    """What the settings choose, and what the flow of the window does where they choose nothing."""
+    chosen = settings.policy.model_dump()
+    if chosen["urgent_share"] is None:
+        chosen["urgent_share"] = 0.5 if flow is None else flow.worth
+    return Choices(settings.privacy.min_clients, **chosen)
+
+
+def _pattern(
+    row: Mapping[str, Any], place: int, settings: Settings, flow: Flow | None
+) -> dict[str, Any]:
+    labelled = row["labelled_pages"]
+    if flow is not None:
+        # Old pages count for as much as they say about new ones.
+        labelled = round(row["flow_pages"] + flow.stock_weight * labelled)
+    return {
+        "site": row["site"],
+        "node": place,
+        "template": row["template"],
+        "expression": row["expression"],
+        "visits": row["visits"],
+        "fetch": row["fetch_score"],
+        "discovery": row["hub"],
+        "urgency": row["temporal_share"] if flow is None else row["flow_score"],
+        "labelled": labelled,
+        # How many clients there were is known only as enough or not.
+        "clients": settings.privacy.min_clients if row["is_public"] else 0,
+    }
+
+
+def _provenance(job: Job) -> Provenance:
+    settings = job.settings
+    missing = {
+        day for manifest in job.sources.tables.values() for day in manifest.extra["missing_days"]
+    }
+    thresholds = {
+        name: getattr(settings, name).model_dump(mode="json")
+        for name in ("labels", "sites", "prefixes", "hubs", "patterns")
+    }
+    return Provenance(
+        day=job.day.isoformat(),
+        first_day=job.first.isoformat(),
+        window_days=settings.window.days,
+        missing_days=tuple(sorted(missing)),
+        inputs=tuple((given.name, given.digest) for given in job.sources.inputs),
+        thresholds=thresholds,
+    )
+
+
+def _rows(document: Document) -> Iterator[dict[str, Any]]:
+    """The entries of all lists."""
+    kinds: Sequence[tuple[str, Sequence[Any], str, str]] = (
+        ("site", document["sites"], "site", "score"),
+        ("hub", document["hubs"], "url", "temporal_pages"),
+        ("prefix", document["prefixes"], "prefix", "score"),
+        ("pattern", document["patterns"], "template", "fetch"),
+    )
+    for kind, entries, name, score in kinds:
+        for place, entry in enumerate(entries, 1):
+            yield {
+                "kind": kind,
+                "place": place,
+                "site": entry["site"],
+                "name": entry[name],
+                "decision": tier_of_action(entry["tier"]),
+                "tier": entry["tier"],
+                "score": entry[score],
+                "interval_seconds": entry.get("interval_seconds"),
+            }
+
+
+def _settings(settings: Settings) -> Sequence[Any]:
+    return [
+        settings.privacy.min_clients,
+        settings.policy.model_dump(mode="json"),
+        settings.prefixes.rule,
+        settings.sites.by,
+        settings.cleaning.static_resources,
+        settings.cleaning.scheme,
+        settings.cleaning.drop_query_keys,
+        settings.cleaning.keep_query_keys,
+    ]
+
+
+CRAWL_POLICY: Final = WindowAsset(
+    "crawl_policy",
+    _make,
+    tables=(PREFIX_TREES, SITE_SCORES, HUB_SEEDS, NEWS_PREFIXES, URL_PATTERNS, PATTERN_RANKS),
+    settings=_settings,
+    accept=_release,
+    is_accepted=_is_released,
+    is_whole=_is_whole,
+)

@@ -1,0 +1,433 @@
+"""What has changed since an earlier window of `page_traffic`, told by the numbers of its days.
+
+Most days of two windows are the same. Their transits are looked at once more to find those that
+come again, and few do: by numbers, which the days have (`day_numbers`), so that of 60 days no URL
+is read. Only where people came from on days that enter or leave, and new pages, are looked for by
+their text: what was no page on its day may be one of the window.
+
+Not here: windows with a day that has no numbers (`changes_by_statements`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import Final, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from temporal_assets.contracts import ColumnSpec, Type, passing
+from temporal_assets.core.numerics.arrays import Flags, Int32s, Int64s
+from temporal_assets.core.numerics.distinct import distinct_numbers
+from temporal_assets.core.text.page_order import text_numbers
+from temporal_assets.core.text.sorted_texts import Keys, Seeker, in_step
+from temporal_assets.core.text.texts import take
+from temporal_assets.core.traffic.changed_traffic import ChangedPages, Transits, changed_traffic
+from temporal_assets.core.traffic.moved_visits import (
+    Numbered,
+    TextPages,
+    VisitFilter,
+    Visits,
+    chosen,
+    in_traffic_order,
+    visit_filter,
+)
+from temporal_assets.core.traffic.seen_days import pages_by_day
+from temporal_assets.core.traffic.traffic import NOWHERE
+from temporal_assets.engines.arrow_texts import from_arrow
+from temporal_assets.engines.batches import in_order
+from temporal_assets.engines.parquet_rows import ParquetRows
+from temporal_assets.logs.urls.urls import SITE
+from temporal_assets.storage.manifest import Manifest
+from temporal_assets.windows.frame.asset import Job
+from temporal_assets.windows.frame.day_numbers import DayNumbers, OtherPages, are_numbered, of_days
+from temporal_assets.windows.frame.kept_pages import days_seen, totals_before
+from temporal_assets.windows.frame.onward import Earlier
+from temporal_assets.windows.frame.page_rows import SITES, KnownLabels, first_rows, keys
+from temporal_assets.windows.traffic.page_traffic_changes import (
+    COUNTED,
+    Changes,
+    Pages,
+    changed_pages,
+    changed_parts,
+    counted,
+    last_shared,
+    span,
+)
+
+NUMBERS_SQL: Final = ("moved_referrers",)
+"""The statement of this way."""
+
+_MOVED_REFERRERS: Final = passing(
+    name="moved_referrers",
+    description="Where people came from on a day.",
+    grain="url",
+    columns=(
+        ColumnSpec("site", Type.VARCHAR, "Host of `url`."),
+        ColumnSpec("url", Type.VARCHAR, "What is a page, or none."),
+    ),
+)
+
+_LATER: Final = 1
+_EARLIER: Final = 2
+"""Bits of the windows that a day belongs to."""
+
+_BELOW_TEXTS: Final = -(2**62)
+"""Texts that are of no page of the window have their number below 0, of 62 bits. Below those are
+referrers that are pages, but have not changed."""
+
+
+def changes_by_numbers(
+    job: Job, earlier: Earlier, least_clients: int, at_once: int
+) -> Changes | None:
+    """None where a day has no numbers, or the tables of the windows do not belong together.
+
+    `at_once` pages are held in memory with their lists.
+    """
+    then = totals_before(job, earlier)
+    if (
+        then is None
+        or not are_numbered(job, then, earlier.left)
+        or not are_numbered(
+            job, job.sources.tables["page_totals"], job.window("transits").manifests
+        )
+    ):
+        return None
+    try:
+        return _changes(job, earlier, then, least_clients, at_once)
+    except OtherPages:
+        return None
+
+
+def _changes(
+    job: Job, earlier: Earlier, then: Manifest, least_clients: int, at_once: int
+) -> Changes | None:
+    both = _Windows.read(job, earlier, then)
+    labels = KnownLabels(job.files("page_labels"))
+    threads = job.settings.engine.used_threads
+    moved = [*in_order(partial(_moved_day, job, both), _days(earlier), threads)]
+    with ThreadPoolExecutor(1) as ahead:
+        first, first_before = (
+            ahead.submit(first_rows, rows) for rows in (both.totals, both.before)
+        )
+        texts = _meet(both, labels, moved)
+        if not labels.are_found:
+            return None
+        few = _may_be_few(both, moved, least_clients)
+        shared = _shared_visits(job, earlier, both, moved, texts, few)
+        changed = _changed(both, moved, texts, few, shared)
+        pages = Pages(
+            both.of_before, both.renumbered, changed, first.result(), first_before.result()
+        )
+        # Putting transits in order keeps one thread busy.
+        known = ahead.submit(_known, both.before, pages, at_once, threads)
+        transits = _transits(both, moved, texts, shared, changed, threads)
+    traffic = changed_traffic(transits, known.result(), least_clients, threads)
+    return Changes(both.totals, both.before, pages, traffic, labels)
+
+
+# Pages ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Windows:
+    """The pages of both windows by number."""
+
+    moved: int
+    """Days between their ends."""
+    totals: ParquetRows
+    before: ParquetRows
+    seen: Int64s
+    seen_before: Int64s
+    """The days that each page was seen on, as bits, of now and of before."""
+    is_new: Flags
+    """Which pages of now no day knows that both windows have."""
+    of_before: Int64s
+    renumbered: Int64s
+    """As in `Pages`, the first as its `before`."""
+
+    @classmethod
+    def read(cls, job: Job, earlier: Earlier, then: Manifest) -> _Windows:
+        totals, before = (
+            ParquetRows(files, SITES) for files in (job.files("page_totals"), earlier.files)
+        )
+        with ThreadPoolExecutor(2) as pool:
+            tables = (totals, ParquetRows(job.store.paths(then)))
+            seen, seen_before = pool.map(days_seen, tables)
+        shared = (1 << (job.settings.window.days - earlier.moved)) - 1
+        is_new = (seen & shared) == 0
+        both = in_step((seen_before >> earlier.moved) != 0, ~is_new)
+        if both is None or len(seen_before) != len(before):
+            raise OtherPages
+        return cls(earlier.moved, totals, before, seen, seen_before, is_new, both[1], both[0])
+
+
+@dataclass(frozen=True, slots=True)
+class _MovedDay:
+    """A day that enters or leaves. Arrays have a value for each of its URLs."""
+
+    windows: int
+    """Bit of the window that it belongs to."""
+    visits: Visits
+    row: Int32s
+    """The page, or row of before, in that window; -1 of what is none."""
+    page: Int32s
+    """The page now; -1 where nothing of it holds."""
+    referrers: ParquetRows
+    """Where people came from, in the order of the URLs."""
+
+    @property
+    def source(self) -> Int64s:
+        """The same by number, ascending."""
+        came = np.zeros(len(self.row), np.bool_)
+        came[self.visits.referrer[self.visits.referrer >= 0]] = True
+        return np.flatnonzero(came)
+
+
+def _days(earlier: Earlier) -> list[tuple[Manifest, int]]:
+    """Those that enter or leave, with the window they belong to."""
+    entered = [(day, _LATER) for day in earlier.entered]
+    return entered + [(day, _EARLIER) for day in earlier.left]
+
+
+def _moved_day(job: Job, both: _Windows, one: tuple[Manifest, int]) -> _MovedDay:
+    day, windows = one
+    first = job.first if windows == _LATER else job.first - dt.timedelta(days=both.moved)
+    (rows,) = pages_by_day(
+        both.seen if windows == _LATER else both.seen_before, [(day.day - first).days]
+    )
+    numbers = DayNumbers.of(job.store, day)
+    row = numbers.where_pages(rows, -1)
+    page = rows if windows == _LATER else both.renumbered[rows].astype(np.int32)
+    folder = job.out / f"referrers-{day.day}"
+    folder.mkdir()
+    named = job.engine.query(
+        "moved_referrers",
+        {"transits": job.store.paths(day)},
+        {"site": SITE},
+        _MOVED_REFERRERS,
+        folder,
+    )
+    return _MovedDay(
+        windows,
+        numbers.visits(),
+        row,
+        numbers.where_pages(page, -1),
+        ParquetRows([str(path) for path in named], SITES),
+    )
+
+
+# Texts ---------------------------------------------------------------------------------------
+
+
+class _Texts(NamedTuple):
+    """Pages, and the numbers of their texts."""
+
+    text: Int64s
+    page: Int64s
+    """-1 of what is no page."""
+
+
+def _meet(both: _Windows, labels: KnownLabels, moved: Sequence[_MovedDay]) -> list[_Texts]:
+    """Walk along the pages of now: what people came from on moved days, and the new pages."""
+    seekers = [Seeker(keys(day.referrers), len(day.referrers)) for day in moved]
+    new = [np.empty(0, np.int64)]
+    shown = 0
+    with ThreadPoolExecutor() as pool:
+        for block in keys(both.totals):
+            look = partial(Seeker.look, shown=block, first=shown)
+            done = pool.map(look, [labels.seeker, *seekers])
+            new.append(_numbers_of_new(block, both.is_new[shown : shown + len(block)]))
+            list(done)
+            shown += len(block)
+    texts = (
+        np.concatenate([np.empty(0, np.int64), *day.referrers.blocks(("url",), _numbers_of)])
+        for day in moved
+    )
+    found = [_Texts(text, one.places) for text, one in zip(texts, seekers, strict=True)]
+    return [*found, _Texts(np.concatenate(new), np.flatnonzero(both.is_new))]
+
+
+def _numbers_of(block: pa.Table) -> Int64s:
+    return text_numbers(from_arrow(block["url"]))
+
+
+def _numbers_of_new(block: Keys, is_new: Flags) -> Int64s:
+    at, urls = np.flatnonzero(is_new), block.second
+    return text_numbers(take(urls.data, urls.offsets[at], urls.offsets[at + 1]))
+
+
+# Days of both windows ------------------------------------------------------------------------
+
+
+class _Shared(NamedTuple):
+    """Transits of shared days that matter; of pages of now."""
+
+    page: Int32s
+    client: Int64s
+    source: Int64s
+    """Its page, `NOWHERE`, or less than 0 by its text."""
+
+
+def _may_be_few(both: _Windows, moved: Sequence[_MovedDay], least_clients: int) -> Int64s:
+    """Pages that so many clients leave that the clients who stay may be few.
+
+    As many at most: a few pages too many do no harm.
+    """
+    nothing = np.empty(0, np.int64)
+    rows, visits = [nothing], [nothing]
+    for day in moved:
+        if day.windows == _EARLIER:
+            count = np.bincount(day.visits.target, minlength=len(day.row))
+            opened = np.flatnonzero(count)
+            rows.append(day.row[opened].astype(np.int64))
+            visits.append(count[opened])
+    row, at = np.unique(np.concatenate(rows), return_inverse=True)
+    gone = np.zeros(len(row), np.int64)
+    np.add.at(gone, at, np.concatenate(visits))
+    clients = _of_rows(both.before, "clients", row)
+    may_be = (clients >= least_clients) & (clients - gone < least_clients)
+    page: Int64s = both.renumbered[row[may_be]]
+    return page[page >= 0]
+
+
+def _of_rows(table: ParquetRows, column: str, rows: Int64s) -> Int64s:
+    """The numbers of some rows, which ascend."""
+    found: list[Int64s] = [np.empty(0, np.int64)]
+    first = 0
+    for block in table.blocks((column,), lambda block: block[column].to_numpy()):
+        low, high = np.searchsorted(rows, (first, first + len(block)))
+        found.append(block[rows[low:high] - first])
+        first += len(block)
+    return np.concatenate(found)
+
+
+def _shared_visits(
+    job: Job,
+    earlier: Earlier,
+    both: _Windows,
+    moved: Sequence[_MovedDay],
+    texts: Sequence[_Texts],
+    few: Int64s,
+) -> list[_Shared]:
+    """Those of clients who came to the page on a moved day, and all to some pages and from others.
+
+    To those whose clients may be few, and from those that are new.
+    """
+    known = visit_filter(
+        len(both.seen), [(day.page[day.visits.target], day.visits.client) for day in moved], few
+    )
+    are_pages = [(one.text[one.page >= 0], one.page[one.page >= 0]) for one in texts]
+    text, page = map(np.concatenate, zip(*are_pages, strict=True))
+    by_text = TextPages(text, page.astype(np.int32))
+    last = last_shared(job, earlier)
+    days = [one for one in job.window("transits").manifests if one.day <= last]
+    look = partial(_of_day, is_new=both.is_new, known=known, by_text=by_text)
+    return list(of_days(job, days, both.seen, look))
+
+
+def _of_day(
+    numbers: DayNumbers, pages: Int32s, is_new: Flags, known: VisitFilter, by_text: TextPages
+) -> _Shared:
+    page = numbers.where_pages(pages, -1)
+    strangers = np.flatnonzero(numbers.strangers)
+    page[strangers] = by_text.find(numbers.strangers[strangers])
+    traced = np.zeros(len(page), np.bool_)
+    traced[strangers] = (page[strangers] >= 0) & is_new[page[strangers]]
+    visits = numbers.visits()
+    rows = chosen(visits, page, traced, known)
+    referrer = visits.referrer[rows]
+    source = np.where(page[referrer] < 0, -numbers.strangers[referrer], page[referrer])
+    source[referrer < 0] = NOWHERE
+    return _Shared(page[visits.target[rows]], visits.client[rows], source)
+
+
+# Changes -------------------------------------------------------------------------------------
+
+
+def _changed(
+    both: _Windows,
+    moved: Sequence[_MovedDay],
+    texts: Sequence[_Texts],
+    few: Int64s,
+    shared: Sequence[_Shared],
+) -> Int64s:
+    """Pages that somebody came to or from on a moved day, and others of which more is known."""
+    changed = both.is_new.copy()
+    changed[few] = True
+    for day in moved:
+        page = day.page[day.visits.target]
+        changed[page[page >= 0]] = True
+    for one in texts:
+        changed[one.page[one.page >= 0]] = True
+    for part in shared:
+        changed[part.page] = True
+    return np.flatnonzero(changed)
+
+
+def _known(before: ParquetRows, pages: Pages, at_once: int, threads: int) -> ChangedPages:
+    """What rows of before say of the changed pages."""
+    row = pages.before[pages.changed]
+    parts = [row[low:high] for low, high in changed_parts(pages, at_once)]
+    spans = [span(part) for part in parts]
+
+    def of(part: tuple[Int64s, tuple[int, int], pa.Table]) -> pa.Table:
+        rows, (first, _), then = part
+        return counted(then, np.where(rows < 0, -1, rows - first))
+
+    read = zip(parts, spans, before.in_ranges(spans, COUNTED), strict=True)
+    counts = [*in_order(of, read, threads)]
+    begin = np.array([*pages.first.values()])
+    site = np.searchsorted(begin, pages.changed, "right").astype(np.int32)
+    return changed_pages(counts, site, row < 0)
+
+
+def _transits(
+    both: _Windows,
+    moved: Sequence[_MovedDay],
+    texts: Sequence[_Texts],
+    shared: Sequence[_Shared],
+    changed: Int64s,
+    threads: int,
+) -> Transits:
+    """Those of moved days, and those of others that matter, by the numbers of changed pages."""
+    index = np.full(len(both.seen) + 1, -1, np.int32)  # the last is the place of -1
+    index[changed] = np.arange(len(changed), dtype=np.int32)
+    # Pages that are gone come before those that are there.
+    gone = distinct_numbers(
+        np.concatenate([day.row[(day.row >= 0) & (day.page < 0)] for day in moved])
+    )
+    parts = [
+        *(_of_moved(day, one, index, gone) for day, one in zip(moved, texts, strict=False)),
+        *(_of_shared(one, index, len(gone)) for one in shared),
+    ]
+    ordered = in_traffic_order(parts, len(gone) + len(changed), threads)
+    ordered.target[:] -= len(gone)
+    return ordered
+
+
+def _of_moved(day: _MovedDay, texts: _Texts, index: Int32s, gone: Int64s) -> Numbered:
+    source = day.source
+    if len(source) != len(texts.text):
+        raise OtherPages
+    to = len(gone) + index[day.page].astype(np.int64)
+    is_gone = np.flatnonzero((day.row >= 0) & (day.page < 0))
+    to[is_gone] = np.searchsorted(gone, day.row[is_gone])
+    came_from = np.full(len(day.row) + 1, NOWHERE)
+    came_from[source] = np.where(texts.page < 0, -texts.text, index[texts.page])
+    return Numbered(day.visits, to, came_from, day.windows)
+
+
+def _of_shared(shared: _Shared, index: Int32s, gone: int) -> Numbered:
+    """Of few rows, which are a target and a referrer of their own each."""
+    to = gone + index[shared.page].astype(np.int64)
+    came_from = shared.source.copy()
+    is_page = np.flatnonzero((came_from >= 0) & (came_from < NOWHERE))
+    page = came_from[is_page]
+    came_from[is_page] = np.where(index[page] < 0, _BELOW_TEXTS - 1 - page, index[page])
+    row = np.arange(len(to), dtype=np.int32)
+    return Numbered(Visits(row, row, shared.client), to, came_from, _LATER | _EARLIER)

@@ -1,0 +1,159 @@
+"""`page_traffic`: what people did on every page of the window (BB 2).
+
+URLs are long and there are many transits: each is compared once, when pages are numbered, and what
+is counted afterwards are numbers. Transits are told apart and lists are made of some pages at a
+time, because an engine keeps lists of a statement in memory, and spills what is distinct.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from temporal_assets import contracts
+from temporal_assets.contracts import ColumnSpec, Table, Type, passing
+from temporal_assets.engines.base import Engine, Inputs
+from temporal_assets.engines.parquet_rows import ParquetRows
+from temporal_assets.windows.frame.asset import Job, WindowAsset
+from temporal_assets.windows.frame.onward import find_earlier
+from temporal_assets.windows.frame.page_rows import ranges
+from temporal_assets.windows.labels.page_labels import PAGE_LABELS
+from temporal_assets.windows.pages.page_totals import PAGE_TOTALS
+from temporal_assets.windows.traffic.page_traffic_counted import COUNTED_SQL, write_counted
+from temporal_assets.windows.traffic.page_traffic_onward import ONWARD_SQL, go_on
+
+CHANCE: Final = 0.1
+"""A page is new if the silence before its first view has a smaller chance than this for a page
+that was there and is opened at a steady rate (docs/url-patterns.md says how well that works)."""
+
+PAGES_AT_ONCE: Final = 1_000_000
+"""Pages whose lists are made at a time: some 300 bytes each, a fifth of the default limit."""
+
+CLUSTER_SQL: Final = ("page_numbers", "page_transits", "page_referrals", "page_traffic")
+"""The statements of a cluster, in the order they run."""
+
+TRAFFIC_SQL: Final = (*CLUSTER_SQL, *COUNTED_SQL)
+
+_PAGE: Final = ColumnSpec("page", Type.BIGINT, "Its place among all pages, from 0.")
+
+_PAGE_NUMBERS: Final = passing(
+    name="page_numbers",
+    description="The pages of the window with numbers.",
+    grain="page",
+    columns=(
+        _PAGE,
+        ColumnSpec("first", Type.BIGINT, "The first page of the same site."),
+        ColumnSpec("last", Type.BIGINT, "The last one."),
+        ColumnSpec("site", Type.VARCHAR, "Host of `url`."),
+        ColumnSpec("url", Type.VARCHAR, "The page."),
+        ColumnSpec("total", Type.BIGINT, "Views on all days of the window."),
+        ColumnSpec("birth", Type.DATE, "First day with views."),
+        ColumnSpec("is_temporal", Type.BOOLEAN, "The page's label.", nullable=True),
+    ),
+)
+
+_PAGE_TRANSITS: Final = passing(
+    name="page_transits",
+    description="Transits of the window between numbered pages.",
+    grain="referrer, target, client",
+    columns=(
+        ColumnSpec("referrer", Type.BIGINT, "The page one came from.", nullable=True),
+        ColumnSpec("stranger", Type.BIGINT, "Hash of a referrer that is no page.", nullable=True),
+        ColumnSpec("target", Type.BIGINT, "The page that was opened."),
+        ColumnSpec("client", Type.BIGINT, "Pseudonym of the visitor."),
+    ),
+)
+
+_PAGE_REFERRALS: Final = passing(
+    name="page_referrals",
+    description="Where people went on from.",
+    grain="page",
+    columns=(_PAGE, ColumnSpec("referrals", Type.BIGINT, "F_out of BB 2.")),
+)
+
+
+def later_half(present: Sequence[dt.date]) -> Sequence[dt.date]:
+    """The days on which a page that is first seen counts as new.
+
+    On the first days of a window nearly every page is seen for the first time, new or not. Half of
+    the window is long enough to meet the old ones.
+    """
+    return present[(len(present) + 1) // 2 :]
+
+
+def write_traffic(
+    engine: Engine,
+    inputs: Inputs,
+    parameters: Mapping[str, Any],
+    out: Path,
+    at_once: int = PAGES_AT_ONCE,
+) -> list[Path]:
+    """Files of `page_traffic` from `transits`, `page_totals` and `page_labels`.
+
+    `parameters` are those of sql/page_traffic.sql but for the pages, of which there are `at_once`
+    in a file.
+    """
+    if engine.spread is None:
+        return write_counted(engine, inputs, parameters, out, at_once)
+    return by_cluster(engine, inputs, parameters, out, at_once)
+
+
+def by_cluster(
+    engine: Engine, inputs: Inputs, parameters: Mapping[str, Any], out: Path, at_once: int
+) -> list[Path]:
+    """By statements: a cluster has memory for all transits at once."""
+
+    def made(table: Table, *names: str) -> list[str]:
+        chosen = {name: sources[name] for name in names}
+        return [str(path) for path in engine.query(table.name, chosen, {}, table, out)]
+
+    sources = dict(inputs)
+    sources["page_numbers"] = made(_PAGE_NUMBERS, "page_totals", "page_labels")
+    sources["page_transits"] = made(_PAGE_TRANSITS, "transits", "page_numbers")
+    sources["page_referrals"] = made(_PAGE_REFERRALS, "page_transits")
+    numbered = {name: sources[name] for name in CLUSTER_SQL[:-1]}
+    files: list[Path] = []
+    for first, stop in ranges(len(ParquetRows(sources["page_numbers"])), at_once):
+        folder = out / f"pages-{first}"
+        folder.mkdir()
+        pages = {"first_page": first, "last_page": stop - 1}
+        files += engine.query(
+            "page_traffic", numbered, {**parameters, **pages}, contracts.PAGE_TRAFFIC, folder
+        )
+    return files
+
+
+def _make(job: Job) -> Sequence[Path]:
+    present = job.present("transits")
+    days = later_half(present)
+    parameters = {
+        "day": job.day,
+        "observed_days": (job.day - present[0]).days + 1,
+        "chance": CHANCE,
+        # With a single day there is none that is later.
+        "new_from": days[0] if days else job.day + dt.timedelta(days=1),
+        "least_clients": job.settings.privacy.min_clients,
+    }
+    # A cluster counts all days anew: the rows of the window before are too many for one machine.
+    earlier = find_earlier(job, "transits") if job.engine.spread is None else None
+    made = earlier and go_on(job, earlier, parameters, PAGES_AT_ONCE)
+    if made:
+        return made
+    inputs = {
+        "transits": list(job.window("transits").files),
+        "page_totals": job.files("page_totals"),
+        "page_labels": job.files("page_labels"),
+    }
+    return write_traffic(job.engine, inputs, parameters, job.out, PAGES_AT_ONCE)
+
+
+PAGE_TRAFFIC: Final = WindowAsset(
+    "page_traffic",
+    _make,
+    windows=("transits",),
+    tables=(PAGE_TOTALS, PAGE_LABELS),
+    sql=(*TRAFFIC_SQL, *ONWARD_SQL),
+    settings=lambda settings: [settings.window.days, settings.privacy.min_clients],
+)

@@ -1,0 +1,101 @@
+"""What has changed since an earlier window of `page_traffic`, and which page is which row of it.
+
+Pages lie in the same order in both windows, so that nothing is joined with all pages. Here: what is
+told, and what both ways of finding it share. Not here: finding it by numbers of days
+(`changes_by_numbers`), or by statements (`changes_by_statements`), and the rows of the later window
+(`page_traffic_onward`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from temporal_assets.core.numerics.arrays import Flags, Int32s, Int64s
+from temporal_assets.core.traffic.changed_traffic import ChangedPages, ChangedTraffic
+from temporal_assets.engines.parquet_rows import ParquetRows
+from temporal_assets.windows.frame.asset import Job
+from temporal_assets.windows.frame.onward import Earlier
+from temporal_assets.windows.frame.page_rows import KnownLabels, ranges
+
+COUNTED: Final = ("visits", "referred", "referrals", "clients", "few_clients")
+"""What is copied from a row of before, or taken from a changed one."""
+
+_NOTHING: Final[dict[str, object]] = dict.fromkeys(COUNTED, 0) | {"few_clients": []}
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """The pages of both windows by number, and which is which."""
+
+    before: Int64s
+    """For each page of now, its row of before; -1 where nothing that was counted there holds."""
+    renumbered: Int64s
+    """For each row of before, its page now; -1 where nothing of it holds."""
+    changed: Int64s
+    """For each changed page, its page now; ascending."""
+    first: Mapping[str, int]
+    """The first page of each site now."""
+    first_before: Mapping[str, int]
+    """Its first row of before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Two windows, and what moved between them."""
+
+    totals: ParquetRows
+    """Pages of the later window."""
+    before: ParquetRows
+    """Rows of the earlier one."""
+    pages: Pages
+    traffic: ChangedTraffic
+    """Of the changed pages."""
+    labels: KnownLabels
+    """Of the pages of the later window."""
+
+
+def last_shared(job: Job, earlier: Earlier) -> dt.date:
+    """The last day of the earlier window, which both have."""
+    return job.day - dt.timedelta(days=earlier.moved)
+
+
+def changed_parts(pages: Pages, at_once: int) -> list[tuple[int, int]]:
+    """First and last, the latter not included, of the changed pages among some pages at a time."""
+    bounds = np.searchsorted(pages.changed, ranges(len(pages.before), at_once))
+    return [(int(low), int(high)) for low, high in bounds]
+
+
+def counted(before: pa.Table, row: Int64s) -> pa.Table:
+    """What rows of before say; nothing was in those that are -1."""
+    nothing = pa.Table.from_pylist([_NOTHING], before.schema)
+    place = np.where(row < 0, len(before), row)
+    return pa.concat_tables([before, nothing]).combine_chunks().take(pa.array(place))
+
+
+def changed_pages(counts: Sequence[pa.Table], site: Int32s, is_new: Flags) -> ChangedPages:
+    """Changed pages as they were, from what `counted` says of some after others."""
+    known = pa.concat_tables(counts)
+    few = pa.concat_arrays(known["few_clients"].chunks)
+    return ChangedPages(
+        site,
+        is_new,
+        known["visits"].to_numpy(),
+        known["referred"].to_numpy(),
+        known["referrals"].to_numpy(),
+        known["clients"].to_numpy(),
+        np.concatenate(([0], np.cumsum(pc.list_value_length(few).to_numpy()))),
+        few.flatten().to_numpy(),
+    )
+
+
+def span(rows: Int64s) -> tuple[int, int]:
+    """First and last of ascending rows, but for those that are -1; the latter not included."""
+    there = rows[rows >= 0]
+    return (int(there[0]), int(there[-1]) + 1) if len(there) else (0, 0)

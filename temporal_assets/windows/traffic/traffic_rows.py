@@ -1,0 +1,58 @@
+"""Columns of `page_traffic` as its rows are put together in this process, of counts by page.
+
+Not here: what was counted (`page_traffic_counted`, `page_traffic_onward`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from temporal_assets import contracts
+from temporal_assets.core.numerics.arrays import Int64s
+from temporal_assets.engines.arrow_texts import with_encoded
+
+ROWS: Final = with_encoded(contracts.PAGE_TRAFFIC.arrow_schema, "site")
+"""What is put together: the names of sites are not copied for each of their pages."""
+
+_EPOCH: Final = dt.date(1970, 1, 1)
+
+
+def in_rows(columns: Mapping[str, Any]) -> pa.Table:
+    """Rows of columns by name."""
+    return pa.table([columns[field.name].cast(field.type) for field in ROWS], ROWS)
+
+
+def few_column(bounds: Int64s, few: Int64s) -> pa.Array:
+    """Lists of clients: row i has those from `bounds[i]` to `bounds[i + 1]`."""
+    return pa.ListArray.from_arrays(pa.array(bounds.astype(np.int32)), pa.array(few))
+
+
+def links_column(bounds: Int64s, page: Any, transits: Any) -> pa.Array:
+    """Lists of links, in the same way."""
+    kind = ROWS.field("links").type
+    values = pa.StructArray.from_arrays([page, transits], fields=list(kind.value_type))
+    return pa.ListArray.from_arrays(pa.array(bounds.astype(np.int32)), values, type=kind)
+
+
+def came_new(
+    birth: pa.ChunkedArray, total: pa.ChunkedArray, parameters: Mapping[str, Any]
+) -> pa.Array:
+    """Whether pages are new, as sql/page_traffic.sql has it, by its parameters."""
+    born, views = birth.cast(pa.int32()).to_numpy(), total.to_numpy()
+    day, new_from = ((parameters[name] - _EPOCH).days for name in ("day", "new_from"))
+    # Of most pages the day of birth decides, and a power takes as long as all else.
+    late = np.flatnonzero(born >= new_from)
+    lived = day - born[late] + 1
+    is_new = np.zeros(len(born), np.bool_)
+    is_new[late] = np.power(lived / parameters["observed_days"], views[late]) < parameters["chance"]
+    return pa.array(is_new)
+
+
+def day_column(parameters: Mapping[str, Any], rows: int) -> pa.Array:
+    """The day of the window, for each row."""
+    return pa.repeat(pa.scalar(parameters["day"], pa.date32()), rows)
