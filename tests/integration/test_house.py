@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("__main__", "settings_page"),
+    ("__main__",),
     ("cli",),
     ("operate", "definitions", "guard"),
     ("build",),

@@ -10,9 +10,11 @@ import pytest
 from pydantic import BaseModel
 from typer.testing import CliRunner
 
-from temporal_assets import contracts, settings_page
+from temporal_assets import contracts
 from temporal_assets.cli.app import SUMMARIES, app
 from temporal_assets.settings import LogSource, Settings
+from temporal_assets.settings import page as settings_page
+from temporal_assets.settings.everyday import EVERYDAY
 
 COMMANDS = [
     "python3 -m venv .venv && .venv/bin/pip install -c requirements.lock . "
@@ -119,7 +121,11 @@ def settings_of(model: type[BaseModel], prefix: str = "") -> set[str]:
 def test_the_settings_page_is_written_from_the_code(repository: Path) -> None:
     page = (repository / "docs" / "settings.md").read_text("utf-8")
     assert page == settings_page.page(), settings_page.COMMAND
-    rows = dict(re.findall(r"^\| `([a-z0-9_.]+)` \| (.+) \|$", page, re.MULTILINE))
+    expert = (repository / "docs" / "settings-expert.md").read_text("utf-8")
+    assert expert == settings_page.expert_page(), settings_page.COMMAND
+    found = re.findall(r"^\| `([a-z0-9_.]+)` \| (.+) \|$", page, re.MULTILINE)
+    assert {name for name, _ in found} == set(EVERYDAY)
+    rows = dict(found) | dict(re.findall(r"^\| `([a-z0-9_.]+)` \| (.+) \|$", expert, re.MULTILINE))
     wanted = settings_of(Settings) - {"state", "sources"}
     assert set(rows) == wanted | {f"sources.{name}" for name in settings_of(LogSource)}
     assert rows["labels.q"] == (

@@ -16,6 +16,7 @@ from filelock import FileLock
 from temporal_assets.machine.durable import replace_text
 from temporal_assets.machine.scratch import scratch_folder
 from temporal_assets.settings import SETTINGS_FILE, Settings, load_settings
+from temporal_assets.settings.template import comments
 
 if TYPE_CHECKING:
     from tomlkit.items import Table
@@ -35,7 +36,7 @@ def change(settings: Settings, edit: Callable[[str], str]) -> Settings:
     locks.mkdir(exist_ok=True)
     with FileLock(locks / "settings.lock"):
         exists = file.exists()
-        before = file.read_text("utf-8") if exists else _HEADER
+        before = file.read_text("utf-8") if exists else f"{_HEADER}#\n{comments()}"
         after = edit(before)
         if after != before:
             # There may be a webhook in it, which is not for all to see.

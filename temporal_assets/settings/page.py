@@ -1,7 +1,8 @@
-"""The settings as a page of documentation (docs/settings.md), written from the code.
+"""The settings as two pages of documentation, written from the code.
 
-What a setting means is the text below its field in `settings.py`; Python keeps no such text, so
-that it is read from the source. Here: the page. Not here: any setting.
+docs/settings.md has the settings that people need (`everyday`), docs/settings-expert.md all others.
+What a setting means is the text below its field; Python keeps no such text, so that it is read
+from the source. Here: the pages. Not here: any setting.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ import ast
 import datetime as dt
 import inspect
 import re
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType, NoneType, UnionType
@@ -19,19 +21,21 @@ from typing import Any, Final, Literal, Union, get_args, get_origin
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
-from temporal_assets import settings as module
-from temporal_assets.settings import LogSource, Settings
+from temporal_assets.settings.everyday import EVERYDAY
+from temporal_assets.settings.loading import Settings
+from temporal_assets.settings.sources import LogSource
 
-COMMAND: Final = "python -m temporal_assets.settings_page > docs/settings.md"
+COMMAND: Final = "python -m temporal_assets.settings.page"
 
 _INTRODUCTION: Final = """\
 # Settings
 
-Every threshold and path, with its default. They are read from `settings.toml` in the state folder;
+The settings that people need, with their defaults. All others are in
+[settings-expert.md](settings-expert.md): leave them alone until another page sends you there.
+
+Settings are read from `settings.toml` in the state folder, which `temporal-assets ingest` writes;
 an environment variable is stronger (`TEMPORAL_ASSETS_ENGINE__THREADS=2`: two underscores stand for
-the dot; a name with one in its place is refused). A wrong value is an error that names the file and
-the field. This page is written from `temporal_assets/settings.py` by
-`python -m temporal_assets.settings_page`; a test keeps the two together.
+the dot). A wrong value is an error that names the file and the field.
 
 ```toml
 [[sources]]
@@ -45,10 +49,18 @@ bots = "keep"
 memory_limit = "4GB"
 ```
 
-The state folder itself is named by `--state` or `TEMPORAL_ASSETS_STATE`. When a setting changes
-what is read or kept, log files are read again or days become stale; the next
-`temporal-assets materialize` brings everything up to date. `temporal-assets what-if NAME=VALUE`
-shows first what a threshold would change. TW, NP and BB are the papers ([notices.md](notices.md)).
+The state folder itself is named by `--state` or `TEMPORAL_ASSETS_STATE`. After a change of
+settings the next `temporal-assets materialize` reads log files again, or makes days again, where
+that is necessary. `temporal-assets what-if NAME=VALUE` shows first what a threshold would change.
+"""
+
+_EXPERT_INTRODUCTION: Final = """\
+# Settings for experts
+
+All settings that [settings.md](settings.md) does not list: thresholds of the papers, bounds on
+memory and time, and choices between methods. Their defaults are the ones that won on real data,
+where data can decide. TW, NP and BB are the papers ([notices.md](notices.md)). Both pages are
+written by `python -m temporal_assets.settings.page` from `temporal_assets/settings/`.
 """
 
 _WORDS: Final[Mapping[Any, str]] = {
@@ -69,8 +81,20 @@ _PAGE: Final = re.compile(r"\bdocs/([a-z-]+\.md)\b")
 
 
 def page() -> str:
-    """The whole page."""
-    return "\n".join([_INTRODUCTION, *_sections()])
+    """Return the text of docs/settings.md."""
+    return "\n".join([_INTRODUCTION, *_sections(lambda name: name in EVERYDAY)])
+
+
+def expert_page() -> str:
+    """Return the text of docs/settings-expert.md."""
+    return "\n".join([_EXPERT_INTRODUCTION, *_sections(lambda name: name not in EVERYDAY)])
+
+
+def default_of(name: str) -> str:
+    """Return the default of a setting, by its dotted name, as one writes it in TOML."""
+    section, _, field = name.partition(".")
+    model = type(Settings.model_fields[section].default)
+    return _as_toml(model.model_fields[field].get_default(call_default_factory=True))
 
 
 def meanings(models: ModuleType) -> dict[str, dict[str, str]]:
@@ -91,19 +115,26 @@ def _texts(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
             yield field.target.id, inspect.cleandoc(str(below.value.value))
 
 
-def _sections() -> Iterator[str]:
-    said = meanings(module)
-    own = {
+def _sections(is_shown: Callable[[str], bool]) -> Iterator[str]:
+    """Yield the sections that have a setting to show, each with its table."""
+    top = {
         name: field
         for name, field in Settings.model_fields.items()
-        if name != "state" and not isinstance(field.default, BaseModel) and name != "sources"
+        if name not in ("state", "sources") and not isinstance(field.default, BaseModel)
     }
-    yield _section("", Settings, own, said["Settings"])
-    yield _section("sources", LogSource, LogSource.model_fields, said["LogSource"])
+    sections: list[tuple[str, type[BaseModel], Mapping[str, FieldInfo]]] = [
+        ("", Settings, top),
+        ("sources", LogSource, LogSource.model_fields),
+    ]
     for name, field in Settings.model_fields.items():
         if isinstance(field.default, BaseModel):
             model = type(field.default)
-            yield _section(name, model, model.model_fields, said[model.__name__])
+            sections.append((name, model, model.model_fields))
+    for name, model, fields in sections:
+        dotted = {f"{name}.{field}" if name else field: field for field in fields}
+        if shown := {field: fields[field] for key, field in dotted.items() if is_shown(key)}:
+            said = meanings(sys.modules[model.__module__])[model.__name__]
+            yield _section(name, model, shown, said)
 
 
 def _section(
@@ -178,4 +209,5 @@ def _linked(text: str) -> str:
 
 
 if __name__ == "__main__":
-    print(page(), end="")
+    for name, text in (("settings.md", page()), ("settings-expert.md", expert_page())):
+        Path("docs", name).write_text(text, encoding="utf-8")

@@ -1,0 +1,55 @@
+"""Every threshold and path, typed, with its default and the reason for it.
+
+One module for each group of sections; `loading` puts them together and reads them. Here: values
+that a user may want to change. Not here: derived paths of artifacts (`storage`), algorithms
+(`core`), column names (`contracts`).
+"""
+
+from temporal_assets.settings.labels import Calibration, Curves, Early, Labels, Range, Window
+from temporal_assets.settings.lists import Hubs, Patterns, Prefixes, Sites
+from temporal_assets.settings.loading import (
+    DEFAULT_STATE,
+    SETTINGS_FILE,
+    STATE_VARIABLE,
+    Settings,
+    SettingsError,
+    load_settings,
+    state_folder,
+)
+from temporal_assets.settings.operation import Alerts, Engine, Orchestration, Retention, Spark
+from temporal_assets.settings.policy import Baseline, Evaluation, Policy, Simulation
+from temporal_assets.settings.reading import Cleaning, Privacy, Reading
+from temporal_assets.settings.sources import LogSource
+
+__all__ = [
+    "DEFAULT_STATE",
+    "SETTINGS_FILE",
+    "STATE_VARIABLE",
+    "Alerts",
+    "Baseline",
+    "Calibration",
+    "Cleaning",
+    "Curves",
+    "Early",
+    "Engine",
+    "Evaluation",
+    "Hubs",
+    "Labels",
+    "LogSource",
+    "Orchestration",
+    "Patterns",
+    "Policy",
+    "Prefixes",
+    "Privacy",
+    "Range",
+    "Reading",
+    "Retention",
+    "Settings",
+    "SettingsError",
+    "Simulation",
+    "Sites",
+    "Spark",
+    "Window",
+    "load_settings",
+    "state_folder",
+]

@@ -1,0 +1,136 @@
+"""Settings of the window and of what is computed for a page: curves and labels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, field_validator
+
+from temporal_assets.settings.section import Section
+
+_MOST_STEPS = 1000
+"""A finer grid tells annotated pages apart that differ by nothing."""
+
+
+class Window(Section):
+    """The days that window assets look back (docs/decisions.md)."""
+
+    days: int = Field(60, ge=1)
+    """TW 4.1 and NP 3 observe 60 days."""
+
+    min_days: int = Field(7, ge=1)
+    """A window with fewer days present is refused: a curve needs more than a weekend."""
+
+    min_views_per_day: float = Field(1.0, gt=0)
+    """Pages with fewer views a day, on average over the days of the window that are there, have no
+    history: too few to rely on (TW 4.1 and NP 3: 60 views in 60 days)."""
+
+
+class Curves(Section):
+    """How interest curves are fitted (docs/interest-curves.md)."""
+
+    method: Literal["likelihood", "least_squares"] = "likelihood"
+    """`least_squares` is the paper's (TW 4.1); `likelihood` labels better
+    (docs/interest-curves.md)."""
+
+    base: bool = False
+    """Also fit a constant daily interest. Costs more on pages without one than it gains on those
+    with."""
+
+    weekdays: Literal["keep", "remove"] = "keep"
+    """`remove`: views are divided by the weekday factor of their site before they are fitted (TW
+    5.1). Better where all pages of a site follow the week alike, no better on the demo corpus."""
+
+
+class Labels(Section):
+    """When a page is temporal (more than q in n days), and when it is news (concentration > p)."""
+
+    rule: Literal["observed", "curve", "concentration"] = "observed"
+    """What decides whether a page is temporal, in all lists and the policy. `observed`: the share
+    of its views so far in the first `n` days where its life was observed, the curve where it is cut
+    or days are missing. `curve`: TW 4.2 for all pages. `concentration`: NP 4.1 for all pages. The
+    papers' labels are columns of `page_labels` whatever the rule."""
+
+    n: float = Field(3.0, ge=1, le=30)
+    """Days after birth at which accumulated interest is looked at (TW 4.2)."""
+
+    q: float = Field(0.7, gt=0, lt=1)
+    """A page is temporal if more of its interest than this accumulates in `n` days (TW 4.2)."""
+
+    m: int = Field(3, ge=1)
+    """First days of a life that concentration compares with all of it. NP does not give it; `n` is
+    the same idea."""
+
+    p: float = Field(1.91, gt=0)
+    """A page is news if its concentration is above this (NP 6.1)."""
+
+    thresholds: Literal["settings", "calibrated"] = "settings"
+    """`calibrated`: q, m and p of the day's `calibration`, where it has any; `n` stays, because
+    curves are made for it."""
+
+
+Range = tuple[float, float, float]
+"""First, last and step."""
+
+
+class Calibration(Section):
+    """Thresholds chosen from pages that people annotated, TW 4.2 and 5.2 (docs/calibration.md)."""
+
+    annotated: Path | None = None
+    """CSV of annotated pages (URL, label); relative to the state folder. Unset: none."""
+
+    n: tuple[float, ...] = (1, 2, 3, 4, 5, 7, 10, 14)
+    """Numbers of days tried for `labels.n`, besides itself."""
+
+    q: Range = (0.05, 0.95, 0.05)
+    """First, last and step of the shares tried for `labels.q`, besides itself."""
+
+    m: tuple[int, ...] = (1, 2, 3, 4, 5, 7, 10, 14)
+    """Numbers of days tried for `labels.m`, besides itself."""
+
+    p: Range = (1.0, 15.0, 0.2)
+    """First, last and step of the concentrations tried for `labels.p`, besides itself."""
+
+    hit_weight: float = Field(1.0, ge=0)
+    """A of performance = A · hit - B · miss - C · false alarm (TW 5.2). The defaults of the three
+    are the paper's objective, the number of pages labelled right."""
+
+    miss_weight: float = Field(0.0, ge=0)
+    """B: what a temporal page costs that is not labelled so."""
+
+    false_alarm_weight: float = Field(0.0, ge=0)
+    """C: what a page costs that is labelled temporal and is not."""
+
+    by: Literal["none", "site", "section"] = "none"
+    """Thresholds of their own for sites, or for sections (top folders and programs): news is read
+    at different speeds (TW 5.2)."""
+
+    min_pages: int = Field(50, ge=2)
+    """Annotated pages, of both kinds, that a site, a section or all of them need for thresholds
+    that labels may use. With fewer, a choice says more about the sample than about the site."""
+
+    @field_validator("n", "m")
+    @classmethod
+    def _days(cls, value: tuple[float, ...]) -> tuple[float, ...]:
+        if not value or any(days < 1 for days in value):
+            raise ValueError("must be one or more numbers of days, each at least 1")
+        return value
+
+    @field_validator("q", "p")
+    @classmethod
+    def _range(cls, value: Range) -> Range:
+        first, last, step = value
+        if not (0 < first <= last and step > 0 and (last - first) / step <= _MOST_STEPS):
+            raise ValueError(
+                f"must be first, last and step, all above 0, with at most {_MOST_STEPS} steps"
+            )
+        return value
+
+
+class Early(Section):
+    """Labels of pages born in the last days (docs/early-labels.md)."""
+
+    complete_days: int = Field(7, ge=4)
+    """Days a page must have been seen to be learned from. What it does later changes its share of
+    the first days little; fewer days give more, and more recent, pages to learn from."""

@@ -1,0 +1,162 @@
+"""Settings of lists: sites, prefixes, hubs and URL patterns."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, ValidationInfo, field_validator
+
+from temporal_assets.settings.section import Section
+
+
+class Sites(Section):
+    """How sites and sections are scored and ranked, TW 4.3 (docs/sites-and-prefixes.md)."""
+
+    by: Literal["host", "domain"] = "host"
+    """What a site is in `site_scores`: a host, or all hosts of a registrable domain (by the public
+    suffix list, as installed). Sections and prefixes always belong to a host."""
+
+    alpha: float = Field(3.0, ge=0)
+    """Weight of the share of pages that are temporal (TW 4.3: alpha to beta as 3 to 2)."""
+
+    beta: float = Field(2.0, ge=0)
+    """Weight of the share of views that temporal pages have."""
+
+    page_share_weight: float = Field(1.0, gt=0)
+    """Additional weight of the share of pages. Hot events are reported by everybody, so that views
+    speak against pages that nobody else has (TW 5.2); 1 is the paper's formula."""
+
+    rule: Literal["flow", "confident", "paper"] = "flow"
+    """`flow` ranks by the new temporal pages to expect, less those that a list pays for with others
+    (docs/sites-and-prefixes.md). The other two rank by the stock of all pages: `confident` by a
+    lower bound of the score, with `min_pages`; `paper` by the score."""
+
+    min_pages: int = Field(5, ge=1)
+    """Reliable pages of a site that `confident` ranks: with fewer, chance decides."""
+
+    confidence: float = Field(0.95, ge=0.5, lt=1)
+    """Confidence of the lower bound that ranks (Wilson's, one-sided)."""
+
+    top_k: int = Field(100, ge=1)
+    """Length of the list (TW 4.3)."""
+
+    young: Literal["expect", "ignore"] = "expect"
+    """Pages too young for a curve count as temporal with the probability that they will turn out
+    so (`early_labels`); `ignore`, and the rule of the paper, count them as untemporal, as their
+    labels do. An event is in the list days earlier (docs/sites-and-prefixes.md)."""
+
+    quiet_days: int = Field(3, ge=1)
+    """Days after which a site that is hardly visited any more leaves the list."""
+
+    quiet_share: float = Field(0.05, ge=0, lt=1)
+    """A site is hardly visited on a day with less than this share of its usual views. The weekend
+    of an office site is a fifth of its weekday."""
+
+    @field_validator("beta")
+    @classmethod
+    def _some_weight(cls, value: float, info: ValidationInfo) -> float:
+        if value == 0 and info.data.get("alpha") == 0:
+            raise ValueError("alpha and beta cannot both be 0: there would be no score")
+        return value
+
+
+class Prefixes(Section):
+    """When a folder or program is a news prefix, NP 5.2 (docs/sites-and-prefixes.md)."""
+
+    rule: Literal["flow", "confident", "paper"] = "flow"
+    """`flow` compares the expected share of temporal pages among new ones. The other two compare
+    the share of `label` in the stock of all pages: `confident` a lower bound of it, with
+    `min_pages`; `paper` the share itself."""
+
+    label: Literal["news", "temporal"] = "temporal"
+    """Which pages of the stock count for `confident` and `paper`: temporal ones, or news by
+    concentration, as in the paper. The flow is judged by temporal pages."""
+
+    threshold: float | None = Field(None, ge=0, lt=1)
+    """What must be above it. Unset: for `flow` half of the best F that the flow of the window
+    allows, because F is largest when all above that is taken; 0.4 for `confident`; 0.8 for `paper`
+    (NP 6.1)."""
+
+    min_pages: int = Field(3, ge=1)
+    """Pages of a section that splits the one above it; for `confident` of a prefix as well."""
+
+    confidence: float = Field(0.8, ge=0.5, lt=1)
+    """With which a section must be below the threshold to split the one above it; for `confident`
+    that of the lower bound as well (Wilson's, one-sided)."""
+
+    quiet: Literal["drop", "keep"] = "drop"
+    """Prefixes of hosts that have gone quiet, by `sites.quiet_days` and `sites.quiet_share`: their
+    pages stay news until they leave the window, and nothing new comes up beneath them."""
+
+
+class Hubs(Section):
+    """Which pages become seeds of a crawl, and how often they are visited (docs/hubs.md)."""
+
+    top_k: int = Field(1542, ge=1)
+    """Seeds at most (NP 6.1: as many as the list in use had)."""
+
+    visits_per_day: float | None = Field(None, gt=0)
+    """Budget: visits a day to all seeds together. Unset: as many as one an hour for each. Seeds
+    that it could not visit even every `longest_hours` are left out."""
+
+    shortest_minutes: int = Field(10, ge=1)
+    """No hub is visited more often: servers are not ours."""
+
+    longest_hours: float = Field(168.0, gt=0)
+    """No hub is visited less often than every week: an interval learned once must be able to
+    change."""
+
+    half_life_days: float | None = Field(None, gt=0)
+    """How fast what a hub led to in the past loses weight in what to expect of it. Unset: learned
+    anew in every window, from how well each of its last days says the next (docs/hubs.md)."""
+
+    search_engines: Literal["drop", "keep"] = "drop"
+    """Pages of search engines link to everything, and their robots.txt shuts crawlers out."""
+
+    more_search_engines: tuple[str, ...] = ()
+    """Hosts besides the built-in ones (docs/hubs.md)."""
+
+    external: Literal["drop", "keep"] = "drop"
+    """Hubs on hosts of which nobody opened a page in these logs: browsers mostly send no more of
+    their URLs than the host, and nothing says that they can be reached."""
+
+
+class Patterns(Section):
+    """How the URLs of a site become patterns (docs/url-patterns.md)."""
+
+    min_urls: int = Field(10, ge=1)
+    """Nodes of the pattern tree with fewer URLs are leaves, and no rarer value is named."""
+
+    min_share: float = Field(1e-4, ge=0, le=1)
+    """The same as a share of the site's URLs; the larger of the two counts."""
+
+    most_urls: int = Field(3_000_000, ge=1000)
+    """A site with more URLs is learned from a sample of so many, and says so; everything is counted
+    over all of them."""
+
+    salience: Literal["support", "drop"] = "support"
+    """Which values get a pattern of their own: all that have the support, or those before the
+    largest drop in frequency (WWW 2010), which hides small sections beside large ones
+    (docs/url-patterns.md)."""
+
+    cut: Literal["syntax", "visit", "transit"] = "transit"
+    """Whose leaves are the patterns: T_syn, T_visit or T_tran. BB Table 4 and Figure 6 are best
+    for the last."""
+
+    visit_weight: float = Field(1.0, gt=0)
+    """Weight of the visits in the visit cut; below 1 it merges more."""
+
+    transit_threshold: float = Field(0.8, gt=0, le=1)
+    """Siblings with more similar in- and out-links than this are merged. BB do not give it
+    (docs/url-patterns.md)."""
+
+    processes: int | None = Field(None, ge=0)
+    """Sites are learned side by side in so many processes; all cores when unset. 0 learns them in
+    the calling process, without the two limits below."""
+
+    site_seconds: float = Field(120.0, gt=0)
+    """A site that takes longer is reported and left out. The largest of BB Table 2 (1.7 million
+    URLs) takes less than ten."""
+
+    site_memory_mib: int = Field(4096, ge=256)
+    """Memory a process may take for one site; one that needs more is reported and left out."""

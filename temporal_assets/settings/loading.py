@@ -1,0 +1,218 @@
+"""All settings of one installation, and loading them.
+
+Settings come, strongest first, from arguments, from environment variables
+(`TEMPORAL_ASSETS_ENGINE__THREADS=2`), from `settings.toml` in the state folder, and
+from the defaults. Nothing is read at import: call `load_settings`.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from temporal_assets.settings.labels import Calibration, Curves, Early, Labels, Window
+from temporal_assets.settings.lists import Hubs, Patterns, Prefixes, Sites
+from temporal_assets.settings.operation import Alerts, Engine, Orchestration, Retention, Spark
+from temporal_assets.settings.policy import Baseline, Evaluation, Policy, Simulation
+from temporal_assets.settings.reading import Cleaning, Privacy, Reading
+from temporal_assets.settings.section import Section
+from temporal_assets.settings.sources import LogSource
+
+_PREFIX = "TEMPORAL_ASSETS_"
+_WITHIN = "__"
+STATE_VARIABLE = f"{_PREFIX}STATE"
+DEFAULT_STATE = Path("temporal_state")
+SETTINGS_FILE = "settings.toml"
+
+
+class Settings(BaseSettings):
+    """All settings of one installation. `state` is the one folder everything is kept in."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=_PREFIX,
+        env_nested_delimiter=_WITHIN,
+        extra="forbid",
+        frozen=True,
+        hide_input_in_errors=True,  # a webhook may be among them
+    )
+
+    state: Path = DEFAULT_STATE
+
+    def make_state(self) -> None:
+        """Make the state folder, where there is none: its owner's alone, whatever the umask."""
+        self.state.parent.mkdir(parents=True, exist_ok=True)
+        self.state.mkdir(mode=0o700, exist_ok=True)
+
+    storage: str | None = None
+    """fsspec URL of the artifacts; unset: `tables` in the state folder."""
+
+    sources: tuple[LogSource, ...] = ()
+    reading: Reading = Reading()
+    cleaning: Cleaning = Cleaning()
+    privacy: Privacy = Privacy()
+    window: Window = Window()
+    curves: Curves = Curves()
+    labels: Labels = Labels()
+    calibration: Calibration = Calibration()
+    early: Early = Early()
+    patterns: Patterns = Patterns()
+    hubs: Hubs = Hubs()
+    sites: Sites = Sites()
+    prefixes: Prefixes = Prefixes()
+    policy: Policy = Policy()
+    baseline: Baseline = Baseline()
+    evaluation: Evaluation = Evaluation()
+    simulation: Simulation = Simulation()
+    engine: Engine = Engine()
+    spark: Spark = Spark()
+    retention: Retention = Retention()
+    alerts: Alerts = Alerts()
+    orchestration: Orchestration = Orchestration()
+
+    @field_validator("sources")
+    @classmethod
+    def _below_state(
+        cls, value: tuple[LogSource, ...], info: ValidationInfo
+    ) -> tuple[LogSource, ...]:
+        """Not below the folder one stands in: servers stand elsewhere than people."""
+        state: Path = info.data.get("state", DEFAULT_STATE)
+        return tuple(
+            one.model_copy(update={"path": str(state / Path(one.path).expanduser())})
+            for one in value
+        )
+
+    @model_validator(mode="after")
+    def _window_fits(self) -> Self:
+        days, least, m = self.window.days, self.window.min_days, self.labels.m
+        if least > days:
+            raise ValueError(
+                f"window.min_days: {least} days can never be there of window.days = {days};"
+                f" write at most {days}"
+            )
+        if m > days:
+            raise ValueError(
+                f"labels.m: the first {m} days do not fit into window.days = {days};"
+                f" write at most {days}"
+            )
+        return self
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - pydantic passes all four
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Strongest first."""
+        file = settings_cls.model_config.get("toml_file")
+        toml = (TomlConfigSettingsSource(settings_cls, file),) if file else ()
+        return (init_settings, env_settings, *toml)
+
+
+def state_folder(state: str | os.PathLike[str] | None = None) -> Path:
+    """The state folder: the argument, else $TEMPORAL_ASSETS_STATE, else `temporal_state`."""
+    return Path(state or os.environ.get(STATE_VARIABLE) or DEFAULT_STATE).absolute()
+
+
+def load_settings(state: str | os.PathLike[str] | None = None, **overrides: Any) -> Settings:
+    """Settings of a state folder. Raises `SettingsError` that names where a wrong one stands."""
+    folder = state_folder(state)
+    file = folder / SETTINGS_FILE
+    _refuse_unknown_variables()
+
+    class Loaded(Settings):
+        model_config = SettingsConfigDict(toml_file=file)
+
+    try:
+        return Loaded(state=folder, **overrides)
+    except ValidationError as error:
+        raise SettingsError(_in_words(error, file)) from error
+    except UnicodeDecodeError as error:
+        raise SettingsError(f"{file}: this is no UTF-8: save it as UTF-8") from error
+    except ValueError as error:  # no TOML
+        raise SettingsError(f"{file}: {error}") from error
+
+
+def _refuse_unknown_variables() -> None:
+    """A variable of no section, or one that does not reach into its own, would be ignored silently.
+
+    Other names are left alone: not every variable of ours is a setting.
+    """
+    for name in sorted(_variables()):
+        section, within, _ = name.removeprefix(_PREFIX).partition(_WITHIN)
+        if meant := _with_two_underscores(name):
+            raise SettingsError(f"environment: {name}: two underscores stand for the dot: {meant}")
+        if within and section.lower() not in Settings.model_fields:
+            raise SettingsError(f"environment: {name}: there is no section {section.lower()!r}")
+
+
+def _with_two_underscores(name: str) -> str | None:
+    """How a variable is spelled whose section and setting are parted by one underscore."""
+    section, _, setting = name.removeprefix(_PREFIX).partition("_")
+    known = Settings.model_fields.get(section.lower())
+    if known is None or not isinstance(known.default, Section):
+        return None
+    if not setting or setting.startswith("_"):
+        return None
+    return f"{_PREFIX}{section}{_WITHIN}{setting}"
+
+
+def _variables() -> set[str]:
+    """Names of ours in the environment, whose case does not matter."""
+    return {name.upper() for name in os.environ if name.upper().startswith(_PREFIX)}
+
+
+_UNKNOWN = "there is no such setting (docs/settings.md lists them)"
+
+
+def _in_words(error: ValidationError, file: Path) -> str:
+    """Every wrong field with what is wrong; values are repeated unless they may be secret."""
+    said: dict[str, list[str]] = {}
+    for one in error.errors():
+        is_unknown = one["type"] == "extra_forbidden"
+        message = _UNKNOWN if is_unknown else one["msg"].removeprefix("Value error, ")
+        wrong = _sentence(one["loc"], message, one["input"])
+        said.setdefault(_place(one["loc"], file), []).append(wrong)
+    return "; ".join(f"{place}: {'; '.join(sentences)}" for place, sentences in said.items())
+
+
+def _place(field: tuple[int | str, ...], file: Path) -> str:
+    """Where a value stands: a variable is stronger than the file."""
+    for depth in range(len(field), 0, -1):
+        name = _PREFIX + _WITHIN.join(map(str, field[:depth])).upper()
+        if name in _variables():
+            return f"environment: {name}"
+    return str(file)
+
+
+def _sentence(field: tuple[int | str, ...], wrong: str, value: Any) -> str:
+    """What is wrong with a field. Its value is shown only if it can be no secret.
+
+    A table may hold one under a name that is misspelt, and so may what is in the wrong place.
+    """
+    if not field:
+        return wrong  # of several fields, which it names itself
+    is_shown = (
+        wrong != _UNKNOWN and field[0] not in _SECRETIVE and not isinstance(value, (dict, list))
+    )
+    found = f" (found {value!r})" if is_shown else ""
+    return f"{'.'.join(map(str, field))}: {wrong}{found}"
+
+
+_SECRETIVE = frozenset({"alerts", "spark", "storage"})
+"""Sections with secrets: a webhook, keys of a cluster's object store, a password in an address."""
+
+
+class SettingsError(ValueError):
+    """The settings cannot be used; the message says which and why."""

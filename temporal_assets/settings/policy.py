@@ -1,0 +1,87 @@
+"""Settings of the crawl policy, and of what judges it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import Field, field_validator
+
+from temporal_assets.settings.section import Section
+
+
+class Policy(Section):
+    """What crawlers are told about URLs that are no hubs (docs/policy.md)."""
+
+    urgent_share: float | None = Field(None, ge=0, lt=1)
+    """Patterns with a larger expected share of temporal pages are fetched now. Unset: half of the
+    best F that the flow of the window allows, as with `prefixes.threshold`; 0.5 where
+    `prefixes.rule` goes by the stock."""
+
+    confidence: float = Field(0.95, ge=0.5, lt=1)
+    """Of the upper bound (Wilson's, one-sided) of that share: a pattern whose bound is no larger
+    than `urgent_share` decides over a news prefix. Three pages of which none is temporal are
+    enough, two are not (docs/policy.md)."""
+
+    skip_share: float = Field(0.01, ge=0, lt=1)
+    """The least visited patterns of a site are skipped while together they have no larger share of
+    its visits (BB 5.3: few patterns hold nearly all traffic)."""
+
+    most_rules: int = Field(1_000_000, ge=1)
+    """News prefixes, those with the most news first, and nodes of pattern trees, those of the most
+    visited sites first, that enter the policy: every crawler holds all of them in memory."""
+
+
+class Baseline(Section):
+    """The list in use today, which ours are compared with (docs/evaluation.md).
+
+    TW Table 1 and NP Table 2 do so.
+    """
+
+    path: Path | None = None
+    """Hand-made list of sites or seeds; relative to the state folder. Unset: none."""
+
+
+class Evaluation(Section):
+    """How lists are judged by pages born after they were made (docs/evaluation.md)."""
+
+    horizons: tuple[int, ...] = (7, 30)
+    """Days of births after the list was made."""
+
+    settle_days: int = Field(7, ge=1)
+    """Days for which the youngest of these pages have been observed at least: what a page is shows
+    only when its first days are over."""
+
+    most_pages: int = Field(2_000_000, ge=1)
+    """Pages with labels that lists are judged by in a trial, twice as many as in the papers. Where
+    there are more, whole sites are drawn by a digest of their name, as many as have so many
+    together and one at least: pages that are judged lie in the memory of one machine, some
+    kilobytes each."""
+
+    @field_validator("horizons")
+    @classmethod
+    def _days(cls, value: tuple[int, ...]) -> tuple[int, ...]:
+        if any(days < 1 for days in value):
+            raise ValueError("must be numbers of days, each at least 1")
+        return value
+
+
+class Simulation(Section):
+    """Crawls on paper (docs/crawl-simulation.md)."""
+
+    mirror: Path | None = None
+    """Folder of a stored mirror, which must be there; relative to the state folder. Unset: the one
+    that `temporal-assets mirror` stored in the state folder, and without one the transits of the
+    window: every page that was opened, every step of a user a link."""
+
+    most_sites: int = Field(20, ge=1)
+    """Sites with the most views that are crawled. BB 5.1 has nine; the average of twenty says as
+    much, and the largest logs need no more time than this many sites."""
+
+    most_pages: int = Field(5_000_000, ge=1)
+    """Pages in the logs that the sites may have together: one that has more than the sites before
+    it have left is left out, and not replaced. Crawls are in memory, a kilobyte a page, as is a
+    stored mirror; the largest site of BB Table 2 has 1.7 million."""
+
+    learn_share: float = Field(0.5, gt=0, lt=1)
+    """Part of the days of the window that orders are learned from out of time; the days after them
+    score. BB 5.1 learns from one month and scores by the next five."""

@@ -1,0 +1,98 @@
+"""Settings of reading and cleaning logs, and of the privacy of those in them."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Literal
+
+from pydantic import Field
+
+from temporal_assets.settings.section import Section
+
+
+class Reading(Section):
+    """Bounds on what one line and one file may cost."""
+
+    max_line_bytes: int = Field(65_536, ge=1024)
+    """Longer lines are rejected. Servers cap request lines at 8 KiB (Apache) to 32 KiB; a line
+    holds a request, a referrer and an agent, so 64 KiB loses no genuine line."""
+
+    max_expansion: int = Field(1000, ge=10)
+    """Decompressed bytes per compressed byte beyond which a file is taken for a bomb: reading ends
+    there, and lines up to it count. Access logs compress 5 to 40 times; gzip's own limit is
+    1032."""
+
+    max_reject_share: float = Field(0.2, ge=0, le=1)
+    """A day whose rejected lines exceed this share of its lines fails: more is a wrong format."""
+
+    earliest: dt.date = dt.date(1993, 1, 1)
+    """Older timestamps are rejected: the common log format came with NCSA httpd, in 1993."""
+
+    future_hours: float = Field(24.0, ge=0)
+    """Lines dated later than now plus this are rejected: clocks drift and zones are misread by
+    hours, not by days. A file with more than one of them in a thousand is not read."""
+
+    sample_lines: int = Field(3, ge=0, le=100)
+    """Samples kept per day, file and reason."""
+
+    block_mib: int = Field(16, ge=1, le=1024)
+    """MiB of a log handed to a thread at once; the first blocks of a file are smaller, so that all
+    threads have one soon. Larger ones need more memory and save little."""
+
+    workers: int | None = Field(None, ge=1)
+    """Parsing threads, or processes where there is much to read, some 400 MB each; all cores when
+    unset."""
+
+
+class Cleaning(Section):
+    """What is kept of the log, and how a URL becomes a page (docs/canonical-urls.md)."""
+
+    methods: tuple[str, ...] = ("GET",)
+    """Requests with other methods show no page."""
+
+    statuses: tuple[int, ...] = (200, 206, 304)
+    """Pages that were really shown; 304 means shown from the browser's cache."""
+
+    static_resources: Literal["drop", "keep"] = "drop"
+    """Images, scripts, style sheets, downloads, feeds; robots.txt, sitemaps and their like."""
+
+    bots: Literal["drop", "keep"] = "drop"
+    """Programs, by their agent and by their behaviour (the next two)."""
+
+    bot_pages_per_minute: int = Field(60, ge=1)
+    """A client that opens more pages than this within one minute does not read them."""
+
+    bot_pages_without_referrer: int = Field(100, ge=1)
+    """A client with this many pages in a day and not one referrer follows no links: a script.
+    Applies only to formats that log referrers."""
+
+    scheme: Literal["https", "http", "keep"] = "https"
+    """One page reached over both schemes is one page: all URLs are stored under this scheme."""
+
+    drop_query_keys: tuple[str, ...] = ()
+    """Query keys dropped besides the built-in ones of sessions and tracking
+    (docs/canonical-urls.md)."""
+
+    keep_query_keys: tuple[str, ...] = ()
+    """Exceptions to the built-in list."""
+
+
+class Privacy(Section):
+    """How visitors are told apart without being known (docs/privacy.md)."""
+
+    client: Literal["address", "address+agent"] = "address"
+    """What identifies a visitor. The papers count users by address; adding the agent tells apart
+    people behind one address, and splits people with two browsers."""
+
+    mask_ipv4_bits: int = Field(0, ge=0, le=24)
+    """Bits of an address removed before the pseudonym is made; 0 keeps visitors apart best.
+    GoAccess's levels are 8, 16 and 24."""
+
+    mask_ipv6_bits: int = Field(0, ge=0, le=96)
+    """The same for IPv6. GoAccess's levels are 64, 80 and 96."""
+
+    rotation_days: int = Field(0, ge=0)
+    """A new key every so many days; 0 keeps one key. A client counts anew after a rotation."""
+
+    min_clients: int = Field(5, ge=1)
+    """URLs that fewer clients opened are never published in policies, reports and the UI."""

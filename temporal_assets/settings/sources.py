@@ -1,0 +1,74 @@
+"""Settings of log sources: where logs lie and how they are read."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal
+
+from pydantic import Field, field_validator
+
+from temporal_assets.settings.section import Section, zone_name
+
+_HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s/?#@:\[\]]+)(:\d{1,5})?")
+"""A name or an address, with a port or without."""
+
+
+class LogSource(Section):
+    """Where one kind of access log lies and how to read it.
+
+    One `[[sources]]` table each; `temporal-assets ingest` writes them.
+    """
+
+    path: str
+    """File, folder or glob; relative to the state folder. Folders are read recursively; rotated
+    names sort numerically."""
+
+    format: str = "auto"
+    """A name from docs/log-formats.md, `auto` to detect it from the first lines, `nginx:` or
+    `apache:` followed by the log format the server was given, or `regex:` by a pattern with named
+    groups."""
+
+    host: str | None = None
+    """Host of the site, for formats whose lines do not carry one (combined, common)."""
+
+    scheme: Literal["http", "https"] = "https"
+    """Scheme of the site, for formats whose lines do not carry one. See `cleaning.scheme`."""
+
+    timezone: str = "UTC"
+    """Zone of timestamps that carry no offset. W3C and CloudFront times are always UTC."""
+
+    address: Literal["remote", "forwarded"] = "remote"
+    """`remote`, or `forwarded` (the first address of X-Forwarded-For where the format has it)."""
+
+    columns: dict[str, str] = Field(default_factory=dict)
+    """Our field name -> column (name or number) or JSON path, for csv, tsv, parquet and jsonl."""
+
+    @field_validator("format")
+    @classmethod
+    def _valid_pattern(cls, value: str) -> str:
+        if value.startswith("regex:"):
+            try:
+                re.compile(value.removeprefix("regex:"))
+            except re.error as error:
+                raise ValueError(f"this is no regular expression: {error}") from error
+        return value
+
+    @field_validator("columns", mode="before")
+    @classmethod
+    def _numbered(cls, value: Any) -> Any:
+        """TOML tells numbers from texts; a column has one or the other for a name."""
+        if not isinstance(value, dict):
+            return value
+        return {field: str(name) if type(name) is int else name for field, name in value.items()}
+
+    @field_validator("host")
+    @classmethod
+    def _bare_host(cls, value: str | None) -> str | None:
+        if value is not None and not _HOST.fullmatch(value):
+            raise ValueError("this is no host: write it alone, like www.example.com")
+        return value
+
+    @field_validator("timezone")
+    @classmethod
+    def _known_zone(cls, value: str) -> str:
+        return zone_name(value)
