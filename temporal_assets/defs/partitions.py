@@ -1,14 +1,17 @@
 """Days as Dagster's partitions: the one place that says which days there are.
 
-A key is the date on which the day starts in the configured zone, like `2026-01-31`. Today is
-among the days, so that a log can be tried at once; the schedule and the sensor leave it alone
-until it is over.
+A key is the date on which the day starts in the configured zone, like `2026-01-31`. Days end where
+the logs end, so that what is finished looks finished. Dagster learns a span when it loads the code
+location: its daemon does so every minute, the web server of `temporal-assets ui` when the span
+changes (`guard`), others when somebody reloads it. So the span of logs that are kept up to date
+stays open.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
 import dagster as dg
@@ -35,12 +38,43 @@ def first_day(settings: Settings) -> dt.date:
     return min([*landed[:1], *published[:1]], default=settings.reading.earliest)
 
 
+@dataclass(frozen=True, slots=True)
+class End:
+    """Where the partitions end."""
+
+    day: dt.date
+    """The last partition now."""
+    is_open: bool
+    """True if each new day becomes a partition by itself."""
+    has_today: bool = False
+    """True if an open span includes the day that is not over."""
+
+
+def end_of_days(settings: Settings, now: dt.datetime) -> End:
+    """Return the last partition: the last day of the logs, and never later than today.
+
+    While log files wait to be read, and before any was read, it is today: nobody knows yet which
+    days they hold. Logs that reach to yesterday are kept up to date, and the span moves with them.
+    """
+    current = today(settings, now)
+    inventory = Inventory.load(settings)
+    published = Store.open(settings).folders("requests")
+    last = max([*inventory.days()[-1:], *published[-1:]], default=None)
+    if last is None or last >= current or inventory.pending(settings):
+        return End(current, is_open=True, has_today=True)
+    return End(last, is_open=last == current - _ONE)
+
+
 def daily_partitions(settings: Settings) -> dg.DailyPartitionsDefinition:
-    """All days from the first up to and including today."""
+    """Return all days from the first of the logs to the last."""
+    first = first_day(settings)
+    end = end_of_days(settings, dt.datetime.now(dt.UTC))
     return dg.DailyPartitionsDefinition(
-        start_date=first_day(settings).isoformat(),
+        start_date=first.isoformat(),
+        # Exclusive; a span has a day at least.
+        end_date=None if end.is_open else (max(end.day, first) + _ONE).isoformat(),
         timezone=settings.orchestration.timezone,
-        end_offset=1,
+        end_offset=int(end.has_today),
     )
 
 
