@@ -71,11 +71,15 @@ def main() -> None:
     """Run `dagster-webserver` with the guard before its application."""
     from dagster_webserver import cli as server
 
+    from temporal_assets.defs.reloading import follow_days
+    from temporal_assets.settings import load_settings
+
     cli: Any = server  # without types of its own
     make = cli.create_app_from_workspace_process_context
 
-    def guarded(*args: Any, **kwargs: Any) -> Guard:
-        return Guard(make(*args, **kwargs))
+    def guarded(context: Any, *args: Any, **kwargs: Any) -> Guard:
+        follow_days(context, load_settings())
+        return Guard(make(context, *args, **kwargs))
 
     # Where the server makes its application; `test_guard` asks the real one.
     cli.create_app_from_workspace_process_context = guarded

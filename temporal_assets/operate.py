@@ -32,7 +32,7 @@ from temporal_assets.days.daily import DAILY_ASSETS, DERIVED
 from temporal_assets.defs.checks import log_file_judgement, logs_of
 from temporal_assets.defs.events import Event
 from temporal_assets.defs.jobs import FINISH
-from temporal_assets.defs.partitions import first_day, ranges, today
+from temporal_assets.defs.partitions import end_of_days, first_day, ranges, today
 from temporal_assets.defs.resources import INSTALLATION, Installation
 from temporal_assets.defs.runs import lifelines, lost_runs, tags
 from temporal_assets.defs.runs.old_runs import old_runs
@@ -286,12 +286,15 @@ class _Operation:
         """The days that are partitions; the others are noted as skipped."""
         if not days:
             return []
-        first, last = first_day(self.settings), today(self.settings, dt.datetime.now(dt.UTC))
+        now = dt.datetime.now(dt.UTC)
+        first, last = first_day(self.settings), end_of_days(self.settings, now).day
         for day in days:
             if day < first:
                 self.skipped.append(Skipped(day, f"the first partition is {first}"))
-            elif day > last:
+            elif day > today(self.settings, now):
                 self.skipped.append(Skipped(day, "the day has not begun"))
+            elif day > last:
+                self.skipped.append(Skipped(day, f"the logs end with {last}"))
         return [day for day in days if first <= day <= last]
 
     def kept(

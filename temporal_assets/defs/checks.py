@@ -20,7 +20,7 @@ from temporal_assets.defs.metadata.metadata import MAX_ROWS, grid
 from temporal_assets.defs.resources import Installation
 from temporal_assets.defs.runs import lifelines
 from temporal_assets.defs.runs.finished_runs import SUMMARY
-from temporal_assets.defs.runs.tags import days_of_run
+from temporal_assets.defs.runs.tags import EXPECTED_DAY, days_of_run
 from temporal_assets.landing.inventory import Inventory
 from temporal_assets.quality import verdicts
 from temporal_assets.quality.asset_checks import to_check_result
@@ -108,7 +108,10 @@ def logs_of(
 def _expected_day(context: dg.AssetCheckExecutionContext, settings: Settings) -> dt.date | None:
     """Of a nightly run, counted from its own day and not from the clock: it may be run again."""
     limit = settings.alerts.max_age_days
-    days = days_of_run(context.run.tags) if context.run.job_name == NIGHTLY else []
+    found = context.run.tags
+    days = days_of_run(found) if context.run.job_name == NIGHTLY else []
+    if EXPECTED_DAY in found:
+        days = [dt.date.fromisoformat(found[EXPECTED_DAY])]
     return days[-1] - dt.timedelta(days=limit - 1) if days and limit else None
 
 

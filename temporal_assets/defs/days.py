@@ -22,6 +22,7 @@ from temporal_assets import contracts
 from temporal_assets.contracts import Table
 from temporal_assets.days.daily import side_by_side
 from temporal_assets.defs.events import Event
+from temporal_assets.defs.metadata.metadata import plottable
 from temporal_assets.defs.partitions import days_of, in_words
 from temporal_assets.defs.resources import Installation
 from temporal_assets.defs.runs import lifelines
@@ -231,7 +232,8 @@ def _result(
     context: dg.AssetExecutionContext, asset: str, parts: Mapping[dt.date, Made]
 ) -> dg.MaterializeResult[Any]:
     for day, part in parts.items():
-        context.add_asset_metadata(part.metadata, asset_key=asset, partition_key=day.isoformat())
+        said = plottable(part.metadata)
+        context.add_asset_metadata(said, asset_key=asset, partition_key=day.isoformat())
     digests = [part.manifest.digest for part in parts.values()]
     # Dagster takes one version for all days of a run. With one day it is the content itself;
     # with several it marks what is downstream as stale once too often rather than too seldom.
@@ -246,7 +248,7 @@ def _mark(context: dg.AssetExecutionContext, made: Mapping[dt.date, Parts]) -> N
                 dg.AssetMaterialization(
                     asset_key=asset,
                     partition=day.isoformat(),
-                    metadata=part.metadata,
+                    metadata=plottable(part.metadata),
                     tags={
                         "dagster/data_version": part.manifest.digest,
                         "dagster/data_version_is_user_provided": "true",

@@ -7,7 +7,8 @@ import datetime as dt
 import dagster as dg
 
 from temporal_assets.defs.jobs import Job
-from temporal_assets.defs.partitions import today
+from temporal_assets.defs.partitions import end_of_days, today
+from temporal_assets.defs.runs.tags import EXPECTED_DAY
 from temporal_assets.settings import Settings
 
 
@@ -23,10 +24,22 @@ def nightly_schedule(settings: Settings, job: Job) -> dg.ScheduleDefinition:
         job=job,
         cron_schedule=f"0 {orchestration.hour} * * *",
         execution_timezone=orchestration.timezone,
-        description="Reads new log files and makes the day that has just ended.",
+        description=(
+            "Reads new log files and makes the day that has just ended. Where the logs end before"
+            " it and no file waits to be read, it only checks the log files."
+        ),
     )
     def nightly(context: dg.ScheduleEvaluationContext) -> dg.RunRequest:
-        yesterday = today(settings, context.scheduled_execution_time) - dt.timedelta(days=1)
+        now = context.scheduled_execution_time
+        yesterday = today(settings, now) - dt.timedelta(days=1)
+        if end_of_days(settings, now).day < yesterday:
+            # No log file waits to be read, and yesterday is no partition. The checks of the log
+            # files say how old they are.
+            return dg.RunRequest(
+                run_key=yesterday.isoformat(),
+                asset_selection=[dg.AssetKey("log_files")],
+                tags={EXPECTED_DAY: yesterday.isoformat()},
+            )
         return dg.RunRequest(run_key=yesterday.isoformat(), partition_key=yesterday.isoformat())
 
     return nightly

@@ -12,6 +12,7 @@ import pytest
 
 from temporal_assets.defs.runs import lifelines, tags
 from temporal_assets.defs.runs.asked import Asked
+from temporal_assets.landing.landing import refresh
 from temporal_assets.storage.integrity import SET_ASIDE
 from temporal_assets.storage.store import DamagedPartition
 from tests import logs
@@ -391,6 +392,25 @@ def test_the_schedule_makes_the_day_that_has_ended(running: Project) -> None:
     (request,) = schedule.evaluate_tick(context).run_requests or []
     assert request.partition_key == "2026-03-09"
     assert schedule.default_status is dg.DefaultScheduleStatus.STOPPED
+
+
+def test_where_the_logs_have_ended_the_nightly_run_says_how_old_they_are(running: Project) -> None:
+    logs.write_days(running.logs, DAY, 1)
+    refresh(running.settings)
+    defs = running.defs()
+    context = dg.build_schedule_context(
+        scheduled_execution_time=dt.datetime(2026, 3, 20, 8, tzinfo=dt.UTC),
+        repository_def=defs.get_repository_def(),
+    )
+    (request,) = defs.resolve_schedule_def("nightly").evaluate_tick(context).run_requests or []
+    assert request.partition_key is None
+    assert request.asset_selection == [dg.AssetKey("log_files")]
+    result = defs.resolve_job_def("nightly").execute_in_process(
+        instance=running.instance, tags=dict(request.tags), asset_selection=request.asset_selection
+    )
+    assert result.success
+    old = [one for one in result.get_asset_check_evaluations() if not one.passed]
+    assert [one.check_name for one in old] == ["days_recent"]
 
 
 def test_the_nightly_run_reads_the_logs_first(running: Project) -> None:

@@ -9,13 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from temporal_assets.defs.partitions import (
+    End,
     daily_partitions,
     days_of,
+    end_of_days,
     first_day,
     in_words,
     ranges,
     today,
 )
+from temporal_assets.defs.reloading import follow
 from temporal_assets.defs.runs import tags
 from temporal_assets.defs.runs.batches import Batch, batches
 from temporal_assets.landing.landing import refresh
@@ -49,11 +52,56 @@ def test_a_day_begins_in_the_configured_zone(project: Project) -> None:
     assert today(settings, dt.datetime(2026, 3, 1, 14, tzinfo=dt.UTC)) == day(1)
 
 
-def test_today_is_a_partition(state: object) -> None:
+def test_before_any_log_was_read_today_is_a_partition(state: object) -> None:
     settings = load_settings(str(state))
     now = dt.datetime.now(dt.UTC)
     keys = daily_partitions(settings).get_partition_keys(current_time=now)
     assert keys[-1] == now.date().isoformat()
+
+
+def test_partitions_end_with_the_last_day_of_the_logs(project: Project) -> None:
+    logs.write_days(project.logs, day(5), 3)
+    refresh(project.settings)
+    keys = daily_partitions(project.settings).get_partition_keys()
+    assert keys == ["2026-03-05", "2026-03-06", "2026-03-07"]
+    # A file that waits to be read may hold any day up to today.
+    logs.write_days(project.logs, day(8), 1)
+    now = dt.datetime.now(dt.UTC)
+    assert end_of_days(project.settings, now) == End(now.date(), is_open=True, has_today=True)
+    refresh(project.settings)
+    assert daily_partitions(project.settings).get_partition_keys()[-1] == "2026-03-08"
+
+
+def test_logs_that_reach_to_yesterday_have_a_new_partition_every_day(project: Project) -> None:
+    logs.write_days(project.logs, day(5), 3)
+    refresh(project.settings)
+    noon = dt.datetime(2026, 3, 8, 12, tzinfo=dt.UTC)
+    assert end_of_days(project.settings, noon) == End(day(7), is_open=True)
+    assert end_of_days(project.settings, noon + dt.timedelta(1)) == End(day(7), is_open=False)
+    # The day that is not over is one only where there are lines of it.
+    in_time = noon - dt.timedelta(1)
+    assert end_of_days(project.settings, in_time) == End(day(7), is_open=True, has_today=True)
+
+
+def test_a_web_server_loads_the_days_again_when_they_have_changed() -> None:
+    spans = iter(["1 to 3", "1 to 3", OSError("away"), "1 to 4", "1 to 4"])
+    reloads: list[str] = []
+
+    def look() -> str:
+        found = next(spans)
+        if isinstance(found, OSError):
+            raise found
+        return found
+
+    def wait(_: float) -> None:
+        log.append(len(reloads))
+        if len(log) == 5:
+            raise SystemExit
+
+    log: list[int] = []
+    with pytest.raises(SystemExit):
+        follow(lambda: reloads.append("again"), look, wait)
+    assert log == [0, 0, 0, 1, 1]
 
 
 def test_ranges_break_at_gaps_and_at_the_longest_run() -> None:

@@ -43,14 +43,29 @@ def test_every_day_of_a_run_has_its_own_numbers(running: Project) -> None:
     assert (first["dagster/partition_row_count"], second["dagster/partition_row_count"]) == (4, 10)
     assert (first["log_lines"], second["log_lines"]) == (5, 10)
     assert (first["rejected_lines"], first["dropped_lines"]) == (1, 0)
-    assert first["rejected_share"] == pytest.approx(0.2)
-    assert first["bytes"] == running.store.manifest("requests", DAY).size
+    # For plots over partitions: shares in percent, sizes in MiB.
+    assert first["rejected_percent"] == pytest.approx(20)
+    size = running.store.manifest("requests", DAY).size
+    assert first["mib"] == pytest.approx(size / 2**20, rel=1e-3)
     assert first["seconds"] >= 0
     assert first["hours"].startswith("![requests by hour (UTC), 2026-03-01](data:image/png;base64,")
     views = materialization(result, "page_views", NEXT)
     assert views["dagster/partition_row_count"] == 2
     reasons = materialization(result, "rejects", DAY)["reasons"].records
     assert [(one.data["kind"], one.data["lines"]) for one in reasons] == [("rejected", 1)]
+
+
+def test_a_day_without_logs_among_others_is_an_empty_day_and_no_failure(project: Project) -> None:
+    gap, last = DAY + dt.timedelta(1), DAY + dt.timedelta(2)
+    for day in (DAY, last):
+        logs.write(project.logs / f"{day}.log", logs.day_of_lines(day, clients=3))
+    daily = ["log_files", "requests", "page_views", "transits"]
+    outcome = project.materialize([DAY, gap, last], daily)
+    assert outcome.ok, outcome
+    assert {one.rows for one in outcome.materialized if one.day == gap} == {0}
+    failed = [one for one in outcome.checks if not one.passed and one.day == gap]
+    assert {one.check for one in failed} == {"has_rows"}
+    assert not any(one.blocking for one in failed)
 
 
 def test_what_is_published_is_what_was_logged(project: Project, three_days: list[dt.date]) -> None:

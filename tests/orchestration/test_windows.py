@@ -200,7 +200,7 @@ def test_a_nightly_run_over_several_days_makes_what_each_night_would_have_made(
         if one.asset_materialization
     }
     assert {key for key, said in found.items() if "left_out" in said} == {"2026-03-02"}
-    assert {key for key, said in found.items() if "bytes" in said} == {"2026-03-03", "2026-03-04"}
+    assert {key for key, said in found.items() if "mib" in said} == {"2026-03-03", "2026-03-04"}
 
 
 def test_crawlers_get_no_policy_that_breaks_an_invariant(
@@ -337,8 +337,8 @@ def test_curves_and_labels_say_what_they_hold(running: Project) -> None:
     }
     curves, labels = said["interest_curves"], said["page_labels"]
     # The window is shorter than the five days that a curve needs.
-    assert (curves["too_young"].value, curves["converged_share"].value) == (1, 0.0)
-    assert (labels["temporal_share"].value, labels["agreement"].value) == (0.0, 1.0)
+    assert (curves["too_young"].value, curves["converged_percent"].value) == (1, 0.0)
+    assert (labels["temporal_percent"].value, labels["agreement"].value) == (0.0, 1.0)
     for metadata, plot in ((curves, "interest_of_first_day"), (labels, "pages_by_concentration")):
         text = str(metadata[plot].value)
         assert "(data:image/png;base64," in text

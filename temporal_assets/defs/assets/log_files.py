@@ -10,7 +10,7 @@ import dagster as dg
 
 from temporal_assets.days import daily
 from temporal_assets.defs.events import Event
-from temporal_assets.defs.metadata.metadata import MAX_ROWS, grid
+from temporal_assets.defs.metadata.metadata import MAX_ROWS, grid, plottable
 from temporal_assets.defs.resources import Installation
 from temporal_assets.defs.runs import lifelines
 from temporal_assets.defs.runs.retries import can_retry, is_transient, retry
@@ -85,7 +85,7 @@ def log_file_assets(
         inventory = Inventory.load(installation.settings)
         _announce_days(context, installation, inventory, report)
         return dg.MaterializeResult(
-            metadata=_metadata(report, inventory),
+            metadata=plottable(_metadata(report, inventory)),
             # What has changed is told per day, by `landed_days`.
             data_version=dg.DataVersion("see landed_days"),
         )

@@ -58,7 +58,7 @@ def _make(installation: Installation, asset: WindowAsset, day: dt.date, plots: b
         refuse_blocked(installation, name, days)
     result = build(store, installation.engine, settings, asset, day)
     said = metadata.of_window(result) | details(installation, asset.name, day, plots=plots)
-    return Made(result.manifest, {name: metadata.rounded(one) for name, one in said.items()})
+    return Made(result.manifest, said)
 
 
 def _too_early(context: dg.AssetExecutionContext, installation: Installation) -> dict[dt.date, str]:

@@ -132,5 +132,25 @@ def rounded(value: Any) -> Any:
     return float(f"{value:.4g}") if isinstance(value, float) else value
 
 
+def plottable(said: Mapping[str, Any]) -> dict[str, Any]:
+    """Return metadata whose numbers make readable plots over partitions.
+
+    Dagster plots each number under its name and without a unit: shares become percent, bytes MiB.
+    """
+    return dict(_plottable(name, value) for name, value in said.items())
+
+
+def _plottable(name: str, value: Any) -> tuple[str, Any]:
+    stem, _, unit = name.rpartition("_")
+    if isinstance(value, int | float) and unit == "share":
+        return f"{stem}_percent", rounded(100.0 * value)
+    if isinstance(value, int | float) and unit == "bytes":
+        return f"{stem}_mib" if stem else "mib", rounded(value / _MIB)
+    return name, rounded(value)
+
+
+_MIB: Final = 2**20
+
+
 def _referrers(has_referrers: bool) -> dict[str, Any]:
     return {} if has_referrers else {"referrers": NO_REFERRERS}

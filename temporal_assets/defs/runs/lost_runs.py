@@ -17,6 +17,7 @@ import dagster as dg
 
 from temporal_assets import contracts
 from temporal_assets.defs.jobs import FINISH, Job
+from temporal_assets.defs.metadata.metadata import plottable
 from temporal_assets.defs.resources import Installation
 from temporal_assets.defs.runs import lifelines
 from temporal_assets.defs.runs.tags import days_of_run
@@ -128,7 +129,7 @@ def _event(manifest: Manifest, run_id: str) -> dg.AssetMaterialization:
         asset_key=manifest.asset,
         partition=_key(manifest.day),
         description=f"Published by run {run_id}, which ended before it could say so.",
-        metadata={"dagster/partition_row_count": manifest.rows, "bytes": manifest.size},
+        metadata=plottable({"dagster/partition_row_count": manifest.rows, "bytes": manifest.size}),
         tags={_VERSION: manifest.digest, "dagster/data_version_is_user_provided": "true"},
     )
 

@@ -14,6 +14,9 @@ LANDING_POOL: Final = "landing"
 PRIORITY: Final = "dagster/priority"
 """Of the steps that can run, one with a higher number runs first."""
 
+EXPECTED_DAY: Final = "expected_day"
+"""The day that the logs should reach, of a nightly run that has no partition to make."""
+
 _DAY: Final = "dagster/partition"
 _FIRST: Final = "dagster/asset_partition_range_start"
 _LAST: Final = "dagster/asset_partition_range_end"
