@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -36,16 +38,28 @@ def test_the_two_commands_stand_alone_on_their_lines(repository: Path) -> None:
 
 
 def test_ci_runs_the_two_commands_of_the_readme(repository: Path) -> None:
-    shown = subprocess.run(
-        ["bash", str(repository / ".ci" / "run"), "commands"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert shown.stdout.splitlines() == COMMANDS
-    script = (repository / ".ci" / "run").read_text("utf-8")
-    for n in range(len(COMMANDS)):
-        assert f'bash -c "${{commands[{n}]}}"' in script
+    spec = importlib.util.spec_from_file_location("ci_steps", repository / ".ci" / "steps.py")
+    assert spec is not None
+    assert spec.loader is not None
+    steps = importlib.util.module_from_spec(spec)
+    sys.modules["ci_steps"] = steps  # dataclasses look for their module
+    try:
+        spec.loader.exec_module(steps)
+        assert steps.readme_commands() == COMMANDS
+        assert {"demo", "tests", "lint", "types", "spark", "browser"} <= steps.STEPS.keys()
+    finally:
+        del sys.modules["ci_steps"]
+
+
+def test_ci_names_its_steps(repository: Path) -> None:
+    script = ["bash", str(repository / ".ci" / "run")]
+    listed = subprocess.run([*script, "--list"], capture_output=True, text=True, check=True)
+    page = (repository / "docs" / "testing.md").read_text("utf-8")
+    for line in listed.stdout.splitlines():
+        assert f"`{line.split()[0]}`" in page
+    wrong = subprocess.run([*script, "no-such-step"], capture_output=True, text=True, check=False)
+    assert wrong.returncode == 2
+    assert "no such step: no-such-step" in wrong.stderr
 
 
 def test_links_lead_somewhere(pages: list[Path]) -> None:
