@@ -25,7 +25,7 @@ have none. The UI shows up to twenty of the rows that break a rule, escaped and 
 `temporal-assets status` shows the last judgement of everything that is published.
 
 Not in the table is what is compared whenever something is read: the digest of its files
-([architecture.md](architecture.md#what-is-built-upon-is-what-was-written)).
+([how-it-works.md](how-it-works.md#what-is-built-upon-is-what-was-written)).
 
 ## log_files
 

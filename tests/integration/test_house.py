@@ -4,66 +4,17 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-FLOORS: tuple[tuple[str, ...], ...] = (
-    ("__main__",),
-    ("cli",),
-    ("operate", "definitions", "guard"),
-    ("build",),
-    ("defs",),
-    ("__init__",),
-    ("notebook",),
-    ("ops",),
-    ("windows",),
-    ("days",),
-    ("crawl",),
-    ("policy",),
-    ("alerts", "demo"),
-    ("quality",),
-    ("landing",),
-    ("reports",),
-    ("engines", "storage"),
-    ("logs",),
-    ("contracts", "core"),
-    ("settings", "machine"),
-)
-"""The rooms from top to bottom: a room imports rooms of lower floors only."""
+from tests.house import FLOORS, PAGE, drawn, imported, modules, rooms
 
 ROOM_SIZE = 17
 """Modules in a room at most, besides its `__init__`; a room that grows past that is two rooms."""
 
 NUMERICAL = {"numpy", "scipy", "numba", "llvmlite"}
 """What `core` may import besides the standard library."""
-
-
-def modules(repository: Path) -> Iterator[tuple[str, Path]]:
-    """(room, file) of every module; a room is a package or a module beside the packages."""
-    package = repository / "temporal_assets"
-    for path in sorted(package.rglob("*.py")):
-        yield path.relative_to(package).parts[0].removesuffix(".py"), path
-
-
-def imported(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: imports are absolute"
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
-
-
-def rooms(path: Path) -> set[str]:
-    """Return the rooms that a module imports; the package's version belongs to no room."""
-    names = (name.split(".") for name in imported(path))
-    return {
-        parts[1]
-        for parts in names
-        if parts[0] == "temporal_assets" and len(parts) > 1 and parts[1] != "__version__"
-    }
 
 
 def test_arrows_point_down(repository: Path) -> None:
@@ -129,6 +80,12 @@ def test_no_room_is_crowded(repository: Path) -> None:
         if folder.is_dir()
     }
     assert {room: size for room, size in sizes.items() if size > ROOM_SIZE} == {}
+
+
+def test_the_drawing_is_of_now(repository: Path) -> None:
+    page = (repository / PAGE).read_text("utf-8")
+    assert page == drawn(page, repository), "python -m tests.house"
+    assert len(page.splitlines()) < 140, "the page fits on two screens"
 
 
 def test_every_room_is_in_the_picture(repository: Path) -> None:
