@@ -196,6 +196,19 @@ CASES: dict[str, tuple[str, dict[str, int], dict[str, str | int | None]]] = {
         {"address": "65.49.20.68", "time": "2021-11-22 00:18:22"},
     ),
     "awstats/testsmall.log": ("combined", {"none": 3}, {"time": "2001-01-01 19:00:00"}),
+    # A time without brackets, and a log of fields that no server of ours writes.
+    "awstats/testtime5.log": (
+        'nginx:$remote_addr - - $time_iso8601 "$request" $status - "$http_referer"'
+        ' "$http_user_agent"',
+        {"none": 2},
+        {"address": "80.8.55.10", "time": "2001-01-01 23:55:10", "target": "/"},
+    ),
+    "lnav/logfile_bro_http.log.0": (
+        r"nginx:$msec\t-\t$remote_addr\t-\t-\t-\t-\t$request_method\t$host\t$request_uri"
+        r"\t$http_referer\t-\t$http_user_agent\t-\t-\t$status",
+        {"none": 197, "not_the_format": 7, "bad_time": 2},
+        {"host": "www.reddit.com", "target": "/", "status": 200, "address": "192.168.2.76"},
+    ),
     "squid/access.log": (
         "squid",
         {"none": 3},
@@ -218,8 +231,7 @@ def test_a_fixture_is_detected_and_read(shared_data: Path, name: str) -> None:
     "name",
     [
         *("advertools/crawl1.log", "advertools/nginx_custom_date.log"),
-        "lnav/logfile_bro_http.log.0",
-        *("matomo/custom_regex_custom_date.log", "awstats/testnginx.log", "awstats/testtime5.log"),
+        *("matomo/custom_regex_custom_date.log", "awstats/testnginx.log"),
     ],
 )
 def test_what_is_no_known_access_log_is_refused(shared_data: Path, name: str) -> None:

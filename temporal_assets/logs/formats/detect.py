@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Final
 
@@ -36,6 +36,15 @@ from temporal_assets.logs.formats.formats import (
     shipped,
     with_known_keys,
 )
+from temporal_assets.logs.formats.inference import (
+    Inferred,
+    count_fields,
+    infer,
+    is_agent,
+    is_host,
+    is_target,
+    is_url,
+)
 from temporal_assets.logs.formats.layouts import Kind, Slot
 from temporal_assets.logs.formats.times import DAY
 from temporal_assets.logs.privacy.pseudonyms import packed_address
@@ -48,6 +57,15 @@ _SERVERS: Final = ("nginx", "apache")
 
 _LINES: Final = 50
 """Lines looked at: enough that a few malformed ones at the beginning do not decide."""
+
+_INFERRED_LINES: Final = 200
+"""Lines whose values say what a field is: referrers of the own site are rare among robots."""
+
+_MOST: Final = 0.8
+"""Of what a named format reads, an inferred one must read nearly all."""
+
+_EXTENDED: Final = ("gandi", "combined", "combined_vhost", "common", "common_vhost", "ovh")
+"""Formats that servers write with a few fields more."""
 
 _SHAPE_LENGTH: Final = 160
 """Characters of a line's shape that a message shows."""
@@ -73,9 +91,9 @@ _MASKED: Final = re.compile(rb"[0-9]{1,3}(\.[0-9xX*]{1,3}){3}|[0-9A-Fa-f]*:[0-9A
 _NAME: Final = re.compile(rb"(?=.*[A-Za-z\x80-\xff])[A-Za-z0-9_.\x80-\xff-]+(:\d+)?")
 """A host by name, which may be written in any alphabet: whatever an address is not."""
 _DOTTED: Final = re.compile(
-    rb"(?=.*[A-Za-z\x80-\xff])([A-Za-z0-9_\x80-\xff-]+\.)+[A-Za-z0-9\x80-\xff-]+(:\d+)?"
+    rb"([A-Za-z0-9_\x80-\xff-]+\.)+(?=[0-9-]*[A-Za-z\x80-\xff])[A-Za-z0-9\x80-\xff-]+(:\d+)?"
 )
-"""A host by full name: whatever a user of `identd` is not."""
+"""A host by full name: whatever a user of `identd` is not, nor a version (`TLSv1.3`)."""
 _SERVED: Final = re.compile(rb"(\d{1,3}(?:\.\d{1,3}){3}|\[[0-9A-Fa-f:.]+\]):(\d{1,5})")
 """A host that has no name, with its port (`%v:%p`): without one it could be a visitor's address."""
 _FIRST_PORT_OF_CLIENTS: Final = 32_768
@@ -117,6 +135,7 @@ class Address(Enum):
     LOGGED = "an address, or nothing where it was not logged"
     ANY = "a name or a pseudonym too, where brackets and quotes say enough"
     NONE = "nothing, on every line, where brackets and quotes say enough"
+    INFERRED = "anything or nothing: values have said enough"
 
 
 class UnknownFormatError(ValueError):
@@ -217,15 +236,107 @@ def _detect(source: LogSource, head: bytes) -> Format | None:
     if header.fields:
         return FORMATS["cloudfront" if header.cloudfront else "w3c"]
     lines = _without_comments(sample)
-    return _json_format(source, lines) or _delimited(source, lines) or _table(source, sample)
+    if found := _json_format(source, lines):
+        return found
+    named = _delimited(source, lines)
+    if named is None and (table := _table(source, sample)):
+        return table
+    return _explaining_more(named, source, _without_comments(_sample(head, _INFERRED_LINES)))
 
 
-def _sample(head: bytes) -> bytes:
+def _explaining_more(named: Format | None, source: LogSource, lines: bytes) -> Format | None:
+    """The format that explains more of the lines: one with a name, or one inferred from values.
+
+    Formats ignore what stands behind their last field, and take a host for a referrer where a
+    server was told to write one more field.
+    """
+    by_name = None if named is None else _Explained.by(named, lines)
+    if named is not None and by_name is not None and _is_all_of(named, by_name, lines):
+        return named
+    found = infer(lines, source.host)
+    if found is None:
+        return named
+    inferred = _written_as(found)
+    if by_name is None:
+        return inferred if _fits(inferred, source, lines, Address.INFERRED) else None
+    by_value = _Explained.by(inferred, lines)
+    is_better = by_value.score > by_name.score and by_value.records >= _MOST * by_name.records
+    return inferred if is_better else named
+
+
+def _written_as(found: Inferred) -> Format:
+    """The format of a directive that was inferred, by the name under which it can be given."""
+    server, _, directive = found.directive.partition(":")
+    return replace(server_format(server, directive), name=found.directive, doubts=found.doubts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Explained:
+    """How much of some lines a format explains."""
+
+    lines: int
+    records: int
+    """Lines that are whole records."""
+    right: int
+    """Targets, hosts, referrers and agents in them that look like ones."""
+    wrong: int
+    """Those that do not; of hosts and agents only what is clearly something else."""
+    is_doubtful: bool
+    """Whether most of any of these look like something else."""
+
+    @property
+    def score(self) -> int:
+        """More is better."""
+        return self.records + self.right - self.wrong
+
+    @classmethod
+    def by(cls, fmt: Format, lines: bytes) -> _Explained:
+        """How much `fmt` explains."""
+        block = Block(np.frombuffer(lines, np.uint8), 1, last=True)
+        records = parse(block, fmt, LogSource(path=""), _READING)
+        rows = np.flatnonzero(records.reason == Reject.NONE).tolist()
+        right = wrong = 0
+        is_doubtful = False
+        for column, is_right, is_other in (
+            (records.target, is_target, is_host),
+            (records.host, is_host, is_url),
+            (records.referrer, is_url, bool),
+            (records.agent, is_agent, lambda value: is_url(value) or is_host(value)),
+        ):
+            values = [value for row in rows if (value := _value(column, row)) not in (b"", b"-")]
+            good = sum(map(is_right, values))
+            right += good
+            wrong += sum(is_other(value) for value in values if not is_right(value))
+            # Sites of an own network have short names, where the format has them first.
+            is_short = column is records.host and fmt.name in _EXTENDED
+            is_doubtful |= not is_short and 2 * good < len(values)
+            is_doubtful |= column is not None and column is records.agent and not values
+        return cls(len(records), len(rows), right, wrong, is_doubtful)
+
+
+def _is_all_of(fmt: Format, explained: _Explained, lines: bytes) -> bool:
+    """Whether lines have no more fields than the format, and these hold what they should.
+
+    Formats that have fields of their own, which no other has, are not told by their number.
+    """
+    if explained.is_doubtful:
+        return False
+    if " after " in fmt.name:
+        return False  # one of the words may be the host
+    if fmt.name not in _EXTENDED:
+        return explained.records >= _MOST * explained.lines
+    kinds = () if fmt.layout is None else fmt.layout.kinds
+    fields = kinds.index(Kind.TO_QUOTE) if Kind.TO_QUOTE in kinds else len(kinds)
+    first = lines.split(b"\n", _LINES)[:_LINES]
+    return not explained.wrong and all(count_fields(line) <= fields for line in first)
+
+
+def _sample(head: bytes, most: int = _LINES) -> bytes:
     """The first lines that are not empty, whole unless there is only one."""
     lines = [line for line in head.split(b"\n") if line.strip()]
     if len(lines) > 1 and not head.endswith(b"\n"):
         lines.pop()
-    return b"".join(line + b"\n" for line in lines[:_LINES])
+    return b"".join(line + b"\n" for line in lines[:most])
 
 
 def _without_comments(sample: bytes) -> bytes:
@@ -357,6 +468,8 @@ def _is_plausible(fmt: Format, records: Records, row: int, wanted: Address, olde
     address = records.address.value(row)
     if records.time[row] < oldest:
         return False
+    if wanted is Address.INFERRED:
+        return True
     if wanted is Address.NONE or not address:
         return wanted is Address.NONE and not address
     if fmt.layout is None:

@@ -91,6 +91,8 @@ class Format:
     pattern: re.Pattern[bytes] | None = None
     by: str = ""
     """What was found out of a file beside its format: which columns were taken."""
+    doubts: tuple[str, ...] = ()
+    """What a person should look at, where fields were inferred from their values."""
 
     @property
     def label(self) -> str:

@@ -22,6 +22,7 @@ class ServerFormatError(ValueError):
 _NGINX: Final = {
     "$remote_addr": Slot.ADDRESS,
     "$the_real_ip": Slot.ADDRESS,
+    "$remote_addr:$remote_port": Slot.ADDRESS,
     "$proxy_protocol_addr": Slot.FORWARDED,
     "$http_x_forwarded_for": Slot.FORWARDED,
     "$proxy_add_x_forwarded_for": Slot.FORWARDED,
@@ -56,6 +57,7 @@ _APACHE: Final = {
     "%h": Slot.ADDRESS,
     "%a": Slot.ADDRESS,
     "%{c}a": Slot.ADDRESS,
+    "%a:%{remote}p": Slot.ADDRESS,
     "%{x-forwarded-for}i": Slot.FORWARDED,
     "%{x-real-ip}i": Slot.FORWARDED,
     "%{true-client-ip}i": Slot.FORWARDED,
@@ -94,6 +96,9 @@ _NEEDED: Final = (Slot.TIME, Slot.ADDRESS, Slot.REQUEST, Slot.TARGET, Slot.STATU
 _FIELD: Final = re.compile(r'"[^"]*"|\[[^\]]*\]|(?:%[^{%\s]*\{[^}]*\}|[^\s"\[\]])+')
 _STRFTIME: Final = re.compile(r"%\{[^}]*%[^}]*\}t(?:[., ]?%\{[^}]*\}t)*")
 """Milliseconds are Apache's own: they stand beside what `strftime` knows, as the zone then does."""
+_CLOCK: Final = re.compile(r"%[HIMSTRXcrs]|\{(?:begin:|end:)?(?:sec|msec|usec)")
+"""What `strftime` writes of the time of a day; without any of it a field is a date."""
+_WITH_PORT: Final = (":$remote_port", ":%{remote}p")
 _CONDITION: Final = re.compile(r"%[<>!0-9,]+(?=[{a-zA-Z])")
 _HEADER: Final = re.compile(r"%\{[A-Za-z-]+\}i")
 _BRACES: Final = re.compile(r"\$\{(\w+)\}")
@@ -151,6 +156,7 @@ def layout_of(server: str, directive: str) -> Layout:
         required=needed,
         collapse=any(len(gap) > 1 for gap in gaps) and "\t" not in text,
         escaped=True,
+        has_ports=any(field.endswith(_WITH_PORT) for field in map(_inside, fields)),
     )
     return replace(form, separator=b"\t") if "\t" in text else form
 
@@ -174,7 +180,9 @@ def _slot(server: str, field: str) -> Slot | None:
     has_blank = content in _BLANK_WITHIN or (is_written and " " in content)
     if has_blank and field == content and content != _IN_BRACKETS:
         raise ServerFormatError(f"`{content}` has a blank and nothing around it: {_INSTEAD}")
-    return Slot.TIME if is_written else _VARIABLES[server].get(content)
+    if is_written:
+        return Slot.TIME if _CLOCK.search(content) else Slot.DATE
+    return _VARIABLES[server].get(content)
 
 
 def _inside(field: str) -> str:
