@@ -233,3 +233,13 @@ def test_the_forwarded_address_where_there_is_one(
     common = line.removesuffix(' "-" "x"').encode() + b"\n"
     (row,) = read_log(common, format="common", address="forwarded")
     assert row.address == "203.0.113.7"
+
+
+def test_the_document_shows_what_is_inferred() -> None:
+    found = re.search(
+        r"^```nginx_inferred\n(.*?)^```\n+```\n(.*?)\n```$",
+        DOCUMENT.read_text(),
+        re.MULTILINE | re.DOTALL,
+    )
+    assert found
+    assert resolve(LogSource(path="x"), found[1].encode()).name == found[2]

@@ -310,7 +310,7 @@ class _Explained:
             # Sites of an own network have short names, where the format has them first.
             is_short = column is records.host and fmt.name in _EXTENDED
             is_doubtful |= not is_short and 2 * good < len(values)
-            is_doubtful |= column is not None and column is records.agent and not values
+            is_doubtful |= column is not None and column is not records.referrer and not values
         return cls(len(records), len(rows), right, wrong, is_doubtful)
 
 
