@@ -1,25 +1,29 @@
 -- link_visits: translated from sql/link_visits.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
--- inputs: candidates, transits
--- parameters: counts_opened, rotation_days
+-- inputs: candidates, key_days, transits
+-- parameters: counts_opened
 WITH seen AS (
   SELECT
     candidates.page AS page,
-    transits.day AS day,
+    key_days.key AS key,
     transits.client AS client
   FROM {transits} AS transits
   INNER JOIN {candidates} AS candidates
     ON candidates.url = transits.target
+  INNER JOIN {key_days} AS key_days
+    ON key_days.day = transits.day
   WHERE
     candidates.is_opened AND :counts_opened
   UNION
   SELECT
     candidates.page AS page,
-    transits.day AS day,
+    key_days.key AS key,
     transits.client AS client
   FROM {transits} AS transits
   INNER JOIN {candidates} AS candidates
     ON candidates.url = transits.referrer
+  INNER JOIN {key_days} AS key_days
+    ON key_days.day = transits.day
   WHERE
     NOT candidates.is_opened
 )
@@ -29,18 +33,12 @@ SELECT
 FROM (
   SELECT
     page,
-    period,
-    COUNT(DISTINCT client) AS clients
-  FROM (
-    SELECT
-      page,
-      client,
-      CAST(FLOOR(DATEDIFF(DAY, CAST('1970-01-01' AS DATE), day) / :rotation_days) AS BIGINT) AS period
-    FROM seen
-  )
+    key,
+    COUNT(*) AS clients
+  FROM seen
   GROUP BY
     page,
-    period
+    key
 )
 GROUP BY
   page

@@ -18,6 +18,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
+from temporal_assets.logs.privacy.key_periods import had_one_key
 from temporal_assets.logs.read.paths import NoSuchLogError, expand, found
 from temporal_assets.machine.durable import make_folder, replace_text, sync
 from temporal_assets.settings import LogSource, Settings
@@ -606,7 +607,19 @@ def options_digest(source: LogSource, settings: Settings) -> str:
             "cleaning": settings.cleaning.model_dump(
                 mode="json", exclude={"bot_pages_per_minute", "bot_pages_without_referrer"}
             ),
-            "privacy": settings.privacy.model_dump(mode="json", exclude={"min_clients"}),
+            "privacy": _privacy(settings),
             "timezone": settings.orchestration.timezone,
         }
     )
+
+
+def _privacy(settings: Settings) -> dict[str, Any]:
+    """What protects visitors while lines are read.
+
+    Keys that begin to rotate in a folder that had one key do so from a later day on: what was read
+    is not read again (`key_periods`).
+    """
+    given = settings.privacy.model_dump(mode="json", exclude={"min_clients"})
+    if had_one_key(settings.state / "secrets"):
+        given["rotation_days"] = 0
+    return given

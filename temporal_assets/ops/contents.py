@@ -17,7 +17,7 @@ from typing import Final
 
 from temporal_assets.crawl.mirror import mirror
 from temporal_assets.landing.inventory import Inventory
-from temporal_assets.logs.privacy import pseudonyms
+from temporal_assets.logs.privacy import key_periods, pseudonyms
 from temporal_assets.ops import catalogue
 from temporal_assets.policy import bundle
 from temporal_assets.quality import verdicts
@@ -72,13 +72,14 @@ def _landing(settings: Settings) -> Iterator[Damage]:
 
 
 def _keys(state: Path) -> Iterator[Damage]:
-    secrets, noted = state / "secrets", pseudonyms.marks(state / "secrets")
+    secrets, noted = state / "secrets", key_periods.marks(state / "secrets")
     for trouble in pseudonyms.troubles(secrets):
         file, _, what = trouble.partition(": ")
         yield Damage(file, what)
-    marks = state / pseudonyms.MARKS
-    if marks.exists() and any(file.name not in noted for file in secrets.glob("clients*.key")):
-        yield Damage(str(marks), "restore it from a backup, or remove it: reading logs notes keys")
+    notes = state / key_periods.NOTES
+    is_incomplete = any(file.name not in noted for file in secrets.glob("clients*.key"))
+    if notes.exists() and is_incomplete and not key_periods.damaged_notes(secrets):
+        yield Damage(str(notes), "restore it from a backup, or remove it: reading logs notes keys")
 
 
 def _mirror(settings: Settings) -> Iterator[Damage]:

@@ -26,6 +26,7 @@ from temporal_assets import contracts
 from temporal_assets.crawl.mirror import mirror
 from temporal_assets.engines.base import Engine, Inputs
 from temporal_assets.engines.chosen import engine_of
+from temporal_assets.logs.privacy import key_periods
 from temporal_assets.machine.locks import held
 from temporal_assets.settings import SETTINGS_FILE, Settings, SettingsError, load_settings
 from temporal_assets.storage.sealed import digest_of
@@ -205,6 +206,8 @@ def _sandbox(settings: Settings, nested: Sections, folder: Path) -> Settings:
                 "privacy.min_clients can be tried higher, not lower than"
                 f" {settings.privacy.min_clients}: what fewer clients know is shown nowhere"
             )
+        rotation = settings.privacy.rotation_days
+        key_periods.hand_on(settings.state / "secrets", folder / "secrets", rotation)
         return _written(folder, written, _merged(nested, _named(trial, settings.state)))
     except SettingsError as error:
         shutil.rmtree(folder)

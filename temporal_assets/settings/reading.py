@@ -91,8 +91,9 @@ class Privacy(Section):
     mask_ipv6_bits: int = Field(0, ge=0, le=96)
     """The same for IPv6. GoAccess's levels are 64, 80 and 96."""
 
-    rotation_days: int = Field(0, ge=0)
-    """A new key every so many days; 0 keeps one key. A client counts anew after a rotation."""
+    rotation_days: int = Field(150, ge=0)
+    """A new key every so many days; 0 keeps one key. A client counts anew after a rotation. Where
+    there was one key, it stays until the present period ends."""
 
     min_clients: int = Field(5, ge=1)
     """URLs that fewer clients opened are never published in policies, reports and the UI."""

@@ -48,7 +48,8 @@ OLD = f"{A}/about"
 LATE = [f"{A}/news/late-{n}" for n in range(4)]
 
 ROTATING: dict[str, Any] = {"privacy": {"rotation_days": 10_000}}
-"""Pseudonyms may have several keys, and have one on these days: visits are asked of transits."""
+LONG_AGO = dt.date(1971, 1, 1)
+"""With this day a window has two keys of pseudonyms: visits are asked of transits."""
 
 
 def made_from(asset: WindowAsset) -> set[str]:
@@ -481,7 +482,8 @@ def came_to(
     engine: Engine, settings: Settings, transits: list[str], pages: list[str], out: Path
 ) -> dict[int, Row]:
     """By page, its row of `link_visits`."""
-    files = count_clients(engine, settings, VisitFiles(transits, ()), pages, out)
+    days = [LONG_AGO, *(FIRST + n * ONE for n in range(DAYS))]
+    files = count_clients(engine, settings, VisitFiles(transits, (), days), pages, out)
     return {row["page"]: row for row in pq.read_table(files).to_pylist()}
 
 
@@ -536,11 +538,12 @@ def test_traffic_says_of_opened_pages_what_transits_say(engine: Engine, tmp_path
     files = {name: web.store.files(name, web.day) for name in ("page_totals", "page_traffic")}
     days = [FIRST + n * ONE for n in range(DAYS)]
     transits = [path for day in days for path in web.store.files("transits", day)]
-    known = VisitFiles(transits, files["page_traffic"])
+    known = VisitFiles(transits, files["page_traffic"], [LONG_AGO, *days])
     totals = files["page_totals"]
     pages = link_tables(engine, transits, totals, totals, FIRST, tmp_path).pages
     found = {}
-    for name, settings in (("one", web.settings), ("many", load_settings(tmp_path, **ROTATING))):
+    one_key = load_settings(tmp_path, privacy={"rotation_days": 0})
+    for name, settings in (("one", one_key), ("many", load_settings(tmp_path, **ROTATING))):
         out = tmp_path / name
         out.mkdir()
         made = count_clients(engine, settings, known, pages, out)

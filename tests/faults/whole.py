@@ -31,6 +31,7 @@ from temporal_assets.defs.resources import INSTALLATION, Installation
 from temporal_assets.defs.runs import lost_runs
 from temporal_assets.landing.inventory import Inventory
 from temporal_assets.landing.landing import refresh
+from temporal_assets.logs.privacy.key_periods import NOTES
 from temporal_assets.machine import durable
 from temporal_assets.ops import catalogue
 from temporal_assets.ops.contents import damages
@@ -209,8 +210,11 @@ def bits(world: World, dice: random.Random, folder: Path) -> Outcome:
     victim.write_bytes(content)
     name = victim.relative_to(state)
     named = world.must(in_child(lambda: [one.path for one in damages(load_settings(state))]))
-    place = str(victim.parent if victim.name == "SHA256SUMS" else victim)
-    if not any(one in place or place in one for one in named):
+    # Of a list of sums and the files it is of, one is wrong, and nobody can tell which; the same of
+    # a key and the note of it.
+    places = [str(victim.parent if victim.name == "SHA256SUMS" else victim)]
+    places += [str(state / "secrets")] if victim.name == NOTES else []
+    if not any(one in place or place in one for one in named for place in places):
         raise Lost(f"doctor --contents does not find the bit in {name}: {named}")
     wrong = world.must(in_child(lambda: _wrong_answers(state, _whole(world), name)))
     if wrong:

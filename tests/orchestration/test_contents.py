@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 import temporal_assets
 from temporal_assets.cli.app import app
 from temporal_assets.crawl.mirror import mirror
-from temporal_assets.logs.privacy.pseudonyms import MARKS
+from temporal_assets.logs.privacy.key_periods import NOTES
 from temporal_assets.logs.urls.urls import DEFAULT
 from temporal_assets.ops import catalogue
 from temporal_assets.ops.contents import damages
@@ -94,7 +94,7 @@ def test_a_flipped_bit_is_found_in_every_kind_of_file(copied: Settings) -> None:
         found = [one.path for one in damages(copied)]
         # Of a list of sums and the files it is of, one is wrong, and nobody can tell which.
         names = [str(path.parent if path.name == "SHA256SUMS" else path)]
-        if path.name == MARKS:
+        if path.name == NOTES:
             names.append(str(path.parent / "secrets"))
         if not any(one in name or name in one for one in found for name in names):
             missed.append(f"{path.relative_to(copied.state)}: {found}")

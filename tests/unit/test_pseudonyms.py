@@ -19,9 +19,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.logs.privacy import pseudonyms
+from temporal_assets.logs.privacy import key_periods, pseudonyms
+from temporal_assets.logs.privacy.key_periods import KeyFileError
 from temporal_assets.logs.privacy.pseudonyms import (
-    KeyFileError,
     KeyRing,
     Pseudonymiser,
     first_forwarded,
@@ -320,7 +320,7 @@ def test_a_key_that_was_replaced_is_refused(tmp_path: Path) -> None:
         KeyRing(folder, 0).key(0)
     (told,) = pseudonyms.troubles(folder)
     assert KEY[:8] not in told
-    noted = tmp_path / pseudonyms.MARKS
+    noted = tmp_path / key_periods.NOTES
     noted.write_text(noted.read_text().replace("clients.key", "no.key"))
     assert KeyRing(folder, 0).key(0).hex() == KEY  # by the owner's will
 
@@ -336,14 +336,14 @@ def test_a_key_that_is_gone_is_told_while_its_period_lasts(tmp_path: Path) -> No
     folder = tmp_path / "secrets"
     ring = KeyRing(folder, 7)
     ring.key(0)
-    assert pseudonyms.missing(folder, dt.date(1970, 1, 5)) == []
+    assert key_periods.missing(folder, dt.date(1970, 1, 5)) == []
     ring.file(0).unlink()
-    assert pseudonyms.missing(folder, dt.date(1970, 1, 5)) == [ring.file(0).name]
-    assert pseudonyms.missing(folder, dt.date(1970, 1, 8)) == []  # it may be destroyed
+    assert key_periods.missing(folder, dt.date(1970, 1, 5)) == [ring.file(0).name]
+    assert key_periods.missing(folder, dt.date(1970, 1, 8)) == []  # it may be destroyed
     assert KeyRing(folder, 7).key(0)
-    assert pseudonyms.missing(folder, dt.date(1970, 1, 5)) == []
+    assert key_periods.missing(folder, dt.date(1970, 1, 5)) == []
 
 
 def test_what_is_noted_of_a_key_betrays_nothing(tmp_path: Path) -> None:
     KeyRing(tmp_path / "secrets", 0).key(0)
-    assert len(pseudonyms.marks(tmp_path / "secrets")["clients.key"]) == 8
+    assert len(key_periods.marks(tmp_path / "secrets")["clients.key"]) == 8

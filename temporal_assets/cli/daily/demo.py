@@ -82,7 +82,7 @@ def run(
             corpus = generate(
                 options, target, lambda what, done, total: bar.at(done, total, f"Writing {what}")
             )
-        settings = _with_lists(add_sources(settings, corpus.sources), corpus.truth)
+        settings = _with_own(add_sources(settings, corpus.sources), corpus.truth)
         console.say(f"Reading {corpus.lines:,} log lines")
         landing = land(settings)
         show_troubles(landing)
@@ -103,16 +103,22 @@ def run(
         raise typer.Exit(FAILED)
 
 
-def _with_lists(settings: Settings, truth: Mapping[str, Path]) -> Settings:
-    """The corpus's own list in use and annotated pages, unless others are named."""
+def _with_own(settings: Settings, truth: Mapping[str, Path]) -> Settings:
+    """The corpus's own list in use and annotated pages, unless others are named, and one key.
+
+    Its visitors are invented, and a key that changes on a day of the calendar would let the same
+    seed give other numbers on other days.
+    """
     from temporal_assets.cli.shared.settings_file import set_values
 
-    lists: dict[str, dict[str, Any]] = {}
+    own: dict[str, dict[str, Any]] = {}
     if settings.baseline.path is None:
-        lists["baseline"] = {"path": str(truth["baseline"])}
+        own["baseline"] = {"path": str(truth["baseline"])}
     if settings.calibration.annotated is None:
-        lists["calibration"] = {"annotated": str(truth["annotated"])}
-    return set_values(settings, lists)
+        own["calibration"] = {"annotated": str(truth["annotated"])}
+    if "rotation_days" not in settings.privacy.model_fields_set:
+        own["privacy"] = {"rotation_days": 0}
+    return set_values(settings, own)
 
 
 def _options(size: str, seed: int, days: int | None, requests: int | None) -> DemoOptions:

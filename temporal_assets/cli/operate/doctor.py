@@ -102,7 +102,7 @@ def _findings(state: Path | None, contents: bool, alert: bool) -> Iterator[Findi
         return
     yield _guarded("settings", lambda: _sources(settings))
     yield _guarded("state folder", lambda: _state_folder(settings))
-    yield _guarded("keys", lambda: _keys(settings.state / "secrets"))
+    yield _guarded("keys", lambda: _keys(settings))
     yield _guarded("disk", lambda: _disk(settings.state))
     yield _guarded("engine", lambda: _engine(settings))
     yield _guarded("log records", lambda: _records(settings))
@@ -201,10 +201,11 @@ def _is_open(path: Path) -> bool:
     return os.name == "posix" and bool(rights & (stat.S_IRWXG | stat.S_IRWXO))
 
 
-def _keys(secrets: Path) -> tuple[str, str]:
-    from temporal_assets.logs.privacy import pseudonyms
+def _keys(settings: Settings) -> tuple[str, str]:
+    from temporal_assets.logs.privacy import key_periods, pseudonyms
 
-    gone = pseudonyms.missing(secrets, dt.datetime.now(dt.UTC).date())
+    secrets, today = settings.state / "secrets", dt.datetime.now(dt.UTC).date()
+    gone = key_periods.missing(secrets, today)
     if not secrets.is_dir() and not gone:
         return OK, "made when the first log is read"
     files = [path for path in secrets.glob("*") if path.is_file()]
@@ -217,11 +218,14 @@ def _keys(secrets: Path) -> tuple[str, str]:
     if wrong := pseudonyms.troubles(secrets):
         return BROKEN, "; ".join(wrong)
     detail = f"{counted(len(files), 'file')}, readable by the owner only"
+    periods = key_periods.KeyPeriods.of_folder(secrets, settings.privacy.rotation_days, today)
+    detail += f"; {periods.described(today)}"
     if gone:
         return WARNING, (
             f"{detail}; gone: {', '.join(gone)}. If they were not destroyed on purpose, restore"
             " them from a backup before logs of their days are read: a new key makes every client"
-            f" a new one. If they were, remove their lines from {secrets.parent / pseudonyms.MARKS}"
+            " a new one. If they were, remove their lines from"
+            f" {secrets.parent / key_periods.NOTES}"
         )
     return OK, detail
 

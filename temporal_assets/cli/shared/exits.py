@@ -126,7 +126,7 @@ def _expected() -> tuple[type[Exception], ...]:
     from temporal_assets.crawl.mirror.mirror import NoMirror
     from temporal_assets.days.daily import NoLogs, TooManyRejects
     from temporal_assets.engines.base import EngineError
-    from temporal_assets.logs.privacy.pseudonyms import KeyFileError
+    from temporal_assets.logs.privacy.key_periods import KeyFileError
     from temporal_assets.settings import SettingsError
     from temporal_assets.storage.integrity import DamagedFile
     from temporal_assets.storage.store import MissingPartition

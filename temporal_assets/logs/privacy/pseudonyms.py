@@ -1,17 +1,16 @@
 """Pseudonyms of clients: a keyed hash of the address instead of the address.
 
-Here: the keys and their files, the marks by which a replaced one is known, one spelling per
-address, masking, and the hash. What users must know about it is in `docs/privacy.md`. Not here:
-which field of a line holds the address (`formats`) and who is asked for a pseudonym (`cleaning`).
+Here: the keys and their files, one spelling per address, masking, and the hash. What users must
+know about it is in `docs/privacy.md`. Not here: which key a day has and what is noted of keys
+(`key_periods`), which field of a line holds the address (`formats`) and who is asked for a
+pseudonym (`cleaning`).
 """
 
 from __future__ import annotations
 
 import contextlib
 import datetime as dt
-import hashlib
 import hmac
-import json
 import os
 import re
 import secrets
@@ -25,23 +24,27 @@ from urllib.parse import unquote_to_bytes
 import numpy as np
 from numpy.typing import NDArray
 
+from temporal_assets.logs.privacy.key_periods import (
+    CHECK_DIGITS,
+    NOTES,
+    KeyFileError,
+    KeyPeriods,
+    check,
+    damaged_notes,
+    marks,
+    note,
+)
 from temporal_assets.logs.urls.urls import decode_escapes
 from temporal_assets.settings import Privacy
 
 KEY_BYTES: Final = 32
 """HMAC-SHA256 gains nothing from a key longer than its digest."""
 
-_CHECK_DIGITS: Final = 8
-_KEY_FILE: Final = re.compile(rb"([0-9a-f]{%d}) ([0-9a-f]{%d})\n" % (2 * KEY_BYTES, _CHECK_DIGITS))
+_KEY_FILE: Final = re.compile(rb"([0-9a-f]{%d}) ([0-9a-f]{%d})\n" % (2 * KEY_BYTES, CHECK_DIGITS))
 """A key file: the key, and the beginning of its SHA-256, which betrays a damaged file. A key
 with one wrong bit would silently make every client a new one."""
 
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
-_EPOCH: Final = dt.date(1970, 1, 1)
-
-
-class KeyFileError(RuntimeError):
-    """A key cannot be used safely; the message names the file and the remedy, never the key."""
 
 
 class KeyRing:
@@ -54,20 +57,16 @@ class KeyRing:
 
     def __init__(self, folder: Path, rotation_days: int) -> None:
         self.folder = folder
-        self.rotation_days = rotation_days
+        today = dt.datetime.now(dt.UTC).date()
+        self._periods = KeyPeriods.of_folder(folder, rotation_days, today)
         self.made: list[int] = []
         """Periods whose key was not there and was made by this key ring."""
         self._keys: dict[int, bytes] = {}
         self._lock = threading.Lock()
 
     def period(self, days: NDArray[np.int32]) -> NDArray[np.int64]:
-        """The key period of each day (days since 1970-01-01); 0 for all if keys never change.
-
-        Days before 1970, which only a wrong clock writes, belong to the first period.
-        """
-        if self.rotation_days == 0:
-            return np.zeros(len(days), np.int64)
-        return np.maximum(days, 0).astype(np.int64) // self.rotation_days
+        """Return the key period of each day (`KeyPeriods.of`)."""
+        return self._periods.of(days)
 
     def key(self, period: int) -> bytes:
         """The key of a period, made if there is none. Raises `KeyFileError`."""
@@ -80,11 +79,8 @@ class KeyRing:
             return self._keys[period]
 
     def file(self, period: int) -> Path:
-        """Where the key of a period lies. The name tells the period's first day and length."""
-        if self.rotation_days == 0:
-            return self.folder / "clients.key"
-        first = _EPOCH + dt.timedelta(days=period * self.rotation_days)
-        return self.folder / f"clients-{first.isoformat()}-{self.rotation_days}d.key"
+        """Return where the key of a period lies."""
+        return self.folder / self._periods.file(period)
 
     def _load(self, period: int) -> bytes:
         file = self.file(period)
@@ -94,7 +90,7 @@ class KeyRing:
                 return self._known(file, _read_key(file))
             _create_key(file)
             self.made.append(period)
-            _note_mark(file, key := _read_key(file))
+            note(self.folder, {file.name: check(key := _read_key(file))}, self._periods)
             return key
         except OSError as error:
             raise KeyFileError(
@@ -103,11 +99,9 @@ class KeyRing:
 
     def _known(self, file: Path, key: bytes) -> bytes:
         """A key, if it is the one that lines were read under."""
-        mark = marks(self.folder).get(file.name)
-        if mark is None:
-            _note_mark(file, key)
-        elif mark != _check(key):
+        if marks(self.folder).get(file.name, check(key)) != check(key):
             raise KeyFileError(replaced(file))
+        note(self.folder, {file.name: check(key)}, self._periods)
         return key
 
     def _prepare_folder(self) -> None:
@@ -127,7 +121,7 @@ def _create_key(file: Path) -> None:
     handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         with os.fdopen(handle, "wb") as stream:
-            stream.write(f"{key.hex()} {_check(key)}\n".encode())
+            stream.write(f"{key.hex()} {check(key)}\n".encode())
             stream.flush()
             # What was published under a key must not survive a power cut that the key does not.
             os.fsync(stream.fileno())
@@ -152,7 +146,7 @@ def _read_key(file: Path) -> bytes:
     _require_private(file, "600")
     match = _KEY_FILE.fullmatch(file.read_bytes())
     key = bytes.fromhex(match[1].decode()) if match else b""
-    if match is None or _check(key) != match[2].decode():
+    if match is None or check(key) != match[2].decode():
         raise KeyFileError(
             f"{file}: this key of client pseudonyms is damaged. Restore it from a backup; "
             "deleting it makes a new key, under which every client counts as a new one"
@@ -160,68 +154,27 @@ def _read_key(file: Path) -> bytes:
     return key
 
 
-MARKS: Final = "keys.json"
-"""In the state folder, beside `secrets`: which key each file held when lines were read. Eight
-digits of the SHA-256 of 32 random bytes, from which nothing can be found."""
-
-
-def marks(folder: Path) -> dict[str, str]:
-    """What is noted of the keys in a folder `secrets`; nothing where the note cannot be read."""
-    try:
-        noted = json.loads((folder.parent / MARKS).read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return {str(name): str(mark) for name, mark in noted.items()} if isinstance(noted, dict) else {}
-
-
-def _note_mark(file: Path, key: bytes) -> None:
-    noted = marks(file.parent) | {file.name: _check(key)}
-    text = json.dumps(noted, indent=1, sort_keys=True) + "\n"
-    target = file.parent.parent / MARKS
-    draft = target.with_name(f".{MARKS}.{secrets.token_hex(8)}")
-    draft.write_text(text, "ascii")
-    draft.replace(target)
-
-
 def replaced(file: Path) -> str:
     """What is said of a key that is not the one it was."""
     return (
         f"{file}: this is another key of client pseudonyms than the one that lines were read"
         f" under: every client would count as a new one. Restore that from a backup, or remove"
-        f" the line of {file.name} from {file.parent.parent / MARKS} to go on with this one"
+        f" the line of {file.name} from {file.parent.parent / NOTES} to go on with this one"
     )
 
 
 def troubles(folder: Path) -> list[str]:
     """What is wrong with the keys in a folder `secrets`, as `KeyFileError` says it."""
-    found = []
+    found = damaged_notes(folder)
     noted = marks(folder)
     for file in sorted(folder.glob("clients*.key")):
         try:
             _require_private(file, "600")
-            if noted.get(file.name, mark := _check(_read_key(file))) != mark:
+            if noted.get(file.name, mark := check(_read_key(file))) != mark:
                 found.append(replaced(file))
         except KeyFileError as error:
             found.append(str(error))
     return found
-
-
-def missing(folder: Path, today: dt.date) -> list[str]:
-    """Names of keys that are gone though their period is not over; others may be destroyed."""
-    return sorted(
-        name for name in marks(folder) if not _is_over(name, today) and not (folder / name).exists()
-    )
-
-
-def _is_over(name: str, today: dt.date) -> bool:
-    match = re.fullmatch(r"clients-([0-9-]{10})-([0-9]+)d\.key", name)
-    if match is None:
-        return False
-    return dt.date.fromisoformat(match[1]) + dt.timedelta(days=int(match[2])) <= today
-
-
-def _check(key: bytes) -> str:
-    return hashlib.sha256(key).hexdigest()[:_CHECK_DIGITS]
 
 
 def _require_private(path: Path, mode: str) -> None:

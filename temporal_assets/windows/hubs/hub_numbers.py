@@ -203,7 +203,7 @@ def _entrances(host: pa.DictionaryArray, pages: Int64s) -> Flags:
 def _clients(job: Job, links: _Links, pages: pa.Table, files: VisitFiles) -> tuple[Int64s, Int64s]:
     """The pages that somebody came to, by number, and how many people did."""
     page = pages["page"].to_numpy()
-    if not job.settings.privacy.rotation_days:
+    if files.have_one_key(job.settings):
         traffic = ParquetRows(files.traffic).numbers("clients", np.int64)
         return page, traffic[links.page[page]]
     pages = pages.append_column("is_opened", pa.array(np.ones(len(pages), np.bool_)))

@@ -6,6 +6,7 @@ Here: search engines, and how many people know a page. Not here: the links (`lin
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +17,8 @@ import pyarrow.compute as pc
 
 from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.engines.base import Engine
+from temporal_assets.engines.batches import handed_on
+from temporal_assets.logs.privacy.key_periods import key_numbers
 from temporal_assets.logs.urls.search_engines import search_engine_pattern
 from temporal_assets.settings import Hubs, Settings
 from temporal_assets.windows.hubs.chosen_hubs import PAGE
@@ -25,9 +28,6 @@ Rows = TypeVar("Rows", pa.RecordBatch, pa.Table)
 
 CLIENTS_SQL: Final = ("page_clients", "link_visits")
 """The statements that count who knows a page."""
-
-_ONE_KEY: Final = 10_000_000
-"""Days of the period of a key that is never changed."""
 
 _PAGE_CLIENTS: Final = passing(
     name="page_clients",
@@ -45,6 +45,17 @@ class VisitFiles:
     transits: Sequence[str]
     traffic: Sequence[str]
     """The table `page_traffic`."""
+    days: Sequence[dt.date]
+    """The days of the window."""
+
+    def keys(self, settings: Settings) -> list[int]:
+        """Return a number for the key of pseudonyms of each day."""
+        secrets, rotation = settings.state / "secrets", settings.privacy.rotation_days
+        return key_numbers(secrets, rotation, self.days)
+
+    def have_one_key(self, settings: Settings) -> bool:
+        """Return True if `page_traffic` counts every client once."""
+        return len(set(self.keys(settings))) < 2
 
 
 def without_search_engines(rows: Rows, hubs: Hubs) -> Rows:
@@ -67,16 +78,18 @@ def count_clients(
 ) -> list[str]:
     """Files that say how many people know some pages; `pages` has `page`, `url` and `is_opened`.
 
-    Transits are many: they are asked only where pseudonyms have several keys, which `page_traffic`
-    does not tell apart, and for pages that it does not know.
+    Transits are many: they are asked only where the window has pseudonyms of several keys, which
+    `page_traffic` does not tell apart, and for pages that it does not know.
     """
-    rotation = settings.privacy.rotation_days
+    has_one_key = files.have_one_key(settings)
     made: list[Path] = []
-    if not rotation:
+    if has_one_key:
         inputs = {"candidates": pages, "page_traffic": files.traffic}
         made += engine.query("page_clients", inputs, {}, _PAGE_CLIENTS, out)
-    if rotation or settings.hubs.external == "keep":
-        parameters = {"rotation_days": rotation or _ONE_KEY, "counts_opened": rotation > 0}
-        inputs = {"transits": files.transits, "candidates": pages}
+    if not has_one_key or settings.hubs.external == "keep":
+        of_days = pa.table({"day": pa.array(files.days, pa.date32()), "key": files.keys(settings)})
+        key_days = handed_on(of_days, out / "key_days.parquet")
+        inputs = {"transits": files.transits, "candidates": pages, "key_days": key_days}
+        parameters = {"counts_opened": not has_one_key}
         made += engine.query("link_visits", inputs, parameters, _LINK_VISITS, out)
     return paths(made)

@@ -6,6 +6,7 @@ the choice by statements (`hub_statements`), the same as numbers (`hub_numbers`)
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -49,7 +50,9 @@ _FRONT_PAGES: Final = passing(
 
 
 def _make(job: Job) -> Sequence[Path]:
-    visits, found = VisitFiles(job.window("transits").files, job.files("page_traffic")), None
+    days = [job.first + dt.timedelta(days=n) for n in range((job.day - job.first).days + 1)]
+    visits = VisitFiles(job.window("transits").files, job.files("page_traffic"), days)
+    found = None
     if job.engine.spread is None and job.settings.hubs.external == "drop":
         found = numbered_hubs(job, visits, LINKS_AT_ONCE)
     if found is None:
