@@ -1,19 +1,27 @@
 """What protecting visitors costs: keys that rotate, and addresses without their last bits.
 
     python -m benchmarks.privacy_costs CLICKS.parquet ACCESS.log...
+    python -m benchmarks.privacy_costs --transits 3000000
 
 Rotation is measured on clicks of real readers over days (columns `ts`, `client`, `article`,
 `previous_article`): a window in which the key changes once, in the middle, beside one with one key.
-Masking is measured on real access logs, read as `ingest` reads them.
+Masking is measured on real access logs, read as `ingest` reads them. With `--transits`, so many of
+a made-up window are counted by hub as windows with one key and with two keys are.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 import sys
 import tempfile
+import time
 from pathlib import Path
+from typing import Final
 
 import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from temporal_assets.days.daily import build_derived, build_requests
 from temporal_assets.engines.duckdb import DuckDBEngine
@@ -22,6 +30,7 @@ from temporal_assets.landing.landing import refresh
 from temporal_assets.notebook import Artifacts
 from temporal_assets.settings import load_settings
 from temporal_assets.storage.store import Store
+from temporal_assets.windows.hubs.hub_order import VisitFiles, count_clients
 
 _ROTATED = """
 WITH clicks AS (
@@ -79,7 +88,60 @@ def masking(log: Path) -> None:
             print(log.name, bits, *Artifacts(state).query(_MASKED).to_pylist())
 
 
+_PAGES_OF_TRANSITS: Final = 15
+"""Transits for each page of a window, as at the papers' size; a third of the pages have links."""
+
+
+def counting(transits: int) -> None:
+    """Print what it takes to count who knows the hubs, where a window has one key and two."""
+    with tempfile.TemporaryDirectory() as place:
+        folder, last = Path(place), dt.date(2027, 2, 20)
+        days = [last - dt.timedelta(days=n) for n in range(60)]
+        files, candidates = _made_up(folder, transits, days)
+        for rotation in (0, 150):
+            settings = load_settings(folder / "state", privacy={"rotation_days": rotation})
+            out = folder / str(rotation)
+            out.mkdir()
+            engine, begun, spent = DuckDBEngine(settings), time.perf_counter(), time.process_time()
+            made = count_clients(engine, settings, files, candidates, out)
+            took = time.perf_counter() - begun, time.process_time() - spent
+            keys = len(set(files.keys(settings)))
+            print(keys, "key(s):", *(f"{one:.2f} s" for one in took), "wall, processor;", end=" ")
+            print(sum(pq.read_metadata(path).num_rows for path in made), "hubs")
+
+
+def _made_up(folder: Path, transits: int, days: list[dt.date]) -> tuple[VisitFiles, list[str]]:
+    dice, pages = np.random.default_rng(1), transits // _PAGES_OF_TRANSITS
+    urls = pa.array(
+        [f"https://news{n % 97}.example/section-{n % 13}/article-{n}.html" for n in range(pages)]
+    )
+    target = np.minimum(pages * dice.random(transits) ** 3, pages - 1).astype(np.int64)
+    referrer = np.minimum(pages * dice.random(transits) ** 3, pages - 1).astype(np.int64)
+    client = dice.integers(0, 1 << 62, transits // 8)[dice.integers(0, transits // 8, transits)]
+    of_day = np.sort(dice.integers(0, len(days), transits))
+    paths = []
+    for n, day in enumerate(days):
+        rows = np.flatnonzero(of_day == n)
+        columns = (pa.array([day] * len(rows), pa.date32()), urls.take(referrer[rows]))
+        columns += (urls.take(target[rows]), pa.array(client[rows]))
+        table = pa.table(dict(zip(("day", "referrer", "target", "client"), columns, strict=True)))
+        pq.write_table(table, folder / f"{day}.parquet", compression="zstd")
+        paths.append(str(folder / f"{day}.parquet"))
+    opened = np.bincount(target, minlength=pages)
+    pq.write_table(pa.table({"url": urls, "clients": opened}), folder / "traffic.parquet")
+    hubs = np.flatnonzero(opened > 0)[::3]
+    table = pa.table(
+        {"page": hubs, "url": urls.take(hubs), "is_opened": np.ones(len(hubs), np.bool_)}
+    )
+    pq.write_table(table, folder / "candidates.parquet")
+    files = VisitFiles(paths, [str(folder / "traffic.parquet")], days)
+    return files, [str(folder / "candidates.parquet")]
+
+
 if __name__ == "__main__":
+    if sys.argv[1] == "--transits":
+        counting(int(sys.argv[2]))
+        raise SystemExit
     rotation(Path(sys.argv[1]))
     for name in sys.argv[2:]:
         masking(Path(name).absolute())
