@@ -280,16 +280,22 @@ def connect(settings: Settings) -> Iterator[duckdb.DuckDBPyConnection]:
             "allocator_flush_threshold": _ALL,
             "allocator_bulk_deallocation_flush_threshold": _ALL,
         }
-        with duckdb.connect(":memory:", config=config) as connection:
-            settle(connection)
-            yield connection
+        with opened(":memory:", config) as session:
+            yield session
 
 
-def settle(database: duckdb.DuckDBPyConnection) -> None:
-    """What a database must be told once."""
-    database.execute("SET GLOBAL TimeZone = 'UTC'")
-    # The bar would be written between the lines of a result; other sessions have none.
-    database.execute("SET enable_progress_bar = false")
+@contextmanager
+def opened(
+    database: str, config: Mapping[str, str | bool | int | float | list[str]] | None = None
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Yield a session of a database, in UTC.
+
+    The first session of one draws a bar of its progress between the lines of a result where Python
+    has no script, from its first statement on; others have none.
+    """
+    with duckdb.connect(database, config=dict(config or {})) as first, first.cursor() as session:
+        session.execute("SET GLOBAL TimeZone = 'UTC'")
+        yield session
 
 
 def spill_folder(state: Path) -> AbstractContextManager[Path | str]:

@@ -17,7 +17,7 @@ import duckdb
 from filelock import FileLock
 
 from temporal_assets import contracts
-from temporal_assets.engines.duckdb import create_view, settle
+from temporal_assets.engines.duckdb import create_view, opened
 from temporal_assets.engines.sql import literal
 from temporal_assets.machine.durable import replace_text
 from temporal_assets.storage.integrity import digest_of_file
@@ -129,11 +129,9 @@ def refresh(store: Store) -> Path:
     with FileLock(store.state / "locks" / "catalogue.lock"), store.scratch() as scratch:
         building = scratch / CATALOGUE
 
-        def connect() -> duckdb.DuckDBPyConnection:
+        def connect() -> AbstractContextManager[duckdb.DuckDBPyConnection]:
             building.unlink(missing_ok=True)
-            connection = duckdb.connect(str(building))
-            settle(connection)
-            return connection
+            return opened(str(building))
 
         published = _identity(store)
         asked(store, connect, lambda _: None)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+import subprocess
+import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -47,3 +49,26 @@ def test_rows_of_a_large_result_are_not_in_memory(tmp_path: Path) -> None:
         assert rows.slice(0, 9).equals(artifacts.query(f"{sql} LIMIT 9"))
         assert pa.total_allocated_bytes() - before < 10_000_000
     assert not list((tmp_path / "state").rglob("*.arrow"))
+
+
+_ASKED = """
+import sys
+from pathlib import Path
+import duckdb
+from temporal_assets.notebook import Artifacts
+connect = duckdb.connect
+def impatient(*given, **named):
+    first = connect(*given, **named)
+    first.execute("SET progress_bar_time = 0")
+    return first
+duckdb.connect = impatient
+print(Artifacts(Path(sys.argv[1])).query("SELECT count(*) AS n FROM range(3000000)").to_pylist())
+"""
+
+
+def test_no_bar_is_drawn_between_the_lines_of_an_answer(tmp_path: Path) -> None:
+    """DuckDB draws one where Python has no script, in the first session of a database."""
+    (tmp_path / "settings.toml").write_text("")
+    words = [sys.executable, "-c", _ASKED, str(tmp_path)]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert done.stdout == "[{'n': 3000000}]\n"

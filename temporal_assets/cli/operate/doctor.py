@@ -239,14 +239,14 @@ def _disk(state: Path) -> tuple[str, str]:
 
 
 def _engine(settings: Settings) -> tuple[str, str]:
-    import duckdb
+    from temporal_assets.engines.duckdb import opened
 
     wanted = settings.engine
     options: dict[str, str | bool | int | float | list[str]] = {
         "memory_limit": wanted.memory_limit,
         "threads": str(wanted.used_threads),
     }
-    with duckdb.connect(":memory:", config=options) as connection:
+    with opened(":memory:", options) as connection:
         query = "SELECT current_setting('memory_limit'), current_setting('threads')"
         row = connection.execute(query).fetchone()
     limit, threads = row or ("", 0)
