@@ -153,6 +153,7 @@ def reached(store: Store, engine: DuckDBEngine, seeds: pa.Table, out: Path) -> L
         store.window("transits", _DAY, _DAYS, 1).files,
         store.files("page_totals", _DAY),
         [str(wanted)],
+        _FIRST,
         out,
         ranked.to_pylist(),
     )

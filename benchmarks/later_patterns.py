@@ -1,7 +1,7 @@
 """Patterns of real sites on later URLs: by year of learning, and by the rule of salience.
 
-Run `python -m benchmarks.later_patterns FOLDER`; FOLDER holds `top_news_arrivals` and `bbc_demand`
-(11 news sites, and what one of them showed and people read). Takes two minutes.
+Run `python -m benchmarks.later_patterns FOLDER`; FOLDER is that of the real data. It takes two
+minutes; `--traffic` prints the last table alone.
 
 The first table learns on 60 days from the beginning of each year (of what is there of it) and
 counts the URLs of the next 14 days, and of each later year, that some pattern covers. The second
@@ -9,6 +9,12 @@ compares both rules of `patterns.salience` on the 60 days after: bits that a lat
 given the share of its pattern and 4 bits for each character that the pattern does not name, with
 the model's own bits (half a logarithm of the URLs for each node, and the names) spread over them.
 Sites of the first block were looked at when the rule was chosen, those of the second were not.
+
+The third table is the divergence of traffic out of time (BB 5.2 has it in sample): each URL of the
+later half of a set is expected to draw the mean of its pattern in the earlier half, and the
+Jensen-Shannon divergence to what it really drew is given in bits. Beside both rules stand the
+URL's own earlier traffic, and all URLs alike. Front page and most read stories of the BBC count
+by place, the log of a small site by visits.
 """
 
 from __future__ import annotations
@@ -23,9 +29,13 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 
+from benchmarks import real_visits
+from benchmarks.real_visits import times_of
 from temporal_assets.core.patterns.pattern_match import NOWHERE, compile_matcher
+from temporal_assets.core.patterns.pattern_quality import divergence
 from temporal_assets.core.patterns.pattern_text import constraints
 from temporal_assets.core.patterns.pattern_tree import (
     OTHER,
@@ -34,7 +44,7 @@ from temporal_assets.core.patterns.pattern_tree import (
     TreeOptions,
     pattern_tree,
 )
-from temporal_assets.core.text.texts import texts
+from temporal_assets.core.text.texts import Floats, texts
 from temporal_assets.core.text.url_split import PATH
 
 Arrivals = list[tuple[dt.date, str]]
@@ -168,11 +178,64 @@ def _named_length(tree: PatternTree) -> int:
     )
 
 
+def with_traffic(data: Path) -> dict[str, pa.Table]:
+    """Return visits of real sites whose URLs have sections, and which people opened."""
+    log = real_visits.logged([data / "elastic_logs" / "apache_logs"], "www.semicomplete.com")
+    return {
+        "bbc front page": real_visits.bbc_front_page(data),
+        "bbc most read": real_visits.bbc_most_read(data),
+        "small site's log": log,
+    }
+
+
+def later_traffic(visits: pa.Table) -> dict[str, float]:
+    """Return the divergence of the later half of visits from what each answer expects of it."""
+    time = times_of(visits)
+    is_early = time < time[0] + (time[-1] - time[0]) // 2
+    urls = np.array(visits["url"].to_pylist(), np.str_)
+    known, drew = np.unique(urls[is_early], return_counts=True)
+    later, draws = np.unique(urls[~is_early], return_counts=True)
+    usual, place = float(drew.mean()), np.minimum(np.searchsorted(known, later), len(known) - 1)
+    answers: dict[str, Floats] = {
+        "all alike": np.ones(len(later)),
+        "own traffic": np.where(known[place] == later, drew[place], usual).astype(np.float64),
+    }
+    for rule in _RULES:
+        tree = pattern_tree(texts(known.tolist()), TreeOptions(salience=rule))
+        matcher = compile_matcher(tree)
+        leaf = matcher.match_leaves(texts(known.tolist()))
+        volume, traffic = np.bincount(leaf, minlength=len(tree)), np.bincount(leaf, drew, len(tree))
+        mean = np.where(volume > 0, traffic / np.maximum(volume, 1), usual)
+        found = matcher.match_leaves(texts(later.tolist()))
+        answers[rule] = np.where(found == NOWHERE, usual, mean[np.maximum(found, 0)])
+    truth = draws / draws.sum()
+    return {name: divergence(truth, one / one.sum()) for name, one in answers.items()}
+
+
+def show_traffic(data: Path) -> None:
+    """Print the third table."""
+    print("\nset               all alike  own traffic    drop  support")
+    for name, visits in with_traffic(data).items():
+        row = later_traffic(visits)
+        numbers = (row["all alike"], row["own traffic"], row["drop"], row["support"])
+        print(
+            f"{name:<18}{numbers[0]:>9.3f}{numbers[1]:>13.3f}{numbers[2]:>8.3f}{numbers[3]:>9.3f}"
+        )
+
+
 def main() -> None:
-    """Print both tables."""
+    """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
-    found = arrivals(parser.parse_args().folder)
+    parser.add_argument("--traffic", action="store_true", help="the last table alone")
+    given = parser.parse_args()
+    if not given.traffic:
+        show_urls(arrivals(given.folder))
+    show_traffic(given.folder)
+
+
+def show_urls(found: dict[str, Arrivals]) -> None:
+    """Print what later URLs are to patterns."""
     print("site      learned in   URLs  patterns  next 14 days  later years")
     for site, rows in found.items():
         for year, (urls, patterns, following, later) in by_year(rows).items():

@@ -183,7 +183,8 @@ def write(store: Store, sizes: list[int]) -> int:
         "seen": pa.array(np.left_shift(1, first)),
     }
     _publish(store, "page_totals", _DAY, pa.table(totals))
-    _publish(store, "page_labels", _DAY, contracts.PAGE_LABELS.arrow_schema.empty_table())
+    for name in ("page_labels", "page_flow", "prefix_trees"):  # nothing is known of pages
+        _publish(store, name, _DAY, contracts.table(name).arrow_schema.empty_table())
     return len(urls)
 
 

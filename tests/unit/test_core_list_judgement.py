@@ -51,7 +51,7 @@ def used(baseline: list[str] | None = None) -> dict[tuple[str, str], Choice]:
 
 
 def counts(choice: Choice) -> tuple[int, int, int]:
-    found = coverage(pages(), choice.covers(pages().trees), pages().site)
+    found = coverage(pages(), choice.covers(pages().trees), pages().trees.roots)
     return int(found.found.sum()), int(found.pages.sum()), int(found.wanted.sum())
 
 
@@ -95,7 +95,7 @@ def test_curves_have_the_list_used_and_others() -> None:
 
 
 def test_a_page_belongs_to_the_root_of_its_host() -> None:
-    roots = {pages().trees.name(root) for root in pages().site.tolist()}
+    roots = {pages().trees.name(root) for root in pages().trees.roots.tolist()}
     assert roots == {"a.example/", "b.example/"}
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from temporal_assets.core.lists.list_tuning import (
     best_prefixes,
     best_sites,
+    learn_flow,
     page_share_effect,
     tune_prefixes,
     tune_sites,
@@ -130,29 +131,53 @@ def test_tuned_sites_are_judged_by_other_pages() -> None:
     # By pages, `a` is better; by views, `b` is. What comes later is `b`.
     learned = counts((10, 9, 1000, 100, 1e5), (10, 1, 1000, 900, 1e5))
     judged = counts((10, 0, 10, 0, 10.0), (10, 10, 10, 10, 10.0))
-    trials = tune_sites(learned, judged, ["a", "b"], PAPER, 2)
+    trials = tune_sites(learned, judged, ["a", "b"], PAPER, 2, np.array([1.0, -1.0]))
     best = best_sites(trials)
+    assert best.scoring is not None
     assert (best.scoring.alpha, best.scoring.beta) == (2.0, 3.0)
     assert (best.top_k, best.precision, best.recall, best.f) == (1, 1.0, 1.0, 1.0)
     by_pages = trials[-1]
+    assert by_pages.scoring is not None
     assert (by_pages.scoring.beta, by_pages.top_k, by_pages.f) == (0.0, 2, pytest.approx(2 / 3))
     in_use = trials[0]
     assert (in_use.scoring, in_use.top_k, in_use.f) == (PAPER, 2, pytest.approx(2 / 3))
+    by_flow = trials[1]
+    assert (by_flow.scoring, by_flow.recall) == (None, 0.0)
+
+
+def test_the_flow_is_tuned_beside_the_stock() -> None:
+    """Where the old pages of a folder last and its new ones do not, only the flow finds it."""
+    urls = [f"https://a.example/{f}/{n}" for f in ("news", "guide") for n in range(60)]
+    trees, number = section_trees(texts(urls)), np.arange(120) % 60
+    is_news = np.arange(120) < 60
+    old, born, judged = number < 40, (number >= 40) & (number < 50), number >= 50
+    label = is_news & ~old
+    flow = learn_flow(trees, label, born, old)
+    rule = PrefixRule(0.4, 3, 0.8)
+    trials = tune_prefixes(trees, label, ~judged, judged, ("confident", rule), flow)
+    best = best_prefixes(trials)
+    assert (best.kind, best.outcome.f_measure) == ("flow", 1.0)
+    assert trials[0].outcome.f_measure < 1.0
+    assert 0 < flow.worth <= 0.5
+    merit = flow.merit[trees.find(["a.example/news/", "a.example/guide/"])]
+    assert sorted(merit > 0) == [False, True]
 
 
 def test_what_is_in_use_is_left_where_nothing_is_better() -> None:
     """One site, whatever the weights and the length: no reason for a list of one."""
     one = counts((10, 9, 1000, 100, 1e5))
-    trials = tune_sites(one, one, ["a"], PAPER, 100)
+    trials = tune_sites(one, one, ["a"], PAPER, 100, np.array([0.5]))
     assert {trial.top_k for trial in trials} == {100}
     assert [trial.f for trial in trials] == pytest.approx([18 / 19] * len(trials))
     assert best_sites(trials) is trials[0]
     trees = section_trees(texts([f"https://a.example/news/{n}" for n in range(30)]))
     learned, rule = np.arange(30) < 20, PrefixRule(0.35, 4)
-    rules = tune_prefixes(trees, [True] * 30, learned, ~learned, rule)
+    every = np.ones(30, np.bool_)
+    flow = learn_flow(trees, every, learned, np.zeros(30, np.bool_))
+    rules = tune_prefixes(trees, every, learned, ~learned, ("confident", rule), flow)
     assert rules[0].rule is rule
     assert best_prefixes(rules) is rules[0]
-    none = tune_sites(one, one, ["a"], Scoring(min_pages=11), 100)
+    none = tune_sites(one, one, ["a"], Scoring(min_pages=11), 100, np.array([-0.5]))
     assert {(trial.top_k, trial.f) for trial in none} == {(100, 0.0)}
 
 
@@ -178,9 +203,10 @@ def test_tuned_prefixes_are_judged_by_other_pages() -> None:
     later = [f"https://a.example/news/{n}" for n in range(10, 14)]
     lasting = [f"https://a.example/x{n}/{k}" for n in range(10) for k in (2, 3)]
     trees = section_trees(texts([*news, *chance, *care, *later, *lasting]))
-    is_news = [True] * 9 + [False] + [True] * 10 + [False] * 20 + [True] * 4 + [False] * 20
+    is_news = np.array([1] * 9 + [0] + [1] * 10 + [0] * 20 + [1] * 4 + [0] * 20, np.bool_)
     learned = np.arange(64) < 40
-    trials = tune_prefixes(trees, is_news, learned, ~learned, PAPER_RULE)
+    flow = learn_flow(trees, is_news, np.zeros(64, np.bool_), learned)
+    trials = tune_prefixes(trees, is_news, learned, ~learned, ("paper", PAPER_RULE), flow)
     best = best_prefixes(trials)
     assert best.outcome.f_measure == 1.0
     assert best.prefixes == 1

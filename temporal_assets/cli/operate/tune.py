@@ -27,6 +27,8 @@ _JUDGED_DAYS: Final = 14
 _SHOWN: Final = 8
 """Rules of prefixes that are shown."""
 
+_MEASURES: Final = ("precision", "recall", "F")
+
 
 @command
 def run(
@@ -44,7 +46,7 @@ def run(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Try alpha:beta, K and rules of prefixes by F, on an earlier window than the reported one.
+    """Try lists of sites and rules of prefixes by F, on an earlier window than the reported one.
 
     Lists are learned from pages born up to a day and judged by those born after it. The latest
     window is the one that is reported, and is refused.
@@ -100,15 +102,16 @@ def _show(tuned: Tuned) -> None:
 
     console.write(
         f"Window up to {tuned.day}: learned from {tuned.learned_pages:,} pages born up to"
-        f" {tuned.learned_until}, judged by {tuned.judged_pages:,} born later"
+        f" {tuned.learned_until}, {tuned.born_pages:,} of them in the window (the flow),"
+        f" judged by {tuned.judged_pages:,} born later"
     )
     best = best_sites(tuned.sites)
     console.show_table(
-        "Sites, by alpha:beta with its best K",
-        ("alpha", "beta", "K", "precision", "recall", "F", ""),
+        "Sites, by flow and by alpha:beta of the stock, with the best K",
+        ("rule", "alpha", "beta", "K", *_MEASURES, ""),
         [
             (
-                *(one.scoring.alpha, one.scoring.beta, one.top_k, *_numbers(one)),
+                *(*_weights(one), one.top_k, *_numbers(one)),
                 _marks(best=one is best, in_use=one is tuned.sites[0]),
             )
             for one in tuned.sites
@@ -116,7 +119,7 @@ def _show(tuned: Tuned) -> None:
     )
     console.show_table(
         "The first K sites, by the additional weight of the page share (TW 5.2)",
-        ("weight", "other sites", "views covered", "precision", "recall", "F"),
+        ("weight", "other sites", "views covered", *_MEASURES),
         [(one.weight, one.changed, one.views, *_numbers(one)) for one in tuned.page_shares],
     )
     in_use, paper, *_ = tuned.prefixes
@@ -125,10 +128,21 @@ def _show(tuned: Tuned) -> None:
     first = [rule, *(one for one in ranked if one is not rule)][:_SHOWN]
     console.show_table(
         f"Prefixes: the best {_SHOWN} of {len(ranked)} rules and that in use, and the paper's",
-        ("threshold", "confidence", "min_pages", "prefixes", "precision", "recall", "F", ""),
+        (
+            "rule",
+            "threshold",
+            "confidence",
+            "min_pages",
+            "prefixes",
+            "precision",
+            "recall",
+            "F",
+            "",
+        ),
         [
             (
-                *(one.rule.threshold, one.rule.confidence, one.rule.min_pages, one.prefixes),
+                *(one.kind, round(one.rule.threshold, 3), one.rule.confidence),
+                *(one.rule.min_pages, one.prefixes),
                 *_numbers_of(one.outcome.precision, one.outcome.recall, one.outcome.f_measure),
                 _marks(best=one is rule, in_use=one is in_use, paper=one is paper),
             )
@@ -138,14 +152,27 @@ def _show(tuned: Tuned) -> None:
     console.write(_advice(tuned, best, rule))
 
 
+def _weights(trial: SiteTrial) -> tuple[str | float, ...]:
+    """What ranks the sites, and the weights of both shares where it is their score."""
+    if trial.scoring is None:
+        return "flow", "", ""
+    return "stock", trial.scoring.alpha, trial.scoring.beta
+
+
 def _advice(tuned: Tuned, best: SiteTrial, rule: PrefixTrial) -> str:
     """Lines for `settings.toml`, of what is better than what is there."""
     lines = []
     if best is not tuned.sites[0]:
-        lines += ["[sites]", f"alpha = {best.scoring.alpha}", f"beta = {best.scoring.beta}"]
-        lines += [f"top_k = {best.top_k}"]
+        lines.append("[sites]")
+        if best.scoring is None:
+            lines.append('rule = "flow"')
+        else:
+            lines.append('rule = "confident"')
+            lines += [f"alpha = {best.scoring.alpha}", f"beta = {best.scoring.beta}"]
+        lines.append(f"top_k = {best.top_k}")
     if rule is not tuned.prefixes[0]:
-        lines += ["[prefixes]", 'rule = "confident"', f"threshold = {rule.rule.threshold}"]
+        lines += ["[prefixes]", f'rule = "{rule.kind}"']
+        lines.append(f"threshold = {round(rule.rule.threshold, 3)}")
         lines += [f"confidence = {rule.rule.confidence}", f"min_pages = {rule.rule.min_pages}"]
     if not lines:
         return "Nothing that was tried is better than the settings in use."

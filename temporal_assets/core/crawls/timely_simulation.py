@@ -169,10 +169,7 @@ def _judged(
 ) -> TimelyResult:
     born = (world.birth >= 0) & (world.birth < hours)
     temporal = born & world.is_temporal
-    delay = first_fetch - world.birth
-    left = np.where(np.isnan(delay), 0.0, 1.0)
-    fetched = np.flatnonzero(~np.isnan(delay) & born)
-    left[fetched] = 1.0 - _accumulated(delay[fetched], world.mu[fetched], world.sigma[fetched])
+    delay, left = first_fetch - world.birth, left_at(world, first_fetch)
     waits = delay[temporal & ~np.isnan(delay)]
     median, late = np.percentile(waits, [50, 90]) if len(waits) else (np.nan, np.nan)
     low, high = _bounds(world.interest[born], left[born])
@@ -188,6 +185,15 @@ def _judged(
         fetches=fetches,
         wasted=wasted,
     )
+
+
+def left_at(world: TimelyWorld, first_fetch: Floats) -> Floats:
+    """Share of each page's interest still to come at its first fetch; 0 of pages never fetched."""
+    delay = first_fetch - world.birth
+    fetched = np.flatnonzero(~np.isnan(delay) & (world.birth >= 0))
+    left = np.zeros(len(delay))
+    left[fetched] = 1.0 - _accumulated(delay[fetched], world.mu[fetched], world.sigma[fetched])
+    return left
 
 
 def _share(interest: Floats, left: Floats, among: Flags) -> float:

@@ -48,16 +48,6 @@ class Pages:
     truth: Flags
     """Of judged pages."""
 
-    @property
-    def site(self) -> Int32s:
-        """The root of every page's tree."""
-        root = np.where(self.trees.parent < 0, np.arange(len(self.trees)), self.trees.parent)
-        while True:
-            above = root[root]
-            if np.array_equal(above, root):
-                return np.asarray(root[self.trees.innermost], np.int32)
-            root = above
-
 
 @dataclass(frozen=True, slots=True)
 class Rules:

@@ -1,8 +1,8 @@
 """Weights, lengths and thresholds with the best F (TW 4.3), on pages that were not learned from.
 
 Here: trying a grid, on pages that the caller splits into those to learn from and those to judge
-by. Not here: where the pages come from, and that they are not of the reported window
-(`cli.operate.tune`).
+by; by the flow of new pages (`core.lists.flow`) and by the stock of all, as the papers do. Not
+here: where the pages come from, and that they are not of the reported window (`cli.operate.tune`).
 
 Judged by the pages it was learned from, every list wants the smallest support: with a folder a
 page, all is found. So the two sets of pages must differ.
@@ -13,15 +13,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from temporal_assets.core.lists.dated_sections import dated_sections
-from temporal_assets.core.lists.prefix_tree import PAPER_RULE, PrefixRule, news_prefixes
+from temporal_assets.core.lists.flow import Evidence, fit_prior, flow_shares, stock_weight, worth
+from temporal_assets.core.lists.prefix_tree import (
+    PAPER_RULE,
+    PrefixRule,
+    flow_prefixes,
+    news_prefixes,
+)
 from temporal_assets.core.lists.site_scores import Counts, Scoring, list_curve, ranking
 from temporal_assets.core.numerics.metrics import Outcome, outcome
+from temporal_assets.core.text.texts import Flags, Floats, Int64s
 from temporal_assets.core.text.url_sections import SectionTrees
 
 ALPHAS: Final = (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)
@@ -32,11 +38,37 @@ CONFIDENCES: Final = (0.5, 0.8, 0.9, 0.95, 0.99)
 SUPPORTS: Final = (1, 3, 5, 10, 20)
 
 
+_CONFIDENCE: Final = 0.95
+"""Of bounds of flow shares, which no rule here looks at."""
+
+Kind = Literal["flow", "confident", "paper"]
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedFlow:
+    """What the new pages of some trees say of each section."""
+
+    score: Floats
+    """Expected share of temporal pages among its new ones."""
+    pages: Floats
+    """Pages that count: new ones, and older ones with their weight."""
+    temporal: Floats
+    """Those of them that are temporal."""
+    worth: float
+    """Share from which a section belongs into the list with the largest F."""
+
+    @property
+    def merit(self) -> Floats:
+        """New temporal pages to expect, less those that as many pages have to bring to pay."""
+        return self.pages * (self.score - self.worth)
+
+
 @dataclass(frozen=True, slots=True)
 class SiteTrial:
-    """One ratio of alpha and beta with its best length of the list; or those in use."""
+    """One ratio of alpha and beta, or the flow, with its best length; or the list in use."""
 
-    scoring: Scoring
+    scoring: Scoring | None
+    """None: sites are ranked by what the flow makes them worth."""
     top_k: int
     """That of the settings, where no shorter or longer list is better."""
     precision: float
@@ -62,35 +94,91 @@ class ShareTrial:
 class PrefixTrial:
     """One rule, judged."""
 
+    kind: Kind
     rule: PrefixRule
     prefixes: int
     outcome: Outcome
+
+
+def learn_flow(trees: SectionTrees, is_temporal: Flags, born: Flags, old: Flags) -> LearnedFlow:
+    """Learn the flow of every section, as the assets do (`windows.lists.flow_shares`).
+
+    Args:
+        trees: The sections of all pages.
+        is_temporal: One flag a page.
+        born: One flag a page: new ones to learn from.
+        old: One flag a page: older ones.
+    """
+    flow, flow_temporal, stock, stock_temporal = (
+        trees.total(rows.astype(np.int64)).astype(np.float64)
+        for rows in (born, born & is_temporal, old, old & is_temporal)
+    )
+    evidence = Evidence(flow, flow_temporal, stock, stock_temporal)
+    root = trees.parent < 0
+    beneath = np.flatnonzero(~root & (flow > 0))
+    total = Evidence(*(one[root].sum(keepdims=True) for one in _columns(evidence)))
+    prior = fit_prior(
+        _rows(evidence, np.flatnonzero(root & (flow > 0))),
+        _rows(evidence, beneath),
+        _rows(evidence, trees.parent[beneath].astype(np.int64)),
+        total,
+    )
+    score = flow_shares(trees.parent, evidence, prior, _CONFIDENCE).score
+    weight = stock_weight(float(total.flow[0]), float(total.stock[0]))
+    own = np.bincount(trees.innermost, born + weight * old, len(trees)).astype(np.float64)
+    return LearnedFlow(
+        score, flow + weight * stock, flow_temporal + weight * stock_temporal, worth(score, own)
+    )
+
+
+def _columns(evidence: Evidence) -> tuple[Floats, Floats, Floats, Floats]:
+    return evidence.flow, evidence.flow_temporal, evidence.stock, evidence.stock_temporal
+
+
+def _rows(evidence: Evidence, rows: Int64s) -> Evidence:
+    return Evidence(*(one[rows] for one in _columns(evidence)))
 
 
 def tune_sites(
     learned: Counts,
     judged: Counts,
     names: Sequence[str],
-    scoring: Scoring,
+    in_use: Scoring | None,
     top_k: int,
+    merit: Floats,
     alphas: Sequence[float] = ALPHAS,
 ) -> list[SiteTrial]:
-    """The scoring and K in use, then every alpha with its best K, in the order of `alphas`.
+    """The list in use, the flow with its best K, and every alpha with its best, in this order.
 
-    `learned` and `judged` count different pages of the same sites.
+    Args:
+        learned: Pages to learn from, by site.
+        judged: Other pages of the same sites.
+        names: Of the sites.
+        in_use: None where the flow is in use.
+        top_k: Length of the list in use.
+        merit: What the flow makes each site worth (`LearnedFlow.merit`).
+        alphas: Of the grid; the last is alpha and beta together.
     """
     all_temporal = int(judged.temporal_pages.sum())
+    plain = in_use or Scoring()
 
-    def trial(tried: Scoring, chooses: bool) -> SiteTrial:
-        curve = list_curve(ranking(learned, names, tried), judged, all_temporal)
+    def trial(tried: Scoring | None, *, chooses: bool) -> SiteTrial:
+        order = _by_merit(merit) if tried is None else ranking(learned, names, tried)
+        curve = list_curve(order, judged, all_temporal)
         used, best = min(top_k, len(curve.f)), curve.best()
         k = best if chooses and best and curve.f[best - 1] > curve.f[used - 1] else used
         at = (curve.precision[k - 1], curve.recall[k - 1], curve.f[k - 1]) if k else (0.0,) * 3
         return SiteTrial(tried, top_k if k == used else k, *map(float, at))
 
     whole = alphas[-1]
-    grid = (replace(scoring, alpha=alpha, beta=whole - alpha) for alpha in alphas)
-    return [trial(scoring, chooses=False), *(trial(tried, chooses=True) for tried in grid)]
+    grid = [replace(plain, alpha=alpha, beta=whole - alpha) for alpha in alphas]
+    return [trial(in_use, chooses=False), *(trial(one, chooses=True) for one in (None, *grid))]
+
+
+def _by_merit(merit: Floats) -> Int64s:
+    """Sites that are worth a place, the best first."""
+    order = np.argsort(-merit, kind="stable")
+    return np.asarray(order[merit[order] > 0], np.int64)
 
 
 def page_share_effect(
@@ -119,49 +207,77 @@ def page_share_effect(
 
 def tune_prefixes(
     trees: SectionTrees,
-    is_news: ArrayLike,
-    learned: ArrayLike,
-    judged: ArrayLike,
-    in_use: PrefixRule,
+    label: Flags,
+    learned: Flags,
+    judged: Flags,
+    in_use: tuple[Kind, PrefixRule],
+    flow: LearnedFlow,
     thresholds: Sequence[float] = THRESHOLDS,
     confidences: Sequence[float] = CONFIDENCES,
     supports: Sequence[int] = SUPPORTS,
 ) -> list[PrefixTrial]:
-    """The rule in use, the paper's and those of the grid.
+    """Try the rule in use, the paper's, those of the flow and those of the stock.
 
-    `learned` and `judged` flag different pages of `trees`.
+    Args:
+        trees: The sections of all pages.
+        label: One flag a page: whether a prefix is to cover it.
+        learned: One flag a page: those that the stock is learned from.
+        judged: One flag a page, of other pages.
+        in_use: Which kind of rule, and its numbers.
+        flow: What is learned from new pages.
+        thresholds: Of the grids; the flow's has that of its own besides.
+        confidences: Of the grids.
+        supports: Pages of the grids.
     """
-    news, judge = np.asarray(is_news, np.bool_), np.asarray(judged, np.bool_)
-    trials = []
-    dated = dated_sections(trees.names())
-    grid = (PrefixRule(*cell) for cell in product(thresholds, supports, confidences))
-    for rule in (in_use, PAPER_RULE, *(one for one in grid if one != in_use)):
-        chosen = news_prefixes(trees, news, rule, learned, dated)
-        found = outcome(news[judge], trees.covered(chosen)[judge])
-        trials.append(PrefixTrial(rule, int(chosen.sum()), found))
-    return trials
+    names = trees.names()
+    dated = dated_sections(names)
+
+    def trial(kind: Kind, rule: PrefixRule) -> PrefixTrial:
+        if kind == "flow":
+            evidence = (flow.score, flow.pages, flow.temporal)
+            chosen = flow_prefixes(trees, *evidence, rule, names)
+        else:
+            chosen = news_prefixes(trees, label, rule, learned, dated)
+        found = outcome(label[judged], trees.covered(chosen)[judged])
+        return PrefixTrial(kind, rule, int(chosen.sum()), found)
+
+    usual = in_use[1]
+    by_flow = [replace(usual, threshold=one) for one in (flow.worth, *thresholds)]
+    stock = [PrefixRule(*cell) for cell in product(thresholds, supports, confidences)]
+    grid: list[tuple[Kind, PrefixRule]] = [("flow", rule) for rule in by_flow]
+    grid += [("confident", rule) for rule in stock]
+    return [
+        trial(*in_use),
+        trial("paper", PAPER_RULE),
+        *(trial(*one) for one in grid if one != in_use),
+    ]
 
 
 def best_sites(trials: Sequence[SiteTrial]) -> SiteTrial:
-    """The largest F; of equals the first, which is in use, or the nearest to equal weights.
+    """The largest F; of equals that in use, then the flow, then the nearest to equal weights.
 
     Equal weights depend on neither share alone.
     """
     in_use = trials[0]
-    return max(trials, key=lambda one: (one.f, one is in_use, -abs(one.scoring.page_share - 0.5)))
+
+    def nearness(one: SiteTrial) -> float:
+        return 0.0 if one.scoring is None else -abs(one.scoring.page_share - 0.5)
+
+    return max(trials, key=lambda one: (one.f, one is in_use, one.scoring is None, nearness(one)))
 
 
 def best_prefixes(trials: Sequence[PrefixTrial]) -> PrefixTrial:
-    """The rule in use or of the grid with the largest F; of equals that in use.
+    """The rule in use or of a grid with the largest F; of equals that in use, or one of the flow.
 
     Of others that are equal the most careful; the paper's is shown beside them.
     """
     in_use = trials[0]
     return max(
-        (one for one in trials if one is in_use or one.rule != PAPER_RULE),
+        (one for one in trials if one is in_use or one.kind != "paper"),
         key=lambda one: (
             one.outcome.f_measure,
             one is in_use,
+            one.kind == "flow",
             one.rule.confidence,
             one.rule.min_pages,
             one.rule.threshold,

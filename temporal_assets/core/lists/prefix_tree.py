@@ -16,6 +16,7 @@ read is left, and that is no news. A walk that stops gives no prefix that lies u
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -23,9 +24,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from temporal_assets.core.lists.dated_sections import dated_sections
-from temporal_assets.core.numerics.arrays import Flags, Floats, Int32s
+from temporal_assets.core.lists.dated_sections import dated_sections, passing_sections
 from temporal_assets.core.numerics.proportions import PLAIN, chance_of_less, lower_bound, share
+from temporal_assets.core.text.texts import Flags, Floats, Int32s
 from temporal_assets.core.text.url_sections import SectionTrees
 
 
@@ -107,6 +108,33 @@ def news_prefixes(
         dated = dated_sections(trees.names())
     found = trees.total((news & learned).astype(np.int64))
     return score_sections(trees.parent, pages, found, rule, dated).is_prefix
+
+
+def flow_prefixes(
+    trees: SectionTrees,
+    score: Floats,
+    pages: Floats,
+    temporal: Floats,
+    rule: PrefixRule,
+    names: Sequence[str],
+) -> Flags:
+    """Which sections are prefixes by their flow, one flag a section of `trees`.
+
+    Args:
+        trees: The sections of all pages.
+        score: Expected share of temporal pages among the new ones of each (`core.lists.flow`).
+        pages: Pages of each that count: of the flow, and older ones with their weight.
+        temporal: Those of them that are temporal.
+        rule: `threshold` for `score`; `min_pages` and `confidence` for splitting.
+        names: Those of the sections.
+    """
+    enough = pages >= rule.min_pages
+    chance = chance_of_less(share(temporal, pages), pages, rule.threshold)
+    asked = enough & ~dated_sections(names)
+    least = _least_beneath(trees.parent, np.where(asked, chance / np.maximum(pages, 1.0), np.inf))
+    good = (score > rule.threshold) & ~passing_sections(names)
+    found: Flags = _walk(trees.parent, good & ~(least * pages <= 1 - rule.confidence))
+    return found
 
 
 @njit(nogil=True, cache=True)

@@ -53,6 +53,11 @@ def traffic_divergence(pattern_of_url: Int32s, visits: Floats) -> float:
     traffic = np.bincount(pattern_of_url, weights=visits)
     p = visits / total
     q = (traffic / np.maximum(volume, 1))[pattern_of_url] / total
+    return divergence(p, q)
+
+
+def divergence(p: Floats, q: Floats) -> float:
+    """Jensen-Shannon divergence of two distributions in bits, at most 1."""
     middle = 0.5 * (p + q)
     return 0.5 * (_divergence(p, middle) + _divergence(q, middle))
 

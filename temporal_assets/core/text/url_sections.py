@@ -107,6 +107,16 @@ class SectionTrees:
         wanted = frozenset(names)
         return np.array([name in wanted for name in self.names()], np.bool_)
 
+    @property
+    def roots(self) -> Int32s:
+        """Shape (urls): the root of the tree that each URL lies in."""
+        root = np.where(self.parent < 0, np.arange(len(self)), self.parent)
+        while True:
+            above = root[root]
+            if np.array_equal(above, root):
+                return np.asarray(root[self.innermost], np.int32)
+            root = above
+
     def total(self, values: NDArray[np.int64]) -> Int64s:
         """The sum of a value of the URLs over each section, with all that is beneath it."""
         sums: Int64s = _total(self.parent, self.innermost, np.asarray(values, np.int64))

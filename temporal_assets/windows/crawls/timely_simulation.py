@@ -131,14 +131,18 @@ def periods(job: Job) -> list[Period]:
 
 def judge(job: Job) -> list[Row]:
     """Rows of the contract; none where no site can be crawled or nothing is born."""
+    return [row for found in worlds(job) for row in _rows(job, *found)]
+
+
+def worlds(job: Job) -> Iterator[tuple[Period, TimelyWorld, Knowledge]]:
+    """Yield every crawl of a window: when, through which world, and what is known at its start."""
     sites, planned = crawled_sites(job), periods(job)
     if not sites or not planned:
-        return []
+        return
     users = traffic(job, sites)
     stored = stored_mirror(job.settings)
     mirror = mirror_of(users) if stored is None else stored
     ends = [mirror.number(users.transits.column(c)) for c in ("referrer", "target")]
-    rows: list[Row] = []
     crawled = _mirrored_sites(job, mirror)
     for period in planned:
         born = _born(job, period, crawled)
@@ -146,9 +150,7 @@ def judge(job: Job) -> list[Row]:
         born, number = born.filter(pa.array(number >= 0)), number[number >= 0]
         if len(number):
             world = _world(job, period, mirror, ends, born, number)
-            known = _known(job, period, mirror, crawled, born, number)
-            rows += _rows(job, period, world, known)
-    return rows
+            yield period, world, _known(job, period, mirror, crawled, born, number)
 
 
 def _mirrored_sites(job: Job, mirror: Mirror) -> list[str]:

@@ -149,7 +149,7 @@ def _rows(
     in_use: Flags | None,
     published: Sequence[Choice],
 ) -> Iterator[Row]:
-    site = pages.site
+    site = pages.trees.roots
     # Of a list of all sites, as many as were drawn are here; so it is with the list in use.
     own = round(job.settings.sites.top_k * trial.share)
     length = max(own if in_use is None else int(in_use.sum()), 1)

@@ -11,7 +11,7 @@ never on the one they were chosen on.
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -21,22 +21,26 @@ from numpy.typing import NDArray
 
 from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.core.lists.list_tuning import (
+    Kind,
     PrefixTrial,
     ShareTrial,
     SiteTrial,
+    learn_flow,
     page_share_effect,
     tune_prefixes,
     tune_sites,
 )
 from temporal_assets.core.lists.site_scores import Counts, count
-from temporal_assets.core.text.url_sections import section_trees
+from temporal_assets.core.text.texts import Floats
+from temporal_assets.core.text.url_sections import SectionTrees, section_trees
 from temporal_assets.engines.arrow_texts import from_arrow
 from temporal_assets.engines.base import Engine
 from temporal_assets.logs.urls.domains import registrable_domain
 from temporal_assets.settings import Settings
 from temporal_assets.storage.store import Store
-from temporal_assets.windows.frame.days import made_window
+from temporal_assets.windows.frame.days import made_of, made_window
 from temporal_assets.windows.lists.news_prefixes import rule_of
+from temporal_assets.windows.lists.page_flow import flow_from
 from temporal_assets.windows.lists.scored import scoring_of
 
 _PAGES: Final = passing(
@@ -67,6 +71,8 @@ class Tuned:
     day: dt.date
     learned_until: dt.date
     learned_pages: int
+    born_pages: int
+    """Those of the learned pages that are new: the flow."""
     judged_pages: int
     sites: list[SiteTrial]
     """Those in use first."""
@@ -94,24 +100,48 @@ def tune(
         temporal, views = pages["is_temporal"][rows], pages["total"][rows]
         return count(of[rows], temporal, views, len(listed))
 
+    born = learned & (pages["birth"] >= np.datetime64(_flow_from(store, day)))
+    trees = section_trees(from_arrow(pages["url"]))
+    flow = learn_flow(trees, pages["is_temporal"], born, learned & ~born)
+    sites, prefixes = settings.sites, settings.prefixes
     scoring = scoring_of(settings)
-    label = settings.prefixes.label
+    in_use: Kind = prefixes.rule
+    rule = rule_of(settings)
+    if in_use == "flow" and prefixes.threshold is None:
+        rule = replace(rule, threshold=flow.worth)
+    # By the flow it is temporal pages that a prefix is to cover.
+    label = "temporal" if in_use == "flow" else prefixes.label
     told = pages["is_aged"] if label == "news" else np.ones(len(born_late), np.bool_)
+    uses_flow = sites.rule == "flow"
+    of_sites = (counts(learned), counts(judged), listed)
     return Tuned(
         day,
         learned_until,
         int(learned.sum()),
+        int(born.sum()),
         int(judged.sum()),
-        tune_sites(counts(learned), counts(judged), listed, scoring, settings.sites.top_k),
-        page_share_effect(counts(learned), counts(judged), listed, scoring, settings.sites.top_k),
+        tune_sites(
+            *of_sites, None if uses_flow else scoring, sites.top_k, _by_site(trees, flow.merit, of)
+        ),
+        page_share_effect(*of_sites, scoring, sites.top_k),
         tune_prefixes(
-            section_trees(from_arrow(pages["url"])),
-            pages[f"is_{label}"],
-            learned & told,
-            judged & told,
-            rule_of(settings),
+            trees, pages[f"is_{label}"], learned & told, judged & told, (in_use, rule), flow
         ),
     )
+
+
+def _flow_from(store: Store, day: dt.date) -> dt.date:
+    """Return the first day on which a page of the window counts as born."""
+    first, observed = made_of(store.require("page_histories", day))
+    present = [first + dt.timedelta(days=n) for n in np.flatnonzero(observed).tolist()]
+    return flow_from(present)
+
+
+def _by_site(trees: SectionTrees, merit: Floats, of: NDArray[np.int64]) -> Floats:
+    """Return what the roots of the pages of each site are worth together."""
+    root, first = np.unique(trees.roots, return_index=True)
+    found: Floats = np.bincount(of[first], merit[root], int(of.max()) + 1).astype(np.float64)
+    return found
 
 
 def _pages(store: Store, engine: Engine, day: dt.date) -> dict[str, Any]:
