@@ -4,7 +4,8 @@ Here: from ranks of patterns, page counts and links to one score a page. Not her
 (`behaviour_graph`), crawling by scores (`crawl_simulation`).
 
 `combined` is ours: the traffic to expect of each page, learned from the site's own past
-(`expected_traffic`), or page counts or PageRank where these would have done better in that past.
+(`expected_traffic`); or of opened pages alone, page counts or PageRank where one of these would
+have done better in that past.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from temporal_assets.core.crawls.crawl_curves import curve_of
+from temporal_assets.core.patterns.behaviour_graph import BehaviourGraph, PatternRanks
+from temporal_assets.core.crawls.crawl_curves import THROUGHPUTS, curve_of
 from temporal_assets.core.crawls.crawl_simulation import crawl
 from temporal_assets.core.crawls.expected_traffic import PageEvidence, expected_traffic
 from temporal_assets.core.crawls.opic import opic_scores
@@ -57,9 +59,6 @@ POLICIES: Final[Mapping[Scenario, tuple[str, ...]]] = {
 
 BASELINES: Final = ("page_counts", "page_rank", "opic", "breadth_first", "random")
 """Orders that anybody can have without patterns."""
-
-_LEVEL: Final = 0.002
-"""Area under a curve by which a simple order must be ahead in the past to be taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +146,10 @@ def _combined(
 ) -> Floats:
     """Return the score of `combined`: the order that would have done best in the site's own past.
 
-    The candidates are the traffic to expect, page counts and PageRank. Each crawls the site as it
-    was known in the first part of the learning period, and is judged by the traffic of the second.
+    The candidates are the traffic to expect, the same of opened pages with all others in the order
+    in which they are linked, page counts, and PageRank. Each crawls the site as it was known in the
+    first part of the learning period, and is judged by the traffic of the second: the mean of what
+    it has at `THROUGHPUTS`, of which half are small.
     """
     # Logs without referrers say nothing of where visits lead to. Pages that are read are linked
     # from pages that are read, so visits stand in.
@@ -160,23 +161,25 @@ def _combined(
     later = training.visits if by_visits else training.referrals
     if not later.any() or not training.visits.any():
         return expected_traffic(now)
+    then = expected_traffic(before, before, later)
+    expected = expected_traffic(now, before, later)
     candidates = (
-        (expected_traffic(before, before, later), expected_traffic(now, before, later)),
+        (then, expected),
+        (np.where(before.count > 0, then, 0.0), np.where(now.count > 0, expected, 0.0)),
         (before.count, now.count),
         (page_ranks * before.count.sum(), page_ranks * now.count.sum()),
     )
-    areas = [_area(links, start, then, training.visits, scenario) for then, _ in candidates]
-    best = int(np.argmax(np.array(areas) - [0.0, _LEVEL, _LEVEL]))
-    return candidates[best][1]
+    shares = [_mean_share(links, start, one, training.visits, scenario) for one, _ in candidates]
+    return candidates[int(np.argmax(shares))][1]
 
 
-def _area(
+def _mean_share(
     links: LinkGraph, start: ArrayLike, score: Floats, traffic: Floats, scenario: Scenario
 ) -> float:
-    """Return the area under the curve of a crawl."""
+    """Return the mean share of the traffic that a crawl has at `THROUGHPUTS`."""
     done = crawl(links, start, score)
     gained = done.fetched_traffic(traffic) if scenario == "fetch" else done.seen_traffic(traffic)
-    return curve_of(gained, len(links), float(traffic.sum())).area
+    return float(curve_of(gained, len(links), float(traffic.sum())).at(THROUGHPUTS).mean())
 
 
 def _evidence(known: SiteKnowledge, page_ranks: Floats, by_visits: bool) -> PageEvidence:
