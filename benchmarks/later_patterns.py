@@ -34,6 +34,7 @@ import pyarrow.parquet as pq
 
 from benchmarks import real_visits
 from benchmarks.real_visits import times_of
+from temporal_assets.core.numerics.arrays import Floats
 from temporal_assets.core.patterns.pattern_match import NOWHERE, compile_matcher
 from temporal_assets.core.patterns.pattern_quality import divergence
 from temporal_assets.core.patterns.pattern_text import constraints
@@ -44,7 +45,7 @@ from temporal_assets.core.patterns.pattern_tree import (
     TreeOptions,
     pattern_tree,
 )
-from temporal_assets.core.text.texts import Floats, texts
+from temporal_assets.core.text.texts import texts
 from temporal_assets.core.text.url_split import PATH
 
 Arrivals = list[tuple[dt.date, str]]

@@ -17,7 +17,6 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from temporal_assets.core.patterns.behaviour_graph import BehaviourGraph, PatternRanks
 from temporal_assets.core.crawls.crawl_curves import THROUGHPUTS, curve_of
 from temporal_assets.core.crawls.crawl_simulation import crawl
 from temporal_assets.core.crawls.expected_traffic import PageEvidence, expected_traffic

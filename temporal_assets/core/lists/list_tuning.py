@@ -26,8 +26,8 @@ from temporal_assets.core.lists.prefix_tree import (
     news_prefixes,
 )
 from temporal_assets.core.lists.site_scores import Counts, Scoring, list_curve, ranking
+from temporal_assets.core.numerics.arrays import Flags, Floats, Int64s
 from temporal_assets.core.numerics.metrics import Outcome, outcome
-from temporal_assets.core.text.texts import Flags, Floats, Int64s
 from temporal_assets.core.text.url_sections import SectionTrees
 
 ALPHAS: Final = (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)

@@ -25,8 +25,8 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from temporal_assets.core.lists.dated_sections import dated_sections, passing_sections
+from temporal_assets.core.numerics.arrays import Flags, Floats, Int32s
 from temporal_assets.core.numerics.proportions import PLAIN, chance_of_less, lower_bound, share
-from temporal_assets.core.text.texts import Flags, Floats, Int32s
 from temporal_assets.core.text.url_sections import SectionTrees
 
 

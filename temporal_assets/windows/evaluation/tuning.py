@@ -31,7 +31,7 @@ from temporal_assets.core.lists.list_tuning import (
     tune_sites,
 )
 from temporal_assets.core.lists.site_scores import Counts, count
-from temporal_assets.core.text.texts import Floats
+from temporal_assets.core.numerics.arrays import Floats
 from temporal_assets.core.text.url_sections import SectionTrees, section_trees
 from temporal_assets.engines.arrow_texts import from_arrow
 from temporal_assets.engines.base import Engine
