@@ -1,5 +1,6 @@
--- pattern_ranks: the ranks of patterns beside how urgent their new pages are: the share of their flow,
---   drawn towards that of their site; older pages count with the weight of the window
+-- pattern_ranks: the ranks of patterns beside how urgent their new pages are: the share of their
+--   flow, drawn towards that of their site; older pages count with the weight of the window; a
+--   pattern of which no page is known has the share of its site
 -- inputs: ranked_patterns, pattern_flow, prefix_trees
 -- parameters: stock_weight, strength
 -- output: pattern_ranks
@@ -19,8 +20,8 @@ counted AS (
         coalesce(pattern_flow.flow_pages, 0) AS born,
         CAST(coalesce(pattern_flow.flow_thousandths, 0) AS DOUBLE) / 1000 AS born_temporal,
         coalesce(temporal_share, 0) * labelled_pages AS stock_temporal,
-        -- Without one of its pages nothing is known of a site but of others.
-        coalesce(sites.share, 0) AS site_share
+        coalesce(sites.share, 0) AS site_share,
+        sites.share IS NOT NULL AS knows_site
     FROM ranked_patterns
     LEFT JOIN pattern_flow
         ON pattern_flow.site = ranked_patterns.site
@@ -59,7 +60,7 @@ SELECT
     born AS flow_pages,
     born_temporal AS flow_temporal_pages,
     CASE
-        WHEN born + labelled_pages > 0
+        WHEN born + labelled_pages > 0 OR knows_site
             THEN round(
                 (born_temporal + $stock_weight * stock_temporal + $strength * site_share)
                 / (born + $stock_weight * labelled_pages + $strength),

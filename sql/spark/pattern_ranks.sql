@@ -19,7 +19,8 @@ WITH sites AS (
     COALESCE(pattern_flow.flow_pages, 0) AS born,
     CAST(COALESCE(pattern_flow.flow_thousandths, 0) AS DOUBLE) / 1000 AS born_temporal,
     COALESCE(temporal_share, 0) * labelled_pages AS stock_temporal,
-    COALESCE(sites.share, 0) AS site_share
+    COALESCE(sites.share, 0) AS site_share,
+    NOT sites.share IS NULL AS knows_site
   FROM {ranked_patterns} AS ranked_patterns
   LEFT JOIN {pattern_flow} AS pattern_flow
     ON pattern_flow.site = ranked_patterns.site
@@ -58,7 +59,7 @@ SELECT
   born AS flow_pages,
   born_temporal AS flow_temporal_pages,
   CASE
-    WHEN born + labelled_pages > 0
+    WHEN born + labelled_pages > 0 OR knows_site
     THEN ROUND(
       (
         born_temporal + :stock_weight * stock_temporal + :strength * site_share

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import datetime as dt
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from temporal_assets import contracts
+from temporal_assets.contracts import Table
 from temporal_assets.engines.base import Engine
 from temporal_assets.windows.lists.page_flow import flow_from
+from temporal_assets.windows.patterns.pattern_ranks import FLOW_OF_PATTERNS, RANKED
 from tests.sites import FIRST, Labelled
+from tests.tables import write_table
 
 DAYS = 30
 LAST = DAYS - 1
@@ -101,3 +108,36 @@ def test_the_first_observed_week_is_not_counted(days: int, unseen: int) -> None:
 
 def test_a_single_day_has_no_flow() -> None:
     assert flow_from([FIRST]) > FIRST
+
+
+def test_a_pattern_of_which_no_page_is_known_has_the_share_of_its_site(
+    engine: Engine, tmp_path: Path
+) -> None:
+    def rows(table: Table, *given: dict[str, Any]) -> list[str]:
+        fixed = {pa.bool_(): False, pa.string(): "", pa.date32(): FIRST, pa.list_(pa.int64()): []}
+        made = [
+            {field.name: one.get(field.name, fixed.get(field.type, 0)) for field in schema}
+            for schema in [table.arrow_schema]
+            for one in given
+        ]
+        write_table(pa.Table.from_pylist(made, table.arrow_schema), tmp_path / table.name)
+        return [str(tmp_path / table.name)]
+
+    ranked = [
+        {"site": site, "pattern": n, "labelled_pages": labelled, "temporal_share": 0.0}
+        for site, n, labelled in (("a.example", 1, 0), ("a.example", 2, 9), ("b.example", 1, 0))
+    ]
+    root = {"site": "a.example", "depth": 0, "flow_pages": 9, "flow_score": 0.75}
+    made = engine.query(
+        "pattern_ranks",
+        {
+            "ranked_patterns": rows(RANKED, *ranked),
+            "pattern_flow": rows(FLOW_OF_PATTERNS),
+            "prefix_trees": rows(contracts.PREFIX_TREES, root),
+        },
+        {"stock_weight": 1.0, "strength": 4.0},
+        contracts.PATTERN_RANKS,
+        tmp_path,
+    )
+    found = pq.read_table([str(path) for path in made], partitioning=None)
+    assert found["flow_score"].to_pylist() == [0.75, pytest.approx(3 / 13), None]

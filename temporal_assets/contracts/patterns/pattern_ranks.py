@@ -163,8 +163,9 @@ PATTERN_RANKS: Final = Table(
         ColumnSpec(
             "flow_score",
             Type.DOUBLE,
-            "Expected share of temporal pages among its new ones, drawn towards that of the site;"
-            " NULL without any page that is known. It decides what a crawler fetches now.",
+            "Expected share of temporal pages among its new ones, drawn towards that of the site,"
+            " which it is where no page of it is known; NULL where none of the site is known."
+            " It decides what a crawler fetches now.",
             nullable=True,
             sources=("page_flow.temporal", "prefix_trees.flow_score"),
         ),

@@ -31,12 +31,15 @@ from temporal_assets.core.numerics.arrays import Floats, Int32s
 
 _STRENGTHS: Final = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 _USUAL: Final = 4.0
-"""The strength that is likely before any section is seen: a few sections do not say much of it."""
+"""The strength that is likely before any section is seen: a few sections do not say much of it.
+With 1 and with 16 every list has the same F, to three digits, on `mix_a`, `arrivals_summer` and
+`bbc_most_read_3h_spring`, sets that are not reported: their sections have flow of their own."""
 
 _STOCK_WEIGHTS: Final = (0.01, 0.03, 0.1, 0.3, 1.0)
 
 FEW_PAGES: Final = 10.0
-"""Pages of a flow that is trusted as much as all of the stock together."""
+"""Pages of a flow that is trusted as much as all of the stock together. With 3 and with 30 every
+list has the same F, to three digits, on the sets named above."""
 
 _TINY: Final = 1e-300
 
