@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import hmac
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from temporal_assets.logs.privacy.clients import Clients
-from temporal_assets.logs.privacy.pseudonyms import KeyRing, Pseudonymiser
+from temporal_assets.logs.privacy.pseudonyms import KeyRing, Spelling
 from temporal_assets.logs.read.encode import from_values, take
 from temporal_assets.logs.read.memo import Memo
 from temporal_assets.logs.read.records import Column, Records
@@ -83,13 +85,13 @@ def test_every_row_has_the_pseudonym_of_its_client_and_day(
     days = DAYS[np.array([row[2] for row in rows], np.int64)].astype(np.int32)
     every = np.arange(len(rows), dtype=np.int64)
     made = Clients(keys, privacy).of_rows(records, every, days)
-    plain = Pseudonymiser(keys, privacy)
-    expected = [
-        plain.pseudonym(
-            int(keys.period(days[i : i + 1])[0]), address, agent if by == "address+agent" else None
-        )
-        for i, (address, agent, _) in enumerate(rows)
-    ]
+    spelling = Spelling(privacy)
+    expected = []
+    for i, (address, agent, _) in enumerate(rows):
+        message = spelling.masked(address) + (b"\0" + agent if by == "address+agent" else b"")
+        (period,) = keys.period(days[i : i + 1]).tolist()
+        head = hmac.digest(keys.key(period), message, "sha256")[:8]
+        expected.append(int.from_bytes(head, "big", signed=True))
     assert made.tolist() == expected
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 import errno
+import hmac
 import ipaddress
 import multiprocessing
 import os
@@ -23,8 +24,9 @@ from temporal_assets.logs.privacy import key_periods, pseudonyms
 from temporal_assets.logs.privacy.key_periods import KeyFileError
 from temporal_assets.logs.privacy.pseudonyms import (
     KeyRing,
-    Pseudonymiser,
+    Spelling,
     first_forwarded,
+    hmac_heads,
     packed_address,
 )
 from temporal_assets.settings import Privacy
@@ -51,6 +53,12 @@ def _signed(first_eight_bytes: int) -> int:
     return first_eight_bytes - 2**64 if first_eight_bytes >= 2**63 else first_eight_bytes
 
 
+def _pseudonym(keys: KeyRing, client: bytes | None, privacy: Privacy | None = None) -> int:
+    """The pseudonym of what is logged of a client."""
+    message = Spelling(privacy or Privacy()).masked(client)
+    return int(hmac_heads(keys.key(0), [message])[0])
+
+
 # ------------------------------------------------------------------------------- pseudonyms
 
 
@@ -69,21 +77,22 @@ def _signed(first_eight_bytes: int) -> int:
 def test_a_pseudonym_begins_the_hmac_of_the_address(
     known: KeyRing, client: bytes | None, expected: int
 ) -> None:
-    assert Pseudonymiser(known, Privacy()).pseudonym(0, client, None) == _signed(expected)
+    assert _pseudonym(known, client) == _signed(expected)
 
 
 def test_the_agent_follows_a_nul(known: KeyRing) -> None:
-    made = Pseudonymiser(known, Privacy()).pseudonym(0, b"192.0.2.1", b"Mozilla/5.0 (X11)")
+    made = _pseudonym(known, b"192.0.2.1\0Mozilla/5.0 (X11)")
     assert made == _signed(0x8E9D6987A6C5F2CB)
 
 
 def test_masking_removes_bits_before_hashing(known: KeyRing) -> None:
-    masking = Pseudonymiser(known, Privacy(mask_ipv4_bits=8, mask_ipv6_bits=80))
+    privacy = Privacy(mask_ipv4_bits=8, mask_ipv6_bits=80)
+    masking = Spelling(privacy)
     for address in (b"192.0.2.0", b"192.0.2.1", b"192.0.2.255", b"::ffff:192.0.2.77"):
-        assert masking.pseudonym(0, address, None) == _signed(0x04EA1EE885E2C125)
+        assert _pseudonym(known, address, privacy) == _signed(0x04EA1EE885E2C125)
     for address in (b"2001:db8::1", b"2001:db8:0:ffff::1"):
         assert masking.masked(address) == b"2001:0db8:0000:0000:0000:0000:0000:0000"
-        assert masking.pseudonym(0, address, None) == _signed(0x46F4FDB8D16DCBF9)
+        assert _pseudonym(known, address, privacy) == _signed(0x46F4FDB8D16DCBF9)
     assert masking.masked(b"192.0.3.1") == b"192.0.3.0"
     assert masking.masked(b"2001:db8:1::1") == b"2001:0db8:0001:0000:0000:0000:0000:0000"
     assert masking.masked(b"www.client.example") == b"www.client.example"
@@ -116,7 +125,7 @@ def test_masking_removes_bits_before_hashing(known: KeyRing) -> None:
     ],
 )
 def test_one_spelling_per_address(known: KeyRing, logged: bytes, canonical: bytes) -> None:
-    assert Pseudonymiser(known, Privacy()).masked(logged) == canonical
+    assert Spelling(Privacy()).masked(logged) == canonical
 
 
 @given(address=st.ip_addresses())
@@ -129,13 +138,12 @@ def test_addresses_are_read_as_the_standard_library_reads_them(
         assert packed_address(text.encode()) == expected
 
 
-@given(client=st.binary(max_size=40), agent=st.none() | st.binary(max_size=20))
-def test_any_bytes_have_a_pseudonym_of_64_bits(client: bytes, agent: bytes | None) -> None:
-    ring = KeyRing(Path("never-touched"), 0)
-    ring._keys[0] = bytes(32)
-    made = Pseudonymiser(ring, Privacy()).pseudonym(0, client, agent)
-    assert -(2**63) <= made < 2**63
-    assert Pseudonymiser(ring, Privacy()).pseudonym(0, client, agent) == made
+@given(st.binary(min_size=1, max_size=32), st.lists(st.binary(max_size=80), max_size=5))
+def test_pseudonyms_begin_the_hmac_of_the_library(key: bytes, messages: list[bytes]) -> None:
+    expected = [hmac.digest(key, message, "sha256")[:8] for message in messages]
+    made = hmac_heads(key, messages)
+    assert made.dtype == np.int64
+    assert made.astype(">i8").tobytes() == b"".join(expected)
 
 
 # --------------------------------------------------------------------------- X-Forwarded-For
@@ -192,9 +200,9 @@ def test_keys_change_every_so_many_days(tmp_path: Path) -> None:
 
 
 def test_clients_cannot_be_followed_over_a_rotation(tmp_path: Path) -> None:
-    names = Pseudonymiser(KeyRing(tmp_path / "secrets", 1), Privacy())
-    assert names.pseudonym(5, b"192.0.2.1", None) == names.pseudonym(5, b"192.0.2.1", None)
-    assert names.pseudonym(5, b"192.0.2.1", None) != names.pseudonym(6, b"192.0.2.1", None)
+    keys = KeyRing(tmp_path / "secrets", 1)
+    of_days = [hmac_heads(keys.key(day), [b"192.0.2.1"]).tolist() for day in (5, 5, 6)]
+    assert of_days[0] == of_days[1] != of_days[2]
 
 
 def test_a_destroyed_key_does_not_come_back(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """The pseudonymous client of every row of a block.
 
-Here: doing it once per distinct client, and fast for the addresses that nearly all lines have.
+Here: doing it once per distinct client, and sooner for IPv4 addresses, which are hashed as logged.
 Not here: what a pseudonym is (`pseudonyms`).
 """
 
@@ -13,12 +13,9 @@ from numpy.typing import NDArray
 
 from temporal_assets.core.numerics.compiled import fetch_ahead
 from temporal_assets.core.numerics.distinct import distinct_numbers
-from temporal_assets.logs.privacy.hmac_sha256 import hmac_heads
-from temporal_assets.logs.privacy.ipv6 import group_masks, in_full
-from temporal_assets.logs.privacy.pseudonyms import KeyRing, Pseudonymiser
-from temporal_assets.logs.read.encode import Codes, encode, encode_keys, take
+from temporal_assets.logs.privacy.pseudonyms import KeyRing, Spelling, hmac_heads
+from temporal_assets.logs.read.encode import Codes, encode, encode_keys, take, to_list
 from temporal_assets.logs.read.kernels import AHEAD, DOT, ZERO, kernel
-from temporal_assets.logs.read.memo import Memo
 from temporal_assets.logs.read.records import Bytes, Column, Offsets, Records
 from temporal_assets.settings import Privacy
 
@@ -30,12 +27,10 @@ class Clients:
 
     def __init__(self, keys: KeyRing, privacy: Privacy) -> None:
         self._keys = keys
-        self._pseudonymiser = Pseudonymiser(keys, privacy)
+        self._spelling = Spelling(privacy)
         self._by_agent = privacy.client == "address+agent"
-        self._plain_counts = not (privacy.mask_ipv4_bits or self._by_agent)
+        self._plain_counts = privacy.mask_ipv4_bits == 0
         """Whether a plain IPv4 address is hashed just as it is written."""
-        self._ipv6_masks = group_masks(privacy.mask_ipv6_bits)
-        self._made = Memo(self._make)
 
     def of_rows(self, records: Records, rows: Offsets, days: NDArray[np.int32]) -> Offsets:
         """The client of each of `rows`, under the key of its day."""
@@ -68,27 +63,17 @@ class Clients:
         self, period: int, address: Column, agent: Column | None, present: Offsets
     ) -> Offsets:
         """Pseudonyms of the distinct clients numbered `present`; -1 is a line without address."""
-        made = np.empty(len(present), np.int64)
         chosen = take(address, present)
-        plain = np.zeros(len(present), np.bool_)
+        messages = to_list(chosen)
+        is_plain = np.zeros(len(present), np.bool_)
         if self._plain_counts:
-            plain = plain_ipv4(chosen.data, chosen.start, chosen.stop)
-            addresses = Column(chosen.data, chosen.start[plain], chosen.stop[plain])
-            made[plain] = hmac_heads(self._keys.key(period), addresses)
-        if not self._by_agent:
-            rest = np.flatnonzero(~plain)
-            is_ipv6, addresses = in_full(take(chosen, rest), self._ipv6_masks)
-            made[rest[is_ipv6]] = hmac_heads(self._keys.key(period), addresses)
-            plain[rest[is_ipv6]] = True
-        agents = None if agent is None else take(agent, present)
-        for i in np.flatnonzero(~plain).tolist():
-            who = agents.value(i) or b"" if agents else None
-            made[i] = self._made((period, chosen.value(i), who))
-        return made
-
-    def _make(self, client: tuple[int, bytes | None, bytes | None]) -> int:
-        period, address, agent = client
-        return self._pseudonymiser.pseudonym(period, address, agent)
+            is_plain = plain_ipv4(chosen.data, chosen.start, chosen.stop)
+        for i in np.flatnonzero(~is_plain).tolist():
+            messages[i] = self._spelling.masked(messages[i])
+        if agent is not None:
+            agents = to_list(take(agent, present))
+            messages = [b"\0".join(pair) for pair in zip(messages, agents, strict=True)]
+        return hmac_heads(self._keys.key(period), messages)
 
 
 @kernel

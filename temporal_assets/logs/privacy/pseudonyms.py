@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
-import hmac
+import hashlib
 import os
 import re
 import secrets
 import socket
 import stat
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote_to_bytes
@@ -40,6 +41,10 @@ from temporal_assets.settings import Privacy
 KEY_BYTES: Final = 32
 """HMAC-SHA256 gains nothing from a key longer than its digest."""
 
+_HASH_BLOCK: Final = 64
+"""Bytes that SHA-256 takes at once; a key is shorter."""
+
+_HEAD_BYTES: Final = 8
 _KEY_FILE: Final = re.compile(rb"([0-9a-f]{%d}) ([0-9a-f]{%d})\n" % (2 * KEY_BYTES, CHECK_DIGITS))
 """A key file: the key, and the beginning of its SHA-256, which betrays a damaged file. A key
 with one wrong bit would silently make every client a new one."""
@@ -186,26 +191,14 @@ def _require_private(path: Path, mode: str) -> None:
         )
 
 
-class Pseudonymiser:
-    """Turns clients into signed 64-bit pseudonyms; threads may share it."""
+class Spelling:
+    """The one spelling in which a client is hashed; threads may share it."""
 
-    def __init__(self, keys: KeyRing, privacy: Privacy) -> None:
-        self._keys = keys
+    def __init__(self, privacy: Privacy) -> None:
         self._ipv4_mask = _mask(32, privacy.mask_ipv4_bits)
         self._ipv6_mask = _mask(128, privacy.mask_ipv6_bits)
         self._masks_ipv4 = privacy.mask_ipv4_bits > 0
         self._masks_ipv6 = privacy.mask_ipv6_bits > 0
-
-    def pseudonym(self, period: int, client: bytes | None, agent: bytes | None) -> int:
-        """The first 8 bytes of HMAC-SHA256(key, address [+ NUL + agent]), big-endian.
-
-        `client` is as logged; `agent` is None where clients are told apart by address alone.
-        """
-        message = self.masked(client)
-        if agent is not None:
-            message += b"\0" + agent
-        digest = hmac.digest(self._keys.key(period), message, "sha256")
-        return int.from_bytes(digest[:8], "big", signed=True)
 
     def masked(self, client: bytes | None) -> bytes:
         """What is hashed of a client: its address in one spelling, without the masked bits.
@@ -228,6 +221,26 @@ class Pseudonymiser:
         # All eight groups in full: shortening costs more than the hash, and inet_ntop's spelling
         # differs between systems.
         return packed.hex(":", 2).encode()
+
+
+def hmac_heads(key: bytes, messages: Sequence[bytes]) -> NDArray[np.int64]:
+    """Return the pseudonyms: the first 8 bytes of HMAC-SHA256, big-endian, as signed integers.
+
+    A message is an address, or an address, NUL and an agent.
+
+    The states after the padded key (RFC 2104) are copied for each message, which takes a third of
+    the time of `hmac.digest`; the tests compare both.
+    """
+    padded = key.ljust(_HASH_BLOCK, b"\0")
+    inner = hashlib.sha256(bytes(byte ^ 0x36 for byte in padded))
+    outer = hashlib.sha256(bytes(byte ^ 0x5C for byte in padded))
+    heads = []
+    for message in messages:
+        inside, outside = inner.copy(), outer.copy()
+        inside.update(message)
+        outside.update(inside.digest())
+        heads.append(outside.digest()[:_HEAD_BYTES])
+    return np.frombuffer(b"".join(heads), ">i8").astype(np.int64)
 
 
 def _mask(bits: int, removed: int) -> int:
@@ -265,8 +278,9 @@ def packed_address(value: bytes) -> bytes | None:
     if len(value) > MAX_ADDRESS or not value.isascii():
         return None
     text = value.decode("ascii")
+    family = socket.AF_INET6 if ":" in text else socket.AF_INET
     try:
-        return socket.inet_pton(socket.AF_INET, text)
+        return socket.inet_pton(family, text).removeprefix(_MAPPED)
     except (OSError, ValueError):  # ValueError: a NUL inside
         return _unusual_address(text.strip())
 
