@@ -60,7 +60,7 @@ def settle(
     """Scores of each site in place of those of eq 9, which stay where there are no transits.
 
     `first` has the number of each site's first pattern, and behind them that of all patterns;
-    `pieces` says in how many pieces scores go round (`graph_pieces`). Fills in the rounds over the
+    `pieces` says in how many pieces scores go round. Fills in the rounds over the
     transits of each site, and the Euclidean movement of the score that moved more in the last.
     """
     for site in range(len(pieces)):

@@ -15,11 +15,11 @@ from typing import Final, NamedTuple
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
-from temporal_assets.core.graph.graph_pieces import count_pieces
 from temporal_assets.core.graph.mutual_scores import Links, settle
-from temporal_assets.core.numerics.arrays import Flags, Floats, Int32s, Int64s
 from temporal_assets.core.numerics.compiled import leaf
+from temporal_assets.core.text.texts import Flags, Floats, Int32s, Int64s
 
 TOLERANCE: Final = 1e-9
 """Both scores move less than this in a round."""
@@ -176,7 +176,7 @@ def rank_patterns(
         _inverse(graph.referrals),
         _inverse(graph.visits),
     )
-    pieces = _pieces(links, bounds)
+    pieces = _pieces(of, site, count)
     authority = _share(graph.visits, site, count)
     hub = _share(graph.referrals, site, count)
     done, movement = np.zeros(count, np.int64), np.zeros(count)
@@ -210,14 +210,26 @@ class _Pieces(NamedTuple):
     """Patterns with a transit from or to them."""
 
 
-def _pieces(links: Links, first: Int64s) -> _Pieces:
-    sites, patterns = len(first) - 1, int(first[-1])
-    of_graph, of_ends = np.zeros(sites, np.int64), np.zeros(sites, np.int64)
-    above, has = np.empty(2 * patterns, np.int32), np.zeros(2 * patterns, np.bool_)
-    count_pieces(
-        first, links.first, links.goal, links.transits, above, has, of_graph, of_ends
-    )  # fmt: skip
-    return _Pieces(of_graph, of_ends, has[:patterns] | has[patterns:])
+def _pieces(transits: sparse.csr_array, site: Int64s, sites: int) -> _Pieces:
+    """Count connected components, patterns without transits left aside.
+
+    Scores go from a pattern that gives to one that gets, never between both ends of one pattern, so
+    they know more pieces than the graph.
+    """
+    patterns = len(site)
+    links = transits.tocoo()
+    source, goal = (ends[links.data > 0].astype(np.int64) for ends in links.coords)
+    is_touched = np.zeros(patterns, np.bool_)
+    is_touched[source] = is_touched[goal] = True
+
+    def pieces(ends: Int64s, nodes: int) -> Int64s:
+        ones = np.ones(len(source))
+        graph = sparse.coo_array((ones, (source, ends)), shape=(nodes, nodes))
+        _, piece = connected_components(graph, directed=False)
+        _, first = np.unique(piece[source], return_index=True)
+        return np.bincount(site[source[first]], minlength=sites)
+
+    return _Pieces(pieces(goal, patterns), pieces(patterns + goal, 2 * patterns), is_touched)
 
 
 def _share(counts: Floats, site: Int64s, sites: int) -> Floats:
