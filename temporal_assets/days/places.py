@@ -9,8 +9,7 @@ Not here: which rows a day has, and in which order (`transits`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import chain, islice
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
@@ -45,15 +44,13 @@ _PACKED: Final[dict[str, Any]] = {
 
 
 def write_places(
-    out: Path, urls: pa.Array, is_page: Flags, rows: Iterator[Pairs]
+    out: Path, urls: pa.Array, is_page: Flags, rows: Iterable[Pairs]
 ) -> tuple[Path, Path]:
     """The two files, in the folder `out`, of rows whose URLs are numbered as these ascend."""
-    # What is written at last should not wait for what is written beside it.
-    first = list(islice(rows, 1))
     place, strangers = _in_page_order(urls, is_page)
     # A number of -1 looks up the last.
     place = np.append(place, np.int32(NOWHERE))
-    places = ((place[target], place[source]) for target, source in chain(first, rows))
+    places = ((place[target], place[source]) for target, source in rows)
     return _written(out, strangers, places)
 
 

@@ -16,19 +16,17 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from queue import SimpleQueue
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from temporal_assets.contracts import TRANSITS
-from temporal_assets.core.numerics.arrays import Flags, Int32s, Int64s
-from temporal_assets.core.numerics.packed_rows import Bits, Rows, distinct
+from temporal_assets.core.numerics.distinct import distinct_numbers
+from temporal_assets.core.text.texts import Flags, Int32s, Int64s
 from temporal_assets.days.places import Pairs, no_places, write_places
 from temporal_assets.engines.arrow_texts import encoded
 from temporal_assets.engines.base import Engine
@@ -38,7 +36,6 @@ from temporal_assets.engines.numbering import (
     Numbered,
     numbered,
     order_of_integers,
-    order_of_texts,
 )
 from temporal_assets.engines.parquet_rows import ParquetRows
 
@@ -60,11 +57,17 @@ _TEXT_BYTES: Final = 32 << 20
 _THREADS: Final = 2
 """Parts that are made while one is written: a part takes no longer to make than to write."""
 
-_FEW_ROWS: Final = 1 << 16
-"""Their URLs are sorted sooner by one thread than by two."""
-
 _BITS: Final = 63
 """Of an integer that says a row. Places of referrers and clients are of 32 bits and of 31."""
+
+
+class Rows(NamedTuple):
+    """Rows in the order of these columns, by the places of their values."""
+
+    target: Int32s
+    referrer: Int32s
+    """-1, which is before all others, is nowhere."""
+    client: Int32s
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,27 +97,18 @@ def _asked(engine: Engine, requests: Sequence[str], out: Path) -> list[Path]:
 
 
 def _by_numbers(engine: Engine, requests: ParquetRows, day: dt.date, out: Path) -> DayTransits:
-    pairs: SimpleQueue[Pairs | None] = SimpleQueue()
+    rows = _numbered(requests)
+    pairs: list[Pairs] = []
 
     def batches() -> Iterator[pa.RecordBatch]:
         for some in in_order(rows.distinct, rows.parts(), _THREADS):
             for text in rows.as_text(some):
                 yield from _of_day(day, text).to_batches()
-            # Behind the text: both are mostly Python, and few rows would wait for their places.
-            pairs.put((some.target, some.referrer))
-        pairs.put(None)
+            pairs.append((some.target, some.referrer))
 
-    # Clients are numbered while URLs are, and files beside the rows written while these are.
-    with ThreadPoolExecutor(1) as aside:
-        rows = _numbered(requests, aside)
-        given = iter(pairs.get, None)
-        beside = aside.submit(write_places, out, rows.urls, rows.is_page, given)
-        try:
-            reader = pa.RecordBatchReader.from_batches(TRANSITS.arrow_schema, batches())
-            written = engine.write(reader, TRANSITS, out)
-        finally:
-            pairs.put(None)
-        return DayTransits(written, beside.result())
+    reader = pa.RecordBatchReader.from_batches(TRANSITS.arrow_schema, batches())
+    written = engine.write(reader, TRANSITS, out)
+    return DayTransits(written, write_places(out, rows.urls, rows.is_page, pairs))
 
 
 def _of_day(day: dt.date, table: pa.Table) -> pa.Table:
@@ -140,19 +134,17 @@ class _DayRows:
     """Of each URL, in bytes; the last is that of nowhere."""
 
     @property
-    def bits(self) -> Bits:
-        return Bits(len(self.urls).bit_length(), (len(self.clients) - 1).bit_length())
+    def bits(self) -> tuple[int, int]:
+        """What a referrer, 0 being nowhere, and a client take of an integer."""
+        return len(self.urls).bit_length(), (len(self.clients) - 1).bit_length()
 
     def parts(self) -> list[Int64s]:
         """Which rows to sort together: those of neighbouring targets, in the order of targets."""
         # Within a part, the place of a target takes what the others leave of an integer.
         most = 1 << (_BITS - sum(self.bits))
-        if 0 < len(self.kept) <= _PART_ROWS and len(self.urls) <= most:
-            return [self.kept]
         target = self.rows.target[self.kept]
         counts = np.bincount(target, minlength=len(self.urls))
-        places = np.arange(len(self.urls))
-        part = (np.cumsum(counts) - counts) // _PART_ROWS + places // most
+        part = (np.cumsum(counts) - counts) // _PART_ROWS + np.arange(len(self.urls)) // most
         # Of 16 bits, mostly, which are sorted by their digits.
         of_row = part.astype(np.min_scalar_type(part[-1]))[target]
         order = np.argsort(of_row, kind="stable")
@@ -161,7 +153,14 @@ class _DayRows:
 
     def distinct(self, some: Int64s) -> Rows:
         """Those that differ among some, in order."""
-        return distinct(self.rows, some, self.bits)
+        target, referrer, client = (column[some].astype(np.int64) for column in self.rows)
+        of_referrer, of_client = self.bits
+        least = target.min()
+        pair = (target - least) << of_referrer | (referrer + 1)
+        keys = distinct_numbers(pair << of_client | client)
+        pair, client = keys >> of_client, keys & ((1 << of_client) - 1)
+        columns = (pair >> of_referrer) + least, (pair & ((1 << of_referrer) - 1)) - 1, client
+        return Rows(*(column.astype(np.int32) for column in columns))
 
     def as_text(self, rows: Rows) -> Iterator[pa.Table]:
         """Such rows, not all at once: a front page may have millions, from long URLs."""
@@ -175,10 +174,9 @@ class _DayRows:
             })  # fmt: skip
 
 
-def _numbered(requests: ParquetRows, aside: Executor) -> _DayRows:
-    of_clients = aside.submit(_numbered_clients, requests)
+def _numbered(requests: ParquetRows) -> _DayRows:
+    clients, client_numbers = _numbered_clients(requests)
     urls, numbers = _numbered_texts(requests)
-    clients, client_numbers = of_clients.result()
     target, referrer = np.split(numbers, 2)
     is_page = np.zeros(len(urls), np.bool_)
     is_page[target] = True
@@ -191,8 +189,7 @@ def _numbered_texts(requests: ParquetRows) -> Numbered:
     """Targets of all rows, and behind them referrers."""
     blocks = list(requests.blocks(_TEXTS, lambda block: block))
     pieces = [chunk for name in _TEXTS for block in blocks for chunk in block[name].chunks]
-    is_small = len(requests) <= _FEW_ROWS
-    return numbered(pieces, pc.array_sort_indices if is_small else order_of_texts)
+    return numbered(pieces, pc.array_sort_indices)
 
 
 def _numbered_clients(requests: ParquetRows) -> Numbered:

@@ -10,19 +10,11 @@ from typing import Final
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from temporal_assets.core.numerics.arrays import Int32s, Int64s
-from temporal_assets.core.text.sorted_texts import Keys, merged
-from temporal_assets.core.text.texts import texts
-from temporal_assets.engines.arrow_texts import from_arrow
-from temporal_assets.engines.batches import in_order
+from temporal_assets.core.text.texts import Int32s
 
 NOWHERE: Final = -1
 """The place of a row that is NULL."""
-
-_THREADS: Final = 2
-"""Halves of the texts."""
 
 Pieces = Sequence[pa.DictionaryArray]
 Numbered = tuple[pa.Array, Int32s]
@@ -47,21 +39,3 @@ def numbered(pieces: Pieces, order_of: Callable[[pa.Array], pa.Array]) -> Number
 def order_of_integers(values: pa.Array) -> pa.Array:
     """As `array_sort_indices` of distinct values, in less than a quarter of its time."""
     return pa.array(np.argsort(values.to_numpy()))
-
-
-def order_of_texts(values: pa.Array) -> pa.Array:
-    """As `array_sort_indices`, of distinct values: two halves side by side, which are merged."""
-    half = len(values) // 2
-    halves = (values.slice(0, half), values.slice(half))
-    (one, ascending), (other, others) = in_order(_sorted_texts, halves, _THREADS)
-    place, other_place = merged(ascending, others)
-    order = np.concatenate([one, half + other])
-    return pa.array(order[np.where(place >= 0, place, half + other_place)])
-
-
-def _sorted_texts(values: pa.Array) -> tuple[Int64s, Keys]:
-    order = pc.array_sort_indices(values)
-    alike = np.zeros(len(values), np.int32)
-    return order.to_numpy().astype(np.int64), Keys(
-        texts([""]), alike, from_arrow(values.take(order))
-    )
