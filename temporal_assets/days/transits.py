@@ -25,8 +25,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from temporal_assets.contracts import TRANSITS
+from temporal_assets.core.numerics.arrays import Flags, Int32s, Int64s
 from temporal_assets.core.numerics.distinct import distinct_numbers
-from temporal_assets.core.text.texts import Flags, Int32s, Int64s
 from temporal_assets.days.places import Pairs, no_places, write_places
 from temporal_assets.engines.arrow_texts import encoded
 from temporal_assets.engines.base import Engine

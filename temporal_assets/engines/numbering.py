@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from temporal_assets.core.text.texts import Int32s
+from temporal_assets.core.numerics.arrays import Int32s
 
 NOWHERE: Final = -1
 """The place of a row that is NULL."""

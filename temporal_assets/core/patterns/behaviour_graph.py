@@ -18,8 +18,8 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from temporal_assets.core.graph.mutual_scores import Links, settle
+from temporal_assets.core.numerics.arrays import Flags, Floats, Int32s, Int64s
 from temporal_assets.core.numerics.compiled import leaf
-from temporal_assets.core.text.texts import Flags, Floats, Int32s, Int64s
 
 TOLERANCE: Final = 1e-9
 """Both scores move less than this in a round."""
