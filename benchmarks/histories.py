@@ -58,7 +58,7 @@ def main() -> None:
             build(store, engine, settings, asset, before)
         for day in last:
             made: dict[str, list[str]] = {}
-            for way in ("onward", "anew"):
+            for way in ("incremental", "anew"):
                 for asset in _ASSETS:
                     if way == "anew":
                         forget(store, asset.name, before)
@@ -76,15 +76,15 @@ def main() -> None:
 def report(seconds: dict[tuple[str, str], float], rows: dict[str, int], days: int) -> None:
     """A row for each asset and the sum."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"{'':16}{'rows':>12}{'anew':>10}{'onward':>10}{'ratio':>8}")
-    sums = {"anew": 0.0, "onward": 0.0}
+    print(f"{'':16}{'rows':>12}{'anew':>10}{'incremental':>13}{'ratio':>8}")
+    sums = {"anew": 0.0, "incremental": 0.0}
     for name, count in rows.items():
-        anew, onward = seconds[name, "anew"] / days, seconds[name, "onward"] / days
+        anew, later = seconds[name, "anew"] / days, seconds[name, "incremental"] / days
         sums["anew"] += anew
-        sums["onward"] += onward
-        print(f"{name:16}{count:>12,}{anew:>8.2f} s{onward:>8.2f} s{anew / onward:>8.1f}")
-    ratio = sums["anew"] / sums["onward"]
-    print(f"{'both':16}{'':12}{sums['anew']:>8.2f} s{sums['onward']:>8.2f} s{ratio:>8.1f}")
+        sums["incremental"] += later
+        print(f"{name:16}{count:>12,}{anew:>8.2f} s{later:>11.2f} s{anew / later:>8.1f}")
+    ratio = sums["anew"] / sums["incremental"]
+    print(f"{'both':16}{'':12}{sums['anew']:>8.2f} s{sums['incremental']:>8.2f} s{ratio:>8.1f}")
     print(f"equal byte for byte; peak memory {peak:,.0f} MB")
 
 

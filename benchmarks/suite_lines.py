@@ -78,7 +78,7 @@ LINES: Final[dict[str, Line]] = {
     "onward": Line(
         "the same, a day later",
         "page-days",
-        {"ours": windows.totals_onward, "ours, anew": windows.totals_by_us},
+        {"ours": windows.totals_incremental, "ours, anew": windows.totals_by_us},
         {},
         (windows.write_views,),
     ),
@@ -86,7 +86,7 @@ LINES: Final[dict[str, Line]] = {
         "totals and histories, a day later",
         "page-days",
         {
-            "ours": windows.histories_onward,
+            "ours": windows.histories_incremental,
             "ours, anew": windows.histories_anew,
             "pandas": windows.histories_by_pandas,
             "Polars": windows.histories_by_polars,

@@ -6,6 +6,7 @@ Not here: curves (`suite_lists`), what lists are made of labels (`suite_lists`).
 from __future__ import annotations
 
 import datetime as dt
+import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -80,7 +81,7 @@ def queried(folder: Path, sql: str, inputs: dict[str, list[str]], parameters: An
     """One of our SQL files over Parquet, into Parquet."""
     from temporal_assets import contracts
 
-    table = contracts.table(sql.removesuffix("_onward"))
+    table = contracts.table(sql)
     files = [path for several in inputs.values() for path in several]
     return made(
         folder, files, lambda engine, out: engine.query(sql, inputs, parameters, table, out)
@@ -135,16 +136,15 @@ def totals_by_us(folder: Path, _: str) -> Job:
     return queried(folder, "page_totals", {"page_views": _days(folder)[1:]}, _totals(_LAST))
 
 
-def totals_onward(folder: Path, _: str) -> Job:
-    """`sql/page_totals_onward.sql`: from the window of the day before."""
+def totals_incremental(folder: Path, _: str) -> Job:
+    """From the window of the day before."""
+    from temporal_assets.windows.frame.incremental import Earlier
+    from temporal_assets.windows.pages.page_totals_incremental import go_on
+
     days = _days(folder)
-    inputs = {
-        "earlier": _of(folder, "before", "page_totals"),
-        "entering": days[-1:],
-        "leaving": days[:1],
-    }
-    parameters = {"day": _LAST, "first": _SECOND, "moved": 1}
-    job = queried(folder, "page_totals_onward", inputs, parameters)
+    earlier = Earlier(_of(folder, "before", "page_totals"), 1, days[-1:], days[:1])
+    files = [*earlier.files, *earlier.entering, *earlier.leaving]
+    job = made(folder, files, lambda engine, out: go_on(engine, earlier, _SECOND, _LAST, out, 2))
     rows = _window_rows(folder)
     return lambda: (rows, job()[1])  # the window's rows, which it need not read
 
@@ -181,18 +181,26 @@ def totals_by_polars(folder: Path, _: str) -> Job:
 # Rolling histories ---------------------------------------------------------------------------
 
 
-def histories_onward(folder: Path, _: str) -> Job:
-    """Totals and histories of a window, from those of the day before."""
-    totals = totals_onward(folder, "")
-    days = _days(folder)
-    inputs = {
-        "earlier": _of(folder, "before", "page_histories"),
-        "entering": days[-1:],
-        "page_totals": _of(folder, "now", "page_totals"),
-        "page_views": days[1:],
-    }
-    histories = queried(folder, "page_histories_onward", inputs, _histories(_LAST) | {"moved": 1})
-    return _both(folder, totals, histories)
+def histories_incremental(folder: Path, _: str) -> Job:
+    """Totals from those of the day before, and histories by a walk along all days."""
+    from benchmarks.window_builds import job_of
+    from temporal_assets.engines.duckdb import DuckDBEngine
+    from temporal_assets.settings import load_settings
+    from temporal_assets.storage.store import Store
+    from temporal_assets.windows.pages.page_histories import PAGE_HISTORIES
+
+    settings = load_settings(folder / "state")
+    store, engine = Store.open(settings), DuckDBEngine(settings)
+    with store.scratch() as scratch:
+        copy = shutil.copy(folder / "now" / "page_totals.parquet", scratch)
+        store.publish("page_totals", _LAST, [Path(copy)], inputs=(), settings_digest="")
+
+    def histories() -> Done:
+        with job_of(store, engine, settings, PAGE_HISTORIES, _LAST) as job:
+            (path,) = PAGE_HISTORIES.make(job)
+            return 0, pq.read_metadata(path).num_rows
+
+    return _both(folder, totals_incremental(folder, ""), histories)
 
 
 def histories_anew(folder: Path, _: str) -> Job:

@@ -25,12 +25,10 @@ Row = dict[str, Any]
 
 _ALL = 1_000_000
 
-_UNORDERED = frozenset(
-    {"traced_pages", "kept_transits", "moved_transits", "numbered_transits", "crawl_triples"}
-)
+_UNORDERED = frozenset({"numbered_transits", "crawl_triples"})
 """Queries whose rows are in no order, or in that of hashes: others take them together."""
 
-_BELOW_ZERO = frozenset({"moved_transits", "numbered_transits"})
+_BELOW_ZERO = frozenset({"numbered_transits"})
 """Queries whose numbers are hashes where they are below 0."""
 
 

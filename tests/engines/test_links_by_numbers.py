@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from temporal_assets.engines.base import Engine
 from temporal_assets.windows.hubs import links_by_numbers
 from temporal_assets.windows.hubs.links_by_numbers import TooManyLinks
-from tests.engines.test_traffic_onward import LENGTH, URLS, Traffic, Visit, many_days
+from tests.engines.test_traffic_incremental import LENGTH, URLS, Traffic, Visit, many_days
 
 LAST = LENGTH - 1
 

@@ -1,4 +1,4 @@
-"""`page_totals` by a walk along both windows, against the statement that joins and sorts."""
+"""`page_totals` by a walk along both windows, against the statement over all days."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from temporal_assets import contracts
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.settings import load_settings
-from temporal_assets.windows.frame.onward import Earlier
-from temporal_assets.windows.pages.page_totals_onward import go_on
+from temporal_assets.windows.frame.incremental import Earlier
+from temporal_assets.windows.pages.page_totals import whole_window
+from temporal_assets.windows.pages.page_totals_incremental import go_on
 
 DAYS = 4
 FIRST = dt.date(2026, 3, 2)
@@ -86,18 +87,17 @@ def test_the_walk_gives_what_the_statement_does(
         out = folder / "out"
         out.mkdir()
         walked = pq.read_table(go_on(engine, earlier, FIRST, last, out, 2)).to_pylist()
-        inputs = {
-            "earlier": earlier.files,
-            "entering": earlier.entering,
-            "leaving": earlier.leaving,
-        }
-        parameters = {"day": last, "first": FIRST, "moved": 1}
-        table = contracts.PAGE_TOTALS
-        joined = pq.read_table(
-            engine.query("page_totals_onward", inputs, parameters, table, out)
+        shared = [
+            day_of(folder / f"{n}.parquet", FIRST + dt.timedelta(days=n), day)
+            for n, day in enumerate(days[1:])
+        ]
+        inputs = {"page_views": [*shared, *earlier.entering]}
+        parameters, table = whole_window(FIRST, last), contracts.PAGE_TOTALS
+        anew = pq.read_table(
+            engine.query("page_totals", inputs, parameters, table, out)
         ).to_pylist()
         engine.close()
-    assert walked == joined
+    assert walked == anew
     assert {row["url"] for row in walked} == {
         url(page) for day in [*days[1:], enters] for page in day
     }

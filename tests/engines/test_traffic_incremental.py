@@ -29,17 +29,14 @@ from temporal_assets.storage.manifest import Input
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.frame import day_numbers
 from temporal_assets.windows.frame.asset import Job, Sources
-from temporal_assets.windows.frame.kept_pages import kept_pages
 from temporal_assets.windows.hubs.hub_seeds import HUB_SEEDS
 from temporal_assets.windows.traffic import (
     changes_by_numbers,
-    changes_by_statements,
     page_traffic,
-    page_traffic_onward,
+    page_traffic_incremental,
 )
 from temporal_assets.windows.traffic.page_traffic import PAGE_TRAFFIC
-from temporal_assets.windows.traffic.page_traffic_onward import go_on
-from tests.engines.both import BothEngines
+from temporal_assets.windows.traffic.page_traffic_incremental import go_on
 from tests.tables import write_table
 
 ONE = dt.timedelta(days=1)
@@ -217,41 +214,22 @@ def ways(monkeypatch: pytest.MonkeyPatch) -> list[int | None]:
     days=many_days,
     steps=st.lists(st.integers(-4, 4), min_size=2, max_size=4, unique=True).map(sorted),
     at_once=st.sampled_from([2, 100]),
-    way=st.sampled_from(["numbers", "numbers", "statements", "walk"]),
 )
-@example(
-    days=[[(None, "https://a.example/", 1)], *[[]] * 8], steps=[0, 1], at_once=2, way="walk"
-)  # none is left
-@example(
-    days=[[(None, "https://a.example/", 1)], *[[]] * 8], steps=[0, 1], at_once=2, way="numbers"
-)
+@example(days=[[(None, "https://a.example/", 1)], *[[]] * 8], steps=[0, 1], at_once=2)  # none left
 def test_going_on_gives_the_bytes_of_all_days(
-    duckdb: Engine,
-    days: list[list[Visit]],
-    steps: list[int],
-    at_once: int,
-    way: str,
+    duckdb: Engine, days: list[list[Visit]], steps: list[int], at_once: int
 ) -> None:
-    """By numbers, without them, and where the totals of the window before are gone as well."""
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(page_traffic, "PAGES_AT_ONCE", at_once)
         patch.setattr(day_numbers, "DAYS_AT_ONCE", at_once)
-        if way == "numbers":
-            patch.setattr(page_traffic_onward, "changes_by_statements", _is_not_asked)
-        if way == "walk":
-            patch.setattr(changes_by_statements, "kept_pages", lambda *_: None)
-        onward = Traffic(duckdb, Path(folder, "onward"), days, numbered=way == "numbers")
+        later = Traffic(duckdb, Path(folder, "later"), days)
         lasts = [LENGTH - 1 + step for step in steps if LENGTH - 1 + step < len(days)]
         for last in lasts:
-            onward.make(last)
+            later.make(last)
             anew = Traffic(duckdb, Path(folder, f"anew-{last}"), days)
             anew.make(last)
-            assert onward.rows(last) == anew.rows(last)
-            assert onward.content(last) == anew.content(last)
-
-
-def _is_not_asked(*_: Any) -> None:
-    raise AssertionError("days that have numbers need no statements")
+            assert later.rows(last) == anew.rows(last)
+            assert later.content(last) == anew.content(last)
 
 
 def test_the_next_day_goes_on(engine: Engine, tmp_path: Path, ways: list[int | None]) -> None:
@@ -263,54 +241,10 @@ def test_the_next_day_goes_on(engine: Engine, tmp_path: Path, ways: list[int | N
     assert ways == ([1, 2] if engine.spread is None else [])
 
 
-@pytest.mark.spark
-def test_both_engines_find_the_same_changes(
-    duckdb: Engine, spark_engine: Engine, tmp_path: Path, ways: list[int | None]
-) -> None:
-    """Though a cluster is not asked for them: its statements are there, and must be right."""
-    front, other = URLS[0], URLS[1]
-    days: list[list[Visit]] = [
-        [(None, front, n % 4), (front, other, 1), (ELSEWHERE, URLS[3 + n % 3], n)]
-        for n in range(LENGTH + 1)
-    ]
-    both: Any = BothEngines(duckdb, spark_engine)
-    here = Traffic(both, tmp_path, days, numbered=False)
-    here.make(LENGTH - 1)
-    here.make(LENGTH)
-    assert ways == [1]
-
-
-def test_kept_pages_are_told_while_their_totals_are_there(
-    duckdb: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    told: list[list[bool] | None] = []
-
-    def noted(job: Job, earlier: Any) -> Any:
-        kept = kept_pages(job, earlier)
-        told.append(None if kept is None else kept.tolist())
-        return kept
-
-    monkeypatch.setattr(changes_by_statements, "kept_pages", noted)
-    days: list[list[Visit]] = [[(None, URLS[0], 1)], [(None, URLS[1], 1)]] * LENGTH
-    days[0] = [(None, URLS[2], 1), (None, URLS[3], 1)]
-    days[LENGTH] = [(None, URLS[3], 1)]  # comes back on the day after its only one has left
-    here = Traffic(duckdb, tmp_path, days, numbered=False)
-    for last in (LENGTH - 1, LENGTH):
-        here.make(last)
-    # Of four pages the first two were seen on other days, too.
-    assert told == [[True, True, False, False]]
-    # Others than those that the rows of before were made from.
-    here.publish("page_totals", LENGTH, here.pages(LENGTH)[1:], [])
-    here.make(LENGTH + 1)
-    here.store.remove("page_totals", here.day(LENGTH + 1))
-    here.make(LENGTH + 2)
-    assert told[1:] == [None, None]
-
-
 def test_numbers_are_believed_of_the_pages_they_were_made_with(
     duckdb: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Not where views are of other requests, or have no numbers: then URLs are compared."""
+    """Not where views are of other requests, or have no numbers: then all days are counted."""
     told: list[bool] = []
 
     def noted(*given: Any) -> Any:
@@ -319,7 +253,7 @@ def test_numbers_are_believed_of_the_pages_they_were_made_with(
         return found
 
     by_numbers = changes_by_numbers.changes_by_numbers
-    monkeypatch.setattr(page_traffic_onward, "changes_by_numbers", noted)
+    monkeypatch.setattr(page_traffic_incremental, "changes_by_numbers", noted)
     days: list[list[Visit]] = [[(None, URLS[0], n), (URLS[0], URLS[1], n)] for n in range(12)]
     here = Traffic(duckdb, tmp_path, days)
     for last in (LENGTH - 1, LENGTH):
@@ -372,31 +306,29 @@ def test_links_from_a_page_that_was_none_are_counted_from_its_first_day(
     assert rows[moved]["referrals"] == LENGTH - 1
 
 
-@pytest.mark.parametrize("numbered", [True, False])
-def test_referrers_with_one_hash_are_two(duckdb: Engine, tmp_path: Path, numbered: bool) -> None:
+def test_referrers_with_one_hash_are_two(duckdb: Engine, tmp_path: Path) -> None:
     """One client comes to a page from both on the day that is new."""
     front = URLS[0]
     days: list[list[Visit]] = [[(None, front, 1)] for _ in range(LENGTH)]
     days.append([(one, front, 1) for one in ALIKE])
-    here = Traffic(duckdb, tmp_path, days, numbered)
+    here = Traffic(duckdb, tmp_path, days)
     for last in (LENGTH - 1, LENGTH):
         here.make(last)
     row = here.rows(LENGTH)[front]
     assert (row["visits"], row["referred"], row["clients"]) == (3, 2, 1)
 
 
-@pytest.mark.parametrize("numbered", [True, False])
 def test_visits_of_a_shared_day_that_are_no_transits_may_change(
-    duckdb: Engine, tmp_path: Path, numbered: bool
+    duckdb: Engine, tmp_path: Path
 ) -> None:
     """A page that was only loaded again is gone, and another is there: transits are the same."""
     reload = [(url, url, 1) for url in (URLS[0], URLS[2])]
     days: list[list[Visit]] = [[(None, URLS[1], n)] for n in range(LENGTH + 1)]
     days[2] = [*days[2], reload[0]]
-    here = Traffic(duckdb, tmp_path / "here", days, numbered)
+    here = Traffic(duckdb, tmp_path / "here", days)
     here.make(LENGTH - 1)
     days[2] = [*days[2][:-1], reload[1]]
-    late = Traffic(duckdb, tmp_path / "late", days, numbered)
+    late = Traffic(duckdb, tmp_path / "late", days)
     for asset in ("page_views", "transits"):
         shutil.copytree(*(
             Path(one.store.root) / asset / f"day={here.day(2)}" for one in (late, here)

@@ -26,7 +26,8 @@ from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage.manifest import Input
 from temporal_assets.storage.store import MissingPartition, ShortWindow, Store
 from temporal_assets.windows.frame.asset import StaleTable, build, is_fresh
-from temporal_assets.windows.frame.onward import Earlier
+from temporal_assets.windows.frame.incremental import Earlier, find_earlier
+from temporal_assets.windows.pages import page_totals
 from temporal_assets.windows.pages.page_histories import PAGE_HISTORIES, least_views
 from temporal_assets.windows.pages.page_totals import PAGE_TOTALS
 from temporal_assets.windows.registry import WINDOW_ASSETS, WINDOW_NAMES, due, needed, stale
@@ -155,7 +156,6 @@ def test_windows_are_what_a_loop_over_days_says(
     steps=st.lists(st.integers(0, LENGTH + 5), min_size=2, max_size=6),
     late=st.dictionaries(st.integers(0, LENGTH + 5), a_day, max_size=2),
     late_after=st.integers(0, 5),
-    walks=st.booleans(),
 )
 def test_going_on_gives_the_bytes_of_making_anew(
     engine: Engine,
@@ -163,51 +163,32 @@ def test_going_on_gives_the_bytes_of_making_anew(
     steps: list[int],
     late: Mapping[int, Views],
     late_after: int,
-    walks: bool,
 ) -> None:
-    """Windows are made in any order, days are missing, late files change or add days.
-
-    Histories that go on by a statement are compared with those of a walk along all days.
-    """
-    from temporal_assets.windows.pages import page_histories, page_totals
-
-    many = 0 if walks else page_totals.MANY_PAGES
-    walk = page_histories.walk if walks else no_walk
-    with (
-        pytest.MonkeyPatch.context() as patched,
-        TemporaryDirectory() as first,
-        TemporaryDirectory() as second,
-    ):
-        patched.setattr(page_totals, "MANY_PAGES", many)
-        onward, anew = Windows(engine, Path(first)), Windows(engine, Path(second))
+    """Windows are made in any order, days are missing, late files change or add days."""
+    with TemporaryDirectory() as first, TemporaryDirectory() as second:
+        later, anew = Windows(engine, Path(first)), Windows(engine, Path(second))
         here = list(days)
         for n, views in enumerate(here):
             if views is not None:
-                onward.write(n, views)
+                later.write(n, views)
         for step, last in enumerate(steps):
             if step == late_after:
                 for n, views in late.items():
                     if n < len(here):
                         here[n] = views
-                        onward.write(n, views)
+                        later.write(n, views)
             if last >= len(here) or here[last] is None:
                 continue
-            with pytest.MonkeyPatch.context() as asked:
-                asked.setattr(page_histories, "walk", walk)
-                onward.make(last)
+            later.make(last)
             for n, views in enumerate(here):
                 if views is not None:
                     anew.write(n, views)
             for asset in PAGES:
                 _forget(anew.store, asset.name)
             anew.make(last)
-            assert onward.published(last) == anew.published(last)
-            assert onward.rows("page_totals", last) == totals_of(here, last)
-            assert onward.rows("page_histories", last) == histories_of(here, last, 0.5)
-
-
-def no_walk(*_: Any) -> None:
-    """As where days cannot be walked along: a statement is asked."""
+            assert later.published(last) == anew.published(last)
+            assert later.rows("page_totals", last) == totals_of(here, last)
+            assert later.rows("page_histories", last) == histories_of(here, last, 0.5)
 
 
 def _forget(store: Store, asset: str) -> None:
@@ -216,21 +197,22 @@ def _forget(store: Store, asset: str) -> None:
 
 
 @pytest.fixture
-def ways(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int | None]]:
-    """(asset, days moved or None) of every build: which way was taken, where statements do."""
-    from temporal_assets.windows.frame import onward
-    from temporal_assets.windows.pages import page_histories, page_totals
+def single(duckdb: Engine, tmp_path: Path) -> Windows:
+    """Windows of one machine: a cluster makes all anew."""
+    return Windows(duckdb, tmp_path)
 
-    taken: list[tuple[str, int | None]] = []
+
+@pytest.fixture
+def ways(monkeypatch: pytest.MonkeyPatch) -> list[int | None]:
+    """Days moved, or None, of every `page_totals` that was made."""
+    taken: list[int | None] = []
 
     def find(job: Any, daily: str) -> Earlier | None:
-        earlier = onward.find_earlier(job, daily)
-        taken.append((job.asset.name, earlier and earlier.moved))
+        earlier = find_earlier(job, daily)
+        taken.append(earlier and earlier.moved)
         return earlier
 
-    for module in (page_totals, page_histories):
-        monkeypatch.setattr(module, "find_earlier", find)
-    monkeypatch.setattr(page_histories, "walk", no_walk)
+    monkeypatch.setattr(page_totals, "find_earlier", find)
     return taken
 
 
@@ -239,42 +221,37 @@ def fill(here: Windows, days: int) -> None:
         here.write(n, {URLS[0]: n + 1, URLS[1 + n % 3]: 2})
 
 
-def test_the_next_day_goes_on_from_the_day_before(
-    here: Windows, ways: list[tuple[str, int | None]]
-) -> None:
-    fill(here, LENGTH + 2)
-    here.make(LENGTH - 1)
-    here.make(LENGTH)
-    here.make(LENGTH + 1)
-    assert [moved for name, moved in ways if name == "page_totals"] == [None, 1, 1]
-    assert [moved for name, moved in ways if name == "page_histories"] == [None, 1, 1]
+def test_the_next_day_goes_on_from_the_day_before(single: Windows, ways: list[int | None]) -> None:
+    fill(single, LENGTH + 2)
+    single.make(LENGTH - 1)
+    single.make(LENGTH)
+    single.make(LENGTH + 1)
+    assert ways == [None, 1, 1]
 
 
-def test_a_day_that_was_left_out_is_stepped_over(
-    here: Windows, ways: list[tuple[str, int | None]]
-) -> None:
-    fill(here, LENGTH + 2)
-    here.make(LENGTH - 1)
-    here.make(LENGTH + 1)
-    assert ways[2:] == [("page_totals", 2), ("page_histories", 2)]
+def test_a_day_that_was_left_out_is_stepped_over(single: Windows, ways: list[int | None]) -> None:
+    fill(single, LENGTH + 2)
+    single.make(LENGTH - 1)
+    single.make(LENGTH + 1)
+    assert ways == [None, 2]
 
 
 @pytest.mark.parametrize(("length", "moved", "seen"), [(63, 1, 1 << 62 | 0b11), (64, None, 0b11)])
 def test_windows_longer_than_the_bits_of_seen_are_made_anew(
-    engine: Engine,
+    duckdb: Engine,
     tmp_path: Path,
-    ways: list[tuple[str, int | None]],
+    ways: list[int | None],
     length: int,
     moved: int | None,
     seen: int,
 ) -> None:
     """The second window begins with day 1: bit n is day n + 1, and the 64th day has none."""
-    here = Windows(engine, tmp_path, days=length)
+    here = Windows(duckdb, tmp_path, days=length)
     for n in (0, 1, 2, length - 1, length):
         here.write(n, {URLS[0]: 1} if n != length - 1 else {URLS[1]: 1})
     here.make(length - 1)
     here.make(length)
-    assert dict(ways[-2:]).get("page_totals") == moved
+    assert ways[1:] == ([moved] if moved else [])
     page, _ = here.rows("page_totals", length)
     assert page == {
         "day": here.day(length),
@@ -316,37 +293,35 @@ def test_histories_of_days_in_another_order_are_asked_for(here: Windows) -> None
 
 @pytest.mark.parametrize("changed", [1, LENGTH - 1, 0])
 def test_a_late_file_breaks_the_proof(
-    here: Windows, ways: list[tuple[str, int | None]], changed: int
+    single: Windows, ways: list[int | None], changed: int
 ) -> None:
     """Whether its day stays in the window or is the one that leaves it (0)."""
-    fill(here, LENGTH + 1)
-    here.make(LENGTH - 1)
-    here.write(changed, {URLS[0]: 99})
-    here.make(LENGTH)
-    assert ways[2:] == [("page_totals", None), ("page_histories", None)]
-    assert here.rows("page_totals", LENGTH)[0]["total"] == {0: 44, 1: 141, 7: 135}[changed]
+    fill(single, LENGTH + 1)
+    single.make(LENGTH - 1)
+    single.write(changed, {URLS[0]: 99})
+    single.make(LENGTH)
+    assert ways == [None, None]
+    assert single.rows("page_totals", LENGTH)[0]["total"] == {0: 44, 1: 141, 7: 135}[changed]
 
 
-def test_a_day_that_came_late_breaks_the_proof(
-    here: Windows, ways: list[tuple[str, int | None]]
-) -> None:
-    fill(here, 4)
+def test_a_day_that_came_late_breaks_the_proof(single: Windows, ways: list[int | None]) -> None:
+    fill(single, 4)
     for n in range(5, LENGTH + 1):
-        here.write(n, {URLS[0]: 1})
-    here.make(LENGTH - 1)
-    here.write(4, {URLS[3]: 7})
-    here.make(LENGTH)
-    assert ways[2:] == [("page_totals", None), ("page_histories", None)]
+        single.write(n, {URLS[0]: 1})
+    single.make(LENGTH - 1)
+    single.write(4, {URLS[3]: 7})
+    single.make(LENGTH)
+    assert ways == [None, None]
 
 
 def test_other_settings_break_the_proof(
-    here: Windows, ways: list[tuple[str, int | None]], tmp_path: Path
+    single: Windows, ways: list[int | None], tmp_path: Path
 ) -> None:
-    fill(here, LENGTH + 1)
-    here.make(LENGTH - 1)
-    stricter = Windows(here.engine, tmp_path, min_views_per_day=1.0)
-    stricter.make(LENGTH)
-    assert ways[2:] == [("page_totals", 1), ("page_histories", None)]
+    fill(single, LENGTH + 1)
+    single.make(LENGTH - 1)
+    shorter = Windows(single.engine, tmp_path, days=LENGTH - 1)
+    shorter.make(LENGTH)
+    assert ways == [None, None]
 
 
 def test_missing_days_are_named_and_do_not_count_against_a_page(here: Windows) -> None:

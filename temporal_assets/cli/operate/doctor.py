@@ -311,7 +311,7 @@ def _unfinished(settings: Settings) -> tuple[str, str]:
 
 
 def _transits(settings: Settings) -> tuple[str, str]:
-    """Whether the next window can be told by numbers: one day without makes it compare URLs."""
+    """Say whether the next window can go on from the last: one day without numbers prevents it."""
     from temporal_assets.contracts.pages.page_totals import SEEN_BITS
     from temporal_assets.storage.store import Store
     from temporal_assets.windows.frame.day_numbers import has_numbers
@@ -324,12 +324,12 @@ def _transits(settings: Settings) -> tuple[str, str]:
     found = (store.intact("transits", day) for day in recent)
     without = [made.day for made in found if made is not None and not has_numbers(made)]
     if settings.engine.name == "spark" or window > SEEN_BITS:
-        return OK, f"windows compare URLs, as on a cluster and beyond {SEEN_BITS} days"
+        return OK, f"windows count all their days, as on a cluster and beyond {SEEN_BITS} days"
     if without:
         return WARNING, (
             f"{len(without)} of the last {counted(len(recent), 'day')}, from {without[0]} on, are"
             " without numbers, for they were found damaged, or made on a cluster or by an earlier"
-            " release: windows with them compare URLs, which takes longer. temporal-assets"
+            " release: windows with them count all their days, which takes longer. temporal-assets"
             f" materialize transits --from {without[0]} --to {without[-1]} makes all but those of"
             " more than some eleven million requests"
         )

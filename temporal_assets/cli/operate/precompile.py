@@ -80,7 +80,7 @@ def compile_all() -> None:
     from temporal_assets.core.hubs.yields import NewLinks
     from temporal_assets.core.hubs.yields import learn as learn_yields
     from temporal_assets.core.patterns.pattern_match import compile_matcher
-    from temporal_assets.core.text.sorted_texts import Keys, Seeker, count_up_to, merged, turned
+    from temporal_assets.core.text.sorted_texts import Keys, Seeker, count_up_to, merged
     from temporal_assets.core.text.texts import texts
     from temporal_assets.core.text.url_sections import section_trees
     from temporal_assets.core.traffic.moved_links import LinkLists, moved_links
@@ -105,7 +105,6 @@ def compile_all() -> None:
     page_rank(graph)
     pairs = Keys(texts(["a"]), np.zeros(1, np.int32), texts(["a"]))
     Seeker([pairs], 1).look(pairs, 0)
-    turned(np.zeros(1, np.int64), 1)
     merged(pairs, pairs)
     count_up_to(pairs, 0, pairs)
     none = np.zeros(0, np.int64)

@@ -83,13 +83,6 @@ class Seeker:
             self._block, self._at = next(self._blocks, None), 0
 
 
-def turned(places: Int64s, count: int) -> Int64s:
-    """For each of `count` places, which of those whose `places` are given stands there, or -1."""
-    standing = np.full(count, -1, np.int64)
-    _stand(places, standing)
-    return standing
-
-
 def in_step(kept: Flags, stays: Flags) -> tuple[Int64s, Int64s] | None:
     """For rows of two tables of which those that are marked are the same, in the same order.
 
@@ -112,13 +105,6 @@ def _step(kept: Flags, stays: Flags, places: Int64s, standing: Int64s) -> None:
                 at += 1
             places[i], standing[at] = at, i
             at += 1
-
-
-@kernel
-def _stand(places: Int64s, standing: Int64s) -> None:
-    for i in range(len(places)):
-        if places[i] >= 0:
-            standing[places[i]] = i
 
 
 @kernel

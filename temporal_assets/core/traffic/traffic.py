@@ -5,7 +5,7 @@ targets, clients and referrers, so one pass sees the same transit of several day
 transits of one client to one page.
 
 Here: some neighbouring pages with all transits to them, by numbers. Not here: whose numbers these
-are (`windows.traffic.page_traffic_counted`), and what changes from one window to the next
+are (`windows.traffic.page_traffic_compiled`), and what changes from one window to the next
 (`changed_traffic`).
 """
 

@@ -14,9 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+import numpy as np
 import pyarrow.parquet as pq
 
 from temporal_assets import contracts
+from temporal_assets.contracts.pages.page_totals import SEEN_BITS
+from temporal_assets.core.numerics.arrays import Int64s
+from temporal_assets.engines.parquet_rows import ParquetRows
 from temporal_assets.storage.manifest import Input, Manifest
 from temporal_assets.storage.store import DamagedPartition
 from temporal_assets.windows.frame.asset import Job
@@ -97,6 +101,39 @@ def days_of(manifest: Manifest, daily: str) -> dict[dt.date, str]:
         for item in manifest.inputs
         if item.name.startswith(prefix)
     }
+
+
+def totals_before(job: Job, earlier: Earlier) -> Manifest | None:
+    """The `page_totals` that the earlier rows were made from.
+
+    None where they are gone, do not tell the days of all pages, or were made of other pages of the
+    days that both windows have: transits may be the same where visits were not.
+    """
+    name = contracts.PAGE_TOTALS.name
+    manifest = job.store.intact(name, job.day - dt.timedelta(days=earlier.moved))
+    if (
+        manifest is None
+        or job.settings.window.days > SEEN_BITS
+        or manifest.schema_version != contracts.PAGE_TOTALS.version
+        or Input(name, manifest.digest) not in earlier.inputs
+        or _shared_days(job, manifest) != _shared_days(job, job.sources.tables[name], manifest.day)
+    ):
+        return None
+    try:
+        return job.store.verified(manifest)
+    except DamagedPartition:
+        return None  # the window can do without it, and it is set aside
+
+
+def _shared_days(job: Job, totals: Manifest, last: dt.date = dt.date.max) -> dict[dt.date, str]:
+    """Digests of the `page_views` of both windows that totals were made from."""
+    days = days_of(totals, "page_views")
+    return {day: digest for day, digest in days.items() if job.first <= day <= last}
+
+
+def days_seen(pages: ParquetRows) -> Int64s:
+    """For each page of some `page_totals`, the days it was seen on, as bits."""
+    return pages.numbers("seen", np.int64)
 
 
 def _files(job: Job, daily: str, name: str, manifests: list[Manifest]) -> list[str]:

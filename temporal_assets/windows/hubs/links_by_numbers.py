@@ -27,7 +27,7 @@ from temporal_assets.engines.arrow_texts import from_arrow
 from temporal_assets.engines.parquet_rows import ParquetRows
 from temporal_assets.windows.frame.asset import Job
 from temporal_assets.windows.frame.day_numbers import DayNumbers, OtherPages, are_numbered, of_days
-from temporal_assets.windows.frame.kept_pages import days_seen
+from temporal_assets.windows.frame.incremental import days_seen
 
 _DAY_BITS: Final = 6
 """Of a link as one integer: its page, the number of the wanted one, and a day of the window."""

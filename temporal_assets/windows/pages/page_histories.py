@@ -19,7 +19,6 @@ from temporal_assets.engines.arrow_texts import with_encoded
 from temporal_assets.engines.batches import in_order
 from temporal_assets.storage.store import Window
 from temporal_assets.windows.frame.asset import Job, WindowAsset
-from temporal_assets.windows.frame.onward import find_earlier
 from temporal_assets.windows.pages.page_days import PageDays, lists, walk, with_views
 from temporal_assets.windows.pages.page_totals import PAGE_TOTALS
 
@@ -81,13 +80,7 @@ def _asked(job: Job) -> Sequence[Path]:
         "days": job.settings.window.days,
         "least": _least(job, window),
     }
-    table = job.asset.table
-    earlier = find_earlier(job, "page_views")
-    if earlier is None:
-        return job.engine.query("page_histories", inputs, parameters, table, job.out)
-    inputs |= {"earlier": earlier.files, "entering": earlier.entering}
-    parameters |= {"moved": earlier.moved}
-    return job.engine.query("page_histories_onward", inputs, parameters, table, job.out)
+    return job.engine.query("page_histories", inputs, parameters, job.asset.table, job.out)
 
 
 PAGE_HISTORIES: Final = WindowAsset(
@@ -95,6 +88,6 @@ PAGE_HISTORIES: Final = WindowAsset(
     _make,
     windows=("page_views",),
     tables=(PAGE_TOTALS,),
-    sql=("page_histories", "page_histories_onward"),
+    sql=("page_histories",),
     settings=lambda settings: [settings.window.days, settings.window.min_views_per_day],
 )

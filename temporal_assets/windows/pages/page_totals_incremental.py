@@ -6,7 +6,7 @@ leave drop out, and the lowest one left is the birth. The file is that of sql/pa
 for byte.
 
 Here: putting rows together, for one machine. Not here: whether there is a window to go on from
-(`onward`), and the walk (`core.text.sorted_texts`).
+(`incremental`), and the walk (`core.text.sorted_texts`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from temporal_assets.engines.arrow_texts import (
 from temporal_assets.engines.base import Engine
 from temporal_assets.engines.batches import in_order
 from temporal_assets.engines.parquet_rows import ParquetRows
-from temporal_assets.windows.frame.onward import Earlier
+from temporal_assets.windows.frame.incremental import Earlier
 
 PAGE_CHANGES: Final = passing(
     name="page_changes",

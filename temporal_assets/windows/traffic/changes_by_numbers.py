@@ -5,7 +5,7 @@ come again, and few do: by numbers, which the days have (`day_numbers`), so that
 is read. Only where people came from on days that enter or leave, and new pages, are looked for by
 their text: what was no page on its day may be one of the window.
 
-Not here: windows with a day that has no numbers (`changes_by_statements`).
+Not here: windows with a day that has no numbers, of which all days are counted (`page_traffic`).
 """
 
 from __future__ import annotations
@@ -45,8 +45,7 @@ from temporal_assets.logs.urls.urls import SITE
 from temporal_assets.storage.manifest import Manifest
 from temporal_assets.windows.frame.asset import Job
 from temporal_assets.windows.frame.day_numbers import DayNumbers, OtherPages, are_numbered, of_days
-from temporal_assets.windows.frame.kept_pages import days_seen, totals_before
-from temporal_assets.windows.frame.onward import Earlier
+from temporal_assets.windows.frame.incremental import Earlier, days_seen, totals_before
 from temporal_assets.windows.frame.page_rows import SITES, KnownLabels, first_rows, keys
 from temporal_assets.windows.traffic.page_traffic_changes import (
     COUNTED,

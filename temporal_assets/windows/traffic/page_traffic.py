@@ -17,12 +17,12 @@ from temporal_assets.contracts import ColumnSpec, Table, Type, passing
 from temporal_assets.engines.base import Engine, Inputs
 from temporal_assets.engines.parquet_rows import ParquetRows
 from temporal_assets.windows.frame.asset import Job, WindowAsset
-from temporal_assets.windows.frame.onward import find_earlier
+from temporal_assets.windows.frame.incremental import find_earlier
 from temporal_assets.windows.frame.page_rows import ranges
 from temporal_assets.windows.labels.page_labels import PAGE_LABELS
 from temporal_assets.windows.pages.page_totals import PAGE_TOTALS
-from temporal_assets.windows.traffic.page_traffic_counted import COUNTED_SQL, write_counted
-from temporal_assets.windows.traffic.page_traffic_onward import ONWARD_SQL, go_on
+from temporal_assets.windows.traffic.page_traffic_compiled import COUNTED_SQL, write_counted
+from temporal_assets.windows.traffic.page_traffic_incremental import INCREMENTAL_SQL, go_on
 
 CHANCE: Final = 0.1
 """A page is new if the silence before its first view has a smaller chance than this for a page
@@ -154,6 +154,6 @@ PAGE_TRAFFIC: Final = WindowAsset(
     _make,
     windows=("transits",),
     tables=(PAGE_TOTALS, PAGE_LABELS),
-    sql=(*TRAFFIC_SQL, *ONWARD_SQL),
+    sql=(*TRAFFIC_SQL, *INCREMENTAL_SQL),
     settings=lambda settings: [settings.window.days, settings.privacy.min_clients],
 )

@@ -1,9 +1,8 @@
 """What has changed since an earlier window of `page_traffic`, and which page is which row of it.
 
 Pages lie in the same order in both windows, so that nothing is joined with all pages. Here: what is
-told, and what both ways of finding it share. Not here: finding it by numbers of days
-(`changes_by_numbers`), or by statements (`changes_by_statements`), and the rows of the later window
-(`page_traffic_onward`).
+told. Not here: finding it by numbers of days (`changes_by_numbers`), and the rows of the later
+window (`page_traffic_incremental`).
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from temporal_assets.core.numerics.arrays import Flags, Int32s, Int64s
 from temporal_assets.core.traffic.changed_traffic import ChangedPages, ChangedTraffic
 from temporal_assets.engines.parquet_rows import ParquetRows
 from temporal_assets.windows.frame.asset import Job
-from temporal_assets.windows.frame.onward import Earlier
+from temporal_assets.windows.frame.incremental import Earlier
 from temporal_assets.windows.frame.page_rows import KnownLabels, ranges
 
 COUNTED: Final = ("visits", "referred", "referrals", "clients", "few_clients")

@@ -6,7 +6,7 @@ to is found in one pass over them (`core.traffic.traffic`), some whole pages at 
 a file until it is known how often every page led to another. The files are those of
 sql/page_traffic.sql, which a cluster runs, byte for byte.
 
-Not here: a window that goes on from an earlier one (`page_traffic_onward`).
+Not here: a window that goes on from an earlier one (`page_traffic_incremental`).
 """
 
 from __future__ import annotations

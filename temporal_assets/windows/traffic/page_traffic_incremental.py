@@ -3,8 +3,8 @@
 Pages have other places now, and links, which name them by their place, are renumbered. The files
 are those that `page_traffic.write_traffic` makes, byte for byte.
 
-Here: putting rows together. Not here: whether there is a window to go on from (`onward`), what
-has changed since (`changes_by_numbers`, `changes_by_statements`), and a window from all its days
+Here: putting rows together. Not here: whether there is a window to go on from (`incremental`), what
+has changed since (`changes_by_numbers`), and a window from all its days
 (`page_traffic`).
 """
 
@@ -25,13 +25,9 @@ from temporal_assets.core.traffic.changed_traffic import ChangedTraffic
 from temporal_assets.core.traffic.moved_links import LinkLists, moved_links
 from temporal_assets.engines.batches import in_order
 from temporal_assets.windows.frame.asset import Job
-from temporal_assets.windows.frame.onward import Earlier
+from temporal_assets.windows.frame.incremental import Earlier
 from temporal_assets.windows.frame.page_rows import ranges, site_runs
 from temporal_assets.windows.traffic.changes_by_numbers import NUMBERS_SQL, changes_by_numbers
-from temporal_assets.windows.traffic.changes_by_statements import (
-    STATEMENTS_SQL,
-    changes_by_statements,
-)
 from temporal_assets.windows.traffic.page_traffic_changes import COUNTED, Changes, span
 from temporal_assets.windows.traffic.traffic_rows import (
     came_new,
@@ -41,22 +37,19 @@ from temporal_assets.windows.traffic.traffic_rows import (
     links_column,
 )
 
-ONWARD_SQL: Final = (*NUMBERS_SQL, *STATEMENTS_SQL)
-"""The statements of both ways to find changes."""
+INCREMENTAL_SQL: Final = NUMBERS_SQL
+"""The statement by which changes are found."""
 
 
 def go_on(
     job: Job, earlier: Earlier, parameters: Mapping[str, Any], at_once: int
 ) -> list[Path] | None:
-    """Files of `page_traffic`; None where the tables of the two windows do not belong together.
+    """Files of `page_traffic`; None where the numbers of the two windows do not tell what changed.
 
     `parameters` and `at_once` are those of `page_traffic.write_traffic`.
     """
-    for find in (changes_by_numbers, changes_by_statements):
-        changes = find(job, earlier, parameters["least_clients"], at_once)
-        if changes is not None:
-            return _write(job, changes, parameters, at_once)
-    return None
+    changes = changes_by_numbers(job, earlier, parameters["least_clients"], at_once)
+    return None if changes is None else _write(job, changes, parameters, at_once)
 
 
 def _write(job: Job, changes: Changes, parameters: Mapping[str, Any], at_once: int) -> list[Path]:

@@ -1,6 +1,6 @@
 """Columns of `page_traffic` as its rows are put together in this process, of counts by page.
 
-Not here: what was counted (`page_traffic_counted`, `page_traffic_onward`).
+Not here: what was counted (`page_traffic_compiled`, `page_traffic_incremental`).
 """
 
 from __future__ import annotations
