@@ -6,7 +6,7 @@ them, and looking at all their options, took half the time of `--help`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from typing import Annotated, Any, Final
 
@@ -28,25 +28,14 @@ _EVERY_DAY: Final = {
     "ui": "Open the Dagster UI of a state folder; Ctrl-C ends it.",
 }
 _UNDERSTAND: Final = {
+    "show": "Show a page, a site, or all sites, and why they are judged as they are.",
     "query": "Query the artifacts with SQL: every asset is a view of its own name.",
-    "explain": "Show a page's daily views, its interest curve, and why it has its labels.",
-    "labels": "Show how pages are labelled, how far both labels agree, and how their scores"
-    " spread.",
-    "patterns": "Show how the URLs of a site fall into patterns, and what each is worth.",
-    "tree": "Show the prefix tree of a site: pages, news and temporal pages of every folder and"
-    " program.",
-    "changes": "Show which sites entered the ranked list, left it, moved, appeared or went quiet.",
-    "evaluate": "Compare the list in use with sites, sections, prefixes and hubs learned from the"
-    " logs.",
+    "evaluate": "Compare what was learned with the list in use, or crawl orders with each other.",
     "report": "Write the evaluation report: the tables and figures of the three papers on these"
     " logs.",
-    "simulate": "Crawl the mirror from every site's home page, in every order, and compare them.",
 }
 _OPERATE: Final = {
-    "calibrate": "Find the thresholds of labels that agree best with pages annotated by people.",
-    "tune": "Try alpha:beta, K and rules of prefixes by F, on an earlier window than the reported"
-    " one.",
-    "what-if": "Make a window with other settings beside the published one, and show what differs.",
+    "try": "Try other settings, rules or thresholds beside those in use.",
     "mirror": "Build the mirror of the state folder; one that is there is replaced.",
     "clean": "Remove days, policies and runs that are older than `retention` in settings.toml"
     " allows.",
@@ -55,12 +44,43 @@ _OPERATE: Final = {
     "doctor": "Check Python, packages, settings, the state folder, keys, disk, engine, published"
     " files.",
 }
+PARTS: Final = {
+    "show": {
+        "page": "Show a page's daily views, its interest curve, and why it has its labels.",
+        "site": "Show how the pages of a site are labelled, where its news is, and its URL"
+        " patterns.",
+        "labels": "Show how pages are labelled, how far both labels agree, and how their scores"
+        " spread.",
+        "patterns": "Show how the URLs of a site fall into patterns, and what each is worth.",
+        "tree": "Show the prefix tree of a site: pages, news and temporal pages of every folder"
+        " and program.",
+        "changes": "Show which sites entered the ranked list, left it, moved, appeared or went"
+        " quiet.",
+    },
+    "evaluate": {
+        "lists": "Compare the list in use with sites, sections, prefixes and hubs learned from the"
+        " logs.",
+        "crawls": "Crawl the mirror from every site's home page, in every order, and compare them.",
+    },
+    "try": {
+        "settings": "Make a window with other settings beside the published one, and show what"
+        " differs.",
+        "rules": "Try alpha:beta, K and rules of prefixes by F, on an earlier window than the"
+        " reported one.",
+        "thresholds": "Find the thresholds of labels that agree best with pages annotated by"
+        " people.",
+    },
+}
+"""Parts of a command, each with the first sentence of its own help."""
+
 _ROOMS: Final = {
     **dict.fromkeys(_EVERY_DAY, "daily"),
     **dict.fromkeys(_UNDERSTAND, "understand"),
     **dict.fromkeys(_OPERATE, "operate"),
 }
-"""The room of every command's module."""
+"""The room of every command's module; parts of a command have a room of its name."""
+
+_PARTS_ROOMS: Final = {"show": "show", "evaluate": "evaluate", "try": "trial"}
 
 GROUPS: Final = {
     "Every day": _EVERY_DAY,
@@ -84,22 +104,89 @@ _SHOWN: Final[dict[str, Any]] = {
 class _Commands(Mapping[str, Any]):
     """Commands by name, each made when it is asked for."""
 
+    def __init__(self, summaries: Mapping[str, str], load: Callable[[str], Any]) -> None:
+        self._summaries, self._load = summaries, load
+
     def __iter__(self) -> Iterator[str]:
-        return iter(SUMMARIES)
+        return iter(self._summaries)
 
     def __len__(self) -> int:
-        return len(SUMMARIES)
+        return len(self._summaries)
 
     def __contains__(self, name: object) -> bool:
-        return name in SUMMARIES
+        return name in self._summaries
 
     def __getitem__(self, name: str) -> Any:
-        if name not in SUMMARIES:
+        if name not in self._summaries:
             raise KeyError(name)
-        module = import_module(f"temporal_assets.cli.{_ROOMS[name]}.{name.replace('-', '_')}")
-        alone = typer.Typer(**_SHOWN)
-        alone.command(name)(module.run)
-        return typer.main.get_command(alone)
+        return self._load(name)
+
+
+def _command(name: str) -> Any:
+    """Return a command, or the group of its parts."""
+    return _parts_of(name) if name in PARTS else _from_module(_ROOMS[name], name)
+
+
+def _from_module(room: str, name: str) -> Any:
+    module = import_module(f"temporal_assets.cli.{room}.{name.replace('-', '_')}")
+    alone = typer.Typer(**_SHOWN)
+    alone.command(name)(module.run)
+    return typer.main.get_command(alone)
+
+
+def _default_part(command: str, arguments: list[str]) -> str:
+    """Return the part that is meant by arguments that name none."""
+    if command != "show":
+        return {"evaluate": "lists", "try": "settings"}[command]
+    named = [argument for argument in arguments if not argument.startswith("-")]
+    if any("://" in argument for argument in named):
+        return "page"
+    return "site" if arguments and not arguments[0].startswith("-") else "labels"
+
+
+class _Parts(TyperGroup):
+    """The parts of a command; what names none goes to the one that is meant."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        self.no_args_is_help, self.invoke_without_command = False, False
+        name = str(self.name)
+        self.commands = _Commands(  # type: ignore[assignment]  # nothing is added later
+            PARTS[name], lambda part: _from_module(_PARTS_ROOMS[name], part)
+        )
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - as typer calls it
+        return list(PARTS[str(self.name)])
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - likewise
+        with formatter.section("Parts"):
+            formatter.write_dl(list(PARTS[str(self.name)].items()))
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        name = str(self.name)
+        asks_help = args[:1] in (["-h"], ["--help"])
+        if not asks_help and args[:1] and args[0] in PARTS[name]:
+            return super().parse_args(ctx, args)
+        if asks_help or (name == "try" and not args):
+            return super().parse_args(ctx, ["--help"])
+        return super().parse_args(ctx, [_default_part(name, args), *args])
+
+
+def _parts_of(name: str) -> Any:
+    group = typer.Typer(name=name, cls=_Parts, help=_HELP[name], **_SHOWN)
+    group.callback()(lambda: None)
+    return typer.main.get_group(group)
+
+
+_HELP: Final = {
+    "show": "Show a page, a site, or all sites, and why they are judged as they are.\n\n"
+    "`show URL` means `show page URL`, `show SITE` means `show site SITE`, and `show` alone"
+    " `show labels`.",
+    "evaluate": "Compare what was learned with the list in use, or crawl orders with each other."
+    "\n\n`evaluate [LIST]` means `evaluate lists [LIST]`.",
+    "try": "Try other settings, rules or thresholds beside those in use.\n\n"
+    "`try SETTING=VALUE...` means `try settings SETTING=VALUE...`.",
+}
 
 
 class _Group(TyperGroup):
@@ -107,7 +194,7 @@ class _Group(TyperGroup):
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
-        self.commands = _Commands()  # type: ignore[assignment]  # nothing is added later
+        self.commands = _Commands(SUMMARIES, _command)  # type: ignore[assignment]  # nothing is added later
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - as typer calls it
         return list(SUMMARIES)

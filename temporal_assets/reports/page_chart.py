@@ -1,6 +1,6 @@
 """A page's daily views and its interest curve, as text for a terminal and as PNG.
 
-Here: drawing. Not here: finding the page, and why it has its labels (`cli.understand.explain`). The
+Here: drawing. Not here: finding the page, and why it has its labels (`cli.show.page`). The
 URL is not drawn: a picture is passed on more easily than a page is known to many.
 """
 

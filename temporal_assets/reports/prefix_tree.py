@@ -1,6 +1,6 @@
 """The prefix tree of a site, as text for a terminal and as HTML that opens and closes.
 
-Here: drawing. Not here: finding the sections (`cli.understand.tree`). Names come from URLs, which
+Here: drawing. Not here: finding the sections (`cli.show.tree`). Names come from URLs, which
 strangers write; they are escaped for where they are shown. Sections that fewer clients know than
 are needed to publish a name are only counted.
 """

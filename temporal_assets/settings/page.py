@@ -51,7 +51,7 @@ memory_limit = "4GB"
 
 The state folder itself is named by `--state` or `TEMPORAL_ASSETS_STATE`. After a change of
 settings the next `temporal-assets materialize` reads log files again, or makes days again, where
-that is necessary. `temporal-assets what-if NAME=VALUE` shows first what a threshold would change.
+that is necessary. `temporal-assets try NAME=VALUE` shows first what a threshold would change.
 """
 
 _EXPERT_INTRODUCTION: Final = """\

@@ -164,7 +164,7 @@ def test_json_of_a_simulation_names_no_site_that_few_know(
     (state / "settings.toml").write_text(f"[privacy]\nmin_clients = {least}\n")
     run = CliRunner()
     assert run.invoke(app, ["mirror", "--transits", "--state", str(state)]).exit_code == 0
-    shown = run.invoke(app, ["simulate", "--json", "--state", str(state)])
+    shown = run.invoke(app, ["evaluate", "crawls", "--json", "--state", str(state)])
     report = json.loads(shown.stdout)
     assert [one["site"] for one in report["sites"]] == [site_named]
     assert [*report["skipped"]] == skipped
@@ -176,7 +176,7 @@ def test_clicks_that_cannot_be_read_are_named(site: Site, tmp_path: Path) -> Non
     shutil.copytree(site.state, state)
     run = CliRunner()
     assert run.invoke(app, ["mirror", "--transits", "--state", str(state)]).exit_code == 0
-    ask = ["simulate", "--clicks", str(clicks), "--state", str(state)]
+    ask = ["evaluate", "crawls", "--clicks", str(clicks), "--state", str(state)]
     shown = run.invoke(app, ask)
     assert (shown.exit_code, "there is no " in shown.stderr) == (2, True)
     clicks.write_text(f"url,clicks\n{HOME}{'x' * 200_000},4\n")
@@ -191,7 +191,7 @@ def test_a_picture_that_cannot_be_written_is_refused_before_the_crawl(
     shutil.copytree(site.state, state)
     run = CliRunner()
     assert run.invoke(app, ["mirror", "--transits", "--state", str(state)]).exit_code == 0
-    ask = ["simulate", "--state", str(state), "--png"]
+    ask = ["evaluate", "crawls", "--state", str(state), "--png"]
     picture = tmp_path / "curves.png"
     assert run.invoke(app, [*ask, str(picture)]).exit_code == 0
     assert picture.read_bytes().startswith(b"\x89PNG")

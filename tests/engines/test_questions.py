@@ -262,17 +262,17 @@ def test_commands(corpus: Corpus, both: Any, monkeypatch: pytest.MonkeyPatch) ->
     )
     state = ["--state", str(corpus.settings.state)]
     for arguments in (
-        ["explain", page["url"]],
-        ["labels"],
-        ["labels", page["site"]],
-        ["tree", page["site"]],
-        ["patterns"],
-        ["patterns", page["site"]],
-        ["patterns", page["site"], "--node", "0"],
+        ["show", "page", page["url"]],
+        ["show", "labels"],
+        ["show", "labels", page["site"]],
+        ["show", "tree", page["site"]],
+        ["show", "patterns"],
+        ["show", "patterns", page["site"]],
+        ["show", "patterns", page["site"], "--node", "0"],
     ):
         before = len(both.asked)
         result = CliRunner().invoke(app, [*arguments, *state])
         assert result.exit_code == 0, (arguments, result.output)
         assert len(both.asked) > before, arguments
     # A site nobody knows is told of those with a name like it.
-    assert CliRunner().invoke(app, ["tree", "nowhere.example", *state]).exit_code != 0
+    assert CliRunner().invoke(app, ["show", "tree", "nowhere.example", *state]).exit_code != 0

@@ -1,4 +1,4 @@
-"""`temporal-assets calibrate` from the file to the settings it writes."""
+"""`temporal-assets try thresholds` from the file to the settings it writes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Annotated:
 
     def run(self, *arguments: object) -> Result:
         return CliRunner().invoke(
-            app, ["calibrate", *map(str, arguments), "--state", str(self.state)]
+            app, ["try", "thresholds", *map(str, arguments), "--state", str(self.state)]
         )
 
     def json(self, *arguments: object) -> Any:

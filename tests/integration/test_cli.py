@@ -31,7 +31,7 @@ from typer.testing import CliRunner
 
 from temporal_assets import __version__
 from temporal_assets.alerts.delivery import Webhook
-from temporal_assets.cli.app import GROUPS, SUMMARIES, app
+from temporal_assets.cli.app import GROUPS, PARTS, SUMMARIES, app
 from temporal_assets.cli.daily import ingest, ui
 from temporal_assets.cli.operate import doctor
 from temporal_assets.policy import bundle
@@ -624,10 +624,10 @@ def test_tables_that_are_none_of_links_are_named(built: tuple[Path, Any], tmp_pa
     "arguments",
     [
         ("evaluate", "gone.txt"),
-        ("calibrate", "gone.txt"),
+        ("try", "thresholds", "gone.txt"),
         ("mirror", "gone.txt"),
         ("query", "--file", "gone.txt"),
-        ("simulate", "--clicks", "gone.txt"),
+        ("evaluate", "crawls", "--clicks", "gone.txt"),
     ],
 )
 def test_a_file_that_is_not_there_is_a_wrong_call(
@@ -859,10 +859,10 @@ def test_version() -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["demo", "ingest", "materialize", "status", "query", "explain", "ui", "doctor"]
+    "command", ["demo", "ingest", "materialize", "status", "query", "show page", "ui", "doctor"]
 )
 def test_every_command_has_help(command: str) -> None:
-    result = call(command, "--help")
+    result = call(*command.split(), "--help")
     assert result.exit_code == 0
     assert "--state" in result.stdout
     assert ("--json" in result.stdout) == (command != "ui")
@@ -874,6 +874,39 @@ def test_the_list_of_commands_says_what_each_says_of_itself() -> None:
         assert f"  {name} " in listed
         shown = " ".join(call(name, "--help").stdout.split())
         assert f" {summary}" in shown, name
+
+
+def test_parts_of_commands_say_of_themselves_what_is_listed() -> None:
+    for name, parts in PARTS.items():
+        listed = call(name, "--help").stdout
+        for part, summary in parts.items():
+            assert f"  {part} " in listed
+            shown = " ".join(call(name, part, "--help").stdout.split())
+            assert f" {summary}" in shown, (name, part)
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        (["show", "https://www.example.com/news/1"], "show page"),
+        (["show", "www.example.com"], "show site"),
+        (["show"], "show labels"),
+        (["show", "--json"], "show labels"),
+        (["show", "tree", "www.example.com"], "show tree"),
+        (["evaluate", "list.txt"], "evaluate lists"),
+        (["evaluate"], "evaluate lists"),
+        (["try", "labels.q=0.8"], "try settings"),
+    ],
+)
+def test_what_names_no_part_goes_to_the_one_that_is_meant(words: list[str], part: str) -> None:
+    # An option that no part has: the usage names the part that was asked.
+    result = call(*words, "--no-such-option")
+    assert result.exit_code == 2
+    assert f"{part} [OPTIONS]" in " ".join(result.output.split())
+
+
+def test_try_alone_shows_its_parts() -> None:
+    assert "thresholds" in call("try").output
 
 
 def test_the_list_of_commands_imports_none_of_them() -> None:

@@ -63,7 +63,7 @@ class Labelled:
 
     def explain(self, *arguments: object) -> Result:
         return CliRunner().invoke(
-            app, ["explain", *map(str, arguments), "--state", str(self.state)]
+            app, ["show", "page", *map(str, arguments), "--state", str(self.state)]
         )
 
     def one(self, **wanted: Any) -> str:
@@ -189,7 +189,7 @@ def test_a_page_to_pass_on_names_no_url(demo: Labelled, tmp_path: Path) -> None:
 
 def test_labels_of_all_sites_and_of_one(demo: Labelled, tmp_path: Path) -> None:
     def run(*arguments: str) -> Result:
-        return CliRunner().invoke(app, ["labels", *arguments, "--state", str(demo.state)])
+        return CliRunner().invoke(app, ["show", "labels", *arguments, "--state", str(demo.state)])
 
     found = json.loads(run("--json").stdout)
     cells = [(row["is_temporal_by_curve"], row["is_news"]) for row in demo.labels]
@@ -223,7 +223,9 @@ def test_labels_of_all_sites_and_of_one(demo: Labelled, tmp_path: Path) -> None:
 
 
 def test_before_there_is_a_window_it_says_so(tmp_path: Path) -> None:
-    shown = CliRunner().invoke(app, ["explain", "https://a.example/", "--state", str(tmp_path)])
+    shown = CliRunner().invoke(
+        app, ["show", "page", "https://a.example/", "--state", str(tmp_path)]
+    )
     assert shown.exit_code == 1
     assert "no window has been made yet" in shown.stderr
 

@@ -198,17 +198,17 @@ def test_everything_promised_holds(demo: Demo, asset: str) -> None:
 
 
 def test_the_report_on_changes(demo: Demo) -> None:
-    opened = demo.run("changes", "--day", demo.opens)
+    opened = demo.run("show", "changes", "--day", demo.opens)
     assert opened.exit_code == 0, opened.stderr
     heading = opened.stdout.splitlines()[0]
     assert heading.startswith(f"{demo.opens}, compared with {demo.opens - ONE}: ")
     assert "First seen: 1 site" in opened.stdout
-    over = demo.run("changes", "--day", demo.closes + 3 * ONE).stdout
+    over = demo.run("show", "changes", "--day", demo.closes + 3 * ONE).stdout
     assert over.index("Left the list: ") < over.index("Gone quiet: 1 site")
     assert over.count(EVENT) == 2
-    as_json = json.loads(demo.run("changes", "--json").stdout)
+    as_json = json.loads(demo.run("show", "changes", "--json").stdout)
     assert len(as_json) == len(demo.rows("site_changes"))
-    absent = demo.run("changes", "--day", "2020-01-01")
+    absent = demo.run("show", "changes", "--day", "2020-01-01")
     assert (absent.exit_code, "has no window of 2020-01-01" in absent.stderr) == (1, True)
 
 
@@ -251,7 +251,7 @@ class Checker(HTMLParser):
 
 def test_the_tree_of_a_site(demo: Demo, tmp_path: Path) -> None:
     file = tmp_path / "tree.html"
-    shown = demo.run("tree", "https://News.Juniper.example/", "--depth", 1, "--html", file)
+    shown = demo.run("show", "tree", "https://News.Juniper.example/", "--depth", 1, "--html", file)
     assert shown.exit_code == 0, shown.stderr
     lines = shown.stdout.splitlines()
     assert lines[1].split()[0] == "news.juniper.example/"
@@ -261,32 +261,32 @@ def test_the_tree_of_a_site(demo: Demo, tmp_path: Path) -> None:
     assert checker.open == []
     assert {"details", "summary"} <= checker.seen
     assert checker.seen.isdisjoint({"script", "a", "img", "iframe", "link"})
-    several = demo.run("tree", "harbour.example", "--json")
+    several = demo.run("show", "tree", "harbour.example", "--json")
     assert {row["site"] for row in json.loads(several.stdout)} == {"wiki.harbour.example"}
-    absent = demo.run("tree", "news.junipr.example")
+    absent = demo.run("show", "tree", "news.junipr.example")
     assert absent.exit_code == 1
     assert "with a name like it: news.juniper.example" in absent.stderr
-    assert "with a name like it" not in demo.run("tree", "quite.another.org").stderr
+    assert "with a name like it" not in demo.run("show", "tree", "quite.another.org").stderr
 
 
 def test_tuning_refuses_the_reported_window(demo: Demo) -> None:
-    refused = demo.run("tune", "--day", demo.day)
+    refused = demo.run("try", "rules", "--day", demo.day)
     assert refused.exit_code == 1
     assert f"up to {demo.day} is the one that is reported" in refused.stderr
 
 
 def test_tuning_on_an_earlier_window(demo: Demo) -> None:
     day = demo.closes + 3 * ONE
-    shown = demo.run("tune")
+    shown = demo.run("try", "rules")
     assert shown.exit_code == 0, shown.stderr
     assert f"Window up to {day}: learned from " in shown.stdout
     assert "[prefixes]" in shown.stdout
-    said = json.loads(demo.run("tune", "--json").stdout)
+    said = json.loads(demo.run("try", "rules", "--json").stdout)
     assert said["best_sites"]["f"] == max(one["f"] for one in said["sites"])
     assert said["best_prefixes"]["outcome"]["temporal"] > 0
     assert (said["prefixes"][0]["rule"]["threshold"], said["sites"][0]["top_k"]) == (0.4, 100)
     assert said["learned_pages"] + said["judged_pages"] <= len(demo.rows("page_labels", day))
-    late = demo.run("tune", "--learn-until", day)
+    late = demo.run("try", "rules", "--learn-until", day)
     assert (late.exit_code, "--learn-until must be before" in late.stderr) == (2, True)
-    nothing = demo.run("tune", "--learn-until", "2020-01-01")
+    nothing = demo.run("try", "rules", "--learn-until", "2020-01-01")
     assert (nothing.exit_code, "no page of the window" in nothing.stderr) == (1, True)

@@ -17,7 +17,7 @@ from typer.testing import CliRunner, Result
 
 from temporal_assets import contracts
 from temporal_assets.cli.app import app
-from temporal_assets.cli.understand.evaluate import MADE
+from temporal_assets.cli.evaluate.lists import MADE
 from temporal_assets.demo import DemoOptions, generate
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.quality.evaluate import Status

@@ -158,9 +158,9 @@ def test_statements_in_urls_are_text(attacked: Attacked) -> None:
     found = attacked.call("query", "SELECT count(*) AS n FROM page_views", "--json")
     assert json.loads(found)[0]["n"] > 0
     for statement in (one for one in PATHS if "--" in one):
-        attacked.call("explain", f"https://evil.example{statement}")
-        attacked.call("tree", f"evil.example{statement}")
-        attacked.call("patterns", f"evil.example{statement}")
+        attacked.call("show", "page", f"https://evil.example{statement}")
+        attacked.call("show", "tree", f"evil.example{statement}")
+        attacked.call("show", "patterns", f"evil.example{statement}")
     assert json.loads(attacked.call("query", "SELECT count(*) AS n FROM page_views", "--json"))
 
 
@@ -169,14 +169,23 @@ def test_terminals_get_no_controls(attacked: Attacked) -> None:
         attacked.call(*command)
         for command in (
             ("status",),
-            ("labels",),
-            ("changes",),
+            (
+                "show",
+                "labels",
+            ),
+            (
+                "show",
+                "changes",
+            ),
             ("policy",),
             ("evaluate",),
-            ("patterns",),
-            *(("patterns", site, "--tree") for site in attacked.sites),
-            *(("tree", site) for site in attacked.sites),
-            *(("explain", url) for url in attacked.urls),
+            (
+                "show",
+                "patterns",
+            ),
+            *(("show", "patterns", site, "--tree") for site in attacked.sites),
+            *(("show", "tree", site) for site in attacked.sites),
+            *(("show", "page", url) for url in attacked.urls),
             ("query", "SELECT * FROM page_views ORDER BY url"),
             ("query", "SELECT * FROM rejects ORDER BY sample"),
         )
@@ -212,9 +221,12 @@ class Markup(HTMLParser):
 def test_pages_show_it_and_do_not_run_it(attacked: Attacked, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     commands = [
-        ("labels",),
-        *(("tree", site) for site in attacked.sites),
-        *(("explain", url) for url in attacked.urls if re.search("script|img|cmd|touch", url)),
+        (
+            "show",
+            "labels",
+        ),
+        *(("show", "tree", site) for site in attacked.sites),
+        *(("show", "page", url) for url in attacked.urls if re.search("script|img|cmd|touch", url)),
     ]
     seen = 0
     for command in commands:

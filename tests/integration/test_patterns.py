@@ -116,7 +116,7 @@ class Portal:
 
     def say(self, *arguments: object) -> Result:
         return CliRunner().invoke(
-            app, ["patterns", *map(str, arguments), "--state", str(self.root)]
+            app, ["show", "patterns", *map(str, arguments), "--state", str(self.root)]
         )
 
 
@@ -303,7 +303,16 @@ def test_urls_find_their_patterns(portal: Portal) -> None:
     lines = "\n".join(urls)
     result = CliRunner().invoke(
         app,
-        ["patterns", "portal.example", "--match", "-", "--json", "--state", str(portal.root)],
+        [
+            "show",
+            "patterns",
+            "portal.example",
+            "--match",
+            "-",
+            "--json",
+            "--state",
+            str(portal.root),
+        ],
         input=lines + "\n\n",
     )
     found = json.loads(result.stdout)
@@ -348,7 +357,16 @@ def test_quality_is_measured_out_of_time(portal: Portal, tmp_path: Path) -> None
 def test_urls_that_are_no_text_are_no_urls(portal: Portal) -> None:
     result = CliRunner().invoke(
         app,
-        ["patterns", "portal.example", "--match", "-", "--json", "--state", str(portal.root)],
+        [
+            "show",
+            "patterns",
+            "portal.example",
+            "--match",
+            "-",
+            "--json",
+            "--state",
+            str(portal.root),
+        ],
         input=b"\xff\n" + f"{HOST}/thread?id=77\n".encode(),
     )
     assert result.exit_code == 0, result.output
@@ -417,7 +435,8 @@ def test_real_log_patterns_outlive_urls(shared_data: Path, tmp_path: Path) -> No
         assert result.exit_code == 0, result.output
     said = json.loads(
         runner.invoke(
-            app, ["patterns", "--quality", "--periods", "2", "--json", "--state", str(state)]
+            app,
+            ["show", "patterns", "--quality", "--periods", "2", "--json", "--state", str(state)],
         ).stdout
     )["methods"]
     (syntax,), (transit,), (urls,) = (

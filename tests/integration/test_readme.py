@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from typer.testing import CliRunner
 
 from temporal_assets import contracts
-from temporal_assets.cli.app import SUMMARIES, app
+from temporal_assets.cli.app import PARTS, SUMMARIES, app
 from temporal_assets.settings import LogSource, Settings
 from temporal_assets.settings import page as settings_page
 from temporal_assets.settings.everyday import EVERYDAY
@@ -111,7 +111,10 @@ def test_the_command_line_page_has_every_option(repository: Path) -> None:
         section = page.split(f"\n## {command}\n")
         assert len(section) == 2, f"docs/command-line.md has no section on {command}"
         text = section[1].split("\n## ")[0]
-        shown = CliRunner().invoke(app, [command, "--help"]).stdout
+        asked = [[command, part, "--help"] for part in PARTS.get(command, ())]
+        shown = "".join(
+            CliRunner().invoke(app, words).stdout for words in asked or [[command, "--help"]]
+        )
         options = set(re.findall(r"^ +(--[a-z-]+)", shown, re.MULTILINE))
         options |= set(re.findall(r"^ +-\w, (--[a-z-]+)", shown, re.MULTILINE))
         common = {"--state", "--json", "--help"}

@@ -106,7 +106,7 @@ def test_a_trial_can_be_looked_at_and_made_again(state: Path) -> None:
     once, again = trial(state, labels__q="0.9"), trial(state, labels__q="0.9")
     assert (once.differences, once.settings.state) == (again.differences, again.settings.state)
     assert load_settings(again.settings.state).labels.q == 0.9
-    labels = call("labels", "--state", again.settings.state)
+    labels = call("show", "labels", "--state", again.settings.state)
     assert labels.exit_code == 0, labels.output
 
 
@@ -154,7 +154,7 @@ def test_what_differs_for_other_reasons_is_told(state: Path, tmp_path: Path) -> 
     found = trial(own, sites__top_k="99")
     assert "page_labels" in found.outdated
     assert "page_totals" not in found.outdated
-    told = call("what-if", "sites.top_k=99", "--state", own)
+    told = call("try", "settings", "sites.top_k=99", "--state", own)
     said = " ".join(told.stderr.split())
     assert "not all of this is of the settings tried" in said
     assert "page_labels" in said
@@ -235,14 +235,14 @@ def call(*arguments: object) -> Result:
 
 
 def test_the_command(state: Path) -> None:
-    shown = call("what-if", "labels.p=1e6", "--state", state)
+    shown = call("try", "settings", "labels.p=1e6", "--state", state)
     assert shown.exit_code == 0, shown.output
     assert "2026-03-06, if labels.p = 1e6" in shown.output
-    report = json.loads(call("what-if", "labels.p=1e6", "--state", state, "--json").stdout)
+    report = json.loads(call("try", "settings", "labels.p=1e6", "--state", state, "--json").stdout)
     assert report["changes"] == {"labels.p": "1e6"}
     assert "page_labels" in {one["asset"] for one in report["assets"]}
     for wrong in ("labels.p", "labels.p=0", "labels.q=2", "labels.pp=1", "reading.workers=2"):
-        assert call("what-if", wrong, "--state", state).exit_code == 2, wrong
+        assert call("try", "settings", wrong, "--state", state).exit_code == 2, wrong
 
 
 def test_the_job_of_the_launchpad(state: Path) -> None:

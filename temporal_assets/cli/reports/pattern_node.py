@@ -1,4 +1,4 @@
-"""A pattern tree and its nodes in detail, for `temporal-assets patterns SITE`."""
+"""A pattern tree and its nodes in detail, for `temporal-assets show patterns SITE`."""
 
 from __future__ import annotations
 

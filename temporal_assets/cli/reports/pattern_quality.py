@@ -1,4 +1,4 @@
-"""`temporal-assets patterns --quality`: how good the patterns of these logs are (BB 5.2).
+"""`temporal-assets show patterns --quality`: how good the patterns of these logs are (BB 5.2).
 
 Here: choosing days, and the answer as tables. Not here: measuring
 (`windows.patterns.pattern_quality`).

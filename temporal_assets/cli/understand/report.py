@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from temporal_assets.cli.evaluate.lists import MADE, make_earlier
 from temporal_assets.cli.shared import console
 from temporal_assets.cli.shared.exits import CommandError, command
 from temporal_assets.cli.shared.options import State, existing_settings, invocation
 from temporal_assets.cli.shared.windows import Day
-from temporal_assets.cli.understand.evaluate import MADE, make_earlier
 from temporal_assets.machine.durable import replace_text
 
 if TYPE_CHECKING:

@@ -221,7 +221,7 @@ CRAWL_SIMULATION: Final = Table(
             maximum=0,
             severity=Severity.WARN,
             protects="An order that is surely half a point behind a simple one helps nobody.",
-            remedy="See `temporal-assets simulate` for the sites on which it falls behind.",
+            remedy="See `temporal-assets evaluate crawls` for the sites on which it falls behind.",
         ),
     ),
 )

@@ -2,7 +2,7 @@
 
 Here: trying a grid, on pages that the caller splits into those to learn from and those to judge
 by; by the flow of new pages (`core.lists.flow`) and by the stock of all, as the papers do. Not
-here: where the pages come from, and that they are not of the reported window (`cli.operate.tune`).
+here: where the pages come from, and that they are not of the reported window (`cli.trial.rules`).
 
 Judged by the pages it was learned from, every list wants the smallest support: with a folder a
 page, all is found. So the two sets of pages must differ.

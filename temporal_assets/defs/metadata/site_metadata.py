@@ -1,6 +1,6 @@
 """What the windows of sites and prefixes say: how long the lists are, and what came and went.
 
-Counts only: names of sites are for `temporal-assets changes`, which shows none that few know.
+Counts only: names of sites are for `temporal-assets show changes`, which shows none that few know.
 """
 
 from __future__ import annotations

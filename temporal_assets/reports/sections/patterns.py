@@ -139,7 +139,8 @@ def scales(rows: Sequence[Row], mirrored: Mapping[str, int]) -> Section:
                 shown_of(len(kept), len(rows), "site"),
             ),
         ),
-        "Clicks on search results come with `temporal-assets simulate --clicks`; logs have none.",
+        "Clicks on search results come with `temporal-assets evaluate crawls --clicks`; logs have"
+        " none.",
     )
 
 

@@ -43,7 +43,7 @@ def calibration(
         )
         todo = (
             "name a CSV of URL and label in `calibration.annotated`, or try one with"
-            " `temporal-assets calibrate FILE`"
+            " `temporal-assets try thresholds FILE`"
         )
         return unavailable("calibration", PAGES, "TW 4.2, NP 6.1", title, why, todo)
     return Section(

@@ -1,7 +1,7 @@
 """Choosing alpha, beta, K and the rule of prefixes by F, on a window that is not reported.
 
 Here: the pages of the tuning window, split by birth. Not here: the grid (`core.lists.list_tuning`)
-and the command (`cli.operate.tune`).
+and the command (`cli.trial.rules`).
 
 Lists are learned from the pages born up to a day, and judged by those born after it: what is new
 is what a crawler wants to know about. Settings chosen this way may be reported on a later window,

@@ -1,7 +1,7 @@
 """Published patterns of one site, and matching URLs to them.
 
 Here: reading a site's rows of `url_patterns` and what belongs to them, and its tree as it was
-learned. Not here: learning (`pattern_nodes`), showing (`cli.understand.patterns`).
+learned. Not here: learning (`pattern_nodes`), showing (`cli.show.patterns`).
 """
 
 from __future__ import annotations

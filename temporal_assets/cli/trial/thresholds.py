@@ -1,4 +1,4 @@
-"""`temporal-assets calibrate`: which thresholds label annotated pages best.
+"""`temporal-assets try thresholds`: which thresholds label annotated pages best.
 
 Here: the command. Not here: what it shows (`calibration_report`), reading the file
 (`logs.tables.annotations`), the grid and the choice (`windows.labels.calibration`).

@@ -1,4 +1,4 @@
-"""`temporal-assets explain`: why a page has its labels.
+"""`temporal-assets show page`: why a page has its labels.
 
 Here: finding the page in a window and saying it in words. Not here: drawing (`reports.page_chart`).
 """

@@ -1,4 +1,4 @@
-"""`temporal-assets patterns`: the URL patterns of a site, and the pattern of a URL.
+"""`temporal-assets show patterns`: the URL patterns of a site, and the pattern of a URL.
 
 Here: what is asked, and the answer in words. Not here: reading
 (`windows.patterns.stored_patterns`), drawing (`reports.pattern_graph`), one node in detail

@@ -1,4 +1,4 @@
-"""`temporal-assets what-if`: what other thresholds would change, without changing anything.
+"""`temporal-assets try settings`: what other thresholds would change, without changing anything.
 
 Here: the command and its tables. Not here: the trial (`what_if`).
 """

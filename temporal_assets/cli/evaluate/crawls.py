@@ -1,4 +1,4 @@
-"""`temporal-assets simulate`: crawl the mirror under every order and compare (BB 5.3).
+"""`temporal-assets evaluate crawls`: crawl the mirror under every order and compare (BB 5.3).
 
 Here: the command and what it shows. Not here: the evaluation (`crawl.evaluation`).
 """

@@ -1,4 +1,4 @@
-"""`temporal-assets tree`: the folders and programs of a site, and where its news is.
+"""`temporal-assets show tree`: the folders and programs of a site, and where its news is.
 
 Here: finding the sections of a site. Not here: drawing them (`reports.prefix_tree`).
 """

@@ -1,6 +1,6 @@
-"""`temporal-assets labels`: how the pages of a window, or of one of its sites, are labelled.
+"""`temporal-assets show labels`: how the pages of a window, or of one of its sites, are labelled.
 
-Here: the command. Not here: why a single page has its labels (`explain`), drawing
+Here: the command. Not here: why a single page has its labels (`page`), drawing
 (`reports.distribution`).
 """
 

@@ -1,4 +1,4 @@
-"""`temporal-assets changes`: which sites have come and gone.
+"""`temporal-assets show changes`: which sites have come and gone.
 
 Here: the command and its tables. Not here: the groups (`reports.site_changes`).
 """

@@ -1,4 +1,4 @@
-"""`temporal-assets tune`: which weights, lengths and rules find most of what is new.
+"""`temporal-assets try rules`: which weights, lengths and rules find most of what is new.
 
 Here: the command and its tables. Not here: the pages (`windows.evaluation.tuning`), the grid
 (`core.lists.list_tuning`).

@@ -1,0 +1,1 @@
+"""`temporal-assets evaluate`: lists and crawl orders judged, also out of time."""

@@ -1,0 +1,1 @@
+"""`temporal-assets show`: a page, a site, or all sites, and why they are judged as they are."""

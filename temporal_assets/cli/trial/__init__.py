@@ -1,0 +1,1 @@
+"""`temporal-assets try`: other settings, rules and thresholds, before they are used."""
