@@ -19,7 +19,12 @@ from numpy.typing import ArrayLike, NDArray
 from temporal_assets import __version__
 from temporal_assets.core.numerics.proportions import upper_bound
 from temporal_assets.core.patterns.pattern_forest import PortableTree
-from temporal_assets.logs.urls.urls import STATIC_EXTENSIONS, UrlRules, site_of
+from temporal_assets.logs.urls.urls import (
+    SOURCE_EXTENSIONS,
+    STATIC_EXTENSIONS,
+    UrlRules,
+    site_of,
+)
 from temporal_assets.policy.document import (
     FORMAT,
     LATER_TIERS,
@@ -33,6 +38,7 @@ from temporal_assets.policy.document import (
     PrefixEntry,
     SiteEntry,
     SiteTree,
+    SourceEntry,
     UrlRulesEntry,
 )
 
@@ -58,6 +64,19 @@ HUBS: Final = pa.schema(
 )
 """Hubs by what they will lead to. tier: 1 for those with the first half of what all do.
 temporal_pages: those it links."""
+
+SOURCES: Final = pa.schema(
+    {
+        "url": pa.string(),
+        "kind": pa.string(),
+        "is_news": pa.bool_(),
+        "site": pa.string(),
+        "interval_seconds": pa.int64(),
+        "new_per_day": pa.float64(),
+    }
+)
+"""Feeds and sitemaps of sites of the policy. They are no pages that clients open: a crawler found
+them where everybody may look, or a user lists them. new_per_day: NULL where nothing is known."""
 
 PREFIXES: Final = pa.schema(
     {
@@ -129,6 +148,7 @@ class Tables:
     hubs: pa.Table
     prefixes: pa.Table
     patterns: pa.Table
+    sources: pa.Table = field(default_factory=SOURCES.empty_table)
     trees: Mapping[str, PortableTree] = field(default_factory=dict)
     """The pattern tree of each site in `patterns`."""
 
@@ -165,6 +185,8 @@ def assemble(
     prefixes = _prefixes(_public(tables.prefixes, PREFIXES, choices), ranked, includes_subdomains)
     patterns, trees = _patterns(_public(tables.patterns, PATTERNS, choices), tables.trees, choices)
     used = {entry["site"] for part in (hubs, prefixes, trees) for entry in part}
+    known = used | {row["site"] for row in ranked}
+    sources = _sources(tables.sources, known)
     return Document(
         format=FORMAT,
         version=VERSION,
@@ -181,6 +203,7 @@ def assemble(
         urls=_url_rules(rules, skips_static=skips_static),
         sites=_sites(ranked, used, includes_subdomains),
         hubs=hubs,
+        sources=sources,
         prefixes=prefixes,
         patterns=patterns,
         trees=trees,
@@ -229,6 +252,24 @@ def _hubs(rows: list[dict[str, Any]]) -> list[HubEntry]:
             tier=min(max(row["tier"], NOW_TIERS[0]), _LAST_OF_HUBS),
             interval_seconds=on_ladder(row["interval_seconds"] or LADDER[-1]),
             temporal_pages=row["temporal_pages"],
+        )
+        for row in rows
+    ]
+
+
+def _sources(table: pa.Table, known: set[str]) -> list[SourceEntry]:
+    """Feeds and sitemaps of sites of the policy, those that bring the most first."""
+    rows = [row for row in table.select(SOURCES.names).to_pylist() if row["site"] in known]
+    rows.sort(key=lambda row: (-(row["new_per_day"] or 0.0), row["url"]))
+    return [
+        SourceEntry(
+            url=row["url"],
+            kind=row["kind"],
+            is_news=row["is_news"],
+            site=row["site"],
+            tier=_LAST_OF_HUBS,
+            interval_seconds=on_ladder(row["interval_seconds"]),
+            new_per_day=row["new_per_day"],
         )
         for row in rows
     ]
@@ -379,7 +420,7 @@ def _listed(host: str, listed: Mapping[str, int], includes_subdomains: bool, mis
 
 
 def _url_rules(rules: UrlRules, *, skips_static: bool) -> UrlRulesEntry:
-    extensions = sorted(name.decode("ascii") for name in STATIC_EXTENSIONS)
+    extensions = sorted(name.decode("ascii") for name in STATIC_EXTENSIONS - SOURCE_EXTENSIONS)
     return UrlRulesEntry(
         scheme=rules.scheme,
         dropped_keys=sorted(rules.dropped_keys),

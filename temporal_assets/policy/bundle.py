@@ -58,6 +58,17 @@ LISTS: Final = {
             "temporal_pages": pa.int64(),
         }
     ),
+    "sources": pa.schema(
+        {
+            "url": pa.string(),
+            "kind": pa.string(),
+            "is_news": pa.bool_(),
+            "site": pa.string(),
+            "tier": pa.int8(),
+            "interval_seconds": pa.int64(),
+            "new_per_day": pa.float64(),
+        }
+    ),
     "prefixes": pa.schema(
         {
             "prefix": pa.string(),

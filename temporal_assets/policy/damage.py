@@ -107,6 +107,7 @@ _TOP: Final = {
     "urls": _OBJECT,
     "sites": _LIST,
     "hubs": _LIST,
+    "sources": _LIST,
     "prefixes": _LIST,
     "patterns": _LIST,
     "trees": _LIST,
@@ -133,6 +134,15 @@ _ENTRIES: Final[Mapping[str, Mapping[str, _Kind]]] = {
         "tier": _TIER,
         "interval_seconds": _whole(1),
         "temporal_pages": _whole(0),
+    },
+    "sources": {
+        "url": _texts("a URL", _URL),
+        "kind": _one_of("feed", "sitemap"),
+        "is_news": _FLAG,
+        "site": _NAME,
+        "tier": _TIER,
+        "interval_seconds": _whole(1),
+        "new_per_day": _number(or_none=True),
     },
     "prefixes": {
         "prefix": _NAME,
@@ -177,7 +187,7 @@ def check(found: Mapping[str, Any]) -> None:
         _check_entries(name, found[name], fields)
     sites = {entry["site"] for entry in found["sites"]}
     known = _Kind("one of the policy's `sites`", sites.issuperset)
-    for name in ("hubs", "prefixes", "patterns", "trees"):
+    for name in ("hubs", "sources", "prefixes", "patterns", "trees"):
         _check_column(name, found[name], "site", known)
     for place, tree in enumerate(found["trees"]):
         _check_tree(f"trees[{place}]", tree, len(found["patterns"]))

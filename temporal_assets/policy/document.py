@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Literal, TypedDict, cast
 
@@ -64,6 +63,21 @@ class HubEntry(TypedDict):
     interval_seconds: int
     temporal_pages: int
     """Temporal pages it linked in the window."""
+
+
+class SourceEntry(TypedDict):
+    """A feed or sitemap to look at again and again: what a hub is in HTML."""
+
+    url: str
+    kind: Literal["feed", "sitemap"]
+    is_news: bool
+    """A news sitemap: it lists the pages of the last two days, with the time of each."""
+    site: str
+    """The site that it lists pages of."""
+    tier: int
+    interval_seconds: int
+    new_per_day: float | None
+    """New temporal pages to expect a day that it shows first; None where it was not visited yet."""
 
 
 class PrefixEntry(TypedDict):
@@ -136,6 +150,7 @@ class Document(TypedDict):
     urls: UrlRulesEntry
     sites: list[SiteEntry]
     hubs: list[HubEntry]
+    sources: list[SourceEntry]
     prefixes: list[PrefixEntry]
     patterns: list[PatternEntry]
     trees: list[SiteTree]
@@ -196,7 +211,7 @@ def read(path: str | Path) -> Document:
 
 def checked(found: Any, name: str) -> Document:
     """What was read, if it is a policy that this version understands."""
-    if not isinstance(found, Mapping) or found.get("format") != FORMAT:
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise PolicyError(f"{name} is no crawl policy: its `format` is not {FORMAT!r}")
     version = found.get("version")
     if type(version) is not int or version < 1:  # `true` is an int to Python
@@ -207,6 +222,7 @@ def checked(found: Any, name: str) -> Document:
             f" {VERSION}: install a newer temporal-assets on the crawler (written by"
             f" {found.get('generator', 'an unknown program')})"
         )
+    found.setdefault("sources", [])  # as do policies written before there were any
     missing = sorted(set(Document.__annotations__) - set(found))
     if missing:
         raise PolicyError(f"{name} is not whole, it lacks {', '.join(missing)}: {_AGAIN}")

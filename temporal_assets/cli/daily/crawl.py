@@ -47,6 +47,15 @@ def run(
     delay: Annotated[
         float, typer.Option("--delay", min=0, help="Seconds between two pages of a site.")
     ] = 1.0,
+    explore: Annotated[
+        float,
+        typer.Option(
+            "--explore",
+            min=0,
+            max=0.5,
+            help="Share of the fetches that goes to what the policy does not know.",
+        ),
+    ] = 0.05,
     as_json: Json = False,
 ) -> None:
     """Crawl what the policy wants now, into WARC files; Ctrl-C or the budget ends it."""
@@ -62,6 +71,7 @@ def run(
         from temporal_assets.crawl.instant import (
             AGENT,
             KILLED,
+            ORIGINS,
             Budget,
             CrawlUnderWayError,
             crawl,
@@ -71,7 +81,11 @@ def run(
             f"the crawler needs {error.name}: "
             "pip install -c requirements.lock '.[scrapy]' in the checkout"
         ) from None
-    settings = {"USER_AGENT": f"{AGENT} (+{contact})", "DOWNLOAD_DELAY": delay}
+    settings = {
+        "USER_AGENT": f"{AGENT} (+{contact})",
+        "DOWNLOAD_DELAY": delay,
+        "TEMPORAL_EXPLORE": explore,
+    }
     from temporal_assets.policy import PolicyError
 
     try:
@@ -84,9 +98,12 @@ def run(
         for name, keys in (
             ("downloads", ("downloader/request_count",)),
             ("pages", ("response_received_count",)),
-            ("visits_of_hubs", ("temporal/seeds", "temporal/revisits")),
+            ("visits_of_sources", ("temporal/seeds", "temporal/revisits")),
+            ("sources_discovered", tuple(f"temporal/discovered/{o}" for o in ORIGINS)),
+            ("explored", ("temporal/explored_new", "temporal/explored_old")),
             ("links_not_wanted", ("temporal/dropped",)),
             ("refused_by_robots", ("robotstxt/forbidden",)),
+            ("put_off", ("temporal/put_off",)),
         )
     }
     if as_json:

@@ -87,6 +87,9 @@ STATIC_EXTENSIONS: Final = frozenset(
 """Last extension of a path that is no page. Documents (pdf, doc, txt, csv, xml …) are pages:
 people read them and link to them."""
 
+SOURCE_EXTENSIONS: Final = frozenset((b"atom", b"gz", b"rss"))
+"""Of these, those of feeds and packed sitemaps: no pages in a log, but what crawlers look for."""
+
 _MACHINE_FILE: Final = re.compile(
     rb"/(?:robots|ads|app-ads|humans|security)\.txt$"
     rb"|/sitemap[^/]*\.xml$"

@@ -1,0 +1,147 @@
+"""The share of a crawl that goes to what its policy does not know.
+
+Here: candidates by arm, the budget, and what each arm has paid. Not here: the choice between arms
+(`core.crawls.exploration`), requests.
+
+    section:HOST/FOLDER      pages of a watched site that only its site speaks for
+    pattern:HOST/TEMPLATE    pages of patterns that the policy puts off ("later")
+    host:HOST                pages of hosts that it does not know, linked by its sources
+
+A fetch pays if its page is new: its link appeared on a source that had been read before, or the
+source or the page itself dates it to the last two days. Whether people wanted it is known a day
+later from the logs, and the next policy says so.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from temporal_assets.core.crawls.exploration import choose, learned
+from temporal_assets.crawl.instant.memory import Memory
+
+SHARE: Final = 0.05
+"""Of all fetches, by default."""
+
+RECENT_SECONDS: Final = 2 * 86_400.0
+
+_MOST_ARMS: Final = 5_000
+_MOST_CANDIDATES: Final = 50
+"""Of an arm: the last that appeared."""
+
+_MOST_SAVED: Final = 5.0
+"""Fetches that may be made up for, where there was nothing to explore."""
+
+_DATES: Final = re.compile(
+    rb"(?:article:published_time|datePublished|pubdate|dateCreated)[\"']?\s*(?:content)?"
+    rb"[\"'\s:=]{1,5}(\d{4}-\d{2}-\d{2}(?:T[0-9:.]{5,12}(?:Z|[+-]\d{2}:?\d{2})?)?)",
+    re.IGNORECASE,
+)
+"""When a page says it was published: Open Graph, JSON-LD, microdata."""
+
+_DATED_BYTES: Final = 1 << 17
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A page that may be explored."""
+
+    url: str
+    page: str
+    arm: str
+    source: str
+    is_new: bool
+    """Its link appeared since its source was read before, or the source dates it so."""
+
+
+class Explorer:
+    """What may be explored, and how much of it; `share` 0 explores nothing."""
+
+    def __init__(self, memory: Memory, share: float = SHARE, seed: int | None = None) -> None:
+        self._memory, self._share = memory, share
+        self._random = np.random.default_rng(seed)
+        self._arms = memory.arms()
+        self._waiting: OrderedDict[str, OrderedDict[str, Candidate]] = OrderedDict()
+        self._saved = 0.0
+
+    def spent(self, *, exploring: bool) -> None:
+        """Count a fetch: every other one earns its share of an exploring one."""
+        if not exploring and self._share > 0:
+            earned = self._share / (1 - self._share)
+            self._saved = min(self._saved + earned, _MOST_SAVED)
+
+    def offer(self, candidate: Candidate) -> None:
+        """Remember a page that the policy does not want now."""
+        if self._share <= 0:
+            return
+        waiting = self._waiting.get(candidate.arm)
+        if waiting is None:
+            if len(self._waiting) >= _MOST_ARMS:
+                self._waiting.popitem(last=False)
+            waiting = self._waiting[candidate.arm] = OrderedDict()
+        waiting[candidate.page] = candidate
+        if len(waiting) > _MOST_CANDIDATES:
+            waiting.popitem(last=False)
+
+    def take(self) -> Candidate | None:
+        """The next page to explore; None while the budget or the candidates are used up."""
+        while self._saved >= 1 and self._waiting:
+            arms = list(self._waiting)
+            told = [self._arms.get(arm, (0.0, 0.0)) for arm in arms]
+            wins, losses = zip(*told, strict=True)
+            arm = arms[choose(wins, losses, self._random)]
+            candidate = self._best(arm)
+            if not self._memory.knows(candidate.page):
+                self._saved -= 1
+                return candidate
+        return None
+
+    def learned(self, arm: str, *, paid: bool) -> None:
+        """An exploring fetch of an arm is over."""
+        before = self._arms.get(arm, (0.0, 0.0))
+        self._arms[arm] = learned(*before, paid=paid)
+        self._memory.keep_arm(arm, *self._arms[arm])
+
+    def _best(self, arm: str) -> Candidate:
+        """The last page of an arm that is known to be new, or else the last of all."""
+        waiting = self._waiting[arm]
+        pages = list(reversed(waiting.values()))
+        candidate = next((one for one in pages if one.is_new), pages[0])
+        del waiting[candidate.page]
+        if not waiting:
+            del self._waiting[arm]
+        return candidate
+
+
+def arm_of(reason: str, site: str | None, page: str, template: str | None) -> str | None:
+    """The arm that a page belongs to by what the policy says of it; None if it is not explored."""
+    host, _, path = page.split("://", 1)[-1].partition("/")
+    if reason == "unknown_site":
+        return f"host:{host}"
+    if site is None:
+        return None
+    if reason == "pattern":
+        return f"pattern:{host}/{(template or '')[:200]}"
+    folder, slash, _ = path.partition("?")[0].partition("/")
+    return f"section:{host}/{folder[:100] if slash else ''}"
+
+
+def is_recent(body: bytes, now: float) -> bool:
+    """Whether a page says that it was published in the last days."""
+    from temporal_assets.crawl.sources.entries import seconds_of
+
+    for found in _DATES.finditer(body[:_DATED_BYTES]):
+        time = seconds_of(found[1].decode("ascii"))
+        if time is not None:
+            return time > now - RECENT_SECONDS
+    return False
+
+
+def facts_of(candidate: Candidate) -> str:
+    """What a request for a candidate keeps, as JSON."""
+    return json.dumps({"arm": candidate.arm, "is_new": candidate.is_new})

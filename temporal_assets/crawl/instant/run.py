@@ -1,0 +1,132 @@
+"""One crawl: its settings, its budget, the process (NP section 1: crawl news as it appears).
+
+It starts from the sources of the policy, visits them again at their intervals, follows the links
+that the policy wants now, and archives what it fetches. It stops on its budget, or is killed, and
+goes on where it was. Not here: what it does with a response (`spider`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from filelock import FileLock, Timeout
+from scrapy.crawler import CrawlerProcess
+from scrapy.settings import default_settings
+
+from temporal_assets import __version__
+from temporal_assets.crawl.instant.manners import Patience, RobotsRules
+from temporal_assets.crawl.instant.scheduler import HostScheduler
+from temporal_assets.crawl.instant.spider import InstantSpider
+
+_NAME: Final = "temporal-assets"
+
+AGENT: Final = f"{_NAME}/{__version__}"
+
+KILLED: Final = "killed"
+"""Not a word of Scrapy's: it has no time to say any."""
+
+_LOCK: Final = "crawl.lock"
+"""Two crawls would take requests from one queue, and each would visit all hubs."""
+
+_MAX_BYTES: Final = 16 * 2**20
+"""Pages of news are never larger; downloads are."""
+
+_TIMEOUT: Final = 60
+"""Seconds for a whole response: a host that sends a byte a second keeps its place no longer."""
+
+_MOST_REDIRECTS: Final = 10
+
+_EXACT_DELAY: Final[dict[str, Any]] = (
+    {"DOWNLOAD_DELAY_JITTER": 0.0}
+    if hasattr(default_settings, "DOWNLOAD_DELAY_JITTER")
+    else {"RANDOMIZE_DOWNLOAD_DELAY": False}  # of older releases; those after them warn of it
+)
+"""Else the delay is drawn for each page, from half of what was asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """When to stop; None: never."""
+
+    pages: int | None = None
+    """Responses, robots.txt included; requests under way are still finished."""
+    seconds: float | None = None
+
+
+class CrawlUnderWayError(Exception):
+    """Another process crawls into the folder."""
+
+
+def crawl(
+    policy: str | Path,
+    folder: Path,
+    budget: Budget | None = None,
+    settings: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Crawl into `folder` until the budget is spent or Ctrl-C; the statistics of the run.
+
+    The same folder again goes on with what was queued; one crawl at a time has it, or
+    `CrawlUnderWayError` is raised. Once in a process: Scrapy's reactor cannot
+    be started twice. Raises what kept the crawl from starting; statistics of one that was ended
+    before it could close have KILLED as `finish_reason`.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    alone = FileLock(folder / _LOCK, timeout=0)
+    try:
+        alone.acquire()
+    except Timeout:
+        raise CrawlUnderWayError(
+            f"another crawl is under way in {folder}: wait for it, or name another folder"
+        ) from None
+    try:
+        return _crawl(policy, folder, budget, settings)
+    finally:
+        alone.release()
+
+
+def _crawl(
+    policy: str | Path, folder: Path, budget: Budget | None, settings: dict[str, Any] | None
+) -> dict[str, Any]:
+    process = CrawlerProcess(settings_of(policy, budget or Budget(), settings or {}))
+    crawler = process.create_crawler(InstantSpider)
+    failures: list[Any] = []  # of Twisted, which is known by way of Scrapy alone
+    process.crawl(crawler, folder=folder).addErrback(failures.append)
+    process.start()
+    if failures:
+        failures[0].raiseException()
+    stats = crawler.stats.get_stats() if crawler.stats else {}
+    return {"finish_reason": KILLED, **stats}
+
+
+def settings_of(policy: str | Path, budget: Budget, own: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of the process; `own` has the last word."""
+    return {
+        "TEMPORAL_POLICY": str(policy),
+        "SCHEDULER": HostScheduler,
+        "DOWNLOADER_MIDDLEWARES": {RobotsRules: 100, Patience: 550},
+        # Ours stand in for these: they keep to a host what it says, over runs.
+        "ROBOTSTXT_OBEY": False,
+        "RETRY_ENABLED": False,
+        "HTTPERROR_ALLOW_ALL": True,  # a page that is gone is worth knowing
+        "USER_AGENT": AGENT,
+        # The whole user agent holds a contact, and robots.txt may have rules for a word of it.
+        "ROBOTSTXT_USER_AGENT": _NAME,
+        "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
+        "DOWNLOAD_DELAY": 1.0,
+        **_EXACT_DELAY,
+        # A request that is taken is of a host that is ready, so these are so many hosts.
+        "CONCURRENT_REQUESTS": 64,
+        "DOWNLOAD_TIMEOUT": _TIMEOUT,
+        "DOWNLOAD_MAXSIZE": _MAX_BYTES,
+        "REDIRECT_MAX_TIMES": _MOST_REDIRECTS,
+        "CLOSESPIDER_PAGECOUNT": budget.pages or 0,
+        "CLOSESPIDER_TIMEOUT": budget.seconds or 0,
+        # Both wait on a port for code to run in the crawler.
+        "TELNETCONSOLE_ENABLED": False,
+        "REMOTE_CONTROL_ENABLED": False,
+        "LOG_LEVEL": "INFO",
+        **own,
+    }

@@ -1,0 +1,180 @@
+"""The sources of a crawl: which are due, and how often each is worth a visit.
+
+Here: a state machine over times that the caller gives, kept in the memory of the crawl. Not here: a
+clock, requests, Scrapy; how a source is read (`crawl.sources`).
+
+Sources of the policy keep the interval that the policy gives them. Those that the crawl found by
+itself (feeds that pages link, sitemaps of robots.txt, well-known places) get theirs from what they
+yield: new wanted pages that no other source had shown before. A source that is gone is retired.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlsplit
+
+from temporal_assets.core.crawls.visit_rates import LONGEST, interval
+from temporal_assets.crawl.instant.memory import Memory, Source
+
+GONE: Final = 410
+MISSING: Final = 404
+
+_MISSED_VISITS: Final = 3
+"""A source that was not found so often in a row is gone; well-known places at once."""
+
+RETIRED_SECONDS: Final = 30 * 86_400.0
+"""After which a source that was gone is asked for once more."""
+
+MOST_OF_HOST: Final = 40
+"""Sources of a host that a crawl finds by itself: a hostile one names millions."""
+
+OF_POLICY: Final = "policy"
+GUESSED: Final = "well-known"
+
+ORIGINS: Final = ("link", "robots", "sitemap", GUESSED)
+"""How a crawl finds sources: in pages, in robots.txt, in an index of sitemaps, in usual places."""
+
+_TIER: Final = 4
+"""Of sources that the crawl found: after all hubs of the policy, before all pages."""
+_LAST_TIER: Final = 8
+"""Of guesses: after all that is wanted now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A source that the policy names."""
+
+    url: str
+    kind: str
+    tier: int
+    seconds: float
+
+
+class Watch:
+    """All sources of a crawl; `factor` scales every interval."""
+
+    def __init__(self, memory: Memory, factor: float = 1.0) -> None:
+        self._memory, self._factor = memory, factor
+        self._sources = memory.sources()
+        self._hosts: dict[str, int] = {}
+        for source in self._sources.values():
+            self._count(source)
+
+    def __contains__(self, url: object) -> bool:
+        source = self._sources.get(str(url))
+        return source is not None and source.retired is None
+
+    def __iter__(self) -> Iterator[Source]:
+        return iter(self._sources.values())
+
+    def get(self, url: str) -> Source | None:
+        """A source by its URL."""
+        return self._sources.get(url)
+
+    def use(self, known: Iterable[Known]) -> None:
+        """Take the sources of a policy.
+
+        Those of the policy before that it does not name any more are left to what they yield.
+        """
+        named = {one.url: one for one in known}
+        for source in self._sources.values():
+            if source.origin == OF_POLICY and source.url not in named:
+                source.origin = "link"
+                self._memory.keep_source(source)
+        for one in named.values():
+            new = Source(one.url, one.kind, OF_POLICY, None, one.tier, one.seconds)
+            source = self._sources.setdefault(one.url, new)
+            before = source.seconds
+            source.kind, source.origin = one.kind, OF_POLICY
+            source.tier, source.seconds = one.tier, one.seconds
+            if source.visits and source.retired is None:
+                # By the interval of now, whatever it was at the last visit.
+                source.due += (one.seconds - before) * self._factor
+            self._memory.keep_source(source)
+
+    def forget_versions(self) -> None:
+        """Ask for every source as for the first time: a new policy wants other links of it."""
+        for source in self._sources.values():
+            if source.etag or source.modified or source.digest:
+                source.etag = source.modified = source.digest = ""
+                self._memory.keep_source(source)
+
+    def add(self, url: str, kind: str, origin: str, found_on: str, host: str, now: float) -> bool:
+        """Take a source that the crawl found; False if it is known, or the host has too many."""
+        if url in self._sources or self._hosts.get(host, 0) >= MOST_OF_HOST:
+            return False
+        tier = _LAST_TIER if origin == GUESSED else _TIER
+        source = Source(url, kind, origin, found_on, tier, interval(0, 0), due=now)
+        self._sources[url] = source
+        self._hosts[host] = self._hosts.get(host, 0) + 1
+        self._memory.keep_source(source)
+        return True
+
+    def due(self, now: float) -> list[Source]:
+        """Sources to be visited, the best first."""
+        found = [
+            source
+            for source in self._sources.values()
+            if source.due <= now and not self._is_needless(source)
+        ]
+        return sorted(found, key=lambda source: (source.tier, source.due, source.url))
+
+    def read(self, source: Source, found: int, now: float) -> None:
+        """A visit is over: it brought so many new wanted pages (or none, if nothing changed)."""
+        source.visits += 1
+        source.since = source.since or now
+        source.seen, source.retired, source.failures = now, None, 0
+        if source.visits > 1:  # what a first visit shows appeared at any time before
+            source.found += found
+        if source.origin != OF_POLICY:
+            hours = (now - source.since) / self._factor / 3600
+            source.seconds = interval(source.found, hours)
+        self._again(source, now)
+
+    def failed(self, source: Source, status: int | None, now: float) -> None:
+        """A visit is over, and brought nothing readable; the next comes later each time."""
+        source.visits += 1
+        source.since = source.since or now
+        source.failures += 1
+        missed = status == MISSING and (
+            source.failures >= _MISSED_VISITS or source.origin == GUESSED
+        )
+        if status == GONE or missed or (source.origin == GUESSED and not source.seen):
+            source.retired = now
+            source.due = now + RETIRED_SECONDS
+            self._memory.keep_source(source)
+        else:
+            self._again(source, now)
+
+    def moved(self, source: Source, now: float) -> None:
+        """Put a visit off that could not be made, as where robots.txt forbids it."""
+        self._again(source, now)
+
+    def _is_needless(self, guess: Source) -> bool:
+        """Whether a source is a guess, and its host is known to have one of its kind."""
+        return (
+            guess.origin == GUESSED
+            and not guess.visits
+            and any(
+                source.kind == guess.kind and source.seen and _host(source) == _host(guess)
+                for source in self._sources.values()
+            )
+        )
+
+    def _period(self, source: Source) -> float:
+        longer = 2.0 ** min(source.failures, 10)
+        return self._factor * max(source.seconds, min(source.seconds * longer, LONGEST))
+
+    def _again(self, source: Source, now: float) -> None:
+        source.due = now + self._period(source)
+        self._memory.keep_source(source)
+
+    def _count(self, source: Source) -> None:
+        if source.origin != OF_POLICY:
+            self._hosts[_host(source)] = self._hosts.get(_host(source), 0) + 1
+
+
+def _host(source: Source) -> str:
+    return urlsplit(source.url).netloc

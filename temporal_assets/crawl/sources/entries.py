@@ -1,0 +1,69 @@
+"""What a source shows: links with the times that it gives them.
+
+Here: the shape, dates in it, and the limits that hold for all kinds. Not here: any format.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from dataclasses import dataclass, field
+from typing import Final
+
+from temporal_assets.crawl.mirror.html_links import absolute
+
+MOST_ENTRIES: Final = 50_000
+"""Links that are read of one document: as many as a sitemap may hold."""
+
+_DAY: Final = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?$")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A link of a source."""
+
+    url: str
+    time: float | None = None
+    """When the page appeared or changed, as the source says: seconds since 1970 in UTC."""
+    is_published: bool = False
+    """The time is that of the page's birth, not of its last change."""
+
+
+@dataclass(slots=True)
+class Shown:
+    """What one document of a source shows."""
+
+    kind: str
+    entries: list[Entry] = field(default_factory=list)
+    children: list[Entry] = field(default_factory=list)
+    """Sitemaps that an index names."""
+    faults: list[str] = field(default_factory=list)
+    """What was wrong with the document: it was read as far as it could be."""
+    is_news: bool = False
+    """A news sitemap: every page of it was published in the last days."""
+    hub: str | None = None
+    """The WebSub hub that a feed names."""
+
+
+def entry(url: str | None, base: str, time: float | None, *, published: bool) -> Entry | None:
+    """An entry of a link as it is written; None if it leads nowhere."""
+    goal = absolute(url, base) if url else None
+    return None if goal is None else Entry(goal, time, published and time is not None)
+
+
+def seconds_of(text: str | None) -> float | None:
+    """The time that a W3C date (ISO 8601) means; None if it means none.
+
+    A day is its end: what is dated today may have appeared in this minute.
+    """
+    if not text:
+        return None
+    text = text.strip()[:40]
+    try:
+        if day := _DAY.match(text):
+            begins = dt.datetime(int(day[1]), int(day[2]), int(day[3] or 1), tzinfo=dt.UTC)
+            return (begins + dt.timedelta(days=1)).timestamp()
+        time = dt.datetime.fromisoformat(text)
+        return (time if time.tzinfo else time.replace(tzinfo=dt.UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return None
