@@ -5,14 +5,16 @@ page that somebody has open in a browser could start runs by a link, by a reques
 under a name that it lets lead here (DNS rebinding). The guard looks at what browsers cannot be
 made to leave out or to forge: `Host`, `Origin` and `Sec-Fetch-Site`.
 
-Here: the guard, and `python -m temporal_assets.guard`, which takes the arguments of
-`dagster-webserver`. Not here: a log-in. Programs of other users of the machine are let through.
+Here: the guard, the pages of the report below `/report/`, and `python -m temporal_assets.guard`,
+which takes the arguments of `dagster-webserver`. Not here: a log-in. Programs of other users of the
+machine are let through.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, MutableMapping
+from pathlib import Path
 from typing import Any, Final
 
 Scope = MutableMapping[str, Any]
@@ -28,24 +30,54 @@ _OWN_SITES: Final = frozenset({"same-origin", "none"})
 """`none` is an address that a person typed."""
 
 
+_REPORTS: Final = "/report/"
+_REPORT: Final = re.compile(r"evaluation(-[0-9]{4}-[0-9]{2}-[0-9]{2})?\.html")
+
+
 class Guard:
     """An application that answers for another one, or refuses."""
 
-    def __init__(self, app: App) -> None:
-        self._app = app
+    def __init__(self, app: App, reports: Path | None = None) -> None:
+        """`reports` is the folder whose pages are shown below `/report/`."""
+        self._app, self._reports = app, reports
 
     async def __call__(self, scope: Scope, receive: Channel, send: Channel) -> None:
         """Let a request through or say why not."""
         why = refusal(scope) if scope["type"] in ("http", "websocket") else None
-        if why is None:
+        page = self._page(scope) if why is None else None
+        if page is not None:
+            await _answer(send, 200, b"text/html; charset=utf-8", page)
+        elif why is None:
             await self._app(scope, receive, send)
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008, "reason": why})
         else:
             text = f"{why}: docs/security.md of temporal_assets says why.\n".encode()
-            headers = [(b"content-type", b"text/plain"), (b"content-length", b"%d" % len(text))]
-            await send({"type": "http.response.start", "status": 403, "headers": headers})
-            await send({"type": "http.response.body", "body": text})
+            await _answer(send, 403, b"text/plain", text)
+
+    def _page(self, scope: Scope) -> bytes | None:
+        """Return the page of the report that is asked for; None of anything else."""
+        if self._reports is None or scope["type"] != "http" or scope["method"] not in _LOOKING:
+            return None
+        path: str = scope["path"]
+        folder, _, name = path.rpartition("/")
+        if f"{folder}/" != _REPORTS or not _REPORT.fullmatch(name):
+            return None
+        try:
+            return (self._reports / name).read_bytes()
+        except OSError:
+            return None
+
+
+async def _answer(send: Channel, status: int, kind: bytes, body: bytes) -> None:
+    headers = [
+        (b"content-type", kind),
+        (b"content-length", b"%d" % len(body)),
+        (b"x-content-type-options", b"nosniff"),
+        (b"x-frame-options", b"DENY"),
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
 
 
 def refusal(scope: Scope) -> str | None:
@@ -73,13 +105,15 @@ def main() -> None:
 
     from temporal_assets.defs.reloading import follow_days
     from temporal_assets.settings import load_settings
+    from temporal_assets.windows.report.evaluation_report import FOLDER
 
     cli: Any = server  # without types of its own
     make = cli.create_app_from_workspace_process_context
 
     def guarded(context: Any, *args: Any, **kwargs: Any) -> Guard:
-        follow_days(context, load_settings())
-        return Guard(make(context, *args, **kwargs))
+        settings = load_settings()
+        follow_days(context, settings)
+        return Guard(make(context, *args, **kwargs), settings.state / FOLDER)
 
     # Where the server makes its application; `test_guard` asks the real one.
     cli.create_app_from_workspace_process_context = guarded

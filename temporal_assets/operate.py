@@ -124,6 +124,16 @@ class Outcome:
         """Everything was made and no invariant is broken. Warnings do not count."""
         return not self.failures and not verdicts.blockers(self.checks)
 
+    def then(self, later: Outcome) -> Outcome:
+        """Return what both did."""
+        return Outcome(
+            self.materialized + later.materialized,
+            self.failures + later.failures,
+            self.checks + later.checks,
+            self.skipped + later.skipped,
+            self.run_ids + later.run_ids,
+        )
+
 
 def prepare_home(settings: Settings) -> Path:
     """The folder to use as DAGSTER_HOME; made, with its `dagster.yaml`, when it is not there.

@@ -9,13 +9,18 @@ from temporal_assets.reports.document import (
     Branch,
     Chart,
     Column,
+    Figure,
+    Figures,
+    Forest,
     Graph,
     HeatMap,
+    Interval,
     Node,
     Report,
     Section,
     Series,
     Table,
+    Threshold,
     Tree,
     unavailable,
 )
@@ -37,7 +42,11 @@ def report(name: str = EVIL, rows: int = 2) -> Report:
     body = tuple((f"{name}{k}", 1_000 + k) for k in range(rows - 1))
     blocks = (
         Table(f"of {name}", columns, (*body, ("b", None)), 1),
-        Chart(name, name, Axis(name, ticks=(name, "b")), share, lines, has_diagonal=True),
+        Chart(
+            name, name, Axis(name, ticks=(name, "b")), share, lines, True, (Threshold(0.5, name),)
+        ),
+        Forest(name, name, share, (Interval(name, 0.5, 0.25, 0.75, 1),)),
+        Figures(name, (Figure(name, name, name, "good"),)),
         HeatMap(name, name, *cells, ((1.0, 2.0),), ((0, 1, name),)),
         Graph(name, name, (Node(name, 5.0, 0.9), Node("b", 1.0, None)), ((0, 1, 3.0),)),
         Tree(name, (Branch(name, name, 3, 2, 1, True, (leaf,), 0),)),

@@ -27,9 +27,11 @@ LONGEST_TEXT: Final = 2_000
 """Characters of a text: a paragraph. Names from logs are cut far earlier (`sections`)."""
 
 Cell = str | int | float | bool | None
-Kind = Literal["text", "count", "share", "score", "number"]
-"""How a column or an axis is written: shares in percent, scores with three digits."""
-Mark = Literal["line", "dashes", "dots", "bars", "area"]
+Kind = Literal["text", "count", "share", "score", "number", "date"]
+"""How a column or an axis is written: shares in percent, scores with three digits; a date is the
+number of its day (`datetime.date.toordinal`)."""
+Mark = Literal["line", "dashes", "dots", "diamonds", "bars", "area"]
+"""Diamonds stand before everything else: what others are compared with."""
 Trial = Literal["in_sample", "out_of_time", "both", "no_judgement"]
 """What numbers are judged by; `no_judgement` describes data and judges nothing."""
 
@@ -74,6 +76,16 @@ class Series:
     colour: int
     x: tuple[float, ...]
     y: tuple[float, ...]
+    weights: tuple[float, ...] = ()
+    """How much stands behind each point: the area of its dot. Empty where all are equal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """A place on the x axis that decides something, drawn as a line with its name."""
+
+    at: float
+    name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +99,49 @@ class Chart:
     y: Axis
     series: tuple[Series, ...]
     has_diagonal: bool = False
+    thresholds: tuple[Threshold, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A value with the interval that holds it; equal `colour` as in `Series`."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+    colour: int
+
+
+@dataclass(frozen=True, slots=True)
+class Forest:
+    """Values with their intervals below each other, on one axis."""
+
+    title: str
+    shows: str
+    axis: Axis
+    rows: tuple[Interval, ...]
+
+
+Tone = Literal["plain", "good", "bad"]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A number that is read first, and what it has to be seen beside."""
+
+    name: str
+    value: str
+    note: str
+    tone: Tone = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Key figures."""
+
+    title: str
+    figures: tuple[Figure, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +197,7 @@ class Tree:
     roots: tuple[Branch, ...]
 
 
-Block = Table | Chart | HeatMap | Graph | Tree
+Block = Table | Chart | HeatMap | Graph | Tree | Forest | Figures
 
 _BLOCKS: Final[Mapping[str, type[Any]]] = {
     "table": Table,
@@ -150,6 +205,8 @@ _BLOCKS: Final[Mapping[str, type[Any]]] = {
     "heat_map": HeatMap,
     "graph": Graph,
     "tree": Tree,
+    "forest": Forest,
+    "figures": Figures,
 }
 _NAMES: Final = {kind: name for name, kind in _BLOCKS.items()}
 
@@ -271,7 +328,14 @@ def _branches(values: Sequence[Mapping[str, Any]]) -> tuple[Branch, ...]:
 
 _PARTS: Final[Mapping[type[Any], Mapping[str, Any]]] = {
     Table: {"columns": _several(Column)},
-    Chart: {"x": _axis, "y": _axis, "series": _several(Series)},
+    Chart: {
+        "x": _axis,
+        "y": _axis,
+        "series": _several(Series),
+        "thresholds": _several(Threshold),
+    },
+    Forest: {"axis": _axis, "rows": _several(Interval)},
+    Figures: {"figures": _several(Figure)},
     HeatMap: {"rows": _axis, "columns": _axis},
     Graph: {"nodes": _several(Node)},
     Tree: {"roots": _branches},

@@ -81,7 +81,7 @@
   };
 
   for (const table of document.querySelectorAll("table")) {
-    if (table.tBodies[0].rows.length < FEWEST_ROWS) continue;
+    if (table.tBodies[0].rows.length < FEWEST_ROWS || table.closest(".front")) continue;
     sortable(table);
     if (!table.closest("figure")) searchable(table);
   }

@@ -1,6 +1,6 @@
 """The evaluation report as one HTML page that needs nothing else and cannot be made to do harm.
 
-Here: how a report looks. Not here: what it says (`sections`), its charts (`svg_chart`, `svg_map`).
+Here: how a report looks. Not here: what it says (`sections`), its charts (`charts`).
 
 Texts come from logs, which strangers write: every one is escaped, and the page's policy forbids
 all scripts and styles but its own two, by their digests, and every connexion. Without scripts
@@ -10,7 +10,9 @@ nothing is lost but searching and sorting.
 from __future__ import annotations
 
 import base64
+import datetime as dt
 import hashlib
+import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from html import escape
@@ -19,7 +21,8 @@ from itertools import groupby
 from math import ceil, isfinite
 from typing import Final
 
-from temporal_assets.reports import prefix_tree, svg_chart, svg_map
+from temporal_assets.reports import prefix_tree
+from temporal_assets.reports.charts import svg_chart, svg_forest, svg_map
 from temporal_assets.reports.document import (
     LONGEST_TEXT,
     Axis,
@@ -28,6 +31,8 @@ from temporal_assets.reports.document import (
     Cell,
     Chart,
     Column,
+    Figures,
+    Forest,
     Graph,
     HeatMap,
     Kind,
@@ -38,6 +43,7 @@ from temporal_assets.reports.document import (
     Tree,
     Trial,
 )
+from temporal_assets.reports.sections.wording import FRONT
 from temporal_assets.reports.text import shown
 
 _TRIALS: Final[dict[Trial, str]] = {
@@ -45,8 +51,11 @@ _TRIALS: Final[dict[Trial, str]] = {
     "out_of_time": "out of time",
     "both": "in sample and out of time",
 }
-_DRAWN: Final = (Chart, HeatMap, Graph)
+_DRAWN: Final = (Chart, HeatMap, Graph, Forest)
 """Blocks that stand side by side where there is room."""
+
+_COUNTED_ROWS: Final = 12
+"""Tables with more rows scroll in their box, and say how many they have."""
 
 _MOST_POINTS: Final = 60
 """Rows of the table behind a chart; longer series are thinned evenly."""
@@ -64,7 +73,8 @@ _TRIALS_SAID: Final = (
 
 def page(report: Report) -> str:
     """The whole page."""
-    style, script = _resource("report.css"), _resource("report.js")
+    style = _resource("report.css") + _resource("charts/charts.css")
+    script = _resource("report.js")
     policy = (
         f"default-src 'none'; style-src 'sha256-{_digest(style)}';"
         f" script-src 'sha256-{_digest(script)}'; base-uri 'none'; form-action 'none';"
@@ -95,14 +105,20 @@ def _digest(content: str) -> str:
 
 
 def _body(report: Report) -> Iterator[str]:
-    yield f'<header><h1>{_text(report.title)}</h1>\n<dl class="facts">'
+    front = [section for section in report.sections if section.part == FRONT]
+    rest = [section for section in report.sections if section.part != FRONT]
+    yield f"<header><h1>{_text(report.title)}</h1></header>\n"
+    yield '<main id="content" tabindex="-1">'
+    for section in front:
+        yield from _front(section)
+    yield '<details class="data" open><summary>The data</summary><dl class="facts">'
     for name, value in report.facts:
-        yield f"<div><dt>{_text(name)}</dt><dd>{_text(value)}</dd></div>"
-    yield "</dl></header>\n"
-    yield from _contents(report)
-    yield f'<main id="content" tabindex="-1"><p class="note">{_text(_TRIALS_SAID)}</p>\n'
+        yield f"<div><dt>{_text(name)}</dt><dd>{_broken(value)}</dd></div>"
+    yield "</dl></details>\n"
+    yield from _contents(rest)
+    yield f'<p class="note">{_text(_TRIALS_SAID)}</p>\n'
     part = ""
-    for number, section in enumerate(report.sections):
+    for number, section in enumerate(rest):
         if section.part != part:
             part = section.part
             yield f"<h2>{_text(part)}</h2>\n"
@@ -110,10 +126,25 @@ def _body(report: Report) -> Iterator[str]:
     yield f'</main>\n<footer><p class="note">{_text(_PAPERS)}</p></footer>\n'
 
 
-def _contents(report: Report) -> Iterator[str]:
+def _front(section: Section) -> Iterator[str]:
+    """One screen: key figures in a row, everything else beside each other."""
+    yield f'<section id="{_text(section.id)}" class="front" aria-label="{_text(section.part)}">'
+    yield "".join(f'<p class="lead">{_prose(sentence)}</p>' for sentence in section.says)
+    first, rest = section.blocks[:1], section.blocks[1:]
+    for block in first:
+        yield from _block(block, "f0")
+    yield '<div class="panels">'
+    for place, block in enumerate(rest, 1):
+        yield '<div class="panel">'
+        yield from _block(block, f"f{place}")
+        yield "</div>"
+    yield "</div></section>\n"
+
+
+def _contents(sections: Sequence[Section]) -> Iterator[str]:
     yield '<nav aria-label="Contents"><details open><summary>Contents</summary><ul>\n'
     part = ""
-    for section in report.sections:
+    for section in sections:
         if section.part != part:
             yield ("</ul></li>" if part else "") + f"<li>{_text(section.part)}<ul>"
             part = section.part
@@ -163,6 +194,10 @@ def _block(block: Block, number: str) -> Iterator[str]:
         yield from _figure(svg_map.heat_map(block, number), block.title, _values(block))
     elif isinstance(block, Graph):
         yield from _figure(svg_map.graph(block, number), block.title, _edges(block))
+    elif isinstance(block, Forest):
+        yield from _figure(svg_forest.forest(block, number), block.title, _intervals(block))
+    elif isinstance(block, Figures):
+        yield from _figures(block)
     elif isinstance(block, Tree):
         roots = [_grown(root) for root in block.roots]
         yield f"<h4>{_text(block.title)}</h4>{prefix_tree.as_html(roots)}"
@@ -175,10 +210,19 @@ def _figure(drawn: str, title: str, numbers: Table) -> Iterator[str]:
     yield "</details></figure>\n"
 
 
+def _figures(block: Figures) -> Iterator[str]:
+    yield f'<dl class="key-figures" aria-label="{_text(block.title)}">'
+    for one in block.figures:
+        yield f'<div class="{one.tone}"><dt>{_text(one.name)}</dt>'
+        yield f"<dd><b>{_text(one.value)}</b> <span>{_prose(one.note)}</span></dd></div>"
+    yield "</dl>\n"
+
+
 def _table(table: Table) -> Iterator[str]:
     name = _text(table.title)
     yield f'<div class="scroll" role="region" tabindex="0" aria-label="{name}"><table>'
-    yield f"<caption>{_text(table.title)}</caption><thead><tr>"
+    count = f" ({len(table.rows):,} rows)" if len(table.rows) > _COUNTED_ROWS else ""
+    yield f"<caption>{_text(table.title)}{count}</caption><thead><tr>"
     for column in table.columns:
         kind = "" if column.kind == "text" else ' class="n"'
         yield f'<th scope="col"{kind}>{_text(column.name)}</th>'
@@ -187,7 +231,8 @@ def _table(table: Table) -> Iterator[str]:
         yield '<tr class="paper">' if place < table.paper_rows else "<tr>"
         for value, column in zip(row, table.columns, strict=True):
             kind = "" if column.kind == "text" else ' class="n"'
-            yield f"<td{kind}>{_text(written(value, column.kind))}</td>"
+            said = written(value, column.kind)
+            yield f"<td{kind}>{_broken(said) if column.kind == 'text' else _text(said)}</td>"
         yield "</tr>\n"
     yield "</tbody></table></div>\n"
     if table.note:
@@ -206,6 +251,8 @@ def written(value: Cell, kind: Kind) -> str:
         return f"{value:.1%}".replace("-0.0%", "0.0%")
     if kind == "score":
         return f"{value:.3f}"
+    if kind == "date":
+        return dt.date.fromordinal(max(round(value), 1)).isoformat()
     if isinstance(value, int):
         return f"{value:,}"
     return f"{value:,.4g}" if abs(value) >= 1 else f"{value:.3g}"
@@ -214,6 +261,25 @@ def written(value: Cell, kind: Kind) -> str:
 def _text(value: str) -> str:
     """Any text from anywhere: no markup, one line of visible characters."""
     return escape(shown(value, LONGEST_TEXT))
+
+
+_PLACES: Final = re.compile(r"([/?&=._\-]+)")
+_LONGEST_PIECE: Final = 24
+"""Characters that a line need not break within; longer pieces break anywhere."""
+
+
+def _broken(value: str) -> str:
+    """The same, for a narrow cell: hosts and paths break after their separators, not in words."""
+    pieces = _PLACES.split(shown(value, LONGEST_TEXT))
+    found = (
+        f"<wbr>{escape(one)}<wbr>"
+        if k % 2
+        else f'<span class="long">{escape(one)}</span>'
+        if len(one) > _LONGEST_PIECE and " " not in one
+        else escape(one)
+        for k, one in enumerate(pieces)
+    )
+    return "".join(found).replace("<wbr>/", "/")
 
 
 # Tables behind pictures -------------------------------------------------------------------------
@@ -275,6 +341,13 @@ def _values(one: HeatMap) -> Table:
         for r, c, what in one.marks
     )
     return Table(one.title, columns, rows, note="; ".join(marks))
+
+
+def _intervals(one: Forest) -> Table:
+    names = (one.axis.label, "at least", "at most")
+    columns = (Column("list"), *(Column(name, one.axis.kind) for name in names))
+    rows = ((row.name, row.value, row.low, row.high) for row in one.rows)
+    return Table(one.title, columns, tuple(rows))
 
 
 def _edges(one: Graph) -> Table:

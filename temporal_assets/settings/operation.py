@@ -114,9 +114,8 @@ class Orchestration(Section):
     file."""
 
     reports: str | None = None
-    """Where `report/` of the state folder is served: reports and policies in the UI then link to
-    the report of their day, else they say how to open it (docs/report.md). Browsers follow no link
-    from a server to a file."""
+    """Where `report/` of the state folder is served: reports and policies in the UI link to the
+    report of their day there. Unset: below `/report/` of `temporal-assets ui` (docs/report.md)."""
 
     @field_validator("docs", "reports")
     @classmethod

@@ -135,9 +135,32 @@ class Page:
         """The key that ends a field."""
         self.press("Enter", 13)
 
-    def photograph(self, path: Path) -> None:
-        shot = self._call("Page.captureScreenshot", format="png")
+    def photograph(self, path: Path, part: tuple[int, int] | None = None) -> None:
+        """What is seen; with `part` what lies from so many pixels on, so many high."""
+        if part is None:
+            shot = self._call("Page.captureScreenshot", format="png")
+        else:
+            width = self.run("innerWidth")
+            clip = {"x": 0, "y": part[0], "width": width, "height": part[1], "scale": 1}
+            shot = self._call(
+                "Page.captureScreenshot", format="png", clip=clip, captureBeyondViewport=True
+            )
         path.write_bytes(base64.b64decode(shot["data"]))
+
+    def emulate(self, width: int, height: int, scheme: str, media: str = "") -> None:
+        """Be as wide as a device and as dark as its owner likes it; `print` is paper."""
+        self._call(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=width < 500,
+        )
+        self._call(
+            "Emulation.setEmulatedMedia",
+            media=media,
+            features=[{"name": "prefers-color-scheme", "value": scheme}],
+        )
 
     def _call(self, method: str, **parameters: Any) -> dict[str, Any]:
         number = next(self._numbers)

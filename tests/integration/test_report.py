@@ -57,7 +57,7 @@ PAPERS = {
     *("bb-figure-7", "bb-figure-8", "bb-figure-9", "bb-figure-10"),
 }
 OURS = {
-    *("out-of-time", "precision-recall", "seeds", "labels", "calibration", "early-labels"),
+    *("front", "out-of-time", "precision-recall", "seeds", "labels", "calibration", "early-labels"),
     *("sites", "changes", "hubs", "prefixes", "behaviour-graph", "patterns", "timely"),
 }
 

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote, urlsplit
+from urllib.request import urlopen
 
 import pytest
 from websockets.exceptions import InvalidStatus
@@ -27,6 +28,9 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     state: Path = tmp_path_factory.mktemp("guarded") / "state"
     state.mkdir()
     (state / "settings.toml").write_text("")
+    (state / "report").mkdir()
+    (state / "report" / "evaluation-2026-03-01.html").write_text("<!doctype html>")
+    (state / "report" / "private.html").write_text("secret")
     with served(load_settings(state), "--read-only") as address:
         yield address
 
@@ -47,6 +51,18 @@ def test_the_page_asks_and_is_answered(address: str) -> None:
     assert ask(address, "GET", "/") == 200
     assert ask(address, "POST", "/graphql", body, **same) == 200
     assert ask(address, "POST", "/graphql", json.dumps({"query": CHANGE}), **same) == 200
+
+
+def test_the_report_of_a_day_stands_beside_dagster_and_nothing_else_does(address: str) -> None:
+    def found(path: str) -> bytes:
+        with urlopen(address + path, timeout=60) as answer:  # noqa: S310 - our own server
+            return bytes(answer.read())
+
+    assert found("/report/evaluation-2026-03-01.html") == b"<!doctype html>"
+    for path in ("/report/private.html", "/report/..%2fsettings.toml", "/report/%2e%2e/key"):
+        assert b"secret" not in found(path)
+        assert b"dagster" in found(path).lower()  # Dagster's own page for what it does not know
+    assert ask(address, "GET", "/report/evaluation-2026-03-01.html", Host="evil.example") == 403
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])

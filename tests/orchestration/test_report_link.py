@@ -20,9 +20,11 @@ def test_where_reports_are_served_it_is_a_link(tmp_path: Path) -> None:
     }
 
 
-def test_elsewhere_it_is_a_place_and_the_command_that_opens_it(tmp_path: Path) -> None:
+def test_elsewhere_it_is_a_link_of_our_web_server_and_the_command_that_opens_it(
+    tmp_path: Path,
+) -> None:
     state = tmp_path / "a state"
     assert link(load_settings(state), DAY) == {
-        "report": dg.MetadataValue.path(str(state / "report" / "evaluation-2026-03-01.html")),
+        "report": dg.MetadataValue.url("/report/evaluation-2026-03-01.html"),
         "open_report_with": f"temporal-assets report --open --day 2026-03-01 --state '{state}'",
     }

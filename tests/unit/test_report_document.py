@@ -11,6 +11,7 @@ from importlib.resources import files
 import jsonschema
 import pytest
 
+from temporal_assets.reports.charts.svg_map import heat_map
 from temporal_assets.reports.document import (
     Axis,
     Column,
@@ -23,7 +24,6 @@ from temporal_assets.reports.document import (
     section_of,
 )
 from temporal_assets.reports.report_page import page, written
-from temporal_assets.reports.svg_map import heat_map
 from tests.reports import report
 
 
@@ -97,9 +97,9 @@ def test_the_same_report_is_the_same_page() -> None:
 
 def test_pictures_have_names_and_numbers_behind_them() -> None:
     html = page(report("plain"))
-    assert html.count('role="img"') == html.count("<figcaption>") == 3
-    assert html.count('<summary>Numbers<span class="aside">: plain</span></summary>') == 3
-    assert html.count("<title ") == html.count("<desc ") == 3
+    assert html.count('role="img"') == html.count("<figcaption>") == 4
+    assert html.count('<summary>Numbers<span class="aside">: plain</span></summary>') == 4
+    assert html.count("<title ") == html.count("<desc ") == 4
     assert '<html lang="en">' in html
     assert '<a class="skip" href="#content">' in html
 

@@ -25,9 +25,10 @@ from temporal_assets.cli.shared.options import Json, State, settings_of
 from temporal_assets.cli.shared.summary import show_summary, summarize
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from temporal_assets.demo.options import DemoOptions
+    from temporal_assets.operate import Outcome
     from temporal_assets.settings import Settings
 
 
@@ -92,7 +93,7 @@ def run(
             make_mirror(settings, [links])
         built = Inventory.load(settings).days()
         console.say(f"Building {counted(len(built), 'day')}")
-        outcome = build(settings, built)
+        outcome = _built(settings, built)
     summary = summarize(settings)
     if as_json:
         console.write_json({**outcome_report(built, outcome), "summary": summary})
@@ -101,6 +102,23 @@ def run(
         show_summary(settings, summary, corpus.truth)
     if landing.failed or not outcome.ok:
         raise typer.Exit(FAILED)
+
+
+def _built(settings: Settings, days: Sequence[dt.date]) -> Outcome:
+    """Build the days, the windows that lists are learned from, and the latest window.
+
+    In this order, so that the report judges the lists out of time.
+    """
+    from temporal_assets.cli.evaluate.lists import make_earlier
+    from temporal_assets.days.daily import DAILY_ASSETS
+    from temporal_assets.storage.store import Store
+    from temporal_assets.windows.registry import WINDOW_NAMES
+
+    daily = build(settings, days, DAILY_ASSETS)
+    if not daily.ok or not days:
+        return daily
+    make_earlier(settings, Store.open(settings), days[-1], is_expected=False)
+    return daily.then(build(settings, (), (), WINDOW_NAMES))
 
 
 def _with_own(settings: Settings, truth: Mapping[str, Path]) -> Settings:

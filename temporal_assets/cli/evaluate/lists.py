@@ -100,9 +100,17 @@ def _listed(settings: Settings) -> SiteList | None:
 
 
 def make_earlier(
-    settings: Settings, store: Store, day: dt.date, assets: Sequence[str] = MADE
+    settings: Settings,
+    store: Store,
+    day: dt.date,
+    assets: Sequence[str] = MADE,
+    *,
+    is_expected: bool = True,
 ) -> None:
-    """Make the windows that lists are learned from, where the logs reach back far enough."""
+    """Make the windows that lists are learned from, where the logs reach back far enough.
+
+    Where they do not, it says so if somebody expects it.
+    """
     from temporal_assets.cli.shared.building import build
     from temporal_assets.windows.frame.asset import learned_days
     from temporal_assets.windows.registry import is_short
@@ -114,7 +122,7 @@ def make_earlier(
         for one in missing
         if store.manifest("page_views", one) is None or is_short(store, settings, one)
     ]
-    if short:
+    if short and is_expected:
         console.warn(
             f"too few days of logs to learn lists on {ranges(short)}: those horizons are not judged"
         )

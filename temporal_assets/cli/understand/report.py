@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from temporal_assets.cli.evaluate.lists import MADE, make_earlier
+from temporal_assets.cli.evaluate.lists import make_earlier
 from temporal_assets.cli.shared import console
 from temporal_assets.cli.shared.exits import CommandError, command
 from temporal_assets.cli.shared.options import State, existing_settings, invocation
@@ -123,7 +123,7 @@ def _bring_up_to_date(settings: Settings, store: Store, day: dt.date, *, earlier
         return
     if earlier:
         # An earlier list of sites as well: to see what has come and gone since.
-        make_earlier(settings, store, day, (*MADE, "site_scores"))
+        make_earlier(settings, store, day)
     if _ASSET not in stale(store, settings, day):
         return
     wanted = needed(store, settings, [_ASSET], [day])

@@ -45,9 +45,10 @@ def details(installation: Installation, day: dt.date, plots: bool) -> _Said:
 
 
 def link(settings: Settings, day: dt.date) -> _Said:
-    """The report of a day, one click away where reports are served; else how to open it.
+    """The report of a day, one click away, and how to open it without a server.
 
-    Browsers open no file from a page that came over the network, so a path is for reading only.
+    Without `orchestration.reports` the link is for the web server of `temporal-assets ui`, which
+    shows the pages itself. Browsers open no file from a page that came over the network.
     """
     page = page_of_day(settings, day)
     base = settings.orchestration.reports
@@ -55,7 +56,8 @@ def link(settings: Settings, day: dt.date) -> _Said:
         return {"report": dg.MetadataValue.url(f"{base.rstrip('/')}/{page.name}")}
     state = shlex.quote(str(settings.state))
     command = f"temporal-assets report --open --day {day} --state {state}"
-    return {"report": dg.MetadataValue.path(page), "open_report_with": command}
+    link = dg.MetadataValue.url(f"/report/{page.name}")
+    return {"report": link, "open_report_with": command}
 
 
 def _sentences(report: Report) -> dg.TableMetadataValue:

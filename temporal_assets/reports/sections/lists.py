@@ -12,6 +12,7 @@ from temporal_assets.reports.document import (
     Axis,
     Chart,
     Column,
+    Interval,
     Mark,
     Section,
     Series,
@@ -249,6 +250,22 @@ def _judged(own: Sequence[Row]) -> Table:
         columns,
         rows,
         note=f"{head['wanted']:,} pages are wanted in all.",
+    )
+
+
+def forest_rows(rows: Sequence[Row]) -> tuple[Interval, ...]:
+    """F of lists with its interval, the best first, for a forest plot."""
+    best_first = sorted(rows, key=lambda row: (-row["f"], row["method"], row["rule"]))
+    return tuple(
+        Interval(
+            METHODS[row["method"], row["rule"]],
+            row["f"],
+            row["f_low"],
+            row["f_high"],
+            _COLOURS[row["method"]],
+        )
+        for row in best_first
+        if row["f_low"] is not None
     )
 
 

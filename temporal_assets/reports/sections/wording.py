@@ -7,6 +7,7 @@ from typing import Any, Final
 
 Row = Mapping[str, Any]
 
+FRONT: Final = "At a glance"
 LISTS: Final = "Which sites, prefixes and hubs to watch"
 PAGES: Final = "Pages and the interest in them"
 PATTERNS: Final = "URL patterns"

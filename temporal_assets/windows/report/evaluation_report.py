@@ -39,6 +39,7 @@ from temporal_assets.reports.document import (
 from temporal_assets.reports.pattern_graph import MOST_PATTERNS
 from temporal_assets.reports.report_page import page
 from temporal_assets.reports.sections import crawls, found, lists, pages, patterns, prefixes, trust
+from temporal_assets.reports.sections.front import front
 from temporal_assets.settings import Settings
 from temporal_assets.storage import sums
 from temporal_assets.storage.manifest import Manifest
@@ -69,6 +70,8 @@ from temporal_assets.windows.pages.page_totals import PAGE_TOTALS
 from temporal_assets.windows.patterns.behaviour_graph import BEHAVIOUR_GRAPH
 from temporal_assets.windows.patterns.pattern_ranks import PATTERN_RANKS
 from temporal_assets.windows.patterns.url_patterns import URL_PATTERNS
+from temporal_assets.windows.policy.crawl_policy import CRAWL_POLICY
+from temporal_assets.windows.report.front_rows import front_of
 from temporal_assets.windows.report.report_rows import MANY, Reader, Row, mirrored_pages
 from temporal_assets.windows.traffic.page_traffic import PAGE_TRAFFIC, TRAFFIC_SQL
 
@@ -122,6 +125,7 @@ def compose(job: Job) -> Report:
     timely = reader.table("timely_simulation")
     missing = None if crawled and timely else too_large(job)
     sections = (
+        front(front_of(job, reader)),
         *_lists(job, reader),
         *_pages(job, reader),
         *_found(job, reader),
@@ -324,7 +328,7 @@ def _is_whole(store: Store, settings: Settings, manifest: Manifest) -> bool:
 def _settings(settings: Settings) -> dict[str, Any]:
     """All that decides what comes out; not where things lie, nor what it may cost.
 
-    Nor who is told, how long things are kept, and what crawlers are told, which is not in it.
+    Nor who is told and how long things are kept; what crawlers are told is an input (the policy).
     """
     return settings.model_dump(mode="json", exclude=_ELSEWHERE)
 
@@ -344,6 +348,7 @@ EVALUATION_REPORT: Final = WindowAsset(
         URL_PATTERNS,
         BEHAVIOUR_GRAPH,
         PATTERN_RANKS,
+        CRAWL_POLICY,
         HUB_SEEDS,
         PREFIX_TREES,
         SITE_SCORES,

@@ -157,6 +157,11 @@ class Reader:
         inputs = {name: self._job.files(name) for name in tables}
         return self._job.engine.rows(query.replace("{least}", str(self._least)), inputs, limit)
 
+    def daily(self, query: str, name: str) -> list[Row]:
+        """Rows of a query over the days of the window of a daily asset."""
+        inputs = {name: list(self._job.window(name).files)}
+        return self._job.engine.rows(query, inputs, MANY)
+
     def table(self, name: str) -> list[Row]:
         """All rows of a small table."""
         found: list[Row] = self._job.store.read(name, self._job.day).to_pylist()

@@ -1,28 +1,33 @@
 """Charts as SVG that takes its colours from the page: light and dark alike, sharp at every size.
 
-Here: drawing `document.Chart`. Not here: heat maps and graphs (`svg_map`), the page. No attribute
-`style` and no script, which the page's policy forbids; every text is escaped.
+Here: drawing `document.Chart`. Not here: heat maps and graphs (`svg_map`), intervals
+(`svg_forest`), the page. No attribute `style` and no script, which the page's policy forbids; every
+text is escaped.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterator, Sequence
 from html import escape
-from math import ceil, floor, isfinite, log10
+from math import ceil, floor, isfinite, log10, sqrt
 from typing import Final
 
 from temporal_assets.reports.document import Axis, Chart, Kind, Series
 from temporal_assets.reports.text import shown
 
-WIDTH: Final = 520
-HEIGHT: Final = 290
-LEFT: Final = 78
+WIDTH: Final = 480
+"""Also the pixels of a chart on a screen that has them: text has one size everywhere."""
+HEIGHT: Final = 270
+LEFT: Final = 76
 """Room for the name of an axis and its ticks, also in the larger letters of a phone."""
 
 NAME_AT: Final = 16
 """Where its name stands there."""
 
 _RIGHT, _TOP, _BOTTOM = 18, 12, 48
+_NAME: Final = 22
+"""Height of the name of the lower axis."""
 _TICKS: Final = 5
 """About so many on an axis."""
 
@@ -39,9 +44,10 @@ _DOTS: Final = 40
 
 def chart(one: Chart, number: str) -> str:
     """The SVG; `number` makes its ids unique on the page."""
-    x, y = _Scale(one.x, one.series, "x"), _Scale(one.y, one.series, "y")
+    x, y = Scale(one.x, one.series, "x"), Scale(one.y, one.series, "y")
     inner = [*_frame(x, y, one), *(_mark(series, x, y) for series in _back_to_front(one.series))]
-    return framed("".join(inner), one.title, one.shows, number, (WIDTH, HEIGHT))
+    height = HEIGHT if one.x.label else HEIGHT - _NAME
+    return framed("".join(inner), one.title, one.shows, number, (WIDTH, height))
 
 
 def framed(
@@ -50,8 +56,8 @@ def framed(
     """An SVG with name and description for those who cannot see it."""
     return (
         f'<svg class="{kind}" viewBox="0 0 {size[0]:g} {size[1]:g}" role="img"'
-        f' aria-labelledby="{number}-t {number}-d"><title id="{number}-t">{_text(title)}</title>'
-        f'<desc id="{number}-d">{_text(shows)}</desc>{inner}</svg>'
+        f' aria-labelledby="{number}-t {number}-d"><title id="{number}-t">{escaped(title)}</title>'
+        f'<desc id="{number}-d">{escaped(shows)}</desc>{inner}</svg>'
     )
 
 
@@ -62,7 +68,7 @@ def legend(series: Sequence[Series]) -> str:
     lines = {one.colour for one in series if one.mark != "dots"}
     # Dots on a line of their colour are points of it.
     named = [one for one in series if one.mark != "dots" or one.colour not in lines]
-    items = "".join(f"<li>{_key(one)}{_text(one.name)}</li>" for one in named)
+    items = "".join(f"<li>{_key(one)}{escaped(one.name)}</li>" for one in named)
     return f'<ul class="legend">{items}</ul>'
 
 
@@ -70,6 +76,8 @@ def _key(series: Series) -> str:
     colour = f"c{series.colour % COLOURS}"
     if series.mark in ("bars", "area"):
         inner = f'<rect class="fill {colour}" x="1" y="2" width="20" height="8"/>'
+    elif series.mark == "diamonds":
+        inner = f'<path class="fill diamond {colour}" d="M11 1l5 5l-5 5l-5 -5Z"/>'
     elif series.mark == "dots":
         inner = f'<circle class="fill {colour}" cx="11" cy="6" r="4"/>'
     else:
@@ -78,33 +86,40 @@ def _key(series: Series) -> str:
     return f'<svg class="key" viewBox="0 0 22 12" aria-hidden="true">{inner}</svg>'
 
 
-class _Scale:
-    """From values of an axis to places in the picture."""
+class Scale:
+    """From values of an axis to places in the picture, by default those of a chart's frame."""
 
-    def __init__(self, axis: Axis, series: Sequence[Series], name: str) -> None:
+    def __init__(
+        self,
+        axis: Axis,
+        series: Sequence[Series],
+        name: str,
+        ends: tuple[float, float] | None = None,
+    ) -> None:
         self.axis, self.is_x = axis, name == "x"
+        frame = (LEFT, WIDTH - _RIGHT) if self.is_x else (HEIGHT - _BOTTOM, _TOP)
+        self.ends = ends or frame
         values = [v for one in series for v in getattr(one, name) if isfinite(v)]
         low = min(values, default=0.0) if axis.low is None else axis.low
         high = max(values, default=1.0) if axis.high is None else axis.high
         if axis.is_log:
             low = log10(max(low, 1e-9))
             high = log10(max(high, 1e-9))
-        bars = [one for one in series if one.mark == "bars"]
+        bars = [one for one in series if one.mark == "bars" and one.x]
         if self.is_x and bars:
             half = _bar_width(bars[0]) / 2
             low, high = min(low, min(values) - half), max(high, max(values) + half)
         self.low, self.high = low, high if high > low else low + 1.0
         if not axis.is_log and not axis.ticks and not self.is_x and axis.high is None:
-            step = _step(self.high - self.low)
+            step = _step(self.high - self.low, axis.kind)
             self.high = step * ceil(self.high / step - 1e-9)
 
     def at(self, value: float) -> float:
         """A place, within the frame."""
         number = log10(max(value, 1e-9)) if self.axis.is_log else value
         share = min(max((number - self.low) / (self.high - self.low), 0.0), 1.0)
-        if self.is_x:
-            return LEFT + share * (WIDTH - LEFT - _RIGHT)
-        return HEIGHT - _BOTTOM - share * (HEIGHT - _BOTTOM - _TOP)
+        start, end = self.ends
+        return start + share * (end - start)
 
     def ticks(self) -> list[tuple[float, str]]:
         """Values that are written beside the axis."""
@@ -115,60 +130,85 @@ class _Scale:
         if self.axis.is_log:
             powers = range(ceil(self.low - 1e-9), floor(self.high + 1e-9) + 1)
             return [(10.0**n, written(10.0**n, self.axis.kind)) for n in powers]
-        step = _step(self.high - self.low)
+        if self.axis.kind == "date":
+            return self._days()
+        step = _step(self.high - self.low, self.axis.kind)
         first, last = ceil(self.low / step - 1e-9), floor(self.high / step + 1e-9)
         return [(n * step, written(n * step, self.axis.kind)) for n in range(first, last + 1)]
+
+    def _days(self) -> list[tuple[float, str]]:
+        """Whole days, counted back from the last, which people look for first."""
+        first, last = ceil(self.low - 1e-9), floor(self.high + 1e-9)
+        step = next((one for one in _DAY_STEPS if (last - first) / one <= _TICKS), _DAY_STEPS[-1])
+        days = range(last, first - 1, -step)
+        return [(float(day), written(day, "date")) for day in reversed(days)]
+
+
+_DAY_STEPS: Final = (1, 2, 7, 14, 28, 56, 91, 182, 364)
 
 
 def written(value: float, kind: Kind) -> str:
     """A number on an axis."""
+    if kind == "date":
+        day = dt.date.fromordinal(max(round(value), 1))
+        return f"{day.day} {day:%b}"
     if kind == "share":
         return f"{100 * value:.4g} %"
     return f"{value:,.0f}" if abs(value) >= 1 and value == round(value) else f"{value:,.4g}"
 
 
-def _step(span: float) -> float:
-    """A round distance between ticks."""
+def _step(span: float, kind: Kind) -> float:
+    """A round distance between ticks; things are counted in whole numbers."""
     raw = span / _TICKS
+    if kind == "count":
+        raw = max(raw, 1.0)
     power = 10.0 ** floor(log10(raw))
-    return float(next(m * power for m in (1, 2, 2.5, 5, 10) if m * power >= raw - 1e-12))
+    steps = (1, 2, 5, 10) if kind == "count" else (1, 2, 2.5, 5, 10)
+    return float(next(m * power for m in steps if m * power >= raw - 1e-12))
 
 
 def _short(text: str) -> str:
     return text if len(text) <= _LONGEST_TICK else f"{text[: _LONGEST_TICK - 1]}…"
 
 
-def _frame(x: _Scale, y: _Scale, one: Chart) -> Iterator[str]:
+def _frame(x: Scale, y: Scale, one: Chart) -> Iterator[str]:
     bottom, right = HEIGHT - _BOTTOM, WIDTH - _RIGHT
     for value, name in y.ticks():
         at = y.at(value)
         yield f'<path class="grid" d="M{LEFT} {at:.1f}H{right}"/>'
         yield f'<text class="tick" x="{LEFT - 6}" y="{at + 4:.1f}" text-anchor="end">'
-        yield f"{_text(name)}</text>"
+        yield f"{escaped(name)}</text>"
     for value, name in x.ticks():
         at = x.at(value)
         yield f'<path class="axis" d="M{at:.1f} {bottom}v4"/>'
         anchor = "end" if at > right - 4 and len(name) > 3 else "middle"
         yield f'<text class="tick" x="{at:.1f}" y="{bottom + 17}" text-anchor="{anchor}">'
-        yield f"{_text(name)}</text>"
+        yield f"{escaped(name)}</text>"
     yield f'<path class="axis" d="M{LEFT} {bottom}H{right}"/>'
     middle = (LEFT + right) / 2
-    yield f'<text class="label" x="{middle:g}" y="{HEIGHT - 8}" text-anchor="middle">'
-    yield f"{_text(one.x.label)}</text>"
+    if one.x.label:
+        yield f'<text class="label" x="{middle:g}" y="{HEIGHT - 8}" text-anchor="middle">'
+        yield f"{escaped(one.x.label)}</text>"
     centre = (bottom + _TOP) / 2
     yield f'<text class="label" transform="translate({NAME_AT} {centre:g}) rotate(-90)"'
-    yield f' text-anchor="middle">{_text(one.y.label)}</text>'
+    yield f' text-anchor="middle">{escaped(one.y.label)}</text>'
     if one.has_diagonal:
         ends = (x.at(x.low), y.at(y.low), x.at(x.high), y.at(y.high))
         yield '<path class="axis dashes" d="M{:.1f} {:.1f}L{:.1f} {:.1f}"/>'.format(*ends)
+    for threshold in one.thresholds:
+        at = x.at(threshold.at)
+        anchor, gap = ("end", -5) if at > middle else ("start", 5)
+        yield f'<path class="threshold" d="M{at:.1f} {_TOP}V{bottom}"/>'
+        yield f'<text class="label" x="{at + gap:.1f}" y="{_TOP + 11}" text-anchor="{anchor}">'
+        yield f"{escaped(threshold.name)}</text>"
 
 
 def _back_to_front(series: Sequence[Series]) -> list[Series]:
-    order = {"area": 1, "bars": 0, "dashes": 2, "line": 3, "dots": 4}
+    order = {"area": 1, "bars": 0, "dashes": 2, "line": 3, "dots": 4, "diamonds": 5}
     return sorted(series, key=lambda one: order[one.mark])
 
 
-def _mark(series: Series, x: _Scale, y: _Scale) -> str:
+def _mark(series: Series, x: Scale, y: Scale) -> str:
     colour = f"c{series.colour % COLOURS}"
     points = [
         (x.at(a), y.at(b))
@@ -181,22 +221,55 @@ def _mark(series: Series, x: _Scale, y: _Scale) -> str:
         return _bars(series, x, y, colour)
     if series.mark == "dots":
         return "".join(_dot(place, colour, 4) for place in points)
+    if series.mark == "diamonds":
+        return "".join(_diamond(place, colour) for place in points)
     if series.mark == "area":
         foot = y.at(y.low)
         path = f"M{points[0][0]:.1f} {foot:.1f}L{_path(points)}L{points[-1][0]:.1f} {foot:.1f}Z"
         return f'<path class="fill area {colour}" d="{path}"/>'
     dashes = " dashes" if series.mark == "dashes" else ""
-    line = f'<path class="line {colour}{dashes}" d="M{_path(points)}"/>'
-    dots = [_dot(place, colour, 2) for place in points] if len(points) <= _DOTS else []
+    parts = _unbroken(points, x) if x.axis.kind == "date" else [points]
+    path = "".join(f"M{_path(part)}" for part in parts)
+    line = f'<path class="line {colour}{dashes}" d="{path}"/>'
+    dots = _weighed(points, series.weights, colour) if len(points) <= _DOTS else []
     return line + "".join(dots)
+
+
+def _unbroken(points: Sequence[tuple[float, float]], x: Scale) -> list[list[tuple[float, float]]]:
+    """Parts of a line over days without a missing day in them."""
+    day = x.at(x.low + 1.0) - x.at(x.low)
+    parts: list[list[tuple[float, float]]] = []
+    for point in points:
+        if not parts or point[0] - parts[-1][-1][0] > 1.5 * day:
+            parts.append([])
+        parts[-1].append(point)
+    return parts
 
 
 def _path(points: Sequence[tuple[float, float]]) -> str:
     return "L".join(f"{a:.1f} {b:.1f}" for a, b in points)
 
 
-def _dot(place: tuple[float, float], colour: str, radius: int) -> str:
-    return f'<circle class="fill {colour}" cx="{place[0]:.1f}" cy="{place[1]:.1f}" r="{radius}"/>'
+def _weighed(
+    points: Sequence[tuple[float, float]], weights: Sequence[float], colour: str
+) -> list[str]:
+    """Dots on a line, their areas by their weights where they have any."""
+    if len(weights) != len(points):
+        return [_dot(place, colour, 2) for place in points]
+    most = max(weights, default=1.0) or 1.0
+    radii = [max(2.0, 9.0 * sqrt(weight / most)) for weight in weights]
+    return [_dot(place, colour, radius) for place, radius in zip(points, radii, strict=True)]
+
+
+def _dot(place: tuple[float, float], colour: str, radius: float) -> str:
+    return (
+        f'<circle class="fill {colour}" cx="{place[0]:.1f}" cy="{place[1]:.1f}" r="{radius:.3g}"/>'
+    )
+
+
+def _diamond(place: tuple[float, float], colour: str) -> str:
+    x, y = place
+    return f'<path class="fill diamond {colour}" d="M{x:.1f} {y - 8:.1f}l8 8l-8 8l-8 -8Z"/>'
 
 
 def _bar_width(series: Series) -> float:
@@ -204,7 +277,7 @@ def _bar_width(series: Series) -> float:
     return min(gaps, default=1.0)
 
 
-def _bars(series: Series, x: _Scale, y: _Scale, colour: str) -> str:
+def _bars(series: Series, x: Scale, y: Scale, colour: str) -> str:
     """One path for all bars: two numbers a bar instead of a hundred characters."""
     foot, half = y.at(max(y.low, 0.0) if not y.axis.is_log else y.low), 0.42 * _bar_width(series)
     parts = []
@@ -215,5 +288,6 @@ def _bars(series: Series, x: _Scale, y: _Scale, colour: str) -> str:
     return f'<path class="fill {colour}" d="{"".join(parts)}"/>'
 
 
-def _text(value: str) -> str:
+def escaped(value: str) -> str:
+    """Any text as text of an SVG."""
     return escape(shown(value))

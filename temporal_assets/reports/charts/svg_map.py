@@ -10,8 +10,8 @@ from html import escape
 from math import ceil, cos, isfinite, pi, sin, sqrt
 from typing import Final
 
+from temporal_assets.reports.charts.svg_chart import LEFT, NAME_AT, WIDTH, framed
 from temporal_assets.reports.document import Graph, HeatMap
-from temporal_assets.reports.svg_chart import LEFT, NAME_AT, WIDTH, framed
 from temporal_assets.reports.text import shown
 
 _TOP, _BOTTOM = 8, 48
@@ -19,7 +19,7 @@ _ROW: Final = 26
 _LEVELS: Final = 9
 """Shades from the worst to the best cell: classes h0 to h8 of the page."""
 
-_CENTRE: Final = (360.0, 210.0)
+_CENTRE: Final = (240.0, 200.0)
 _RADIUS: Final = 150.0
 _LONGEST_NAME: Final = 26
 

@@ -1,0 +1,1 @@
+"""Drawing: one renderer for the report, for pages of commands, and, as PNG, for Dagster."""

@@ -1,0 +1,71 @@
+"""Forest plots: values with their intervals below each other, as SVG in the page's colours.
+
+Here: drawing `document.Forest`. Names stand above their interval, where they have the whole width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from temporal_assets.reports.charts.svg_chart import (
+    COLOURS,
+    WIDTH,
+    Scale,
+    escaped,
+    framed,
+    written,
+)
+from temporal_assets.reports.document import Forest, Interval, Series
+
+_TOP, _BOTTOM = 4, 40
+_ROW: Final = 36
+_SIDE: Final = 10
+_LONGEST_NAME: Final = 34
+"""Characters beside the value, in the larger letters of a phone; the numbers have whole names."""
+
+
+def forest(one: Forest, number: str) -> str:
+    """The SVG; `number` makes its ids unique on the page."""
+    height = _TOP + _ROW * len(one.rows) + _BOTTOM
+    ends = tuple(v for row in one.rows for v in (row.low, row.value, row.high))
+    scale = Scale(one.axis, (Series("", "dots", 0, ends, ends),), "x", (_SIDE, WIDTH - _SIDE))
+    foot = height - _BOTTOM
+    inner = [*_axis(one, scale, foot), *(_row(row, n, scale) for n, row in enumerate(one.rows))]
+    return framed("".join(inner), one.title, one.shows, number, (WIDTH, height))
+
+
+def _axis(one: Forest, scale: Scale, foot: float) -> Iterator[str]:
+    for value, name in scale.ticks():
+        at = scale.at(value)
+        anchor = "start" if at < 2 * _SIDE else "end" if at > WIDTH - 2 * _SIDE else "middle"
+        yield f'<path class="grid" d="M{at:.1f} {_TOP}V{foot}"/>'
+        yield f'<text class="tick" x="{at:.1f}" y="{foot + 16}" text-anchor="{anchor}">'
+        yield f"{escaped(name)}</text>"
+    yield f'<text class="label" x="{WIDTH / 2:g}" y="{foot + 34}" text-anchor="middle">'
+    yield f"{escaped(one.axis.label)}</text>"
+
+
+def _row(row: Interval, place: int, scale: Scale) -> str:
+    top = _TOP + place * _ROW
+    at, colour = top + 26, f"c{row.colour % COLOURS}"
+    low, high, middle = scale.at(row.low), scale.at(row.high), scale.at(row.value)
+    kind = scale.axis.kind
+    said = f"{_short(row.value, kind)} ({_short(row.low, kind)} to {_short(row.high, kind)})"
+    return (
+        f'<text class="label" x="{_SIDE}" y="{top + 14}">{escaped(_cut(row.name))}</text>'
+        f'<text class="tick" x="{WIDTH - _SIDE}" y="{top + 14}" text-anchor="end">{said}</text>'
+        f'<path class="line {colour}" d="M{low:.1f} {at - 4}v8m0 -4H{high:.1f}m0 -4v8"/>'
+        f'<circle class="fill {colour}" cx="{middle:.1f}" cy="{at}" r="5"/>'
+    )
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
+
+
+def _short(value: float, kind: str) -> str:
+    """A value in a row: two digits after the point tell lists apart."""
+    if kind == "share":
+        return written(round(value, 3), "share")
+    return f"{value:,.2f}"

@@ -1,0 +1,366 @@
+"""The front page: what to watch, what has changed, where the budget goes, can it be trusted.
+
+One screen, before everything else. Reads counts, and names that enough clients know. Not here: the
+queries (`front_rows`), how it looks (`report_page`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Final
+
+from temporal_assets.reports.document import (
+    Axis,
+    Block,
+    Chart,
+    Column,
+    Figure,
+    Figures,
+    Forest,
+    Interval,
+    Section,
+    Series,
+    Table,
+    Tone,
+)
+from temporal_assets.reports.sections.lists import forest_rows
+from temporal_assets.reports.sections.wording import FRONT, Row, counted, cut, percent
+from temporal_assets.reports.text import readable
+
+_MOST_CHANGES: Final = 6
+_WEEK: Final = 7
+PLAIN: Final[Tone] = "plain"
+GOOD: Final[Tone] = "good"
+BAD: Final[Tone] = "bad"
+_KINDS: Final = {"hub": "hubs", "prefix": "prefixes", "site": "sites", "pattern": "patterns"}
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """What the front page is made from."""
+
+    day: dt.date
+    traffic: Sequence[Row]
+    """`day`, `views`, `pages` of each day of the window that is there."""
+    births: Sequence[Row]
+    """`day`, `pages`, `temporal`: pages born on each observed day."""
+    entries: Sequence[Row]
+    """`kind`, `decision`, `entries` of the crawl policy."""
+    budget: Sequence[Row]
+    """`what`, `fetches` a day, the largest first."""
+    watched: Sequence[Row]
+    """`kind`, `name`, `why`: the first entries of each kind that enough clients know."""
+    hubs: Sequence[Row]
+    """`name`, `new_per_day` and its bounds of the first hubs that enough clients know."""
+    changes: Sequence[Row]
+    """`site`, `change`, most important first."""
+    compared: dt.date | None
+    """The day whose list of sites the changes are since."""
+    days: int
+    missing: int
+    """Days of the window, and those of them that are not there."""
+    rejected: float | None
+    """Share of the log lines of the day that could not be read; None where it is not known."""
+    failed: Sequence[str]
+    """Invariants that the day's tables break."""
+    warned: Sequence[str]
+    """Other checks of the day that did not pass."""
+    judged: int
+    """Checks of the day that were judged."""
+    lists: Sequence[Row]
+    """`seed_evaluation`."""
+    timely: Sequence[Row]
+    """`timely_simulation`."""
+
+
+def front(found: Front) -> Section:
+    """Return the first section of the report."""
+    blocks: tuple[Block, ...] = (
+        Figures("Key figures", tuple(_figures(found))),
+        _watched(found),
+        _changed(found),
+        _budget(found),
+        _traffic(found),
+        _births(found),
+        *_hubs(found),
+        *_trusted(found),
+    )
+    return Section(
+        "front", FRONT, "", f"{found.day:%A, %-d %B %Y}", "no_judgement", (_said(found),), blocks
+    )
+
+
+def _said(found: Front) -> str:
+    now = {row["kind"]: row["entries"] for row in found.entries if row["decision"] == "now"}
+    parts = [
+        counted(now[kind], noun)
+        for kind, noun in (("hub", "hub"), ("prefix", "prefix"))
+        if kind in now
+    ]
+    watch = " and ".join(parts) if parts else "nothing yet"
+    if not found.judged:
+        health = "nothing was checked yet"
+    elif found.failed:
+        health = f"do not trust it: {counted(len(found.failed), 'check')} broken"
+    elif found.warned:
+        health = f"no check is broken, {len(found.warned):,} of {found.judged:,} warn"
+    else:
+        health = f"all {found.judged:,} checks pass"
+    return f"Watch {watch} now. {counted(found.days - found.missing, 'day')} of data; {health}."
+
+
+# Key figures ------------------------------------------------------------------------------------
+
+
+def _figures(found: Front) -> Iterator[Figure]:
+    yield _views(found)
+    yield _new_pages(found)
+    yield _hub_yield(found)
+    yield _delay(found)
+    yield _f(found)
+    yield _data(found)
+    yield _checks(found)
+
+
+def _views(found: Front) -> Figure:
+    if not found.traffic:
+        return Figure("Views", "–", "no day of the window is there")
+    last = found.traffic[-1]
+    before = [row["views"] for row in found.traffic if row["day"] == found.day - dt.timedelta(1)]
+    return Figure("Views of the day", f"{last['views']:,}", _since(last["views"], before))
+
+
+def _new_pages(found: Front) -> Figure:
+    if not found.births:
+        return Figure("New pages a day", "–", "the window is too short")
+    lately = [row["pages"] for row in found.births[-_WEEK:]]
+    before = [row["pages"] for row in found.births[-2:-1]]
+    last = found.births[-1]
+    change = _since(last["pages"], before)
+    note = f"median of {len(lately)} days; {last['pages']:,} on the last, {change}"
+    return Figure("New pages a day", f"{median(lately):,.0f}", note)
+
+
+def _since(now: float, before: Sequence[float]) -> str:
+    if not before or not before[0]:
+        return "the day before is not known"
+    return f"{now / before[0] - 1:+.0%} on the day before"
+
+
+def _hub_yield(found: Front) -> Figure:
+    title = "Yield of the first hub"
+    if not found.hubs:
+        return Figure(title, "–", "no hub is known")
+    best = found.hubs[0]
+    note = (
+        f"new temporal pages a day, {best['new_per_day_low']:.1f} to"
+        f" {best['new_per_day_high']:.1f} (95 %)"
+    )
+    return Figure(title, f"{best['new_per_day']:.1f}", note)
+
+
+def _delay(found: Front) -> Figure:
+    title = "Interest left at fetch"
+    rows = {row["strategy"]: row for row in _latest_crawl(found.timely)}
+    ours = rows.get("ours")
+    if ours is None:
+        return Figure(title, "–", "no crawl could be simulated")
+    span = f"{percent(ours['remaining_low'])} to {percent(ours['remaining_high'])}"
+    delay = ours["median_delay_hours"]
+    late = "" if delay is None else f"; half in {_hours(delay)}"
+    note = f"{span} (95 %){late}"
+    if "baseline" in rows:
+        note += f"; list in use {percent(rows['baseline']['remaining'])}"
+    is_better = "baseline" not in rows or ours["remaining_low"] > rows["baseline"]["remaining_high"]
+    return Figure(title, percent(ours["remaining"]), note, GOOD if is_better else PLAIN)
+
+
+def _latest_crawl(rows: Sequence[Row]) -> list[Row]:
+    """Return the strategies under the least budget, out of time where that was tried."""
+    later = [row for row in rows if row["trial"] == "out_of_time"] or list(rows)
+    if not later:
+        return []
+    key = max((row["horizon_days"], -row["fetches_per_hour"]) for row in later)
+    return [row for row in later if (row["horizon_days"], -row["fetches_per_hour"]) == key]
+
+
+def _hours(hours: float) -> str:
+    return f"{60 * hours:.0f} min" if hours < 2 else f"{hours:.1f} h"
+
+
+def _f(found: Front) -> Figure:
+    title = "F out of time"
+    rows = _judged(found.lists)
+    ours = next((row for row in rows if row["rule"] == "published"), None)
+    ours = ours or next((row for row in rows if row["method"] == "prefixes"), None)
+    if ours is None:
+        return Figure(title, "–", "`temporal-assets report` makes the earlier windows it needs")
+    before = next(
+        (row for row in rows if (row["method"], row["rule"]) == ("baseline", "list")), None
+    )
+    note = f"{ours['f_low']:.2f} to {ours['f_high']:.2f} (95 %)"
+    if before is None:
+        return Figure(title, f"{ours['f']:.2f}", f"{note}; no list in use is known")
+    tone = GOOD if ours["f_gain_low"] > 0 else BAD if ours["f_gain_high"] < 0 else PLAIN
+    return Figure(title, f"{ours['f']:.2f}", f"{note}; list in use {before['f']:.2f}", tone)
+
+
+def _data(found: Front) -> Figure:
+    there = found.days - found.missing
+    lost = "" if found.rejected is None else f"; {found.rejected:.1%} of the lines rejected"
+    note = f"{found.missing:,} missing{lost}" if found.missing else f"none missing{lost}"
+    return Figure("Days of data", f"{there:,} of {found.days:,}", note, PLAIN if there else BAD)
+
+
+def _checks(found: Front) -> Figure:
+    if not found.judged:
+        return Figure("Checks", "–", "nothing was judged yet")
+    for title, names, tone in (
+        ("Checks broken", found.failed, BAD),
+        ("Checks that warn", found.warned, PLAIN),
+    ):
+        if names:
+            named = ", ".join(names[:2]) + (" …" if len(names) > 2 else "")
+            return Figure(title, f"{len(names):,}", f"of {found.judged:,}: {named}", tone)
+    return Figure("Checks that pass", f"{found.judged:,}", "all that were judged", GOOD)
+
+
+# Tables -----------------------------------------------------------------------------------------
+
+
+def _watched(found: Front) -> Table:
+    totals = {
+        row["kind"]: sum(one["entries"] for one in found.entries if one["kind"] == row["kind"])
+        for row in found.entries
+    }
+    rows = tuple((row["kind"], cut(readable(row["name"])), row["why"]) for row in found.watched)
+    named = ", ".join(f"{total:,} {_KINDS[kind]}" for kind, total in totals.items())
+    return Table(
+        "Watch now",
+        (Column("watch"), Column("name"), Column("why")),
+        rows,
+        note=f"The first of {named} in the policy." if named else "The policy is empty.",
+    )
+
+
+def _budget(found: Front) -> Table:
+    total = sum(row["fetches"] for row in found.budget)
+    rows = tuple(
+        (row["what"], round(row["fetches"], 1), row["fetches"] / total if total else None)
+        for row in found.budget
+    )
+    return Table(
+        "Where the budget goes",
+        (Column("fetches of"), Column("a day", "number"), Column("share", "share")),
+        rows,
+        note="As the policy asks: hubs by their intervals, new pages as they are born.",
+    )
+
+
+def _changed(found: Front) -> Table:
+    kept = found.changes[:_MOST_CHANGES]
+    since = "yesterday" if found.compared == found.day - dt.timedelta(1) else str(found.compared)
+    title = "Changed since " + since if found.compared else "Changed"
+    left = len(found.changes) - len(kept)
+    note = f"{left:,} more below." if left > 0 else ""
+    if not kept:
+        note = (
+            "No site came or went."
+            if found.compared
+            else "There is no earlier list to compare with."
+        )
+    rows = tuple((cut(row["site"]), row["change"]) for row in kept)
+    return Table(title, (Column("site"), Column("change")), rows, note=note)
+
+
+# Charts -----------------------------------------------------------------------------------------
+
+
+def _judged(rows: Sequence[Row]) -> list[Row]:
+    """Return the lists in use, judged by temporal pages of the longest horizon out of time."""
+    later = [
+        row
+        for row in rows
+        if row["trial"] == "out_of_time" and row["is_used"] and row["label"] == "temporal"
+    ]
+    longest = max((row["horizon_days"] for row in later), default=0)
+    return [row for row in later if row["horizon_days"] == longest]
+
+
+def _trusted(found: Front) -> Iterator[Forest]:
+    rows = _judged(found.lists)
+    if rows:
+        head = rows[0]
+        yield Forest(
+            f"Can it be trusted? On pages born in the {head['horizon_days']} days after"
+            f" {head['learned_until']}",
+            "F of each list with its 95 % interval; further right is better.",
+            Axis("F out of time", "score", 0.0, 1.0),
+            forest_rows(_beside(rows)),
+        )
+
+
+def _beside(rows: Sequence[Row]) -> list[Row]:
+    """Return what was published and what it is compared with; without it, every list."""
+    published = [row for row in rows if row["rule"] == "published"]
+    return (
+        [*published, *(row for row in rows if row["method"] == "baseline")]
+        if published
+        else [*rows]
+    )
+
+
+def _hubs(found: Front) -> Iterator[Forest]:
+    if found.hubs:
+        yield Forest(
+            "What hubs are expected to bring",
+            "New temporal pages a day of each hub with their 95 % interval.",
+            Axis("new temporal pages a day", "number", 0.0),
+            tuple(
+                Interval(
+                    readable(row["name"].partition("//")[2]),
+                    row["new_per_day"],
+                    row["new_per_day_low"],
+                    row["new_per_day_high"],
+                    1,
+                )
+                for row in found.hubs
+            ),
+        )
+
+
+def _traffic(found: Front) -> Chart:
+    days = tuple(float(row["day"].toordinal()) for row in found.traffic)
+    views = tuple(float(row["views"]) for row in found.traffic)
+    return Chart(
+        "Views a day",
+        "Views of each day of the window; days without data are gaps.",
+        Axis("", "date"),
+        Axis("views", "count", 0.0),
+        (Series("views", "line", 0, days, views),),
+    )
+
+
+def _births(found: Front) -> Chart:
+    days = [float(row["day"].toordinal()) for row in found.births]
+    return Chart(
+        "New pages a day",
+        "Pages born on each day, and those of them that are temporal.",
+        Axis("", "date"),
+        Axis("new pages", "count", 0.0),
+        (
+            Series(
+                "new pages", "bars", 5, tuple(days), tuple(float(r["pages"]) for r in found.births)
+            ),
+            Series(
+                "temporal among them",
+                "bars",
+                1,
+                tuple(days),
+                tuple(float(r["temporal"]) for r in found.births),
+            ),
+        ),
+    )

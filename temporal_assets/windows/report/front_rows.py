@@ -1,0 +1,143 @@
+"""What the front page of the report reads: traffic, births, the policy, hubs, checks.
+
+Here: queries. Not here: what is said of them (`reports.sections.front`). Whatever has a name is
+read with the condition that enough clients know it.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from typing import Final
+
+from temporal_assets.quality import verdicts
+from temporal_assets.reports.sections.front import Front
+from temporal_assets.windows.frame.asset import Job
+from temporal_assets.windows.lists.site_changes import compared_day
+from temporal_assets.windows.report.report_rows import Reader, Row
+
+_UNOBSERVED: Final = 7
+"""Days at the beginning of a window in which every old page seems to be born (`page_flow`)."""
+
+_TRAFFIC: Final = (
+    "SELECT day, CAST(sum(views) AS BIGINT) AS views, count(*) AS pages FROM page_views"
+    " GROUP BY day ORDER BY day"
+)
+_BIRTHS: Final = (
+    "SELECT totals.birth AS day, count(*) AS pages,"
+    " CAST(coalesce(sum(CASE WHEN labels.is_temporal THEN 1 ELSE 0 END), 0) AS BIGINT) AS temporal"
+    " FROM page_totals AS totals LEFT JOIN page_labels AS labels ON labels.url = totals.url"
+    " GROUP BY totals.birth ORDER BY totals.birth"
+)
+_ENTRIES: Final = (
+    "SELECT kind, decision, count(*) AS entries FROM crawl_policy GROUP BY ALL ORDER BY ALL"
+)
+_VISITS: Final = (
+    "SELECT tier, count(*) AS hubs, sum(86400.0 / interval_seconds) AS fetches FROM crawl_policy"
+    " WHERE kind = 'hub' GROUP BY tier ORDER BY tier"
+)
+_ARRIVALS: Final = (
+    "SELECT policy.decision, sum(ranks.new_pages_per_day) AS fetches FROM crawl_policy AS policy"
+    " INNER JOIN pattern_ranks AS ranks"
+    " ON ranks.site = policy.site AND ranks.template = policy.name"
+    " WHERE policy.kind = 'pattern' AND policy.decision <> 'skip' GROUP BY policy.decision"
+    " ORDER BY policy.decision DESC"
+)
+_HUBS: Final = (
+    "SELECT url AS name, new_per_day, new_per_day_low, new_per_day_high, revisit_minutes"
+    " FROM hub_seeds WHERE rank IS NOT NULL AND clients >= {least} ORDER BY rank LIMIT 5"
+)
+_PREFIXES: Final = (
+    "SELECT prefix AS name, pages, news_pages FROM news_prefixes WHERE clients >= {least}"
+    " ORDER BY news_pages DESC, prefix LIMIT 2"
+)
+_SITES: Final = (
+    "SELECT site AS name, pages, temporal_pages FROM site_scores"
+    " WHERE is_selected AND clients >= {least} ORDER BY rank LIMIT 2"
+)
+_CHANGES: Final = (
+    "SELECT site, CASE WHEN site_changes.change = 'entered' "
+    " THEN 'new in the list, place ' || CAST(rank AS VARCHAR)"
+    " WHEN site_changes.change = 'left' THEN 'left the list, was ' || CAST(earlier_rank AS VARCHAR)"
+    " WHEN site_changes.change = 'rising' THEN 'up from ' || CAST(earlier_rank AS VARCHAR)"
+    " || ' to ' || CAST(rank AS VARCHAR)"
+    " WHEN site_changes.change = 'falling' THEN 'down from ' || CAST(earlier_rank AS VARCHAR)"
+    " || ' to ' || CAST(rank AS VARCHAR)"
+    " WHEN is_gone_quiet THEN 'gone quiet' ELSE 'seen for the first time' END AS change"
+    " FROM site_changes WHERE site_changes.change <> 'steady' OR is_gone_quiet OR is_first_seen"
+    " ORDER BY CASE site_changes.change WHEN 'entered' THEN 0 WHEN 'left' THEN 1 ELSE 2 END,"
+    " rank, site"
+)
+
+
+def front_of(job: Job, reader: Reader) -> Front:
+    """Read what the front page says."""
+    expected = job.settings.window.days
+    judgements = _judgements(job)
+    wrong = [one for one in judgements if not one.passed]
+    return Front(
+        day=job.day,
+        traffic=reader.daily(_TRAFFIC, "page_views"),
+        births=_births(job, reader),
+        entries=reader.rows(_ENTRIES, "crawl_policy"),
+        budget=list(_budget(reader)),
+        watched=list(_watched(reader)),
+        hubs=reader.rows(_HUBS, "hub_seeds"),
+        changes=reader.rows(_CHANGES, "site_changes"),
+        compared=compared_day(job.sources.tables["site_changes"]),
+        days=expected,
+        missing=expected - len(job.present("page_views")),
+        rejected=_rejected(job),
+        failed=[f"{one.asset}: {one.check}" for one in wrong if one.blocking],
+        warned=[f"{one.asset}: {one.check}" for one in wrong if not one.blocking],
+        judged=len(judgements),
+        lists=reader.table("seed_evaluation"),
+        timely=reader.table("timely_simulation"),
+    )
+
+
+def _births(job: Job, reader: Reader) -> list[Row]:
+    """Pages born on every observed day; on the first days of the data all pages seem new."""
+    found = {row["day"]: row for row in reader.rows(_BIRTHS, "page_totals", "page_labels")}
+    present = job.present("page_views")
+    if not present:
+        return []
+    first = min(present) + dt.timedelta(days=_UNOBSERVED)
+    none = {"pages": 0, "temporal": 0}
+    return [{"day": day, **(found.get(day) or none)} for day in sorted(present) if day >= first]
+
+
+def _budget(reader: Reader) -> Iterator[Row]:
+    for row in reader.rows(_VISITS, "crawl_policy"):
+        yield {"what": f"hubs of tier {row['tier']} ({row['hubs']:,})", "fetches": row["fetches"]}
+    for row in reader.rows(_ARRIVALS, "crawl_policy", "pattern_ranks"):
+        what = "new pages, at once" if row["decision"] == "now" else "new pages, later"
+        yield {"what": what, "fetches": row["fetches"] or 0.0}
+
+
+def _watched(reader: Reader) -> Iterator[Row]:
+    for row in reader.rows(_HUBS, "hub_seeds")[:3]:
+        name = row["name"].partition("//")[2]
+        yield {"kind": "hub", "name": name, "why": f"every {row['revisit_minutes']:,} minutes"}
+    for row in reader.rows(_PREFIXES, "news_prefixes"):
+        why = f"{row['news_pages']:,} of {row['pages']:,} are news"
+        yield {"kind": "prefix", "name": row["name"], "why": why}
+    for row in reader.rows(_SITES, "site_scores"):
+        why = f"{row['temporal_pages']:,} of {row['pages']:,} are temporal"
+        yield {"kind": "site", "name": row["name"], "why": why}
+
+
+def _rejected(job: Job) -> float | None:
+    manifest = job.store.manifest("requests", job.day)
+    lines = manifest.extra.get("lines") if manifest else None
+    if manifest is None or not lines:
+        return None
+    lost = sum(count for kind, _, count in manifest.extra["losses"] if kind == "rejected")
+    return float(lost) / float(lines)
+
+
+def _judgements(job: Job) -> list[verdicts.Judgement]:
+    """What the checks found in the day's tables."""
+    daily = (job.store.manifest(name, job.day) for name in ("requests", "page_views", "transits"))
+    manifests = [one for one in daily if one is not None] + list(job.sources.tables.values())
+    return [one for manifest in manifests for one in verdicts.read(job.settings.state, manifest)]

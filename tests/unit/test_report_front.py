@@ -1,0 +1,129 @@
+"""The front page: what it says follows the numbers, and it stands before everything else."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import replace
+from typing import Any
+
+from temporal_assets.reports.document import (
+    Chart,
+    Figures,
+    Forest,
+    Report,
+    section_content,
+    section_of,
+)
+from temporal_assets.reports.report_page import page
+from temporal_assets.reports.sections.front import Front, front
+from tests.reports import EVIL
+from tests.unit.test_report_sections import judged
+
+DAY = dt.date(2026, 1, 31)
+
+
+def days(count: int, **values: Any) -> list[dict[str, Any]]:
+    return [{"day": DAY - dt.timedelta(n), **values} for n in range(count - 1, -1, -1)]
+
+
+def later(method: str, rule: str, f: float, **more: Any) -> dict[str, Any]:
+    row = judged(method, rule, 10, 20, trial="out_of_time", horizon_days=30, **more)
+    return {**row, "f": f, "f_low": f - 0.1, "f_high": f + 0.1}
+
+
+CRAWL = {
+    "trial": "out_of_time",
+    "horizon_days": 7,
+    "fetches_per_hour": 10.0,
+    "remaining": 0.9,
+    "remaining_low": 0.8,
+    "remaining_high": 0.95,
+    "median_delay_hours": 0.5,
+}
+
+FRONT = Front(
+    day=DAY,
+    traffic=days(5, views=100, pages=9),
+    births=days(3, pages=4, temporal=1),
+    entries=[
+        {"kind": "hub", "decision": "now", "entries": 2},
+        {"kind": "pattern", "decision": "later", "entries": 7},
+    ],
+    budget=[{"what": "hubs", "fetches": 30.0}, {"what": "new pages", "fetches": 10.0}],
+    watched=[{"kind": "hub", "name": EVIL, "why": "every 5 minutes"}],
+    hubs=[{"name": EVIL, "new_per_day": 2.0, "new_per_day_low": 1.0, "new_per_day_high": 3.5}],
+    changes=[{"site": EVIL, "change": "new in the list"}],
+    compared=DAY - dt.timedelta(1),
+    days=60,
+    missing=2,
+    rejected=0.013,
+    failed=[],
+    warned=[],
+    judged=12,
+    lists=[
+        later("baseline", "list", 0.4),
+        later("prefixes", "published", 0.8),
+        later("prefixes", "paper", 0.5),
+        later("prefixes", "published", 0.1, label="news"),
+    ],
+    timely=[
+        {**CRAWL, "strategy": "ours"},
+        {**CRAWL, "strategy": "baseline", "remaining": 0.2, "remaining_high": 0.3},
+    ],
+)
+
+
+def figures(found: Front) -> dict[str, tuple[str, str, str]]:
+    (block,) = (one for one in front(found).blocks if isinstance(one, Figures))
+    return {one.name: (one.value, one.note, one.tone) for one in block.figures}
+
+
+def test_key_figures_stand_beside_what_they_are_compared_with() -> None:
+    found = figures(FRONT)
+    assert found["F out of time"] == ("0.80", "0.70 to 0.90 (95 %); list in use 0.40", "good")
+    assert found["Interest left at fetch"][0] == "90.0%"
+    assert found["Interest left at fetch"][1].endswith("half in 30 min; list in use 20.0%")
+    assert found["Days of data"][:2] == ("58 of 60", "2 missing; 1.3% of the lines rejected")
+    assert found["Checks that pass"] == ("12", "all that were judged", "good")
+    assert found["Yield of the first hub"][1].endswith("1.0 to 3.5 (95 %)")
+
+
+def test_what_is_wrong_is_said_first() -> None:
+    broken = replace(FRONT, failed=["requests: rejected_share"])
+    assert figures(broken)["Checks broken"][2] == "bad"
+    assert front(broken).says[0].endswith("do not trust it: 1 check broken.")
+    worse = replace(FRONT, lists=[later("baseline", "list", 0.9, f_gain_high=-0.1)])
+    assert figures(worse)["F out of time"][0] == "–"
+
+
+def test_without_anything_it_says_what_is_missing() -> None:
+    nothing = replace(
+        FRONT, traffic=[], births=[], entries=[], budget=[], watched=[], hubs=[], changes=[],
+        compared=None, lists=[], timely=[], judged=0, rejected=None, missing=60,
+    )  # fmt: skip
+    found = figures(nothing)
+    assert {value for value, _, _ in found.values()} == {"–", "0 of 60"}
+    assert "`temporal-assets report`" in found["F out of time"][1]
+    assert page(Report(DAY, "Report", (), (front(nothing),)))
+
+
+def test_lists_are_compared_with_those_in_use_on_the_longest_horizon() -> None:
+    forests = [one for one in front(FRONT).blocks if isinstance(one, Forest)]
+    trusted = next(one for one in forests if "trusted" in one.title)
+    assert [row.name for row in trusted.rows] == ["prefixes, as published", "list in use"]
+
+
+def test_traffic_is_drawn_over_dates() -> None:
+    charts = [one for one in front(FRONT).blocks if isinstance(one, Chart)]
+    assert {one.x.kind for one in charts} == {"date"}
+    html = page(Report(DAY, "Report", (), (front(FRONT),)))
+    assert ">31 Jan</text>" in html
+
+
+def test_it_comes_first_is_kept_as_it_is_and_holds_no_markup_of_strangers() -> None:
+    section = front(FRONT)
+    kept = section_of(section_content(section))
+    assert section_of(section_content(kept)) == kept
+    html = page(Report(DAY, "Report", (("Sites", "3"),), (section,)))
+    assert "<script>document" not in html
+    assert html.index('id="front"') < html.index("The data") < html.index("Contents")
