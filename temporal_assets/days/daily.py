@@ -17,8 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from temporal_assets import contracts
-from temporal_assets.core.traffic.daily_cleaning import RobotLimits
-from temporal_assets.days.requests import DayRequests, sort_out
+from temporal_assets.days.requests import DayRequests, RobotLimits, sort_out
 from temporal_assets.days.transits import make_transits
 from temporal_assets.engines.base import Engine, Result
 from temporal_assets.engines.batches import in_order
@@ -112,7 +111,7 @@ def build_requests(
     losses = [loss for loss, _ in of_files]
     with store.scratch() as scratch:
         segments = _segments(inventory, files, day)
-        found = sort_out(engine, day, segments, _robot_limits(settings, files), scratch)
+        found = sort_out(engine, segments, _robot_limits(settings, files), scratch)
         losses += _losses_of_day(found)
         rejects = store.publish(
             "rejects",

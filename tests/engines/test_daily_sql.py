@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from temporal_assets import contracts
 from temporal_assets.contracts import Table
-from temporal_assets.days.requests_by_statements import BEHAVIOURAL_BOTS, REPEATED_SEGMENTS
+from temporal_assets.days.requests import BEHAVIOURAL_BOTS, REPEATED_SEGMENTS
 from temporal_assets.engines.base import Engine
 from temporal_assets.engines.batches import handed_on
 from temporal_assets.engines.duckdb import DuckDBEngine
