@@ -26,10 +26,7 @@ from temporal_assets.settings import load_settings
 from temporal_assets.windows.evaluation.seed_evaluation import SEED_EVALUATION
 from temporal_assets.windows.evaluation.trials import trials
 from temporal_assets.windows.evaluation.tuning import tune
-from temporal_assets.windows.lists import prefix_trees
 from temporal_assets.windows.lists.news_prefixes import NEWS_PREFIXES, rule_of
-from temporal_assets.windows.lists.page_flow import PAGE_FLOW
-from temporal_assets.windows.lists.prefix_trees import PREFIX_TREES
 from temporal_assets.windows.lists.scored import scoring_of
 from temporal_assets.windows.lists.site_changes import SITE_CHANGES
 from temporal_assets.windows.lists.site_scores import SITE_SCORES
@@ -85,20 +82,6 @@ def test_the_tree_of_a_site(mixed: Labelled) -> None:
     # A view a day each: only the window tells that there are eight clients.
     assert rows["a.example/care.php?"]["clients"] == 8
     assert rows["a.example/news/"]["clients"] == 9
-
-
-def test_trees_of_more_pages_are_those_of_the_statements(
-    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    here = Labelled(engine, tmp_path, cleaning={"scheme": "keep"})
-    pages = PAGES | {f"http://a.example/news/old/{n}": [0, 2, 0, 0, 0, 0, 1, 1] for n in range(3)}
-    here.write_days(pages, clients=3)
-    here.write_labels(7, pages, set(NEWS), set(NEWS))
-    here.make(7, [PAGE_FLOW, PREFIX_TREES])
-    digest = here.store.require("prefix_trees", here.day(7)).digest
-    monkeypatch.setattr(prefix_trees, "MOST_PAGES", 0)
-    here.make(7, [PREFIX_TREES])
-    assert here.store.require("prefix_trees", here.day(7)).digest == digest
 
 
 def test_the_mixed_site_contributes_its_news(mixed: Labelled) -> None:

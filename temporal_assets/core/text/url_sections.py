@@ -98,10 +98,6 @@ class SectionTrees:
         """All of them."""
         return [self.name(section) for section in range(len(self))]
 
-    def written(self) -> Texts:
-        """The same as flat bytes."""
-        return take(self.urls.data, self.start, self.stop)
-
     def find(self, names: Collection[str]) -> Flags:
         """Which sections have one of these names."""
         wanted = frozenset(names)
@@ -121,11 +117,6 @@ class SectionTrees:
         """The sum of a value of the URLs over each section, with all that is beneath it."""
         sums: Int64s = _total(self.parent, self.innermost, np.asarray(values, np.int64))
         return sums
-
-    def most(self, values: NDArray[np.int64]) -> Int64s:
-        """The largest value of the URLs of each section, with all that is beneath it."""
-        largest: Int64s = _most(self.parent, self.innermost, np.asarray(values, np.int64))
-        return largest
 
     def beneath(self, sections: Flags) -> Flags:
         """Which sections are among those flagged or lie beneath one that is."""
@@ -290,17 +281,6 @@ def _total(parent: Int32s, innermost: Int32s, values: Int64s) -> Int64s:
         if parent[section] >= 0:
             sums[parent[section]] += sums[section]
     return sums
-
-
-@njit(nogil=True, cache=True)
-def _most(parent: Int32s, innermost: Int32s, values: Int64s) -> Int64s:
-    largest = np.full(len(parent), np.iinfo(np.int64).min, np.int64)
-    for url in range(len(innermost)):
-        largest[innermost[url]] = max(largest[innermost[url]], values[url])
-    for section in range(len(parent) - 1, -1, -1):
-        if parent[section] >= 0:
-            largest[parent[section]] = max(largest[parent[section]], largest[section])
-    return largest
 
 
 @njit(nogil=True, cache=True)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from temporal_assets.core.labels.concentration import days_before
-from temporal_assets.core.numerics.arrays import Int64s
 from temporal_assets.storage.manifest import Manifest
 from temporal_assets.windows.frame.asset import Job
 
@@ -49,8 +47,3 @@ def counted_days(first: dt.date, observed: NDArray[np.bool_]) -> dict[str, Any]:
     """The same of a window by its days; `seen_before` is a list that every engine can read."""
     before = ",".join(map(str, days_before(observed).tolist()))
     return {"first": first, "days": len(observed), "seen_before": before}
-
-
-def seen_before(parameters: Mapping[str, Any]) -> Int64s:
-    """The list of `counted_days`, of parameters that have it."""
-    return np.array([*map(int, parameters["seen_before"].split(","))], np.int64)

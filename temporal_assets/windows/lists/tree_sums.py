@@ -1,8 +1,4 @@
-"""What `prefix_trees` is made of: sums of all trees, and pages of sections that few clients know.
-
-Here: the two tables, and the statements by which a cluster makes them. Not here: the same in one
-process (`tree_sums_counted`).
-"""
+"""Parts of `prefix_trees`: sums of all trees, and pages of sections that few clients know."""
 
 from __future__ import annotations
 
@@ -15,7 +11,7 @@ from temporal_assets.engines.base import Engine, Inputs
 from temporal_assets.windows.lists.sections import write_page_sections, write_section_paths
 
 SUMS_SQL: Final = ("section_sums", "tree_sums", "few_pages")
-"""The statements of a cluster, in the order they run."""
+"""The statements, in the order they run."""
 
 _PAGES: Final = (
     ColumnSpec("pages", Type.BIGINT, "Reliable pages."),
@@ -79,7 +75,7 @@ FEW_PAGES: Final = passing(
 )
 
 
-def by_statements(
+def write_tree_sums(
     engine: Engine, inputs: Inputs, parameters: Mapping[str, Any], out: Path
 ) -> tuple[list[str], list[str]]:
     """Files of TREE_SUMS and FEW_PAGES from `page_labels`, `page_histories` and `page_flow`.
