@@ -41,9 +41,10 @@ from temporal_assets.windows.registry import WINDOW_ASSETS
 def build_defs(
     settings: Settings | None = None, resources: Mapping[str, Any] | None = None
 ) -> dg.Definitions:
-    """All definitions for `settings` (default: those of the state folder).
+    """Return all definitions for `settings` (default: those of the state folder), but no executor.
 
     `resources` replace those of the same name, for tests and for progress in the command line.
+    Merge them with an executor: `Definitions.merge(build_defs(), Definitions(executor=...))`.
     """
     settings = settings or load_settings()
     with warnings.catch_warnings():
@@ -80,6 +81,4 @@ def _definitions(settings: Settings, resources: Mapping[str, Any]) -> dg.Definit
             CATALOGUE_RESOURCE: catalogue_resource(settings),
             **resources,
         },
-        # A run is a few steps that each use all cores: processes would only cost start-up time.
-        executor=dg.in_process_executor,
     )

@@ -13,4 +13,5 @@ def defs() -> dg.Definitions:
     keep_memory()
     from temporal_assets.build import build_defs
 
-    return build_defs()
+    # A run is a few steps that each use all cores: processes would only cost start-up time.
+    return dg.Definitions.merge(build_defs(), dg.Definitions(executor=dg.in_process_executor))

@@ -410,7 +410,7 @@ class _Operation:
                 result = chosen.execute_in_process(
                     instance=instance,
                     asset_selection=selection,
-                    tags=tags.of_range(days) if days else {},
+                    tags=tags.OF_LOCATION | (tags.of_range(days) if days else {}),
                     run_config=_QUIET,
                     raise_on_error=False,
                     run_id=run_id,

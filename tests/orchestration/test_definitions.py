@@ -143,14 +143,30 @@ def test_the_names_of_the_code_location_agree(repository: Path) -> None:
     (module,) = (entry["python_module"] for entry in workspace["load_from"])
     assert module == {
         "module_name": "temporal_assets.definitions",
-        "location_name": "temporal_assets",
+        "location_name": "temporal_assets.definitions",
     }
     assert tool["dagster"] == {
         "module_name": "temporal_assets.definitions",
-        "code_location_name": "temporal_assets",
+        "code_location_name": "temporal_assets.definitions",
     }
-    assert tool["dg"]["project"]["code_location_name"] == "temporal_assets"
+    assert tool["dg"]["project"]["code_location_name"] == "temporal_assets.definitions"
     assert tool["dg"]["project"]["code_location_target_module"] == "temporal_assets.definitions"
+
+
+def test_definitions_merge_with_an_executor_of_ones_own(state: Path) -> None:
+    own = dg.Definitions(executor=dg.multiprocess_executor)
+    merged = dg.Definitions.merge(build_defs(load_settings(state)), own)
+    assert merged.resolve_job_def("daily").executor_def is dg.multiprocess_executor
+
+
+def test_the_entry_point_runs_steps_in_the_process_of_their_run(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from temporal_assets.definitions import defs
+
+    monkeypatch.setenv("TEMPORAL_ASSETS_STATE", str(state))
+    loaded = defs()
+    assert loaded.resolve_job_def("daily").executor_def is dg.in_process_executor
 
 
 def script(name: str) -> str:
