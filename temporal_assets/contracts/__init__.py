@@ -25,6 +25,7 @@ from temporal_assets.contracts.labels.page_labels import PAGE_LABELS
 from temporal_assets.contracts.lists.news_prefixes import NEWS_PREFIXES
 from temporal_assets.contracts.lists.page_flow import PAGE_FLOW
 from temporal_assets.contracts.lists.prefix_trees import PREFIX_TREES
+from temporal_assets.contracts.lists.provisional_lists import PROVISIONAL_LISTS
 from temporal_assets.contracts.lists.section_scores import SECTION_SCORES
 from temporal_assets.contracts.lists.site_changes import SITE_CHANGES
 from temporal_assets.contracts.lists.site_scores import SITE_SCORES
@@ -61,6 +62,7 @@ TABLES: Final[tuple[Table, ...]] = (
     SECTION_SCORES,
     NEWS_PREFIXES,
     SITE_CHANGES,
+    PROVISIONAL_LISTS,
     CRAWL_POLICY,
     SEED_EVALUATION,
     HUB_EVALUATION,
@@ -101,6 +103,7 @@ __all__ = [
     "PAGE_VIEWS",
     "PATTERN_RANKS",
     "PREFIX_TREES",
+    "PROVISIONAL_LISTS",
     "REJECTS",
     "REQUESTS",
     "SECTION_SCORES",

@@ -31,7 +31,7 @@ from temporal_assets.landing.inventory import Inventory, Pending
 from temporal_assets.landing.landing import torn_files
 from temporal_assets.settings import Settings
 from temporal_assets.storage.sealed import digest_of
-from temporal_assets.windows.registry import LATEST_OF
+from temporal_assets.windows.frame.window_end import LATEST_OF
 
 SETTLED: Final = dt.timedelta(minutes=1)
 """How long a file must have been left alone: one that is being copied is not read half."""

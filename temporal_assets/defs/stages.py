@@ -54,7 +54,7 @@ STAGES: Final = (
         "url-patterns",
         ("url_patterns", "behaviour_graph", "pattern_ranks"),
     ),
-    Stage("7_policy", "policy", ("crawl_policy",)),
+    Stage("7_policy", "policy", ("provisional_lists", "crawl_policy")),
     Stage(
         "8_evaluation",
         "evaluation",

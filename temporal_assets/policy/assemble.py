@@ -9,7 +9,7 @@ Every rule is a function of the tables and of `Choices`; the same tables give th
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -17,6 +17,7 @@ import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
 from temporal_assets import __version__
+from temporal_assets.core.lists.provisional import URGENT_SHARE
 from temporal_assets.core.numerics.proportions import upper_bound
 from temporal_assets.core.patterns.pattern_forest import PortableTree
 from temporal_assets.logs.urls.urls import (
@@ -58,12 +59,13 @@ HUBS: Final = pa.schema(
         "rank": pa.int64(),
         "tier": pa.int64(),
         "temporal_pages": pa.int64(),
+        "new_per_day": pa.float64(),
         "interval_seconds": pa.int64(),
         "clients": pa.int64(),
     }
 )
 """Hubs by what they will lead to. tier: 1 for those with the first half of what all do.
-temporal_pages: those it links."""
+temporal_pages: those it links. new_per_day: how many more to expect, a day."""
 
 SOURCES: Final = pa.schema(
     {
@@ -151,6 +153,9 @@ class Tables:
     sources: pa.Table = field(default_factory=SOURCES.empty_table)
     trees: Mapping[str, PortableTree] = field(default_factory=dict)
     """The pattern tree of each site in `patterns`."""
+    provisional: Mapping[str, float] = field(default_factory=dict)
+    """Of sites whose pages have no labels yet, the share of pages in which interest fades; their
+    rows rest on `provisional_lists`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,12 +186,16 @@ def assemble(
     rules = rules or UrlRules()
     ranked = _public(tables.sites, SITES, choices)
     ranked.sort(key=lambda row: (row["rank"], row["site"]))
-    hubs = _hubs(_public(tables.hubs, HUBS, choices))
-    prefixes = _prefixes(_public(tables.prefixes, PREFIXES, choices), ranked, includes_subdomains)
-    patterns, trees = _patterns(_public(tables.patterns, PATTERNS, choices), tables.trees, choices)
+    early = tables.provisional
+    hubs = _hubs(_public(tables.hubs, HUBS, choices), early)
+    prefixes = _prefixes(
+        _public(tables.prefixes, PREFIXES, choices), ranked, early, includes_subdomains
+    )
+    patterns, trees = _patterns(_public(tables.patterns, PATTERNS, choices), tables, choices)
     used = {entry["site"] for part in (hubs, prefixes, trees) for entry in part}
     known = used | {row["site"] for row in ranked}
     sources = _sources(tables.sources, known)
+    sites = _sites(ranked, used, early, includes_subdomains)
     return Document(
         format=FORMAT,
         version=VERSION,
@@ -200,8 +209,10 @@ def assemble(
         settings={"policy": asdict(choices), **provenance.thresholds},
         inputs=[{"name": name, "digest": digest} for name, digest in provenance.inputs],
         includes_subdomains=includes_subdomains,
+        provisional=any(entry["provisional"] for entry in sites),
+        notes=[],
         urls=_url_rules(rules, skips_static=skips_static),
-        sites=_sites(ranked, used, includes_subdomains),
+        sites=sites,
         hubs=hubs,
         sources=sources,
         prefixes=prefixes,
@@ -242,16 +253,23 @@ def _public(table: pa.Table, schema: pa.Schema, choices: Choices) -> list[dict[s
     return [row for row in rows if (row["clients"] or 0) >= choices.min_clients]
 
 
-def _hubs(rows: list[dict[str, Any]]) -> list[HubEntry]:
+def _hubs(rows: list[dict[str, Any]], early: Mapping[str, float]) -> list[HubEntry]:
     rows.sort(key=lambda row: (row["rank"], row["url"]))
+    for row in rows:
+        seconds = row["interval_seconds"] or LADDER[-1]
+        if early.get(site_of(row["url"]), 1.0) <= URGENT_SHARE:
+            seconds = max(seconds, _DAY)  # what is new there lasts
+        row["interval_seconds"] = on_ladder(seconds)
     return [
         HubEntry(
             url=row["url"],
             site=site_of(row["url"]),
             rank=row["rank"],
             tier=min(max(row["tier"], NOW_TIERS[0]), _LAST_OF_HUBS),
-            interval_seconds=on_ladder(row["interval_seconds"] or LADDER[-1]),
+            interval_seconds=row["interval_seconds"],
+            new_per_day=row["new_per_day"],
             temporal_pages=row["temporal_pages"],
+            provisional=site_of(row["url"]) in early,
         )
         for row in rows
     ]
@@ -280,7 +298,10 @@ _LAST_OF_HUBS: Final = 4
 
 
 def _prefixes(
-    rows: list[dict[str, Any]], ranked: Sequence[Row], includes_subdomains: bool
+    rows: list[dict[str, Any]],
+    ranked: Sequence[Row],
+    early: Mapping[str, float],
+    includes_subdomains: bool,
 ) -> list[PrefixEntry]:
     ranks = {row["site"]: row["rank"] for row in ranked}
     for row in rows:
@@ -298,6 +319,7 @@ def _prefixes(
             tier=tier,
             score=row["score"],
             pages=row["pages"],
+            provisional=row["site"] in early,
         )
         for row, tier in zip(rows, tiers, strict=True)
     ]
@@ -313,8 +335,10 @@ def _places(rows: Sequence[Value], key: Callable[[Value], Any]) -> list[int]:
 
 
 def _patterns(
-    rows: list[dict[str, Any]], trees: Mapping[str, PortableTree], choices: Choices
+    rows: list[dict[str, Any]], tables: Tables, choices: Choices
 ) -> tuple[list[PatternEntry], list[SiteTree]]:
+    trees, early = tables.trees, tables.provisional
+    of_early = replace(choices, urgent_share=URGENT_SHARE)
     rows.sort(key=lambda row: (row["site"], row["node"]))
     by_site: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
@@ -322,7 +346,7 @@ def _patterns(
     planted: list[SiteTree] = []
     place = 0
     for site, group in by_site.items():
-        _rate(group, choices)
+        _rate(group, of_early if site in early else choices)
         pattern = [-1] * len(trees[site]["parent"])
         for row in group:
             pattern[row["node"]] = place
@@ -339,8 +363,9 @@ def _patterns(
             fetch=row["fetch"],
             discovery=row["discovery"],
             urgency=row["urgency"],
-            overrules=_overrules(row, choices),
+            overrules=_overrules(row, of_early if row["site"] in early else choices),
             visits=row["visits"],
+            provisional=row["site"] in early,
         )
         for row in rows
     ], planted
@@ -393,11 +418,19 @@ _LAST_OF_PATTERNS: Final = 12
 """What has a pattern comes before what has none."""
 
 
-def _sites(ranked: Sequence[Row], used: set[str], includes_subdomains: bool) -> list[SiteEntry]:
+def _sites(
+    ranked: Sequence[Row], used: set[str], early: Mapping[str, float], includes_subdomains: bool
+) -> list[SiteEntry]:
     """The list, and the sites that something of the policy lies on."""
     tiers = tiers_of([-row["rank"] for row in ranked], _LAST_OF_PATTERNS + 1, LATER_TIERS[1])
     entries = [
-        SiteEntry(site=row["site"], rank=row["rank"], score=row["score"], tier=tier)
+        SiteEntry(
+            site=row["site"],
+            rank=row["rank"],
+            score=row["score"],
+            tier=tier,
+            provisional=row["site"] in early,
+        )
         for row, tier in zip(ranked, tiers, strict=True)
     ]
     tier = {entry["site"]: entry["tier"] for entry in entries}
@@ -407,6 +440,7 @@ def _sites(ranked: Sequence[Row], used: set[str], includes_subdomains: bool) -> 
             rank=None,
             score=None,
             tier=_listed(site, tier, includes_subdomains, LATER_TIERS[1]),
+            provisional=site in early,
         )
         for site in sorted(used - tier.keys())
     ]

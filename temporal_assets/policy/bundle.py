@@ -46,7 +46,13 @@ _DAY: Final = len("2025-05-01")
 
 LISTS: Final = {
     "sites": pa.schema(
-        {"site": pa.string(), "rank": pa.int64(), "score": pa.float64(), "tier": pa.int8()}
+        {
+            "site": pa.string(),
+            "rank": pa.int64(),
+            "score": pa.float64(),
+            "tier": pa.int8(),
+            "provisional": pa.bool_(),
+        }
     ),
     "hubs": pa.schema(
         {
@@ -55,7 +61,9 @@ LISTS: Final = {
             "rank": pa.int64(),
             "tier": pa.int8(),
             "interval_seconds": pa.int64(),
+            "new_per_day": pa.float64(),
             "temporal_pages": pa.int64(),
+            "provisional": pa.bool_(),
         }
     ),
     "sources": pa.schema(
@@ -76,6 +84,7 @@ LISTS: Final = {
             "tier": pa.int8(),
             "score": pa.float64(),
             "pages": pa.int64(),
+            "provisional": pa.bool_(),
         }
     ),
     "patterns": pa.schema(
@@ -90,6 +99,7 @@ LISTS: Final = {
             "urgency": pa.float64(),
             "overrules": pa.bool_(),
             "visits": pa.int64(),
+            "provisional": pa.bool_(),
         }
     ),
 }

@@ -104,6 +104,8 @@ _TOP: Final = {
     "settings": _OBJECT,
     "inputs": _LIST,
     "includes_subdomains": _FLAG,
+    "provisional": _FLAG,
+    "notes": _LIST,
     "urls": _OBJECT,
     "sites": _LIST,
     "hubs": _LIST,
@@ -126,6 +128,7 @@ _ENTRIES: Final[Mapping[str, Mapping[str, _Kind]]] = {
         "rank": _whole(1, or_none=True),
         "score": _number(or_none=True),
         "tier": _TIER,
+        "provisional": _FLAG,
     },
     "hubs": {
         "url": _texts("a canonical URL", _URL),
@@ -133,7 +136,9 @@ _ENTRIES: Final[Mapping[str, Mapping[str, _Kind]]] = {
         "rank": _whole(1),
         "tier": _TIER,
         "interval_seconds": _whole(1),
+        "new_per_day": _number(or_none=True),
         "temporal_pages": _whole(0),
+        "provisional": _FLAG,
     },
     "sources": {
         "url": _texts("a URL", _URL),
@@ -150,6 +155,7 @@ _ENTRIES: Final[Mapping[str, Mapping[str, _Kind]]] = {
         "tier": _TIER,
         "score": _number(),
         "pages": _whole(0),
+        "provisional": _FLAG,
     },
     "patterns": {
         "site": _NAME,
@@ -162,6 +168,7 @@ _ENTRIES: Final[Mapping[str, Mapping[str, _Kind]]] = {
         "urgency": _number(or_none=True),
         "overrules": _FLAG,
         "visits": _whole(0, 2**63 - 1),
+        "provisional": _FLAG,
     },
     "trees": {
         "site": _NAME,
@@ -176,6 +183,7 @@ def check(found: Mapping[str, Any]) -> None:
     _check_fields("", found, _TOP)
     _check_fields("window.", found["window"], _WINDOW)
     _check("window.missing_days", found["window"]["missing_days"], _DAY)
+    _check("notes", found["notes"], _TEXT)
     _check_fields("urls.", found["urls"], _URLS)
     for name, kind in (
         ("dropped_keys", _TEXT),

@@ -51,6 +51,8 @@ class SiteEntry(TypedDict):
     score: float | None
     tier: int
     """Of its URLs of which nothing else is known."""
+    provisional: bool
+    """Its pages have no labels yet: what is said of it rests on less (docs/policy.md)."""
 
 
 class HubEntry(TypedDict):
@@ -61,8 +63,11 @@ class HubEntry(TypedDict):
     rank: int
     tier: int
     interval_seconds: int
+    new_per_day: float | None
+    """New temporal pages to expect there."""
     temporal_pages: int
     """Temporal pages it linked in the window."""
+    provisional: bool
 
 
 class SourceEntry(TypedDict):
@@ -90,6 +95,7 @@ class PrefixEntry(TypedDict):
     score: float
     """Share of these among `pages`."""
     pages: int
+    provisional: bool
 
 
 class PatternEntry(TypedDict):
@@ -110,6 +116,7 @@ class PatternEntry(TypedDict):
     overrules: bool
     """Surely not urgent: the pattern decides over a news prefix that its URLs are under."""
     visits: int
+    provisional: bool
 
 
 class SiteTree(PortableTree):
@@ -147,6 +154,10 @@ class Document(TypedDict):
     """Name and digest of every table that the policy was made from."""
     includes_subdomains: bool
     """Whether a site holds the hosts below it (sites by registrable domain)."""
+    provisional: bool
+    """Whether any entry is: it says so itself."""
+    notes: list[str]
+    """Why lists are empty, one-sided or provisional, and what would change it; for people."""
     urls: UrlRulesEntry
     sites: list[SiteEntry]
     hubs: list[HubEntry]
@@ -209,6 +220,15 @@ def read(path: str | Path) -> Document:
     return checked(found, str(file))
 
 
+_LATER_FIELDS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "sites": {"provisional": False},
+    "hubs": {"new_per_day": None, "provisional": False},
+    "prefixes": {"provisional": False},
+    "patterns": {"overrules": False, "provisional": False},
+}
+"""What entries say that were written before these fields."""
+
+
 def checked(found: Any, name: str) -> Document:
     """What was read, if it is a policy that this version understands."""
     if not isinstance(found, dict) or found.get("format") != FORMAT:
@@ -222,15 +242,16 @@ def checked(found: Any, name: str) -> Document:
             f" {VERSION}: install a newer temporal-assets on the crawler (written by"
             f" {found.get('generator', 'an unknown program')})"
         )
-    found.setdefault("sources", [])  # as do policies written before there were any
+    # Policies of this version that were written before a field do without it.
+    found = {"provisional": False, "notes": [], "sources": [], **found}
     missing = sorted(set(Document.__annotations__) - set(found))
     if missing:
         raise PolicyError(f"{name} is not whole, it lacks {', '.join(missing)}: {_AGAIN}")
-    if isinstance(found["patterns"], list):
-        for pattern in found["patterns"]:
-            # Policies of this version that were written before the field do without it.
-            if isinstance(pattern, dict):
-                pattern.setdefault("overrules", False)
+    for kind, values in _LATER_FIELDS.items():
+        if isinstance(found[kind], list):
+            found[kind] = [
+                {**values, **one} if isinstance(one, dict) else one for one in found[kind]
+            ]
     try:
         damage.check(found)
     except damage.Damage as error:
@@ -260,3 +281,9 @@ def tier_of_action(tier: int) -> Action:
     if tier <= NOW_TIERS[1]:
         return "now"
     return "later" if tier <= LATER_TIERS[1] else "skip"
+
+
+def is_empty(document: Document) -> bool:
+    """Whether nothing is to be fetched: no source, no prefix, and no pattern but skipped ones."""
+    fetched = any(one["decision"] != "skip" for one in document["patterns"])
+    return not (document["hubs"] or document["sources"] or document["prefixes"] or fetched)

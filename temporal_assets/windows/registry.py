@@ -22,6 +22,7 @@ from temporal_assets.windows.crawls.timely_simulation import TIMELY_SIMULATION
 from temporal_assets.windows.evaluation.hub_evaluation import HUB_EVALUATION
 from temporal_assets.windows.evaluation.seed_evaluation import SEED_EVALUATION
 from temporal_assets.windows.frame.asset import WindowAsset, is_fresh
+from temporal_assets.windows.frame.window_end import LATEST_OF, window_end
 from temporal_assets.windows.hubs.hub_seeds import HUB_SEEDS
 from temporal_assets.windows.labels.calibration import CALIBRATION
 from temporal_assets.windows.labels.early_labels import EARLY_LABELS
@@ -30,6 +31,7 @@ from temporal_assets.windows.labels.page_labels import PAGE_LABELS
 from temporal_assets.windows.lists.news_prefixes import NEWS_PREFIXES
 from temporal_assets.windows.lists.page_flow import PAGE_FLOW
 from temporal_assets.windows.lists.prefix_trees import PREFIX_TREES
+from temporal_assets.windows.lists.provisional_lists import PROVISIONAL_LISTS
 from temporal_assets.windows.lists.section_scores import SECTION_SCORES
 from temporal_assets.windows.lists.site_changes import SITE_CHANGES
 from temporal_assets.windows.lists.site_scores import SITE_SCORES
@@ -60,6 +62,7 @@ WINDOW_ASSETS: Final[tuple[WindowAsset, ...]] = (
     URL_PATTERNS,
     BEHAVIOUR_GRAPH,
     PATTERN_RANKS,
+    PROVISIONAL_LISTS,
     CRAWL_POLICY,
     SEED_EVALUATION,
     HUB_EVALUATION,
@@ -72,8 +75,8 @@ that read the same files, which are still in memory then."""
 
 WINDOW_NAMES: Final = tuple(asset.name for asset in WINDOW_ASSETS)
 
-LATEST_OF: Final = "page_views"
-"""The daily asset whose latest day is the latest window."""
+WAITING_NAMES: Final = frozenset(asset.name for asset in WINDOW_ASSETS if asset.waits)
+"""Those that are not made before there are `window.min_days` days."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,19 +152,22 @@ def stale(store: Store, settings: Settings, day: dt.date) -> tuple[str, ...]:
 
 
 def due(store: Store, settings: Settings, before: dt.date | None = None) -> Due | None:
-    """What is to be made on the latest day that has views (and is before `before`).
+    """What is to be made of the latest window (of those that end before `before`).
 
-    None where everything is up to date, or where the window is still too short.
+    While a window is short, the assets that wait for more days are left out. None where everything
+    is up to date.
     """
-    days = [day for day in store.days(LATEST_OF) if before is None or day < before]
-    if not days or is_short(store, settings, days[-1]):
+    end = window_end(store, settings, before)
+    if end is None:
         return None
-    assets = stale(store, settings, days[-1])
-    return Due(days[-1], assets) if assets else None
+    assets = stale(store, settings, end.day)
+    if is_short(store, settings, end.day):
+        assets = tuple(name for name in assets if name not in WAITING_NAMES)
+    return Due(end.day, assets) if assets else None
 
 
 def is_short(store: Store, settings: Settings, day: dt.date) -> bool:
-    """Whether a window that ends with `day` has too few days to be made."""
+    """Whether a window that ends with `day` has fewer days than `window.min_days`."""
     window = settings.window
     try:
         store.window(LATEST_OF, day, window.days, min(window.min_days, window.days))

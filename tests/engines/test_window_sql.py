@@ -24,13 +24,21 @@ from temporal_assets.quality.evaluate import Finding, Status
 from temporal_assets.quality.inspect import Inspector
 from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage.manifest import Input
-from temporal_assets.storage.store import MissingPartition, ShortWindow, Store
+from temporal_assets.storage.store import MissingPartition, Store
 from temporal_assets.windows.frame.asset import StaleTable, build, is_fresh
 from temporal_assets.windows.frame.incremental import Earlier, find_earlier
 from temporal_assets.windows.pages import page_totals
+from temporal_assets.windows.frame.window_end import WindowEnd, window_end
 from temporal_assets.windows.pages.page_histories import PAGE_HISTORIES, least_views
 from temporal_assets.windows.pages.page_totals import PAGE_TOTALS
-from temporal_assets.windows.registry import WINDOW_ASSETS, WINDOW_NAMES, due, needed, stale
+from temporal_assets.windows.registry import (
+    WAITING_NAMES,
+    WINDOW_ASSETS,
+    WINDOW_NAMES,
+    due,
+    needed,
+    stale,
+)
 from tests.tables import write_table
 
 Row = dict[str, Any]
@@ -353,16 +361,32 @@ def test_the_inputs_are_the_days_of_the_window(here: Windows) -> None:
     assert histories.inputs == (*days, Input("page_totals", totals.digest))
 
 
-def test_a_window_that_is_too_short_is_refused(engine: Engine, tmp_path: Path) -> None:
+def test_a_short_window_is_made_but_for_what_waits_for_more_days(
+    engine: Engine, tmp_path: Path
+) -> None:
     here = Windows(engine, tmp_path, min_days=3)
     here.write(0, {URLS[0]: 1})
     here.write(1, {URLS[0]: 1})
-    with pytest.raises(ShortWindow, match="2 of the 8 days up to 2026-03-21"):
-        here.make(1)
-    assert due(here.store, here.settings) is None
+    found = due(here.store, here.settings)
+    assert found is not None
+    assert set(WINDOW_NAMES) - set(found.assets) == WAITING_NAMES
+    here.make(1)
+    assert here.store.days("page_histories") == [here.day(1)]
     here.write(2, {URLS[0]: 1})
-    here.make(2)
-    assert here.store.days("page_histories") == [here.day(2)]
+    found = due(here.store, here.settings)
+    assert found is not None
+    assert set(found.assets) >= WAITING_NAMES
+
+
+def test_a_stray_day_does_not_end_the_window(here: Windows) -> None:
+    for n in range(3):
+        here.write(n, {f"https://a.example/{page}": 2 for page in range(30)})
+    here.write(3, {URLS[0]: 1})
+    end = window_end(here.store, here.settings)
+    assert end == WindowEnd(here.day(2), (here.day(3),), 1, 30)
+    found = due(here.store, here.settings)
+    assert found is not None
+    assert found.day == here.day(2)
 
 
 def test_a_window_without_its_last_day_is_refused(here: Windows) -> None:

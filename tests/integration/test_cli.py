@@ -451,7 +451,7 @@ def test_windows_of_other_days_are_made_when_both_are_named(windows: Path) -> No
         ("page_totals", "2026-01-03"),
         ("page_histories", "2026-01-03"),
     ]
-    short = call("materialize", "page_totals", "--day", "2026-01-01", "--state", windows)
+    short = call("materialize", "evaluation_report", "--day", "2026-01-01", "--state", windows)
     assert short.exit_code == 1
     assert "fewer than the 2 that `window.min_days` asks for" in " ".join(short.stderr.split())
 

@@ -94,6 +94,7 @@ def test_every_table_is_found_by_its_name() -> None:
         "section_scores",
         "news_prefixes",
         "site_changes",
+        "provisional_lists",
         "crawl_policy",
         "seed_evaluation",
         "hub_evaluation",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -12,6 +12,9 @@ from temporal_assets.cli.shared import console
 from temporal_assets.cli.shared.exits import INTERRUPTED, USAGE, CommandError, command
 from temporal_assets.cli.shared.options import Json, State
 from temporal_assets.cli.shared.policies import PolicyPath, policy_path, read_policy
+
+if TYPE_CHECKING:
+    from temporal_assets.policy.document import Document
 
 _CONTACT: Final = re.compile(r"https?://[!-~]+|[!-~]+@[!-~]+")
 
@@ -66,7 +69,7 @@ def run(
             USAGE,
         )
     path = policy_path(policy, state)
-    read_policy(path)  # a missing policy is said before the crawl starts
+    _require_sources(read_policy(path))
     try:
         from temporal_assets.crawl.instant import (
             AGENT,
@@ -116,3 +119,13 @@ def run(
         )
     if ended == KILLED:
         raise typer.Exit(INTERRUPTED)
+
+
+def _require_sources(document: Document) -> None:
+    """A crawl begins at hubs, feeds and sitemaps: without any it would wait for nothing."""
+    if not (document["hubs"] or document["sources"]):
+        why = " ".join(note for note in document["notes"] if "hub" in note)
+        raise CommandError(
+            f"the policy of {document['day']} names no hub, feed or sitemap to begin with, so there is"
+            f" nothing to crawl. {why}".rstrip()
+        )

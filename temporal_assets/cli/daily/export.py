@@ -31,11 +31,17 @@ def run(
     state: State = None,
 ) -> None:
     """Write the crawl policy as configuration of a crawler (docs/crawlers)."""
-    from temporal_assets.policy.exports import TARGETS, export
+    from temporal_assets.policy.document import is_empty
+    from temporal_assets.policy.exports import PROVISIONAL_FILE, TARGETS, export
 
     if target not in TARGETS:
         raise CommandError(f"{target!r} is no target; there are {TARGET_NAMES}", USAGE)
     document = read_policy(policy_path(policy, state))
+    if is_empty(document):
+        console.warn(
+            "this policy names nothing to fetch: a crawler would do nothing with these files."
+            f" {' '.join(document['notes'])}"
+        )
     try:
         exported = export(document, target, folder)
     except OSError as error:
@@ -46,4 +52,10 @@ def run(
         console.write(f"{console.plain(console.place(path))}\t{path.stat().st_size}")
     for path in exported.removed:
         console.say(f"Removed {console.place(path)}: this policy has nothing for it.")
+    if document["provisional"]:
+        console.say(
+            f"This policy is provisional, as {PROVISIONAL_FILE} says: {document['notes'][0]}"
+            if document["notes"]
+            else f"This policy is provisional, as {PROVISIONAL_FILE} says."
+        )
     console.say(f"Where each file goes is in docs/crawlers ({target}).")

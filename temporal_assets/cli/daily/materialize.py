@@ -6,7 +6,7 @@ Here: which days, and showing the outcome. Not here: running (`operate`), comput
 from __future__ import annotations
 
 import datetime as dt
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,7 +16,8 @@ from temporal_assets.cli.shared.days import parse_day, ranges, span
 from temporal_assets.cli.shared.exits import FAILED, USAGE, CommandError, command
 from temporal_assets.cli.shared.landing import land, show_landing, show_troubles
 from temporal_assets.cli.shared.options import Json, State, existing_settings, invocation
-from temporal_assets.cli.shared.windows import say_what_is_missing
+from temporal_assets.cli.shared.policies import latest_document
+from temporal_assets.cli.shared.watch import show_watch, watch_list
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from temporal_assets.landing.inventory import Inventory
     from temporal_assets.operate import Outcome
     from temporal_assets.settings import Settings
+    from temporal_assets.storage.store import Store
 
 
 @command
@@ -35,9 +37,9 @@ def run(
             help="requests, page_views, transits, page_totals, page_histories, interest_curves,"
             " calibration, page_labels, early_labels, page_flow, page_traffic, hub_seeds,"
             " prefix_trees, site_scores, section_scores, news_prefixes, site_changes, url_patterns,"
-            " behaviour_graph, pattern_ranks, crawl_policy, seed_evaluation, hub_evaluation,"
-            " crawl_simulation, timely_simulation or evaluation_report; all of them when none is"
-            " named.",
+            " behaviour_graph, pattern_ranks, provisional_lists, crawl_policy, seed_evaluation,"
+            " hub_evaluation, crawl_simulation, timely_simulation or evaluation_report; all of them"
+            " when none is named.",
             show_default=False,
         ),
     ] = None,
@@ -97,20 +99,57 @@ def run(
         outcome = build(settings, days, names, windows, late)
     else:
         outcome = finish(settings)
+    store = Store.open(settings)
     if as_json:
-        console.write_json(outcome_report(days, outcome))
-    elif outcome is None and not inventory.days():
-        name = invocation("ingest PATH", settings.state)
-        console.say(f"Nothing to build: no log lines are known yet. Name logs: {name}")
+        console.write_json(outcome_report(days, outcome) | _answer(settings, store))
     elif outcome is None:
-        what = "what was named" if assets else f"every day of the logs{_kept(settings, inventory)}"
-        console.say(f"Nothing to build: {what} is there and up to date.")
+        _say_nothing_to_build(settings, store, inventory, (*daily, *windows))
     else:
         show_outcome(outcome)
     if not as_json:
-        say_what_is_missing(Store.open(settings), settings)
+        _show_answer(settings, store, outcome)
     if report.failed or (outcome is not None and not (outcome.ok and _did_something(outcome, day))):
         raise typer.Exit(FAILED)
+
+
+def _say_nothing_to_build(
+    settings: Settings, store: Store, inventory: Inventory, named: Sequence[str]
+) -> None:
+    absent = [name for name in named if not store.days(name)]
+    if not inventory.days():
+        name = invocation("ingest PATH", settings.state)
+        console.say(f"Nothing to build: no log lines are known yet. Name logs: {name}")
+    elif absent:
+        console.say(f"Nothing to build: {', '.join(absent)} cannot be made yet.")
+    else:
+        what = "what was named" if named else f"every day of the logs{_kept(settings, inventory)}"
+        console.say(f"Nothing to build: {what} is there and up to date.")
+
+
+def _answer(settings: Settings, store: Store) -> dict[str, Any]:
+    """What to watch and where the installation stands, for JSON."""
+    from temporal_assets.windows.frame.standing import standing
+
+    document = latest_document(settings)
+    return {
+        "window": standing(store, settings).report,
+        "watch": watch_list(document) if document else None,
+        "notes": document["notes"] if document else [],
+    }
+
+
+def _show_answer(settings: Settings, store: Store, outcome: Outcome | None) -> None:
+    """End with what to watch, where a policy was made, and with where the installation stands."""
+    from temporal_assets.windows.frame.standing import standing
+
+    made = outcome is not None and any(one.asset == "crawl_policy" for one in outcome.materialized)
+    document = latest_document(settings) if made else None
+    if document is not None:
+        show_watch(document)
+        console.say(f"All of it: {invocation('policy --json', settings.state)}")
+    said = standing(store, settings)
+    for sentence in said.of_stray_days if document is not None else said.sentences:
+        console.say(sentence)
 
 
 def _did_something(outcome: Outcome, named: Sequence[dt.date] | None) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,9 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from temporal_assets.cli.shared import console
+from temporal_assets.cli.shared.days import day_option
 from temporal_assets.cli.shared.exits import command
-from temporal_assets.cli.shared.options import Json, State, check_given
+from temporal_assets.cli.shared.options import Json, State, check_given, existing_settings
 from temporal_assets.cli.shared.policies import PolicyPath, policy_path, read_policy
+from temporal_assets.cli.shared.watch import show_watch, watch_list
 
 if TYPE_CHECKING:
     from temporal_assets.policy.document import Document
@@ -21,6 +24,10 @@ if TYPE_CHECKING:
 def run(
     policy: PolicyPath = None,
     state: State = None,
+    day: Annotated[
+        dt.date | None,
+        day_option("--day", "The policy of that day; the latest when none is given."),
+    ] = None,
     against: Annotated[
         Path | None,
         typer.Option(
@@ -32,33 +39,61 @@ def run(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show what the crawl policy holds, or how it differs from an older one."""
+    """Show what the crawl policy says to watch, or how it differs from an older one."""
     check_given(against)
-    path = policy_path(policy, state)
+    path = policy_path(policy, state, day)
     document = read_policy(path)
     if against is not None:
         _show_changes(read_policy(against), document, as_json)
         return
-    said = _summary(document, path)
     if as_json:
-        console.write_json(said)
+        console.write_json(_report(document, path))
         return
-    from temporal_assets.policy.bundle import unreleased_of
+    _show(document, path)
+    if policy is None:
+        _say_what_waits(path, state, day)
 
+
+def _show(document: Document, path: Path) -> None:
+    said = _summary(document, path)
     console.show_table(
-        f"Crawl policy of {document['day']}",
+        f"Crawl policy of {document['day']}{' (provisional)' if document['provisional'] else ''}",
         ("", "entries", "now", "later", "skip"),
         [tuple(one.values()) for one in said["lists"]],
     )
+    show_watch(document)
     console.say(
-        f"{said['bytes']:,} bytes, from {console.counted(said['days'], 'day')} up to"
-        f" {document['day']}, {said['missing']} of them missing; {document['generator']}"
+        f"{said['bytes']:,} bytes, from {console.counted(said['days'] - said['missing'], 'day')} of"
+        f" the {said['days']} up to {document['day']}; {document['generator']}"
     )
-    if policy is None and (later := unreleased_of(path.parent)):
+
+
+def _say_what_waits(path: Path, state: Path | None, day: dt.date | None) -> None:
+    """What is newer than what is shown, and which days of the logs are in no window."""
+    from temporal_assets.policy.bundle import unreleased_of
+    from temporal_assets.storage.store import Store
+    from temporal_assets.windows.frame.standing import standing
+
+    settings = existing_settings(state)
+    for sentence in standing(Store.open(settings), settings).of_stray_days:
+        console.say(sentence)
+    if day is None and (later := unreleased_of(path.parent)):
         console.warn(
             f"a policy of {later} was made too; crawlers get it when it has passed its checks"
             " (temporal-assets status)"
         )
+
+
+def _report(document: Document, path: Path) -> dict[str, Any]:
+    """Everything for JSON: the counts, the lists, and why they are as they are."""
+    lists = ("sites", "hubs", "sources", "prefixes", "patterns")
+    return {
+        **_summary(document, path),
+        "provisional": document["provisional"],
+        "notes": document["notes"],
+        "watch": watch_list(document),
+        **{name: document[name] for name in lists},  # type: ignore[literal-required]
+    }
 
 
 def _summary(document: Document, path: Path) -> dict[str, Any]:

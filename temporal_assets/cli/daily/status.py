@@ -19,7 +19,7 @@ from temporal_assets.cli.shared.days import gaps, ranges
 from temporal_assets.cli.shared.exits import FAILED, command, explained
 from temporal_assets.cli.shared.options import Json, State, existing_settings, invocation
 from temporal_assets.cli.shared.unfinished import unfinished_report, unfinished_words
-from temporal_assets.cli.shared.windows import say_what_is_missing
+from temporal_assets.cli.shared.windows import say_standing
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -42,6 +42,7 @@ def run(state: State = None, as_json: Json = False) -> None:
     from temporal_assets.operate import last_checks, unfinished
     from temporal_assets.ops.upgrade import plan
     from temporal_assets.storage.store import LookingStore
+    from temporal_assets.windows.frame.standing import standing
     from temporal_assets.windows.registry import due
 
     settings = existing_settings(state)
@@ -68,6 +69,7 @@ def run(state: State = None, as_json: Json = False) -> None:
             "log_files": logs,
             "assets": assets,
             "recency": recency,
+            "window": standing(store, settings).report,
             "outdated": [upgrade.report(one) for one in outdated],
             "checks": [check_report(check) for check in checks],
             "unfinished": unfinished_report(left),
@@ -80,7 +82,7 @@ def run(state: State = None, as_json: Json = False) -> None:
         _show_logs(logs, build)
         _show_recency(recency)
         _show_assets(assets, build)
-        say_what_is_missing(store, settings)
+        say_standing(store, settings)
         upgrade.show(outdated, settings.state)
         show_checks(checks)
         if left:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from temporal_assets.cli.shared import console
-from temporal_assets.cli.shared.exits import CommandError
-from temporal_assets.cli.shared.options import check_given, existing_settings
+from temporal_assets.cli.shared.days import ranges
+from temporal_assets.cli.shared.exits import USAGE, CommandError
+from temporal_assets.cli.shared.options import check_given, existing_settings, invocation
 
 if TYPE_CHECKING:
     from temporal_assets.policy.document import Document
+    from temporal_assets.settings import Settings
 
 PolicyPath = Annotated[
     Path | None,
@@ -25,22 +28,64 @@ PolicyPath = Annotated[
 ]
 
 
-def policy_path(policy: Path | None, state: Path | None) -> Path:
-    """The policy that is named, else the latest of the state folder."""
+def policy_path(policy: Path | None, state: Path | None, day: dt.date | None = None) -> Path:
+    """The policy that is named, else that of a day, else the latest of the state folder.
+
+    A `CommandError` says why there is none, and what to do.
+    """
     if policy is not None:
         check_given(policy)
+        if day is not None:
+            raise CommandError("--policy and --day exclude each other", USAGE)
         return policy
-
-    latest = existing_settings(state).state / "policy" / "latest"
+    settings = existing_settings(state)
+    if day is not None:
+        return _of_day(settings, day)
+    latest = settings.state / "policy" / "latest"
     if not latest.exists():
-        from temporal_assets.policy.bundle import unreleased_of
-
-        if waiting := unreleased_of(latest.parent):
-            raise CommandError(
-                f"there is a policy of {waiting}, but it has not passed its checks:"
-                f" `temporal-assets status` says why, and {console.place(latest.parent)} holds it"
-            )
+        raise CommandError(_absence(settings, latest.parent))
     return latest
+
+
+def latest_document(settings: Settings) -> Document | None:
+    """The policy that crawlers have; None where there is none yet."""
+    latest = settings.state / "policy" / "latest"
+    return read_policy(latest) if latest.exists() else None
+
+
+def _of_day(settings: Settings, day: dt.date) -> Path:
+    from temporal_assets.storage.store import Store
+    from temporal_assets.windows.policy.crawl_policy import files_of
+
+    store = Store.open(settings)
+    manifest = store.manifest("crawl_policy", day)
+    folder = files_of(store, settings, manifest) if manifest else None
+    if folder is not None and folder.is_dir():
+        return folder
+    days = store.days("crawl_policy")
+    there = f"there are policies of {ranges(days, limit=3)}" if days else "there is none of any day"
+    build = invocation(f"materialize crawl_policy --day {day}", settings.state)
+    raise CommandError(f"there is no policy of {day}; {there}. To make it: {build}")
+
+
+def _absence(settings: Settings, folder: Path) -> str:
+    """Why there is no policy: in the words that every command has for it."""
+    from temporal_assets.policy.bundle import unreleased_of
+    from temporal_assets.storage.store import Store
+    from temporal_assets.windows.frame.standing import standing
+
+    if waiting := unreleased_of(folder):
+        return (
+            f"there is a policy of {waiting}, but it has not passed its checks:"
+            f" `temporal-assets status` says why, and {console.place(folder)} holds it"
+        )
+    found = standing(Store.open(settings), settings)
+    again = "materialize" if settings.sources else "ingest PATH"
+    said = " ".join(found.sentences)
+    return (
+        f"there is no policy yet. {said}{' ' if said else ''}Next:"
+        f" {invocation(again, settings.state)}"
+    )
 
 
 def read_policy(path: Path) -> Document:

@@ -20,20 +20,12 @@ Day = Annotated[
 ]
 
 
-def say_what_is_missing(store: Store, settings: Settings) -> None:
-    """Why there are no windows in the first days, to people who wait for them."""
-    from temporal_assets.windows.frame.asset import first_of
-    from temporal_assets.windows.registry import LATEST_OF, is_short
+def say_standing(store: Store, settings: Settings) -> None:
+    """How many days there are, how many are needed, what can be had now, what is left out."""
+    from temporal_assets.windows.frame.standing import standing
 
-    days = store.days(LATEST_OF)
-    if not days or not is_short(store, settings, days[-1]):
-        return
-    there = sum(day >= first_of(settings, days[-1]) for day in days)
-    console.say(
-        f"No window yet: {there} of the {settings.window.min_days} days are there that"
-        " `window.min_days` asks for."
-        " Curves, labels, lists, the policy and the report need one"
-    )
+    for sentence in standing(store, settings).sentences:
+        console.say(sentence)
 
 
 def window_day(store: Store, settings: Settings, asset: str, day: dt.date | None) -> dt.date:

@@ -90,13 +90,15 @@ def run(
 
 
 def _day(settings: Settings, store: Store, day: dt.date | None) -> dt.date:
-    from temporal_assets.windows.registry import LATEST_OF, is_short
+    from temporal_assets.windows.frame.standing import days_in_words, days_there
+    from temporal_assets.windows.frame.window_end import LATEST_OF, window_end
+    from temporal_assets.windows.registry import is_short
 
-    days = store.days(LATEST_OF)
-    if not days:
+    days, end = store.days(LATEST_OF), window_end(store, settings)
+    if end is None:
         build = invocation("ingest PATH", settings.state)
         raise CommandError(f"no day has been built yet: {build}, then materialize")
-    chosen = day or days[-1]
+    chosen = day or end.day
     if chosen not in days:
         raise CommandError(f"there is no day {chosen}; there are {days[0]} to {days[-1]}")
     if is_short(store, settings, chosen):
@@ -104,8 +106,9 @@ def _day(settings: Settings, store: Store, day: dt.date | None) -> dt.date:
         earlier = next(long_enough, None)
         again = f"report --day {earlier}" if earlier else "ingest PATH"
         raise CommandError(
-            f"the window up to {chosen} has fewer than the {settings.window.min_days} days that"
-            f" `window.min_days` asks for; {'the last that has' if earlier else 'read more days'}:"
+            f"no report of {chosen} yet."
+            f" {days_in_words(days_there(store, settings, chosen), settings.window.min_days)}"
+            f" {'The last day with enough' if earlier else 'Read more days'}:"
             f" {invocation(again, settings.state)}"
         )
     return chosen
@@ -115,10 +118,12 @@ def _bring_up_to_date(settings: Settings, store: Store, day: dt.date, *, earlier
     """Make what is stale of the day; of older days only what was never made."""
     from temporal_assets.cli.shared.building import build
     from temporal_assets.operate import finish
-    from temporal_assets.windows.registry import LATEST_OF, needed, stale
+    from temporal_assets.windows.frame.window_end import window_end
+    from temporal_assets.windows.registry import needed, stale
 
     finish(settings)  # a report that was published may wait to be judged
-    is_latest = day == store.days(LATEST_OF)[-1]
+    end = window_end(store, settings)
+    is_latest = end is not None and day == end.day
     if store.manifest(_ASSET, day) is not None and not is_latest:
         return
     if earlier:

@@ -20,7 +20,7 @@ _AT_FAULT: Final = "The transformation is at fault: report it with the rows show
 
 CRAWL_POLICY: Final = Table(
     name="crawl_policy",
-    version=1,
+    version=2,
     description=(
         "What crawlers load, one row an entry: sites, hubs, prefixes and patterns with their"
         " decision and tier. The same as files is in `policy/latest` of the state folder"
@@ -70,10 +70,18 @@ CRAWL_POLICY: Final = Table(
             nullable=True,
             sources=("hub_seeds.revisit_minutes",),
         ),
+        ColumnSpec(
+            "is_provisional",
+            Type.BOOLEAN,
+            "The pages of its site have no labels yet: it rests on `provisional_lists`.",
+            sources=("provisional_lists.site",),
+        ),
     ),
     key=_KEY,
     rules=(
-        not_null("crawl_policy", ("kind", "place", "site", "name", "decision", "tier")),
+        not_null(
+            "crawl_policy", ("kind", "place", "site", "name", "decision", "tier", "is_provisional")
+        ),
         day_is_partition("crawl_policy"),
         unique("crawl_policy", _KEY),
         no_rows(
@@ -107,27 +115,31 @@ CRAWL_POLICY: Final = Table(
         Rule(
             name="prefixes_are_known_to_enough_clients",
             measure=(
-                "(SELECT count(*) FROM crawl_policy LEFT JOIN news_prefixes"
-                " ON news_prefixes.prefix = crawl_policy.name"
-                " AND news_prefixes.clients >= $min_clients"
-                " WHERE crawl_policy.kind = 'prefix' AND news_prefixes.prefix IS NULL)"
+                "(SELECT count(*) FROM crawl_policy LEFT JOIN"
+                " (SELECT prefix FROM news_prefixes WHERE clients >= $min_clients"
+                " UNION SELECT name AS prefix FROM provisional_lists"
+                " WHERE kind = 'section' AND clients >= $min_clients) AS known"
+                " ON known.prefix = crawl_policy.name"
+                " WHERE crawl_policy.kind = 'prefix' AND known.prefix IS NULL)"
             ),
             maximum=0,
-            reads=("news_prefixes",),
+            reads=("news_prefixes", "provisional_lists"),
             protects="The same, for folders and programs.",
             remedy="`news_prefixes` was made again since: materialise the day again.",
         ),
         Rule(
             name="sites_are_scored",
             measure=(
-                "(SELECT count(*) FROM crawl_policy LEFT JOIN site_scores"
-                " ON site_scores.site = crawl_policy.name"
-                " AND site_scores.clients >= $min_clients"
+                "(SELECT count(*) FROM crawl_policy LEFT JOIN"
+                " (SELECT site FROM site_scores WHERE clients >= $min_clients"
+                " UNION SELECT site FROM provisional_lists"
+                " WHERE kind = 'site' AND clients >= $min_clients) AS known"
+                " ON known.site = crawl_policy.name"
                 " WHERE crawl_policy.kind = 'site' AND crawl_policy.score IS NOT NULL"
-                " AND site_scores.site IS NULL)"
+                " AND known.site IS NULL)"
             ),
             maximum=0,
-            reads=("site_scores",),
+            reads=("site_scores", "provisional_lists"),
             protects="Crawlers are sent to no site that the report does not know.",
             remedy="`site_scores` was made again since: materialise the day again.",
         ),

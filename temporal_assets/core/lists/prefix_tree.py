@@ -72,16 +72,39 @@ def score_sections(
     n = np.asarray(pages, np.int64)
     score = share(news, n)
     bound = lower_bound(score, n, rule.confidence)
-    enough = n >= max(rule.min_pages, 1)
-    good = enough & (bound > rule.threshold)
+    good = (n >= max(rule.min_pages, 1)) & (bound > rule.threshold)
+    return PrefixScores(score, bound, listed_sections(parent, n, score, good, rule, dated))
+
+
+def listed_sections(
+    parent: Int32s,
+    pages: ArrayLike,
+    score: Floats,
+    good: Flags,
+    rule: PrefixRule,
+    dated: Flags | None = None,
+) -> Flags:
+    """Walk the trees and return the sections at which the walk stops.
+
+    Args:
+        parent: See `score_sections`.
+        pages: See `score_sections`.
+        score: Share that is compared with the threshold.
+        good: Sections that are worth it as a whole.
+        rule: What splits them.
+        dated: See `score_sections`.
+    """
+    n = np.asarray(pages)
     if rule.splits_mixed:
         cases = np.maximum(n, 1)
         chance = chance_of_less(score, n, rule.threshold) / cases
-        asked = enough if dated is None else enough & ~dated
+        asked = n >= max(rule.min_pages, 1)
+        if dated is not None:
+            asked &= ~dated
         least = _least_beneath(parent, np.where(asked, chance, np.inf))
-        good &= least * cases > 1 - rule.confidence
-    is_prefix: Flags = _walk(parent, good)
-    return PrefixScores(score, bound, is_prefix)
+        good = good & (least * cases > 1 - rule.confidence)
+    stops: Flags = _walk(parent, good)
+    return stops
 
 
 def news_prefixes(

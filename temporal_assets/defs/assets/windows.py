@@ -38,7 +38,8 @@ def window_asset(
     def window(
         context: dg.AssetExecutionContext, installation: dg.ResourceParam[Installation]
     ) -> Iterator[dg.MaterializeResult[Any]]:
-        early = _too_early(context, installation) if context.run.job_name == NIGHTLY else {}
+        waits = asset.waits and context.run.job_name == NIGHTLY
+        early = _too_early(context, installation) if waits else {}
         if len(early) == len(context.partition_keys):
             return
 

@@ -25,7 +25,7 @@ from temporal_assets.policy.exports import (
     url_matcher,
     urlfrontier,
 )
-from temporal_assets.policy.exports.mark import is_marked
+from temporal_assets.policy.exports.mark import MARK, is_marked
 from temporal_assets.storage.switch import switched
 
 TARGETS: Final[Mapping[str, Callable[[Document], dict[str, str]]]] = {
@@ -50,6 +50,10 @@ SOMETIMES: Final[Mapping[str, Sequence[str]]] = {
 """Names of files, as `Path.glob` takes them, that depend on the policy; they hold a mark."""
 
 
+PROVISIONAL_FILE: Final = "PROVISIONAL.txt"
+"""Beside the files of every target, while any of the policy is provisional."""
+
+
 @dataclass(frozen=True, slots=True)
 class Exported:
     """What an export did in its folder."""
@@ -65,6 +69,8 @@ def export(document: Document, target: str, folder: Path) -> Exported:
     So nobody meets the files of two policies, whatever is killed when.
     """
     files = TARGETS[target](document)
+    if document["provisional"]:
+        files = files | {PROVISIONAL_FILE: _provisional(document)}
     with switched(folder) as made:
         for name, content in files.items():
             path = made / name
@@ -78,5 +84,18 @@ def export(document: Document, target: str, folder: Path) -> Exported:
 
 
 def _left(target: str, folder: Path, written: Collection[Path]) -> tuple[Path, ...]:
-    found = (path for name in SOMETIMES.get(target, ()) for path in folder.glob(name))
+    names = (*SOMETIMES.get(target, ()), PROVISIONAL_FILE)
+    found = (path for name in names for path in folder.glob(name))
     return tuple(sorted(path for path in found if path not in written and is_marked(path)))
+
+
+def _provisional(document: Document) -> str:
+    """What people are told who find these files."""
+    sites = [one["site"] for one in document["sites"] if one["provisional"]]
+    lines = [
+        f"# {MARK}",
+        f"The policy of {document['day']} is provisional for these sites:",
+        *(f"  {site}" for site in sites),
+        *document["notes"],
+    ]
+    return "\n".join(lines) + "\n"

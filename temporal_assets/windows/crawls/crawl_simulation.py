@@ -229,6 +229,7 @@ def _make(job: Job) -> Sequence[Path]:
 CRAWL_SIMULATION: Final = WindowAsset(
     "crawl_simulation",
     _make,
+    waits=True,
     windows=("transits",),
     tables=(PAGE_TOTALS,),
     sql=CRAWL_SQL,

@@ -385,6 +385,7 @@ def _make(job: Job) -> Sequence[Path]:
 TIMELY_SIMULATION: Final = WindowAsset(
     "timely_simulation",
     _make,
+    waits=True,
     windows=("transits",),
     tables=(PAGE_TOTALS, PAGE_HISTORIES, INTEREST_CURVES, PAGE_LABELS, HUB_SEEDS),
     learned=(PAGE_HISTORIES, HUB_SEEDS),

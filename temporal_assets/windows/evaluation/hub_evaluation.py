@@ -222,6 +222,7 @@ def _make(job: Job) -> Sequence[Path]:
 HUB_EVALUATION: Final = WindowAsset(
     "hub_evaluation",
     _make,
+    waits=True,
     windows=("transits",),
     days=("page_views",),
     tables=(PAGE_TOTALS, PAGE_HISTORIES, PAGE_LABELS, HUB_SEEDS),

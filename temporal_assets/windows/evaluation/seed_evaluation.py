@@ -223,6 +223,7 @@ def _make(job: Job) -> Sequence[Path]:
 SEED_EVALUATION: Final = WindowAsset(
     "seed_evaluation",
     _make,
+    waits=True,
     days=("page_views",),
     tables=(PAGE_TOTALS, PAGE_HISTORIES, INTEREST_CURVES, PAGE_LABELS),
     learned=(

@@ -46,6 +46,8 @@ class WindowAsset:
     """Window assets of which it reads the latest day before its own, if the window has one."""
     learned: tuple[WindowAsset, ...] = ()
     """Window assets of which it reads the days before of `learned_days`, those that are there."""
+    waits: bool = False
+    """Whether it needs `window.min_days` days; others are made from the first day on."""
     sql: tuple[str, ...] = ()
     """Files of `sql/` it runs."""
     settings: Callable[[Settings], Sequence[Any]] = lambda _: ()
@@ -266,7 +268,8 @@ def _require_sources(store: Store, settings: Settings, asset: WindowAsset, day: 
                 f"{table.name} of {day} is missing or older than what it is made from: make it "
                 f"first (temporal-assets materialize {table.name} --day {day})"
             )
-    sources = _sources(store, settings, asset, day, settings.window.min_days)
+    least = settings.window.min_days if asset.waits else 1
+    sources = _sources(store, settings, asset, day, least)
     read = list(sources.read)
     with ThreadPoolExecutor(settings.engine.used_threads) as pool:
         is_whole = list(pool.map(store.verified, read)) == read

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,7 +20,7 @@ import pyarrow.parquet as pq
 from temporal_assets import contracts
 from temporal_assets.core.patterns.pattern_forest import PortableTree, portable
 from temporal_assets.core.patterns.pattern_rules import tree_of
-from temporal_assets.logs.urls.urls import UrlRules
+from temporal_assets.logs.urls.urls import UrlRules, site_of
 from temporal_assets.policy.assemble import (
     HUBS,
     PATTERNS,
@@ -40,9 +41,12 @@ from temporal_assets.windows.hubs.hub_seeds import HUB_SEEDS
 from temporal_assets.windows.lists.flow_shares import Flow, flow_of
 from temporal_assets.windows.lists.news_prefixes import NEWS_PREFIXES
 from temporal_assets.windows.lists.prefix_trees import PREFIX_TREES
+from temporal_assets.windows.lists.provisional_lists import PROVISIONAL_LISTS
 from temporal_assets.windows.lists.site_scores import SITE_SCORES
+from temporal_assets.windows.pages.page_totals import PAGE_TOTALS
 from temporal_assets.windows.patterns.pattern_ranks import PATTERN_RANKS
 from temporal_assets.windows.patterns.url_patterns import URL_PATTERNS
+from temporal_assets.windows.policy.policy_notes import notes
 
 log = logging.getLogger(__name__)
 
@@ -61,7 +65,7 @@ _SITES: Final = (
     "SELECT site, rank, score, clients FROM site_scores WHERE is_selected ORDER BY rank, site"
 )
 _HUBS: Final = (
-    "SELECT url, rank, tier, temporal_pages,"
+    "SELECT url, rank, tier, temporal_pages, new_per_day,"
     " CAST(60 * revisit_minutes AS BIGINT) AS interval_seconds, clients"
     " FROM hub_seeds WHERE rank IS NOT NULL ORDER BY rank"
 )
@@ -70,6 +74,11 @@ _PREFIXES: Final = (
     " FROM (SELECT * FROM news_prefixes WHERE clients >= {least}"
     " ORDER BY flow_temporal_pages DESC, news_pages DESC, prefix LIMIT {most}) AS best"
     " ORDER BY prefix"
+)
+_EARLY: Final = (
+    "SELECT kind, site, name, pattern, pages, share, new_per_day, views, clients, is_listed"
+    " FROM provisional_lists WHERE kind = 'site' OR kind = 'pattern' OR is_listed"
+    " ORDER BY site, kind, name, pattern"
 )
 _TREES: Final = (
     "SELECT site FROM (SELECT site, sum(nodes) OVER (ORDER BY visits DESC, site"
@@ -138,19 +147,21 @@ def _document(job: Job) -> Document:
                 "%s has more rows than `policy.most_rules`: only the best are in the policy", name
             )
     flow = flow_of(job) if settings.prefixes.rule == "flow" else None
+    early = _early(job)
     trees, places = _trees(_read(job, _NODES, "url_patterns"))
     patterns = [
-        _pattern(row, places[row["site"]][row["pattern"]], settings, flow)
+        _pattern(row, places[row["site"]][row["pattern"]], settings, flow, early)
         for row in _read(job, _PATTERNS, "pattern_ranks", "url_patterns")
     ]
     tables = Tables(
-        pa.Table.from_pylist(_read(job, _SITES, "site_scores"), SITES),
+        pa.Table.from_pylist(_sites(job, early), SITES),
         pa.Table.from_pylist(_read(job, _HUBS, "hub_seeds"), HUBS),
-        pa.Table.from_pylist(_read(job, _PREFIXES, "news_prefixes"), PREFIXES),
+        pa.Table.from_pylist(_prefixes(job, early), PREFIXES),
         pa.Table.from_pylist(patterns, PATTERNS),
         trees,
+        {site: row["share"] for site, row in early.sites.items()},
     )
-    return assemble(
+    document = assemble(
         tables,
         _provenance(job),
         _choices(settings, flow),
@@ -158,6 +169,60 @@ def _document(job: Job) -> Document:
         includes_subdomains=settings.sites.by == "domain",
         skips_static=settings.cleaning.static_resources == "drop",
     )
+    document["notes"] = notes(job, list(early.sites.values()), document)
+    return document
+
+
+@dataclass(frozen=True, slots=True)
+class _Early:
+    """What is known of sites whose pages have no labels yet."""
+
+    sites: Mapping[str, Mapping[str, Any]]
+    sections: Sequence[Mapping[str, Any]]
+    patterns: Mapping[tuple[str, int], Mapping[str, Any]]
+
+
+def _early(job: Job) -> _Early:
+    rows = _read(job, _EARLY, "provisional_lists")
+    return _Early(
+        {row["site"]: row for row in rows if row["kind"] == "site"},
+        [row for row in rows if row["kind"] == "section"],
+        {(row["site"], row["pattern"]): row for row in rows if row["kind"] == "pattern"},
+    )
+
+
+def _sites(job: Job, early: _Early) -> list[dict[str, Any]]:
+    """The list; sites without labels come behind those with, by their new pages to expect."""
+    listed = [row for row in _read(job, _SITES, "site_scores") if row["site"] not in early.sites]
+    last = max((row["rank"] for row in listed), default=0)
+    least = job.settings.privacy.min_clients
+    worth = [row for row in early.sites.values() if row["is_listed"] and row["clients"] >= least]
+    worth.sort(
+        key=lambda row: (-(row["new_per_day"] or 0), -row["share"] * row["views"], row["site"])
+    )
+    behind = [
+        {"site": row["site"], "rank": rank, "score": row["share"], "clients": row["clients"]}
+        for rank, row in enumerate(worth, last + 1)
+    ]
+    return [*listed, *behind[: max(job.settings.sites.top_k - len(listed), 0)]]
+
+
+def _prefixes(job: Job, early: _Early) -> list[dict[str, Any]]:
+    listed = [
+        row
+        for row in _read(job, _PREFIXES, "news_prefixes")
+        if site_of(f"//{row['prefix'].split('://', 1)[-1]}") not in early.sites
+    ]
+    return listed + [
+        {
+            "prefix": row["name"],
+            "score": row["share"],
+            "pages": row["pages"],
+            "clients": row["clients"],
+        }
+        for row in early.sections
+        if row["pages"]
+    ]
 
 
 def _read(job: Job, query: str, *tables: str) -> list[dict[str, Any]]:
@@ -194,12 +259,17 @@ def _choices(settings: Settings, flow: Flow | None) -> Choices:
 
 
 def _pattern(
-    row: Mapping[str, Any], place: int, settings: Settings, flow: Flow | None
+    row: Mapping[str, Any], place: int, settings: Settings, flow: Flow | None, early: _Early
 ) -> dict[str, Any]:
     labelled = row["labelled_pages"]
+    urgency = row["temporal_share"]
     if flow is not None:
         # Old pages count for as much as they say about new ones.
         labelled = round(row["flow_pages"] + flow.stock_weight * labelled)
+        urgency = row["flow_score"]
+    if row["site"] in early.sites:
+        said = early.patterns[row["site"], row["pattern"]]
+        labelled, urgency = said["pages"], said["share"]
     return {
         "site": row["site"],
         "node": place,
@@ -208,7 +278,7 @@ def _pattern(
         "visits": row["visits"],
         "fetch": row["fetch_score"],
         "discovery": row["hub"],
-        "urgency": row["temporal_share"] if flow is None else row["flow_score"],
+        "urgency": urgency,
         "labelled": labelled,
         # How many clients there were is known only as enough or not.
         "clients": settings.privacy.min_clients if row["is_public"] else 0,
@@ -253,12 +323,15 @@ def _rows(document: Document) -> Iterator[dict[str, Any]]:
                 "tier": entry["tier"],
                 "score": entry[score],
                 "interval_seconds": entry.get("interval_seconds"),
+                "is_provisional": entry["provisional"],
             }
 
 
 def _settings(settings: Settings) -> Sequence[Any]:
     return [
         settings.privacy.min_clients,
+        settings.window.min_days,
+        settings.window.min_views_per_day,
         settings.policy.model_dump(mode="json"),
         settings.prefixes.rule,
         settings.sites.by,
@@ -272,7 +345,17 @@ def _settings(settings: Settings) -> Sequence[Any]:
 CRAWL_POLICY: Final = WindowAsset(
     "crawl_policy",
     _make,
-    tables=(PREFIX_TREES, SITE_SCORES, HUB_SEEDS, NEWS_PREFIXES, URL_PATTERNS, PATTERN_RANKS),
+    days=("page_views",),
+    tables=(
+        PAGE_TOTALS,
+        PREFIX_TREES,
+        SITE_SCORES,
+        HUB_SEEDS,
+        NEWS_PREFIXES,
+        URL_PATTERNS,
+        PATTERN_RANKS,
+        PROVISIONAL_LISTS,
+    ),
     settings=_settings,
     accept=_release,
     is_accepted=_is_released,

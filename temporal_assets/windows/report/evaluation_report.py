@@ -336,6 +336,7 @@ def _settings(settings: Settings) -> dict[str, Any]:
 EVALUATION_REPORT: Final = WindowAsset(
     "evaluation_report",
     _make,
+    waits=True,
     windows=("page_views", "transits"),
     tables=(
         PAGE_TOTALS,

@@ -1,0 +1,86 @@
+-- provisional_rows: translated from sql/provisional_rows.sql (edit that) by
+-- `python -m temporal_assets.engines.spark.translation`
+-- inputs: page_labels, page_totals, page_traffic, page_views, url_patterns
+-- parameters: days, enough_pages, first, is_short, least_views
+WITH sites AS (
+  SELECT
+    page_totals.site AS site
+  FROM {page_totals} AS page_totals
+  LEFT JOIN {page_labels} AS page_labels
+    ON page_labels.url = page_totals.url AND page_labels.label_basis <> 'none'
+  GROUP BY
+    page_totals.site
+  HAVING
+    :is_short OR COUNT(page_labels.url) < :enough_pages
+), counted AS (
+  SELECT
+    url,
+    COLLECT_LIST(DATEDIFF(DAY, :first, day)) AS days,
+    COLLECT_LIST(views) AS views
+  FROM {page_views} AS page_views
+  WHERE
+    url IN (
+      SELECT
+        url
+      FROM {page_totals} AS page_totals
+      WHERE
+        total >= :least_views AND site IN (
+          SELECT
+            site
+          FROM sites
+        )
+    )
+  GROUP BY
+    url
+)
+SELECT
+  *
+FROM (
+  SELECT
+    url_patterns.site,
+    pattern,
+    parent,
+    rule,
+    template,
+    is_pattern,
+    CAST(NULL AS STRING) AS url,
+    CAST(0 AS BIGINT) AS clients,
+    CAST(NULL AS ARRAY<INT>) AS views
+  FROM {url_patterns} AS url_patterns
+  WHERE
+    status = 'learned'
+    AND url_patterns.site IN (
+      SELECT
+        sites.site
+      FROM sites
+    )
+  UNION ALL
+  SELECT
+    page_traffic.site,
+    CAST(NULL AS BIGINT) AS pattern,
+    CAST(NULL AS BIGINT) AS parent,
+    CAST(NULL AS STRING) AS rule,
+    CAST(NULL AS STRING) AS template,
+    CAST(NULL AS BOOLEAN) AS is_pattern,
+    page_traffic.url,
+    page_traffic.clients,
+    TRANSFORM(
+      SLICE(SEQUENCE(0, :days), 1, :days - 0),
+      n -> CAST(COALESCE(GET(counted.views, ARRAY_POSITION(counted.days, n) - 1), 0) AS INT)
+    ) AS views
+  FROM {page_traffic} AS page_traffic
+  INNER JOIN counted
+    ON counted.url = page_traffic.url
+  WHERE
+    page_traffic.site IN (
+      SELECT
+        site
+      FROM {url_patterns} AS url_patterns
+      WHERE
+        status = 'learned'
+    )
+) AS rows_of_sites
+ORDER BY
+  site NULLS LAST,
+  url,
+  pattern NULLS LAST

@@ -1,0 +1,158 @@
+"""What to watch, from a policy, in an operator's words: sites, hubs, prefixes and patterns.
+
+Here: the short lists that end `demo`, `materialize` and `policy`. Not here: the whole lists
+(`policy --json`), and the papers' measures (`report`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final
+
+from temporal_assets.cli.shared import console
+from temporal_assets.cli.shared.console import counted
+
+if TYPE_CHECKING:
+    from temporal_assets.policy.document import Document
+
+_TOP: Final = 5
+"""Rows of each table: a glance, not a report."""
+
+_MINUTE: Final = 60
+_HOUR: Final = 60 * _MINUTE
+_DAY: Final = 24 * _HOUR
+
+MARK: Final = "provisional"
+
+
+def watch_list(document: Document) -> dict[str, list[dict[str, Any]]]:
+    """The rows that are shown, for JSON: the best of each list."""
+    return {
+        "sites": _sites(document),
+        "hubs": [
+            {
+                "hub": one["url"],
+                "visit_every": every(one["interval_seconds"]),
+                "new_pages_a_day": _rounded(one["new_per_day"]),
+                MARK: one["provisional"],
+            }
+            for one in sorted(document["hubs"], key=lambda one: one["rank"])[:_TOP]
+        ],
+        "sources": [
+            {
+                "feed_or_sitemap": one["url"],
+                "visit_every": every(one["interval_seconds"]),
+                "new_pages_a_day": _rounded(one["new_per_day"]),
+                MARK: False,
+            }
+            for one in document["sources"][:_TOP]
+        ],
+        "prefixes": [
+            {
+                "fetch": "now",
+                "prefix": one["prefix"],
+                "why": _of_share(one["score"], document, is_now=True),
+                MARK: one["provisional"],
+            }
+            for one in sorted(
+                document["prefixes"], key=lambda one: (one["tier"], -one["pages"], one["prefix"])
+            )[:_TOP]
+        ],
+        "patterns": _patterns(document),
+    }
+
+
+def show_watch(document: Document) -> None:
+    """The same on the terminal, and why it is no more than that."""
+    found = watch_list(document)
+    for name, title in (
+        ("sites", "Sites to watch, the best first"),
+        ("hubs", "Hubs: pages to look at again and again for links to new ones"),
+        ("sources", "Feeds and sitemaps that announce new pages"),
+        ("prefixes", "Prefixes: fetch what is new beneath them at once"),
+        ("patterns", "Patterns of URLs: when to fetch a new one"),
+    ):
+        if rows := found[name]:
+            is_early = any(row[MARK] for row in rows)
+            shown = [{k: v for k, v in row.items() if k != MARK} for row in rows]
+            console.show_table(
+                f"{title}{f' ({MARK})' if is_early else ''}",
+                [name.replace("_", " ") for name in shown[0]],
+                [tuple(row.values()) for row in shown],
+            )
+    for note in document["notes"]:
+        console.say(note)
+
+
+def every(seconds: int) -> str:
+    """An interval in words."""
+    for unit, name in ((_DAY, "day"), (_HOUR, "hour"), (_MINUTE, "minute")):
+        if seconds >= unit and seconds % unit == 0:
+            return counted(seconds // unit, name)
+    return counted(max(seconds // _MINUTE, 1), "minute")
+
+
+def _sites(document: Document) -> list[dict[str, Any]]:
+    """Ranked sites; where there are none, those that the policy says most of."""
+    hubs = Counter(one["site"] for one in document["hubs"])
+    prefixes = Counter(one["site"] for one in document["prefixes"])
+    decided: dict[str, Counter[str]] = {}
+    for one in document["patterns"]:
+        decided.setdefault(one["site"], Counter())[one["decision"]] += 1
+    sites = sorted(
+        document["sites"],
+        key=lambda one: (one["rank"] is None, one["rank"] or 0, -hubs[one["site"]], one["site"]),
+    )
+    return [
+        {
+            "site": one["site"],
+            "hubs": hubs[one["site"]],
+            "prefixes": prefixes[one["site"]],
+            "patterns now / later / skip": " / ".join(
+                str(decided.get(one["site"], Counter())[name]) for name in ("now", "later", "skip")
+            ),
+            MARK: one["provisional"],
+        }
+        for one in sites[:_TOP]
+    ]
+
+
+def _patterns(document: Document) -> list[dict[str, Any]]:
+    """The most visited patterns of each decision that there is, now first."""
+    found = []
+    for decision, most in (("now", _TOP), ("later", 3), ("skip", 2)):
+        some = [one for one in document["patterns"] if one["decision"] == decision]
+        some.sort(key=lambda one: (-one["visits"], one["site"], one["template"]))
+        found += [
+            {
+                "fetch": decision,
+                "pattern": f"{one['site']}{one['template']}",
+                "why": _why(one, document),
+                MARK: one["provisional"],
+            }
+            for one in some[:most]
+        ]
+    return found
+
+
+def _why(pattern: Any, document: Document) -> str:
+    if pattern["decision"] == "skip":
+        return "next to no visits"
+    if pattern["urgency"] is None:
+        return "too few readers to say"
+    return _of_share(pattern["urgency"], document, is_now=pattern["decision"] == "now")
+
+
+def _of_share(share: float, document: Document, *, is_now: bool) -> str:
+    """A share of new pages in words: those that speak for the decision."""
+    if is_now:
+        return f"{share:.0%} of its new pages are read mostly in their first {_days(document)} days"
+    return f"{1 - share:.0%} of its pages are read for longer than {_days(document)} days"
+
+
+def _days(document: Document) -> str:
+    return f"{document['settings'].get('labels', {}).get('n', 3):g}"
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 1)

@@ -1,0 +1,111 @@
+"""Where an installation stands on its way to a policy, in the one sentence that all commands say.
+
+Here: how many days there are, how many are needed, what can be had now, and which days are left
+out. Not here: what to type (`cli`), and why a list is empty (`windows.policy.policy_notes`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from temporal_assets.settings import Settings
+from temporal_assets.storage.store import Store
+from temporal_assets.windows.frame.asset import first_of
+from temporal_assets.windows.frame.window_end import LATEST_OF, WindowEnd, window_end
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What the latest window has, and what can be made of it."""
+
+    end: WindowEnd | None
+    """None where no day was built."""
+    days: int
+    """Days of the window that are there."""
+    needed: int
+    """Days that labels, the papers' tables and the report need."""
+
+    @property
+    def is_short(self) -> bool:
+        """Whether there are fewer days than labels need."""
+        return self.days < self.needed
+
+    @property
+    def sentences(self) -> list[str]:
+        """What everybody is told: nothing where there is nothing to tell."""
+        if self.end is None:
+            return ["No day of the logs has been built yet."]
+        said = [days_in_words(self.days, self.needed)] if self.is_short else []
+        return [*said, *self.of_stray_days]
+
+    @property
+    def of_stray_days(self) -> list[str]:
+        """The days behind the window, where there are any."""
+        return [_stray(self.end)] if self.end and self.end.stray else []
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """The same for JSON."""
+        end = self.end
+        return {
+            "day": end.day if end else None,
+            "days": self.days,
+            "needed": self.needed,
+            "is_short": self.is_short,
+            "stray_days": list(end.stray) if end else [],
+            "sentences": self.sentences,
+        }
+
+
+def standing(store: Store, settings: Settings) -> Standing:
+    """Return where an installation stands."""
+    end = window_end(store, settings)
+    needed = settings.window.min_days
+    if end is None:
+        return Standing(None, 0, needed)
+    return Standing(end, days_there(store, settings, end.day), needed)
+
+
+def days_there(store: Store, settings: Settings, day: dt.date) -> int:
+    """Return how many days of the window that ends with `day` are there."""
+    first = first_of(settings, day)
+    return sum(first <= one <= day for one in store.days(LATEST_OF))
+
+
+def days_in_words(days: int, needed: int) -> str:
+    """Return the sentence about a window that is short."""
+    are = "day is" if days == 1 else "days are"
+    return (
+        f"{days} {are} there, and {needed} are needed (`window.min_days`): until then the policy is"
+        " provisional, from views, links and how fast interest fades. Labels of pages, judged lists"
+        f" and the report come with {_more(needed - days)}."
+    )
+
+
+def _more(days: int) -> str:
+    return "1 more day" if days == 1 else f"{days} more days"
+
+
+def _stray(end: WindowEnd) -> str:
+    """Name the days behind the window, and what they have."""
+    return (
+        f"The window ends with {end.day}, the last day with a usual amount of requests (about"
+        f" {end.usual_requests:,}). Left out behind it: {_spans(end.stray)}, with"
+        f" {end.stray_requests:,} in all."
+    )
+
+
+def _spans(days: tuple[dt.date, ...]) -> str:
+    """Write ascending days as spans, three at most."""
+    spans = [[days[0], days[0]]]
+    for before, day in pairwise(days):
+        if day - before == dt.timedelta(days=1):
+            spans[-1][1] = day
+        else:
+            spans.append([day, day])
+    words = [str(a) if a == b else f"{a} to {b}" for a, b in spans[:3]]
+    left = len(days) - sum((b - a).days + 1 for a, b in spans[:3])
+    return ", ".join(words) + (f" and {left} more" if left else "")
