@@ -27,8 +27,8 @@ from temporal_assets.storage.manifest import Input
 from temporal_assets.storage.store import MissingPartition, Store
 from temporal_assets.windows.frame.asset import StaleTable, build, is_fresh
 from temporal_assets.windows.frame.incremental import Earlier, find_earlier
-from temporal_assets.windows.pages import page_totals
 from temporal_assets.windows.frame.window_end import WindowEnd, window_end
+from temporal_assets.windows.pages import page_totals
 from temporal_assets.windows.pages.page_histories import PAGE_HISTORIES, least_views
 from temporal_assets.windows.pages.page_totals import PAGE_TOTALS
 from temporal_assets.windows.registry import (

@@ -126,6 +126,6 @@ def _require_sources(document: Document) -> None:
     if not (document["hubs"] or document["sources"]):
         why = " ".join(note for note in document["notes"] if "hub" in note)
         raise CommandError(
-            f"the policy of {document['day']} names no hub, feed or sitemap to begin with, so there is"
-            f" nothing to crawl. {why}".rstrip()
+            f"the policy of {document['day']} names no hub, feed or sitemap to begin with, so there"
+            f" is nothing to crawl. {why}".rstrip()
         )
