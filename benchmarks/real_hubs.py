@@ -49,7 +49,7 @@ def _of_day(judged: Judged, day: dt.date) -> tuple[Int64s, dict[str, Int64s]]:
     later = links.take(links.day > number)
     past = links.take((links.day >= judged.first(day)) & (links.day <= number))
     lists = orders(judged, day, past) if len(wanted) else dict.fromkeys(NAMES, wanted)
-    return wanted, {name: _first_place(lists[name], later, wanted) for name in NAMES}
+    return wanted, {name: places_of(lists[name], later, wanted) for name in NAMES}
 
 
 NAMES: Final = (
@@ -73,9 +73,9 @@ def orders(judged: Judged, day: dt.date, past: Links) -> Mapping[str, Int64s]:
     temporal[page[label]] = True
     return {
         "ours": ours,
-        "paper's order": _most(known, temporal[known.target].astype(float), distinct=True),
+        "paper's order": most(known, temporal[known.target].astype(float), distinct=True),
         "greedy": _greedy(known, temporal),
-        "last day's clicks out": _most(known, known.clients * (known.day == judged.day(day))),
+        "last day's clicks out": most(known, known.clients * (known.day == judged.day(day))),
         "decayed new targets": decayed(judged, day, known, HALF_LIFE),
     }
 
@@ -84,11 +84,11 @@ def decayed(judged: Judged, day: dt.date, known: Links, half_life: float) -> Int
     """Return hubs by their links to pages born in the window, the younger the more."""
     birth = judged.lives.birth[known.target]
     worth = np.where(birth > judged.first(day), 0.5 ** ((judged.day(day) - birth) / half_life), 0)
-    return _most(known, worth, distinct=True)
+    return most(known, worth, distinct=True)
 
 
-def _most(links: Links, worth: np.ndarray, *, distinct: bool = False) -> Int64s:
-    """Hubs by the sum of what their links are worth, each target once where `distinct`."""
+def most(links: Links, worth: np.ndarray, *, distinct: bool = False) -> Int64s:
+    """Return hubs by the sum of what their links are worth, each target once if `distinct`."""
     rows = np.arange(len(worth))
     if distinct:
         _, rows = np.unique(np.stack([links.referrer, links.target]), axis=1, return_index=True)
@@ -121,7 +121,8 @@ def _greedy(links: Links, temporal: Flags) -> Int64s:
     return np.array(order, np.int64)
 
 
-def _first_place(order: Int64s, later: Links, wanted: Int64s) -> Int64s:
+def places_of(order: Int64s, later: Links, wanted: Int64s) -> Int64s:
+    """Return the place of the first hub in `order` that leads to each wanted page."""
     pages = int(max(later.referrer.max(initial=0), later.target.max(initial=0), 0)) + 1
     pages = max(pages, int(wanted.max(initial=0)) + 1, int(order.max(initial=0)) + 1)
     place = np.full(pages, _FAR)

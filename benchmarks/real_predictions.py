@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.real_early import early
+from benchmarks.real_first_days import first_days
 from benchmarks.real_hubs import hubs
 from benchmarks.real_judged import Judged, judged
 from benchmarks.real_judging import Table
@@ -34,6 +35,7 @@ PARTS: Final[Mapping[str, Callable[[Judged], list[Table]]]] = {
     "early": early,
     "labels": labels,
     "visits": revisits,
+    "first": first_days,
 }
 
 

@@ -20,7 +20,8 @@ class Window(Section):
     """TW 4.1 and NP 3 observe 60 days."""
 
     min_days: int = Field(7, ge=1)
-    """A window with fewer days present is refused: a curve needs more than a weekend."""
+    """Days of the window that labels, judged lists and the report need: a curve needs more than a
+    weekend. With fewer days there is a provisional policy (docs/policy.md)."""
 
     min_views_per_day: float = Field(1.0, gt=0)
     """Pages with fewer views a day, on average over the days of the window that are there, have no
