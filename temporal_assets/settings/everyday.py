@@ -20,7 +20,7 @@ EVERYDAY: Final = {
     "privacy.min_clients": "A URL that fewer clients opened is never named",
     "privacy.rotation_days": "Days after which clients get new pseudonyms; 0: never",
     "window.days": "Days that labels, lists and the policy look back",
-    "window.min_days": "Days with logs that labels and the report need; the policy is provisional until then",
+    "window.min_days": "Days with logs that labels need; lists are provisional until then",
     "hubs.visits_per_day": "Visits of all hubs a day together; default: as many as are worth it",
     "sites.by": '"domain": www.example.com and shop.example.com are one site',
     "sites.top_k": "Sites in the list to watch",
