@@ -1,15 +1,15 @@
 """Distributions of the scores of pages: TW figure 5 (interest of the first day) and NP figure 2.
 
-Here: the queries that count, and drawing the counts as text and PNG. Not here: the tables.
+Here: the queries that count, and the counts as text and as charts. Not here: the tables.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from temporal_assets.reports.plots import bars
+from temporal_assets.reports.document import Axis, Chart, Series, Threshold
 
 _SHARES: Final = 20
 """Bars of a share, as in TW figure 5."""
@@ -76,6 +76,27 @@ def as_text(one: Distribution) -> list[str]:
     return lines
 
 
-def as_png(one: Distribution, also: str = "") -> bytes:
-    """The same as a picture; `also` is added to its title."""
-    return bars(one.title + also, [f"{start:g}" for start in one.starts], one.pages)
+def as_chart(one: Distribution, title: str, label: str, colour: int, *, is_share: bool) -> Chart:
+    """The same as a chart."""
+    step = one.starts[1] - one.starts[0] if len(one.starts) > 1 else 1.0
+    middles = tuple(start + step / 2 for start in one.starts)
+    most = max(range(len(one.pages)), key=lambda k: one.pages[k])
+    end = one.starts[-1] + step
+    return Chart(
+        f"{title}: {one.total:,} {'page' if one.total == 1 else 'pages'}",
+        f"Most pages, {one.pages[most]:,}, lie from {one.starts[most]:g} on.",
+        Axis(label, "share" if is_share else "number", 0.0, end),
+        Axis("pages", "count", 0.0),
+        (Series("pages", "bars", colour, middles, tuple(map(float, one.pages))),),
+    )
+
+
+def interest_chart(one: Distribution, of: str, colour: int = 0) -> Chart:
+    """TW figure 5."""
+    return as_chart(one, of, "Φ(1), the share of interest on the first day", colour, is_share=True)
+
+
+def concentration_chart(one: Distribution, of: str, p: float) -> Chart:
+    """NP figure 2, of all pages, with the threshold from which on pages are news."""
+    chart = as_chart(one, of, "concentration", 0, is_share=False)
+    return replace(chart, thresholds=(Threshold(p, f"p = {p:g}"),))

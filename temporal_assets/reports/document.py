@@ -23,6 +23,9 @@ FORMAT: Final = "temporal-assets/evaluation-report/1"
 _DIGITS: Final = 6
 """Significant digits of a number: more are no news, and double the page."""
 
+_LARGE: Final = 10_000
+"""Numbers from here on keep two digits after the point."""
+
 LONGEST_TEXT: Final = 2_000
 """Characters of a text: a paragraph. Names from logs are cut far earlier (`sections`)."""
 
@@ -53,6 +56,8 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     paper_rows: int = 0
     note: str = ""
+    is_folded: bool = False
+    """Shown when somebody asks for it: a picture beside it says the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,7 +301,10 @@ def _plain(value: Any) -> Any:
     if isinstance(value, bool) or value is None or isinstance(value, int):
         return value
     if isinstance(value, float):
-        return float(f"{value:.{_DIGITS}g}") if isfinite(value) else None
+        if not isfinite(value):
+            return None
+        # Days of dates have six digits before the point.
+        return round(value, 2) if abs(value) >= _LARGE else float(f"{value:.{_DIGITS}g}")
     if isinstance(value, Sequence):
         return [_plain(one) for one in value]
     return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}

@@ -1,23 +1,20 @@
-"""A grid of thresholds as a heat map: text for a terminal, and PNG.
+"""A grid of thresholds as a heat map: text for a terminal, and a picture.
 
 Here: drawing. Not here: what the cells mean (`core.labels.calibration`).
 """
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from temporal_assets.reports.document import Axis
+from temporal_assets.reports.document import HeatMap as Block
 from temporal_assets.settings import Labels
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
 
@@ -25,6 +22,9 @@ _SHADES: Final = " ░▒▓█"
 
 _WIDEST: Final = 40
 """Columns of the text. A finer grid is thinned; marked columns stay."""
+
+_MOST_DRAWN: Final = 30
+"""Columns of a picture."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def as_text(heat: HeatMap) -> list[str]:
     """Lines: darker is better, from the worst to the best cell of the map in five steps."""
     low, high = float(heat.values.min()), float(heat.values.max())
     step = (high - low) / len(_SHADES) or 1.0
-    columns = _columns(heat)
+    columns = _columns(heat, _WIDEST)
     name_days, name_threshold = heat.names
     lines = [f"{name_days:>6} │ {name_threshold} from {heat.thresholds[0]:g} on"]
     for d, days in enumerate(heat.days):
@@ -89,10 +89,10 @@ def as_text(heat: HeatMap) -> list[str]:
     ]
 
 
-def _columns(heat: HeatMap) -> list[int]:
+def _columns(heat: HeatMap, most: int) -> list[int]:
     count = len(heat.thresholds)
     marked = {cell[1] for cell in (heat.best, heat.used, heat.now) if cell}
-    kept = set(np.linspace(0, count - 1, min(count, _WIDEST)).round().astype(int).tolist())
+    kept = set(np.linspace(0, count - 1, min(count, most)).round().astype(int).tolist())
     return [k for k in range(count) if k in kept or heat.thresholds[k] in marked]
 
 
@@ -102,44 +102,21 @@ def _mark(heat: HeatMap, days: float, threshold: float) -> str:
     return next((mark for cell, mark in marks if cell == (days, threshold)), "")
 
 
-def as_png(maps: Sequence[HeatMap], dpi: int = 100) -> bytes:
-    """Heat maps below each other; `dpi` for what the picture may weigh."""
-    # The figure classes themselves, not pyplot: no global state, no display.
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9, 3.2 * max(len(maps), 1)), dpi=dpi, layout="constrained")
-    FigureCanvasAgg(figure)
-    for place, heat in enumerate(maps, 1):
-        _draw(figure, figure.add_subplot(len(maps), 1, place), heat)
-    image = io.BytesIO()
-    figure.savefig(image, format="png")
-    return image.getvalue()
-
-
-def _draw(figure: Figure, axes: Axes, heat: HeatMap) -> None:
-    image = axes.imshow(heat.values, aspect="auto", cmap="viridis", origin="lower")
-    figure.colorbar(image, ax=axes, label="performance")
-    every = max(1, len(heat.thresholds) // 12)
-    shown = range(0, len(heat.thresholds), every)
-    axes.set_xticks(list(shown), [f"{heat.thresholds[k]:g}" for k in shown], fontsize=8)
-    axes.set_yticks(range(len(heat.days)), [f"{day:g}" for day in heat.days], fontsize=8)
-    axes.set_ylabel(f"{heat.names[0]} (days)")
-    axes.set_xlabel(heat.names[1])
-    axes.set_title(heat.title, fontsize=9, loc="left", parse_math=False)
-    marks = (
-        (heat.now, "s", "settings", "#ffffff"),
-        (heat.used, "D", "used by calibrated labels", "#e8b04b"),
-        (heat.best, "*", "best", "#a23b3b"),
+def as_block(heat: HeatMap, title: str) -> Block:
+    """The same as a picture of the report; a finer grid is thinned, and marked columns stay."""
+    columns = _columns(heat, _MOST_DRAWN)
+    levels = [heat.thresholds[k] for k in columns]
+    marks = tuple(
+        (list(heat.days).index(cell[0]), levels.index(cell[1]), what)
+        for cell, what in ((heat.now, "settings"), (heat.used, "used"), (heat.best, "best"))
+        if cell and cell[0] in heat.days and cell[1] in levels
     )
-    for cell, marker, label, colour in marks:
-        if cell is None:
-            continue
-        x = list(heat.thresholds).index(cell[1])
-        y = list(heat.days).index(cell[0])
-        axes.plot(
-            x, y, marker, color=colour, markeredgecolor="black", markersize=9, label=label,
-            linestyle="none",
-        )  # fmt: skip
-    # Beside the title: within the map it would hide cells.
-    axes.legend(fontsize=7, loc="lower right", bbox_to_anchor=(1, 1), ncols=3, frameon=False)
+    return Block(
+        title,
+        "Darker cells label more pages right; b is the best, u used by calibrated labels, s the"
+        " settings.",
+        Axis(f"{heat.names[0]} (days)", ticks=tuple(f"{day:g}" for day in heat.days)),
+        Axis(heat.names[1], ticks=tuple(f"{level:g}" for level in levels)),
+        tuple(tuple(float(row[k]) for k in columns) for row in heat.values),
+        marks,
+    )

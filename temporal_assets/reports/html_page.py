@@ -1,21 +1,28 @@
-"""One HTML page that needs nothing else: text, tables and pictures, escaped and inlined.
+"""One HTML page that needs nothing else: text, tables and charts, escaped and inlined.
 
 Here: the frame and the parts of such a page. Not here: what is said on it.
 """
 
 from __future__ import annotations
 
-import base64
+import hashlib
 from collections.abc import Iterable, Sequence
+from functools import cache
 from html import escape
+from importlib.resources import files
 from typing import Any, Final
 
+from temporal_assets.reports.charts import svg_chart
+from temporal_assets.reports.charts.picture import Drawn, drawing
+from temporal_assets.reports.document import Chart
 from temporal_assets.reports.text import shown
 
-# Colours of the reader's system, light or dark; charts are pictures on white in both.
+# Colours of the reader's system, light or dark, also in charts.
 _STYLE: Final = (
     ":root{color-scheme:light dark}"
-    "body{font:15px/1.5 system-ui,sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem}"
+    "figure{margin:1.5rem 0}figcaption{font-weight:600}"
+    "body{background:var(--paper);color:var(--ink);"
+    "font:15px/1.5 system-ui,sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem}"
     "h1{font-size:1.4rem}h2{font-size:1.1rem;margin-top:2rem}"
     "table{border-collapse:collapse;margin:1rem 0}th,td{padding:.25rem .7rem;text-align:right;"
     "border-bottom:1px solid #8886}th{border-bottom:2px solid #888}"
@@ -24,7 +31,7 @@ _STYLE: Final = (
 )
 
 # Nothing on such a page runs, and nothing is fetched, whatever the logs have brought into it.
-_POLICY: Final = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+_POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def page(title: str, parts: Iterable[str]) -> str:
@@ -32,13 +39,21 @@ def page(title: str, parts: Iterable[str]) -> str:
     head = (
         f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
         f'<meta name="viewport" content="width=device-width"><title>{text(title)}</title>'
-        f"<style>{_STYLE}</style>"
+        f"<style>{_palette()}{_STYLE}</style>"
     )
     body = "\n".join(parts)
     return (
         f'<!doctype html>\n<html lang="en"><head>{head}</head>\n<body>\n'
         f"<h1>{text(title)}</h1>\n{body}\n</body></html>\n"
     )
+
+
+@cache
+def _palette() -> str:
+    """The colours of the report, and how it draws charts with them."""
+    folder = files("temporal_assets.reports")
+    colours = folder.joinpath("report.css").read_text("utf-8").partition("* { box-sizing")[0]
+    return colours + folder.joinpath("charts/charts.css").read_text("utf-8")
 
 
 def text(value: Any) -> str:
@@ -56,10 +71,12 @@ def paragraph(value: str) -> str:
     return f"<p>{text(value)}</p>"
 
 
-def picture(png: bytes, alternative: str) -> str:
-    """A PNG within the page, and what it shows in words."""
-    data = base64.b64encode(png).decode()
-    return f'<img src="data:image/png;base64,{data}" alt="{text(alternative)}">'
+def figure(block: Drawn) -> str:
+    """A chart with its title and legend, in the colours of the page."""
+    number = f"c{hashlib.sha256(repr(block).encode()).hexdigest()[:12]}"
+    legend = svg_chart.legend(block.series) if isinstance(block, Chart) else ""
+    caption = f"<figcaption>{text(block.title)}</figcaption>"
+    return f"<figure>{caption}{legend}{drawing(block, number)}</figure>"
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

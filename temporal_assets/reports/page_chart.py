@@ -7,28 +7,21 @@ URL is not drawn: a picture is passed on more easily than a page is known to man
 from __future__ import annotations
 
 import datetime as dt
-import io
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from temporal_assets.core.curves.daily_curve import expected_views
-from temporal_assets.core.curves.lognormal import density
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from temporal_assets.core.curves.lognormal import accumulated
+from temporal_assets.reports.document import Axis, Chart, Series
 
 _HEIGHT: Final = 10
 """Lines of the chart."""
 
-_POINTS: Final = 800
+_POINTS: Final = 120
 """Points of a drawn curve."""
-
-_ROOM: Final = 1.25
-"""Height of a picture over its highest day: a curve may rise far above it within an hour."""
 
 _LEVELS: Final = " ▁▂▃▄▅▆▇█"
 _CURVE: Final = "•"
@@ -50,7 +43,7 @@ class PageChart:
     phi_n: float | None
     title: str
     curve: tuple[Sequence[float], Sequence[float]] | None = None
-    """Times and interest a day, finer than days; None where there is no curve."""
+    """Times and the interest of the day around each; None where there is no curve."""
 
 
 def chart_of(row: Mapping[str, Any], n: float, missing: Collection[str], title: str) -> PageChart:
@@ -81,9 +74,14 @@ def chart_of(row: Mapping[str, Any], n: float, missing: Collection[str], title: 
 def _fine(
     days: int, amplitude: float, base: float, b: float, mu: float, sigma: float
 ) -> tuple[Sequence[float], Sequence[float]]:
-    """The curve within the window, from its activation on."""
+    """The curve within the window, from its activation on: the interest of the day around a time.
+
+    The density itself may rise far above every day within an hour, and a day is what bars count.
+    """
     times = np.linspace(max(b, 0.0), days, _POINTS)
-    return times.tolist(), (amplitude * density(times - b, mu, sigma) + base).tolist()
+    age = times - b
+    within = accumulated(age + 0.5, mu, sigma) - accumulated(np.maximum(age - 0.5, 0.0), mu, sigma)
+    return times.tolist(), (amplitude * within + base).tolist()
 
 
 def as_text(chart: PageChart) -> list[str]:
@@ -113,68 +111,29 @@ def _cell(chart: PageChart, day: int, line: int, scale: float) -> str:
     return _LEVELS[max(0, min(8, round(filled * 8)))]
 
 
-def as_png(chart: PageChart) -> bytes:
-    """The same as a picture; what accumulates within n days is shaded (TW figures 3 and 4)."""
-    figure = _figure(9, 4)
-    axes = figure.add_subplot()
-    _draw(axes, chart)
-    axes.set_xlabel(f"days since the beginning of {chart.first}")
-    axes.set_ylabel("views")
-    axes.legend(fontsize=8)
-    return _png(figure)
-
-
-def several_as_png(charts: Sequence[PageChart]) -> bytes:
-    """Small charts side by side; with nothing to draw, an empty picture."""
-    figure = _figure(6, 2)
-    for place, chart in enumerate(charts, 1):
-        axes = figure.add_subplot(1, len(charts), place)
-        _draw(axes, chart)
-        axes.tick_params(labelsize=7)
-    return _png(figure)
-
-
-def _draw(axes: Axes, chart: PageChart) -> None:
-    # Day i is the time from i - 1 to i, and b is a time.
-    days = [day - 0.5 for day in range(1, len(chart.views) + 1)]
-    axes.bar(days, chart.views, color="#c3d3e4", label="views a day")
-    if chart.expected is not None:
-        born = [(day, height) for day, height in zip(days, chart.expected, strict=True) if height]
-        axes.plot(
-            [day for day, _ in born],
-            [height for _, height in born],
-            ".",
-            color="#a23b3b",
-            label="expected of the day",
-        )
-        axes.set_ylim(0, _ROOM * max(1, *chart.views, *chart.expected))
+def as_chart(chart: PageChart, title: str = "") -> Chart:
+    """The same as a chart; what accumulates within n days is shaded (TW figures 3 and 4)."""
+    days = tuple(chart.first.toordinal() + day + 0.5 for day in range(len(chart.views)))
+    series = [Series("views a day", "bars", 5, days, tuple(map(float, chart.views)))]
+    heights: tuple[float, ...] = ()
     if chart.curve is not None and chart.b is not None and chart.phi_n is not None:
-        times, heights = np.array(chart.curve[0]), np.array(chart.curve[1])
-        axes.plot(times, heights, color="#a23b3b", linewidth=1.2, label="interest curve")
-        first = times <= chart.b + chart.n
-        label = f"first {chart.n:g} days: Φ({chart.n:g}) = {chart.phi_n:.2f}"
-        axes.fill_between(
-            times[first], heights[first], color="#e8b04b", alpha=0.6, linewidth=0, label=label
-        )
-    missing = [day for day, there in zip(days, chart.observed, strict=True) if not there]
-    if missing:
-        axes.plot(missing, [0] * len(missing), "kx", markersize=4, label="no data")
-    # Dollar signs would be read as formulas.
-    axes.set_title(chart.title, fontsize=9, parse_math=False)
-    axes.spines[["top", "right"]].set_visible(False)
-
-
-def _figure(width: float, height: float) -> Figure:
-    # The figure classes themselves, not pyplot: no global state, no display.
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), dpi=100, layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure
-
-
-def _png(figure: Figure) -> bytes:
-    image = io.BytesIO()
-    figure.savefig(image, format="png")
-    return image.getvalue()
+        times, heights = (tuple(part) for part in chart.curve)
+        start, end = chart.first.toordinal(), chart.b + chart.n
+        dates = tuple(start + time for time in times)
+        series.append(Series("interest curve", "line", 1, dates, heights))
+        first = sum(time <= end for time in times)
+        if first > 1:
+            label = f"first {chart.n:g} days: Φ({chart.n:g}) = {chart.phi_n:.2f}"
+            series.append(Series(label, "area", 3, dates[:first], heights[:first]))
+    absent = tuple(day for day, there in zip(days, chart.observed, strict=True) if not there)
+    if absent:
+        series.append(Series("no data", "dots", 0, absent, (0.0,) * len(absent)))
+    first_day = float(chart.first.toordinal())
+    phi = "" if chart.phi_n is None else f" Φ({chart.n:g}) = {chart.phi_n:.2f}."
+    return Chart(
+        title or chart.title,
+        f"Views a day, at most {max(chart.views, default=0):,}, and the interest curve.{phi}",
+        Axis("", "date", first_day, first_day + len(chart.views)),
+        Axis("views a day", "count", 0.0),
+        tuple(series),
+    )

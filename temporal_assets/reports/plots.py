@@ -1,13 +1,17 @@
-"""Small plots for the UI, as PNG. Matplotlib is imported when one is drawn: it is slow to load."""
+"""Pictures in Dagster's metadata: charts as PNG within Markdown, and small bar charts.
+
+Not here: drawing (`charts`).
+"""
 
 from __future__ import annotations
 
 import base64
-import io
 import re
 from collections.abc import Sequence
 from typing import Final
 
+from temporal_assets.reports.charts.picture import Drawn, as_png
+from temporal_assets.reports.document import Axis, Chart, Series
 from temporal_assets.reports.text import shown
 
 _MARKUP: Final = re.compile(r"([\\\[\]<>`])")
@@ -17,23 +21,28 @@ MAX_PNG_BYTES: Final = 50_000
 """Plots in metadata live in Dagster's event log and are sent with every page that lists them."""
 
 
-def bars(title: str, labels: Sequence[str], heights: Sequence[float]) -> bytes:
-    """A bar chart, about 600 by 200 pixels; every third label is written."""
-    # The figure classes themselves, not pyplot: no global state, no display.
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+_ZOOMS: Final = (1.0, 0.75, 0.5)
 
-    figure = Figure(figsize=(6, 2), dpi=100, layout="constrained")
-    FigureCanvasAgg(figure)
-    axes = figure.add_subplot()
-    axes.bar(range(len(heights)), heights, color="#4f7cac")
-    axes.set_xticks(range(0, len(labels), 3), labels[::3], fontsize=7)
-    axes.tick_params(axis="y", labelsize=7)
-    axes.set_title(title, fontsize=8)
-    axes.spines[["top", "right"]].set_visible(False)
-    image = io.BytesIO()
-    figure.savefig(image, format="png")
-    return image.getvalue()
+
+def bars(title: str, labels: Sequence[str], heights: Sequence[float], x: str, y: str) -> Chart:
+    """A bar chart of counts under names; `x` and `y` name the axes."""
+    places = tuple(map(float, range(len(heights))))
+    return Chart(
+        title,
+        title,
+        Axis(x, ticks=tuple(labels)),
+        Axis(y, "count", 0.0),
+        (Series(y, "bars", 0, places, tuple(map(float, heights))),),
+    )
+
+
+def drawn(block: Drawn) -> str:
+    """A chart as Markdown that holds its picture, smaller where it weighs too much."""
+    for zoom in _ZOOMS:
+        png = as_png([block], zoom=zoom)
+        if len(png) <= MAX_PNG_BYTES:
+            break
+    return as_markdown(png, block.title)
 
 
 def as_markdown(png: bytes, alt: str) -> str:

@@ -22,7 +22,8 @@ from math import ceil, isfinite
 from typing import Final
 
 from temporal_assets.reports import prefix_tree
-from temporal_assets.reports.charts import svg_chart, svg_forest, svg_map
+from temporal_assets.reports.charts import svg_chart
+from temporal_assets.reports.charts.picture import drawing
 from temporal_assets.reports.document import (
     LONGEST_TEXT,
     Axis,
@@ -185,17 +186,21 @@ def _prose(sentence: str) -> str:
 
 
 def _block(block: Block, number: str) -> Iterator[str]:
-    if isinstance(block, Table):
+    if isinstance(block, Table) and block.is_folded:
+        yield f"<details><summary>{_text(block.title)}: all columns</summary>"
+        yield from _table(block)
+        yield "</details>\n"
+    elif isinstance(block, Table):
         yield from _table(block)
     elif isinstance(block, Chart):
-        drawn = svg_chart.legend(block.series) + svg_chart.chart(block, number)
+        drawn = svg_chart.legend(block.series) + drawing(block, number)
         yield from _figure(drawn, block.title, _numbers(block))
     elif isinstance(block, HeatMap):
-        yield from _figure(svg_map.heat_map(block, number), block.title, _values(block))
+        yield from _figure(drawing(block, number), block.title, _values(block))
     elif isinstance(block, Graph):
-        yield from _figure(svg_map.graph(block, number), block.title, _edges(block))
+        yield from _figure(drawing(block, number), block.title, _edges(block))
     elif isinstance(block, Forest):
-        yield from _figure(svg_forest.forest(block, number), block.title, _intervals(block))
+        yield from _figure(drawing(block, number), block.title, _intervals(block))
     elif isinstance(block, Figures):
         yield from _figures(block)
     elif isinstance(block, Tree):
@@ -220,8 +225,10 @@ def _figures(block: Figures) -> Iterator[str]:
 
 def _table(table: Table) -> Iterator[str]:
     name = _text(table.title)
-    yield f'<div class="scroll" role="region" tabindex="0" aria-label="{name}"><table>'
-    count = f" ({len(table.rows):,} rows)" if len(table.rows) > _COUNTED_ROWS else ""
+    is_long = len(table.rows) > _COUNTED_ROWS
+    box = "scroll tall" if is_long else "scroll"
+    yield f'<div class="{box}" role="region" tabindex="0" aria-label="{name}"><table>'
+    count = f" ({len(table.rows):,} rows)" if is_long else ""
     yield f"<caption>{_text(table.title)}{count}</caption><thead><tr>"
     for column in table.columns:
         kind = "" if column.kind == "text" else ' class="n"'
@@ -263,7 +270,7 @@ def _text(value: str) -> str:
     return escape(shown(value, LONGEST_TEXT))
 
 
-_PLACES: Final = re.compile(r"([/?&=._\-]+)")
+_PLACES: Final = re.compile(r"([/?&=._]+)")
 _LONGEST_PIECE: Final = 24
 """Characters that a line need not break within; longer pieces break anywhere."""
 
@@ -272,14 +279,14 @@ def _broken(value: str) -> str:
     """The same, for a narrow cell: hosts and paths break after their separators, not in words."""
     pieces = _PLACES.split(shown(value, LONGEST_TEXT))
     found = (
-        f"<wbr>{escape(one)}<wbr>"
+        f"{escape(one)}<wbr>"
         if k % 2
         else f'<span class="long">{escape(one)}</span>'
         if len(one) > _LONGEST_PIECE and " " not in one
         else escape(one)
         for k, one in enumerate(pieces)
     )
-    return "".join(found).replace("<wbr>/", "/")
+    return "".join(found)
 
 
 # Tables behind pictures -------------------------------------------------------------------------
@@ -287,7 +294,7 @@ def _broken(value: str) -> str:
 
 def _numbers(chart: Chart) -> Table:
     """The points of a chart; side by side where all series have the same places."""
-    if len({one.x for one in chart.series}) == 1:
+    if len({one.x for one in chart.series}) == 1 and not any(one.weights for one in chart.series):
         columns = (_column(chart.x), *(Column(one.name, chart.y.kind) for one in chart.series))
         kept = _thinned(len(chart.series[0].x))
         rows = [
@@ -295,7 +302,11 @@ def _numbers(chart: Chart) -> Table:
             for k in kept
         ]
         return Table(chart.title, columns, tuple(rows))
-    columns = (Column("series"), _column(chart.x), Column(chart.y.label, chart.y.kind))
+    weighed = any(one.weights for one in chart.series)
+    columns = (
+        *(Column("series"), _column(chart.x), Column(chart.y.label, chart.y.kind)),
+        *((Column("pages", "count"),) if weighed else ()),
+    )
     each = ceil(_MOST_POINTS / max(len(chart.series), 1))
     return Table(
         chart.title,
@@ -306,7 +317,8 @@ def _numbers(chart: Chart) -> Table:
 
 def _points(axis: Axis, one: Series, most: int) -> Iterator[tuple[Cell, ...]]:
     for k in _thinned(len(one.x), most):
-        yield one.name, _place(axis, one.x[k]), _cell(one.y[k])
+        weight = (_cell(one.weights[k]),) if one.weights else ()
+        yield one.name, _place(axis, one.x[k]), _cell(one.y[k]), *weight
 
 
 def _thinned(count: int, most: int = _MOST_POINTS) -> Sequence[int]:

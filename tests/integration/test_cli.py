@@ -937,7 +937,7 @@ def test_h_is_help_and_commands_come_in_groups() -> None:
 
 
 def test_help_loads_nothing_heavy() -> None:
-    heavy = "dagster duckdb great_expectations matplotlib numba numpy pandas pyarrow scipy"
+    heavy = "dagster duckdb great_expectations numba numpy pandas pyarrow resvg_py scipy"
     script = (
         "import sys; from typer.testing import CliRunner; from temporal_assets.cli.app import app\n"
         "assert CliRunner().invoke(app, ['ingest', '--help']).exit_code == 0\n"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections import Counter
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from temporal_assets.demo import DemoOptions, generate
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.quality.evaluate import Status
 from temporal_assets.quality.inspect import Inspector
+from temporal_assets.reports.text import readable
 from temporal_assets.settings import load_settings
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.frame.asset import build
@@ -177,14 +179,32 @@ def test_a_young_page_has_its_early_label(demo: Labelled) -> None:
     assert found["early"]["probability"] == both["probability"]
 
 
-def test_a_page_to_pass_on_names_no_url(demo: Labelled, tmp_path: Path) -> None:
+def test_a_page_to_pass_on_names_its_url_and_has_the_readers_colours(
+    demo: Labelled, tmp_path: Path
+) -> None:
     page, file = demo.one(is_temporal=True, label_basis="curve"), tmp_path / "page.html"
     assert demo.explain(page, "--html", file).exit_code == 0
     text = file.read_text("utf-8")
     assert "is temporal: the curve decides, because the window cuts the page" in text
-    assert "data:image/png;base64," in text
-    assert page not in text
-    assert page.split("/")[2] not in text  # a host that few may know
+    assert 'role="img"' in text
+    assert "prefers-color-scheme: dark" in text
+    assert "data:" not in text  # no picture on white
+    assert escape(readable(page)) in text
+
+
+def test_a_young_page_is_drawn_as_far_as_it_is_known(demo: Labelled, tmp_path: Path) -> None:
+    known = {row["url"] for row in demo.labels}
+    young = demo.store.read("early_labels", demo.day).to_pylist()
+    new = next(row for row in young if row["url"] not in known and row["age"] == 2)
+    png, html = tmp_path / "page.png", tmp_path / "page.html"
+    shown = demo.explain(new["url"], "--png", png, "--html", html)
+    assert shown.exit_code == 0, shown.output
+    assert png.read_bytes().startswith(b"\x89PNG\r\n")
+    text = html.read_text("utf-8")
+    assert "too few views for a curve and labels yet" in text
+    assert "will be temporal with a probability of" in text
+    assert escape(readable(new["url"])) in text
+    assert "│" in shown.stdout  # the views on the terminal
 
 
 def test_labels_of_all_sites_and_of_one(demo: Labelled, tmp_path: Path) -> None:
@@ -234,7 +254,7 @@ def test_metadata_shows_examples_without_naming_them(demo: Labelled) -> None:
     installation = Installation.of(demo.settings)
     said = details(installation, "interest_curves", demo.day, plots=True)
     assert said["converged_share"] > 0.9
-    plots = [said[name].value for name in ("interest_of_first_day", "examples")]
+    plots = [said[name].value for name in ("interest_of_first_day", "example_1", "example_3")]
     for plot in plots:
         assert "(data:image/png;base64," in plot
         assert ".example" not in plot
@@ -242,7 +262,8 @@ def test_metadata_shows_examples_without_naming_them(demo: Labelled) -> None:
     assert 0.1 < labels["temporal_share"] < 0.2
     assert set(labels) >= {"news_share", "sure_share", "agreement", "agreement_beyond_chance"}
     assert "agreement_table" in labels
-    assert details(installation, "page_totals", demo.day, plots=True) == {}
+    totals = details(installation, "page_totals", demo.day, plots=True)
+    assert "(data:image/png;base64," in totals["picture"].value
 
 
 def test_metadata_shows_how_far_early_labels_can_be_believed(demo: Labelled) -> None:
@@ -267,7 +288,7 @@ def test_metadata_of_a_calibration_shows_its_choices(demo: Labelled, tmp_path: P
     build(installation.store, installation.engine, settings, CALIBRATION, demo.day)
     said = details(installation, "calibration", demo.day, plots=True)
     assert said["annotated_pages"] > 500
-    assert "(data:image/png;base64," in said["heat_maps"].value
+    assert "(data:image/png;base64," in said["heat_map_of_interest"].value
     choices = [record.data for record in said["choices"].records]
     assert {row["score"] for row in choices} == {"interest", "concentration"}
     assert min(row["hit"] / row["pages"] for row in choices) > 0.9

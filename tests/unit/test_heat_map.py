@@ -7,7 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from temporal_assets.reports import html_page
-from temporal_assets.reports.heat_map import HeatMap, as_png, as_text
+from temporal_assets.reports.charts.svg_map import heat_map
+from temporal_assets.reports.document import Axis, Chart, Series
+from temporal_assets.reports.heat_map import HeatMap, as_block, as_text
 
 HEAT = HeatMap(
     title="Φ(n) > q",
@@ -39,8 +41,15 @@ def test_a_fine_grid_is_thinned_but_keeps_what_is_marked() -> None:
 
 
 def test_a_map_is_drawn_with_and_without_marks() -> None:
-    assert as_png([HEAT]).startswith(b"\x89PNG\r\n")
-    assert as_png([replace(HEAT, used=None)]) != as_png([HEAT])
+    block = as_block(HEAT, "Right by thresholds")
+    assert block.marks == ((0, 2, "settings"), (1, 1, "used"), (1, 0, "best"))
+    svg = heat_map(block, "h")
+    # The scale from the worst to the best cell, and what the marks mean.
+    assert ">0</text>" in svg
+    assert ">50</text>" in svg
+    for what in ("settings", "used", "best"):
+        assert f"> {what}</text>" in svg
+    assert "> used<" not in heat_map(as_block(replace(HEAT, used=None), "t"), "h")
 
 
 def test_nothing_on_a_page_is_markup_from_outside() -> None:
@@ -51,12 +60,16 @@ def test_nothing_on_a_page_is_markup_from_outside() -> None:
             html_page.heading(evil),
             html_page.paragraph(evil),
             html_page.table([evil], [[evil], [1234567]]),
-            html_page.picture(b"png", '" onload="x'),
+            html_page.figure(
+                Chart(
+                    evil, evil, Axis(evil), Axis(evil), (Series(evil, "dots", 0, (1.0,), (1.0,)),)
+                )
+            ),
         ],
     )
     assert "<script" not in page
     assert "\u202e" not in page
     assert 'onload="x' not in page
-    assert page.count("&lt;script&gt;") == 6
+    assert page.count("&lt;script&gt;") == 11
     assert "<td>1,234,567</td>" in page
     assert "default-src 'none'" in page

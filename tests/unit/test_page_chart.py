@@ -10,8 +10,7 @@ import pytest
 
 from temporal_assets.core.curves.daily_curve import expected_views
 from temporal_assets.core.curves.lognormal import accumulated, density
-from temporal_assets.reports.page_chart import PageChart, as_png, as_text, chart_of, several_as_png
-from temporal_assets.reports.plots import MAX_PNG_BYTES
+from temporal_assets.reports.page_chart import PageChart, as_chart, as_text, chart_of
 
 CHART = PageChart(
     first=dt.date(2026, 3, 1),
@@ -42,20 +41,25 @@ def test_the_curve_is_a_dot_at_its_height() -> None:
     assert lines[9] == "         │ ██"
 
 
-def test_a_page_can_be_drawn_with_and_without_a_curve() -> None:
-    without = as_png(CHART)
-    drawn = as_png(replace(CHART, expected=[0.0, 9.0, 4.0, 2.0], b=1.2, phi_n=0.8))
-    assert without.startswith(b"\x89PNG\r\n")
-    assert drawn.startswith(b"\x89PNG\r\n")
-    assert drawn != without
+def test_a_page_is_drawn_over_dates_with_what_is_not_there() -> None:
+    chart = as_chart(CHART, "https://a.example/1")
+    assert (chart.title, chart.x.kind) == ("https://a.example/1", "date")
+    assert [one.name for one in chart.series] == ["views a day", "no data"]
+    first = dt.date(2026, 3, 1).toordinal()
+    assert chart.series[0].x == tuple(first + n + 0.5 for n in range(4))
+    assert chart.series[1].x == (first + 3.5,)
 
 
-def test_pages_are_drawn_side_by_side() -> None:
-    one = several_as_png([CHART])
-    assert several_as_png([CHART, CHART]) != one
-    for png in (several_as_png([]), one):
-        assert png.startswith(b"\x89PNG\r\n")
-        assert len(png) < MAX_PNG_BYTES
+def test_the_area_is_the_first_days_and_no_curve_is_clipped() -> None:
+    row = {"day": dt.date(2026, 3, 4), "views": [0, 10, 5, 0], "is_converged": True}
+    curve = {"amplitude": 20.0, "base": 0.0, "b": 1.5, "mu": 0.0, "sigma": 0.5}
+    fitted = chart_of(row | curve | {"method": "likelihood", "phi_n": 0.9}, 1.0, [], "")
+    chart = as_chart(fitted)
+    line = next(one for one in chart.series if one.mark == "line")
+    area = next(one for one in chart.series if one.mark == "area")
+    first = dt.date(2026, 3, 1).toordinal()
+    assert first + 2.4 < max(area.x) <= first + 2.5 < max(line.x)
+    assert chart.y.high is None  # the axis reaches as high as the curve
 
 
 def test_a_row_becomes_a_chart() -> None:
@@ -71,9 +75,10 @@ def test_a_row_becomes_a_chart() -> None:
     assert fitted.curve is not None
     times, heights = (np.array(part) for part in fitted.curve)
     assert (times[0], times[-1]) == (1.5, 4)
-    inside = 20 * float(accumulated(2.5, 0.0, 0.5))
-    assert float(np.trapezoid(heights, times)) == pytest.approx(inside, rel=0.01)
-    assert as_png(fitted) != as_png(replace(fitted, n=1.0))
+    # The interest of the day around each time, as bars count days.
+    near = 20 * float(accumulated(1.5, 0.0, 0.5) - accumulated(0.5, 0.0, 0.5))
+    assert heights[np.abs(times - 2.5).argmin()] == pytest.approx(near, rel=0.02)
+    assert as_chart(fitted) != as_chart(replace(fitted, n=1.0))
 
 
 def test_a_day_is_expected_the_mass_of_the_curve_or_its_height() -> None:

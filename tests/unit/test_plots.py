@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.reports import preview
+from temporal_assets.reports import plots
+from temporal_assets.reports.charts.picture import as_png, as_svg
 from temporal_assets.reports.document import Axis, Chart, Mark, Series
-from temporal_assets.reports.plots import MAX_PNG_BYTES, as_markdown, bars
-from temporal_assets.reports.text import markdown, shown
+from temporal_assets.reports.plots import MAX_PNG_BYTES, as_markdown, bars, drawn
+from temporal_assets.reports.text import markdown, readable, shown
+from tests.reports import EVIL
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -23,22 +25,42 @@ def size(png: bytes) -> tuple[int, int]:
 
 
 def test_a_plot_is_a_small_png() -> None:
-    png = bars("requests by hour", [f"{n:02}" for n in range(24)], list(range(24)))
+    hours = bars("requests by hour", [f"{n:02}" for n in range(24)], list(range(24)), "hour", "n")
+    png = as_png([hours])
     assert png.startswith(PNG)
-    assert size(png) == (600, 200)
-    assert len(png) < MAX_PNG_BYTES
+    assert size(png)[0] == 504
+    assert len(png) < MAX_PNG_BYTES / 3
+    assert as_png([hours]) == png
 
 
-@pytest.mark.parametrize("name", ["a$_$b.example", r"a\$_$b$", "$"])
-def test_what_stands_between_dollar_signs_is_no_formula(name: str) -> None:
-    marks: tuple[Mark, ...] = ("line", "area", "dots", "bars")
+@pytest.mark.parametrize("name", [EVIL, "a$_$b.example", "</text><script>", "x" * 500, ""])
+def test_any_name_can_be_drawn(name: str) -> None:
+    marks: tuple[Mark, ...] = ("line", "area", "dots", "diamonds", "bars")
     series = tuple(Series(name, mark, 0, (0.0, 1.0), (0.5, 1.0)) for mark in marks)
     axis = Axis(name, ticks=(name, name))
-    assert preview.as_png(Chart(name, "", axis, axis, series)).startswith(PNG)
+    block = Chart(name, "", axis, axis, series)
+    assert as_png([block], name).startswith(PNG)
+    assert "<script" not in as_svg([block], name)
+
+
+def test_a_picture_has_colours_of_its_own_and_reads_nothing_from_elsewhere() -> None:
+    svg = as_svg([bars("t", ["a"], [1], "x", "y")], "title")
+    assert "var(--" not in svg
+    assert "@media" not in svg
+    assert "href" not in svg
+
+
+def test_a_picture_that_weighs_too_much_is_drawn_smaller(monkeypatch: pytest.MonkeyPatch) -> None:
+    block = bars("t", [str(n) for n in range(8)], list(range(8)), "x", "y")
+    whole = len(as_png([block]))
+    monkeypatch.setattr(plots, "MAX_PNG_BYTES", whole - 1)
+    text = drawn(block)
+    png = base64.b64decode(text.removesuffix(")").split(",")[1])
+    assert size(png)[0] == 378
 
 
 def test_nothing_can_be_plotted() -> None:
-    assert bars("nothing", [], []).startswith(PNG)
+    assert as_png([bars("nothing", [], [], "x", "y")]).startswith(PNG)
 
 
 def test_markdown_holds_the_image_itself() -> None:
@@ -66,3 +88,11 @@ def test_markdown_is_shown_as_it_is() -> None:
 def test_no_text_breaks_the_line_or_hides(text: str) -> None:
     assert shown(text).isprintable() or not text
     assert "<" not in markdown(text)
+
+
+def test_letters_of_urls_are_read_and_codes_that_mean_something_stay() -> None:
+    assert (
+        readable("https://a.example/wiki/%E5%8E%86%E5%8F%B2_1") == "https://a.example/wiki/历史_1"
+    )
+    for url in ("https://a.example/%2F%3Cscript%3E", "https://a.example/%FF", "/%E2%80%AE"):
+        assert readable(url) == url

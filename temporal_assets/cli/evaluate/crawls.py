@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -29,7 +29,14 @@ if TYPE_CHECKING:
     from temporal_assets.core.crawls.crawl_curves import CrawlCurve
     from temporal_assets.crawl.evaluation import Evaluation
     from temporal_assets.crawl.mirror.mirror import Mirror
+    from temporal_assets.reports.document import Chart
     from temporal_assets.settings import Settings
+
+
+_TITLES: Final = {
+    "fetch": "Comprehensive fetch: traffic downloaded",
+    "discovery": "Timely discovery: traffic seen",
+}
 
 
 @command
@@ -84,7 +91,7 @@ def run(
     Orders are learned from the transits of the earlier days and scored by those of the later.
     """
     from temporal_assets.crawl.evaluation import Politeness, evaluate, evaluate_together
-    from temporal_assets.reports.crawl_chart import as_png
+    from temporal_assets.reports.charts.picture import as_png
 
     settings = existing_settings(state)
     check_given(clicks)
@@ -112,14 +119,36 @@ def run(
     by = f"clicks of {clicks.name}" if clicks else f"{score[0]} to {score[-1]}"
     period = {"learned": f"{learn[0]} to {learn[-1]}", "scored": by}
     if png is not None:
-        curves = {scenario: result.mean(scenario) for scenario in ("fetch", "discovery")}
         of = result.sites[0].site if together else f"Mean of {len(result.sites)} sites"
         title = f"{of}, learned {period['learned']}, scored {by}"
-        png.write_bytes(as_png(curves, title))
+        png.write_bytes(as_png(_charts(result), title))
     if as_json:
         console.write_json(_report(result, period, _unnamed(settings, [*learn, *score])))
     else:
         _show(result, period)
+
+
+def _charts(result: Evaluation) -> list[Chart]:
+    """The mean curves of both scenarios."""
+    from temporal_assets.reports.sections.crawls import curves_of
+
+    return [
+        curves_of(
+            [
+                {
+                    "trial": "out_of_time",
+                    "scenario": scenario,
+                    "crawl_order": name,
+                    "throughput": place / (len(curve.share) - 1),
+                    "traffic_share": float(share),
+                }
+                for name, curve in result.mean(scenario).items()
+                for place, share in enumerate(curve.share)
+            ],
+            title,
+        )
+        for scenario, title in _TITLES.items()
+    ]
 
 
 def _mirror(settings: Settings) -> Mirror:
@@ -255,7 +284,6 @@ def _numbers(curves: Any) -> dict[str, Any]:
 
 def _show(result: Evaluation, period: dict[str, str]) -> None:
     from temporal_assets.core.crawls.crawl_curves import THROUGHPUTS
-    from temporal_assets.reports.crawl_chart import TITLES
 
     shown = tuple(t for t in THROUGHPUTS if t in (0.01, 0.05, 0.1, 0.2, 0.4))
     header = (
@@ -268,7 +296,7 @@ def _show(result: Evaluation, period: dict[str, str]) -> None:
         "80 % less PageRank",
         *(f"at {t:.0%}" for t in shown),
     )
-    for scenario, title in TITLES.items():
+    for scenario, title in _TITLES.items():
         curves = result.mean(scenario)
         rows = [
             (

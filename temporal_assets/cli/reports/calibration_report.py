@@ -223,7 +223,7 @@ def html(
 ) -> str:
     """A page to pass on: numbers only, no URL."""
     from temporal_assets.reports import html_page
-    from temporal_assets.reports.heat_map import as_png
+    from temporal_assets.reports.heat_map import as_block
 
     weights = settings.calibration
     parts = [
@@ -243,7 +243,7 @@ def html(
         rows = _table(settings, choices, score)
         parts += [html_page.heading(rule), html_page.table(_COLUMNS, rows)]
         parts += [
-            html_page.picture(as_png([heat]), f"performance by thresholds, {rule}")
+            html_page.figure(as_block(heat, f"Performance by thresholds: {rule}"))
             for heat in maps
             if heat.title == rule
         ]

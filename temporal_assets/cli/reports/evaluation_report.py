@@ -63,7 +63,8 @@ def show(listed: SiteList | None, lists: Sequence[Row], hubs: Sequence[Row]) -> 
 
 def html(day: dt.date, listed: SiteList | None, lists: Sequence[Row], hubs: Sequence[Row]) -> str:
     """A page to pass on: numbers only, no URL."""
-    from temporal_assets.reports import evaluation, html_page
+    from temporal_assets.reports import html_page
+    from temporal_assets.reports.sections import lists as lists_drawn
 
     parts = [html_page.paragraph(sentence) for sentence in _verdicts(lists, hubs)]
     if listed is not None:
@@ -73,21 +74,19 @@ def html(day: dt.date, listed: SiteList | None, lists: Sequence[Row], hubs: Sequ
                 f" {len(listed.bad):,} are neither a host nor a URL."
             )
         )
-    for key, rows in _grouped(lists, ("trial", "horizon_days", "label")).items():
+    for rows in _grouped(lists, ("trial", "horizon_days", "label")).values():
         title = _title(rows[0])
         parts += [
             html_page.heading(title),
             html_page.table(_COLUMNS, [_cells(row) for row in rows if row["is_used"]]),
-            html_page.picture(
-                evaluation.precision_recall(rows, title), f"precision and recall, {key[-1]}"
-            ),
+            html_page.figure(lists_drawn.precision_recall_chart(rows)),
         ]
     for rows in _grouped(hubs, ("trial", "horizon_days")).values():
         title = f"Seeds, {_title(rows[0])}"
         parts += [
             html_page.heading(title),
             html_page.table(_HUB_COLUMNS, [_hub_cells(row) for row in _some(rows)]),
-            html_page.picture(evaluation.seeds_reached(rows, title), "pages reached from seeds"),
+            html_page.figure(lists_drawn.seed_chart(rows)),
         ]
     return html_page.page(f"Evaluation, {day}", parts)
 

@@ -62,6 +62,8 @@ class _Labelled:
     interest: Distribution
     concentration: Distribution
     thresholds: list[dict[str, Any]]
+    p: float
+    """The threshold of concentration of the settings."""
 
     @property
     def pages(self) -> int:
@@ -134,6 +136,7 @@ def _labelled(settings: Settings, site: str | None, day: dt.date | None) -> _Lab
             rows(distribution.CONCENTRATION, "page_labels")
         ),
         thresholds=rows(_THRESHOLDS, "page_labels"),
+        p=settings.labels.p,
     )
 
 
@@ -199,7 +202,7 @@ def _show(found: _Labelled) -> None:
 
 def _page(found: _Labelled) -> str:
     from temporal_assets.reports import html_page
-    from temporal_assets.reports.distribution import as_png
+    from temporal_assets.reports.distribution import concentration_chart, interest_chart
 
     rows = [tuple(row.values()) for row in found.thresholds[:_LISTED]]
     return html_page.page(
@@ -208,10 +211,8 @@ def _page(found: _Labelled) -> str:
             html_page.table(_PAIR_COLUMNS, _pairs(found)),
             *map(html_page.paragraph, _sentences(found)),
             html_page.table(_THRESHOLD_COLUMNS, rows),
-            *(
-                html_page.picture(as_png(one), f"{one.title}: {one.total:,} pages")
-                for one in (found.interest, found.concentration)
-            ),
+            html_page.figure(interest_chart(found.interest, "All pages")),
+            html_page.figure(concentration_chart(found.concentration, "All pages", found.p)),
         ],
     )
 

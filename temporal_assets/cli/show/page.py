@@ -65,7 +65,8 @@ def run(
 
     Of a page born in the last days it says how likely it is to turn out temporal.
     """
-    from temporal_assets.reports.page_chart import as_png, as_text
+    from temporal_assets.reports.charts.picture import as_png
+    from temporal_assets.reports.page_chart import as_chart, as_text
     from temporal_assets.storage.store import Store
 
     check_results(png, html)
@@ -74,17 +75,14 @@ def run(
     page = _canonical(url, settings)
     chosen = day or _latest(store, settings)
     row, early = _find(store, settings, page, chosen)
-    if row is None:
-        _show_young(page, early, as_json)
-        return
-    chart = _chart(store, row)
-    reasons = [*_reasons(row), *_of_youth(early)]
+    chart = _young_chart(store, settings, page, chosen) if row is None else _chart(store, page, row)
+    reasons = [*(_few(early) if row is None else _reasons(row)), *_of_youth(early)]
     if png is not None:
-        png.write_bytes(as_png(chart))
+        png.write_bytes(as_png([as_chart(chart)]))
     if html is not None:
         html.write_text(_page(chart, reasons), "utf-8")
     if as_json:
-        console.write_json(row | {"early": early})
+        console.write_json(({"url": page} if row is None else row) | {"early": early})
         return
     console.write("\n".join([console.plain(page), *as_text(chart), *reasons]))
 
@@ -150,23 +148,43 @@ def _absence(page: str, window: str, settings: Settings, total: int) -> str:
     return f"nobody opened {page} {window}: see `page_totals` for the pages there are"
 
 
-def _chart(store: Store, row: dict[str, Any]) -> PageChart:
+def _chart(store: Store, page: str, row: dict[str, Any]) -> PageChart:
     from temporal_assets.reports.page_chart import chart_of
 
     missing = store.require("page_histories", row["day"]).extra["missing_days"]
-    # Without the host: a picture is passed on, and few may know the site.
-    title = f"a page born {row['birth']}, {row['total']:,} views"
+    title = f"{_named(page)}: born {row['birth']}, {console.counted(row['total'], 'view')}"
     return chart_of(row, row["n"], missing, title)
 
 
-def _show_young(page: str, early: _Row, as_json: bool) -> None:
-    """A page that is too young, or read too little, for anything but its early label."""
-    if as_json:
-        console.write_json({"url": page, "early": early})
-        return
+def _young_chart(store: Store, settings: Settings, page: str, day: dt.date) -> PageChart:
+    """The views of a page that has no curve: too young, or read too little."""
+    from temporal_assets.engines.chosen import engine_of
+    from temporal_assets.engines.sql import literal
+    from temporal_assets.reports.page_chart import chart_of
+
+    window = store.window("page_views", day, settings.window.days, 1)
+    query = f"SELECT day, views FROM page_views WHERE url = {literal(page)}"  # noqa: S608 - the URL is a literal
+    rows = engine_of(settings).rows(query, {"page_views": list(window.files)})
+    seen = {row["day"]: row["views"] for row in rows}
+    first = day - dt.timedelta(days=settings.window.days - 1)
+    days = [first + dt.timedelta(days=n) for n in range(settings.window.days)]
+    title = f"{_named(page)}: {console.counted(sum(seen.values()), 'view')} so far"
+    plain = {"day": day, "is_converged": False, "b": None, "phi_n": None}
+    views = [seen.get(one, 0) for one in days]
+    missing = {str(one) for one in window.missing}
+    return chart_of(plain | {"views": views}, settings.labels.n, missing, title)
+
+
+def _named(page: str) -> str:
+    from temporal_assets.reports.text import readable
+
+    return readable(page)
+
+
+def _few(early: _Row) -> list[str]:
+    """Why there is no curve and no label, where there is nothing but an early label."""
     born = f"born {early['birth']}, {console.counted(early['total'], 'view')} so far"
-    few = "too few views for a curve and labels yet"
-    console.write("\n".join([console.plain(page), f"{born}: {few}", *_of_youth(early)]))
+    return [f"{born}: too few views for a curve and labels yet"]
 
 
 def _of_youth(early: _Row) -> list[str]:
@@ -187,11 +205,11 @@ def _of_youth(early: _Row) -> list[str]:
 
 
 def _page(chart: PageChart, reasons: list[str]) -> str:
-    """A page to pass on: without the URL, as the picture on it."""
+    """A page to pass on. It names the URL, whoever knows it: a picture of nothing helps nobody."""
     from temporal_assets.reports import html_page
-    from temporal_assets.reports.page_chart import as_png
+    from temporal_assets.reports.page_chart import as_chart
 
-    parts = [html_page.picture(as_png(chart), "daily views and the interest curve")]
+    parts = [html_page.figure(as_chart(chart, "Views a day and the interest curve"))]
     return html_page.page(chart.title, [*parts, *map(html_page.paragraph, reasons)])
 
 

@@ -318,10 +318,15 @@ def _why_not(url: str | None, node: int | None, pattern: int | None) -> str | No
 
 
 def _draw(found: StoredPatterns, day: dt.date, file: Path) -> None:
+    from temporal_assets.reports.charts.picture import as_png, as_svg
     from temporal_assets.windows.patterns.stored_patterns import graph_of
 
     kind = file.suffix.lower().removeprefix(".")
     if kind not in ("png", "svg"):
         raise CommandError(f"{file.name}: the graph can be drawn as .png or .svg", USAGE)
-    file.write_bytes(graph_of(found, f"{found.site}, window up to {day}", kind))
+    graph, title = [graph_of(found)], f"Window up to {day}"
+    if kind == "png":
+        file.write_bytes(as_png(graph, title))
+    else:
+        file.write_text(as_svg(graph, title), "utf-8")
     console.say(f"The behaviour graph is in {console.place(file)}")

@@ -81,7 +81,8 @@ def run(
     those of the settings unless given here. Nothing is published; `--adopt` changes settings.toml.
     """
     from temporal_assets.cli.reports import calibration_report as report
-    from temporal_assets.reports.heat_map import as_png
+    from temporal_assets.reports.charts.picture import as_png
+    from temporal_assets.reports.heat_map import as_block
 
     settings = _with_options(
         existing_settings(state),
@@ -97,7 +98,7 @@ def run(
     choices, found, chosen_day = _calibrated(settings, said, day)
     maps = [report.heat_map_of(settings, one) for one in choices if one.scope == "all"]
     if png is not None:
-        png.write_bytes(as_png(maps))
+        png.write_bytes(as_png([as_block(one, one.title) for one in maps]))
     if html is not None:
         page = report.html(settings, said, found, choices, maps, chosen_day)
         html.write_text(page, "utf-8")

@@ -13,6 +13,8 @@ from temporal_assets import contracts
 from temporal_assets.days import daily
 from temporal_assets.defs.days import Made, Parts, UnfinishedDay, make_days
 from temporal_assets.defs.metadata import metadata
+from temporal_assets.defs.metadata.pictures import picture
+from temporal_assets.defs.metadata.samples import sample
 from temporal_assets.defs.metadata.specs import table_spec
 from temporal_assets.defs.resources import Installation
 from temporal_assets.landing.inventory import READER_VERSION, Inventory
@@ -61,8 +63,11 @@ def _make(installation: Installation, inventory: Inventory, day: dt.date, plot: 
         rejects = store.manifest("rejects", day)
         parts = {"rejects": Made(rejects, {"bytes": rejects.size})} if rejects else {}
         raise UnfinishedDay(str(error), parts) from error
-    plots = metadata.hours_plot(installation, day) if plot else {}
+    said, rejected = metadata.of_requests(result), metadata.of_rejects(result)
+    if plot:
+        said |= metadata.hours_plot(installation, day) | sample(installation, "requests", day)
+        rejected |= picture(installation, "rejects", day)
     return {
-        "requests": Made(result.requests.manifest, metadata.of_requests(result) | plots),
-        "rejects": Made(result.rejects.manifest, metadata.of_rejects(result)),
+        "requests": Made(result.requests.manifest, said),
+        "rejects": Made(result.rejects.manifest, rejected),
     }

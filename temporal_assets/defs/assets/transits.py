@@ -15,6 +15,7 @@ from temporal_assets.days.daily import published_rows
 from temporal_assets.defs.assets.derived import make_derived
 from temporal_assets.defs.days import Parts, make_days
 from temporal_assets.defs.metadata import metadata
+from temporal_assets.defs.metadata.pictures import picture
 from temporal_assets.defs.metadata.samples import sample
 from temporal_assets.defs.metadata.specs import table_spec
 from temporal_assets.defs.resources import Installation
@@ -38,7 +39,11 @@ def transits_asset(settings: Settings, days: dg.PartitionsDefinition[str]) -> dg
         def make(day: dt.date) -> Parts:
             made = make_derived(installation, "transits", day)
             if has_sample:
-                said = {**made.metadata, **sample(installation, "transits", day)}
+                said = {
+                    **made.metadata,
+                    **picture(installation, "transits", day),
+                    **sample(installation, "transits", day),
+                }
                 made = replace(made, metadata=said)
             return {"transits": made}
 

@@ -12,8 +12,8 @@ import dagster as dg
 
 from temporal_assets.defs.metadata.metadata import grid
 from temporal_assets.defs.resources import Installation
-from temporal_assets.reports.heat_map import as_png, of_cells
-from temporal_assets.reports.plots import as_markdown
+from temporal_assets.reports.heat_map import as_block, of_cells
+from temporal_assets.reports.plots import drawn
 
 _UNCALIBRATED: Final = (
     "no annotated file is configured (`calibration.annotated`): labels use the thresholds of the"
@@ -27,9 +27,6 @@ _CHOICES: Final = (
 )
 
 _CELLS: Final = "SELECT * FROM calibration WHERE scope = 'all'"
-
-_DPI: Final = 70
-"""Larger pictures are not kept with a run."""
 
 _MOST_ROWS: Final = 100_000
 """Cells of the largest grids that settings allow are fewer."""
@@ -51,12 +48,14 @@ def details(installation: Installation, day: dt.date, plots: bool) -> _Said:
     if not plots:
         return said
     cells = _rows(installation, day, _CELLS)
-    maps = [
-        of_cells(installation.settings.labels, [row for row in cells if row["score"] == score])
-        for score in ("interest", "concentration")
-    ]
-    title = f"labels right by thresholds, {day}"
-    return said | {"heat_maps": dg.MetadataValue.md(as_markdown(as_png(maps, _DPI), title))}
+    for score in ("interest", "concentration"):
+        own = [row for row in cells if row["score"] == score]
+        block = as_block(
+            of_cells(installation.settings.labels, own),
+            f"Labels right by thresholds, {score}, {day}",
+        )
+        said[f"heat_map_of_{score}"] = dg.MetadataValue.md(drawn(block))
+    return said
 
 
 def _rows(installation: Installation, day: dt.date, query: str) -> list[_Said]:

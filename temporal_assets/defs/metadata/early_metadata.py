@@ -10,11 +10,10 @@ from typing import Any, Final
 
 import dagster as dg
 
-from temporal_assets.core.labels.early_comparison import EARLY
 from temporal_assets.defs.metadata.metadata import grid
 from temporal_assets.defs.resources import Installation
-from temporal_assets.reports.plots import as_markdown
-from temporal_assets.reports.reliability import as_png
+from temporal_assets.reports.plots import drawn
+from temporal_assets.reports.sections.trust import reliability
 from temporal_assets.windows.labels.early_trial import early_trial
 
 _YOUNG: Final = (
@@ -23,8 +22,6 @@ _YOUNG: Final = (
     " sum(CASE WHEN probability > 0.5 THEN 1 ELSE 0 END) / nullif(CAST(count(*) AS DOUBLE), 0)"
     " AS probably_temporal_share FROM early_labels"
 )
-
-_PLOTTED_AGES: Final = (1, 3, 7)
 
 _Said = dict[str, Any]
 
@@ -54,13 +51,7 @@ def details(installation: Installation, day: dt.date, plots: bool) -> _Said:
         for one in scores
     ]
     kinds = {"days_seen": "int", "answer": "string", "accuracy": "float"}
-    lines = {
-        f"{one.age} days seen" if one.age > 1 else "1 day seen": one.reliability
-        for one in scores
-        if one.answer == EARLY and one.age in _PLOTTED_AGES and one.reliability
-    }
-    title = f"early labels, {scores[0].pages:,} later pages judged by earlier ones, {day}"
     return said | {
         "out_of_time": grid(table, kinds | {"brier": "float", "log_loss": "float"}),
-        "reliability": dg.MetadataValue.md(as_markdown(as_png(lines, title), title)),
+        "reliability": dg.MetadataValue.md(drawn(reliability(scores, scores[0].pages))),
     }

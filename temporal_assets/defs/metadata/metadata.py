@@ -16,7 +16,7 @@ from temporal_assets.days.daily import DayResult, RequestsResult
 from temporal_assets.defs.partitions import in_words
 from temporal_assets.defs.resources import Installation
 from temporal_assets.quality.evaluate import NO_REFERRERS
-from temporal_assets.reports.plots import as_markdown, bars
+from temporal_assets.reports.plots import bars, drawn
 from temporal_assets.reports.text import shown
 
 MAX_ROWS: Final = 50
@@ -99,8 +99,8 @@ def hours_plot(installation: Installation, day: dt.date) -> dict[str, Any]:
     rows = installation.engine.rows(_HOURS, inputs)
     counts = {row["hour"]: row["requests"] for row in rows}
     title = f"requests by hour (UTC), {day}"
-    png = bars(title, [f"{hour:02}" for hour in range(24)], [counts.get(h, 0) for h in range(24)])
-    return {"hours": dg.MetadataValue.md(as_markdown(png, title))}
+    names, heights = [f"{hour:02}" for hour in range(24)], [counts.get(h, 0) for h in range(24)]
+    return {"hours": dg.MetadataValue.md(drawn(bars(title, names, heights, "hour", "requests")))}
 
 
 def views_plot(installation: Installation, day: dt.date) -> dict[str, Any]:
@@ -110,8 +110,9 @@ def views_plot(installation: Installation, day: dt.date) -> dict[str, Any]:
     counts = {row["magnitude"]: row["pages"] for row in rows}
     powers = range(max(counts, default=0) + 1)
     title = f"pages by views (each bar begins at the number below it), {day}"
-    png = bars(title, [f"{2**n:,}" for n in powers], [counts.get(n, 0) for n in powers])
-    return {"pages_by_views": dg.MetadataValue.md(as_markdown(png, title))}
+    names, heights = [f"{2**n:,}" for n in powers], [counts.get(n, 0) for n in powers]
+    chart = bars(title, names, heights, "views", "pages")
+    return {"pages_by_views": dg.MetadataValue.md(drawn(chart))}
 
 
 def grid(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> dg.TableMetadataValue:

@@ -13,7 +13,7 @@ import dagster as dg
 from temporal_assets.core.patterns.site_patterns import CUTS
 from temporal_assets.defs.metadata.metadata import MAX_ROWS, grid
 from temporal_assets.defs.resources import Installation
-from temporal_assets.reports.plots import as_markdown
+from temporal_assets.reports.plots import drawn
 from temporal_assets.windows.patterns.stored_patterns import graph_of, read_patterns, sites_of
 
 _TRAFFIC: Final = (
@@ -95,8 +95,7 @@ def _graph(installation: Installation, day: dt.date) -> _Said:
     found = read_patterns(installation.store, installation.engine, day, public[0])
     if found is None:
         return {}
-    title = f"{found.site}, window up to {day}"
-    return {"most_visited_site": dg.MetadataValue.md(as_markdown(graph_of(found, title), title))}
+    return {"most_visited_site": dg.MetadataValue.md(drawn(graph_of(found)))}
 
 
 def _rows(installation: Installation, asset: str, day: dt.date, query: str) -> list[_Said]:

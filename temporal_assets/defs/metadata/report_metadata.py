@@ -14,8 +14,7 @@ import dagster as dg
 from temporal_assets.defs.metadata.metadata import grid
 from temporal_assets.defs.resources import Installation
 from temporal_assets.reports.document import Chart, Report
-from temporal_assets.reports.plots import as_markdown
-from temporal_assets.reports.preview import as_png
+from temporal_assets.reports.plots import drawn
 from temporal_assets.settings import Settings
 from temporal_assets.windows.report.evaluation_report import page_of_day, read_report
 
@@ -74,6 +73,5 @@ def _previews(report: Report) -> _Said:
     for section in report.sections:
         charts = [block for block in section.blocks if isinstance(block, Chart)]
         if section.id in _PLOTTED and charts:
-            picture = as_markdown(as_png(charts[-1]), charts[-1].title)
-            found[section.id.replace("-", "_")] = dg.MetadataValue.md(picture)
+            found[section.id.replace("-", "_")] = dg.MetadataValue.md(drawn(charts[-1]))
     return found

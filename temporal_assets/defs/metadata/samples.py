@@ -34,6 +34,40 @@ class _Sample:
 
 
 _SAMPLES: Final[Mapping[str, _Sample]] = {
+    "requests": _Sample(
+        ("site", "url", "count(DISTINCT client) AS clients"),
+        "GROUP BY site, url HAVING count(DISTINCT client) >= {k}"
+        " ORDER BY clients DESC, url LIMIT {rows}",
+    ),
+    "page_traffic": _Sample(
+        ("url", "visits", "clients", "referred", "referrals"),
+        "WHERE clients >= {k} ORDER BY visits DESC, url LIMIT {rows}",
+    ),
+    "prefix_trees": _Sample(
+        ("prefix", "pages", "news_pages", "temporal_pages", "clients"),
+        "WHERE clients >= {k} ORDER BY pages DESC, prefix LIMIT {rows}",
+    ),
+    # No name is in the next: pages by what is known of them.
+    "page_totals": _Sample(
+        ("birth", "count(*) AS pages", "sum(total) AS views"),
+        "GROUP BY birth ORDER BY birth DESC LIMIT {rows}",
+    ),
+    "page_flow": _Sample(
+        ("basis", "count(*) AS pages", "CAST(sum(views) AS BIGINT) AS summed_views"),
+        "GROUP BY basis ORDER BY pages DESC, basis LIMIT {rows}",
+    ),
+    "early_labels": _Sample(
+        ("age", "basis", "count(*) AS pages"),
+        "GROUP BY age, basis ORDER BY age, basis LIMIT {rows}",
+    ),
+    "behaviour_graph": _Sample(
+        ("source", "target", "transits", "out_share", "in_share"),
+        "ORDER BY transits DESC, source, target LIMIT {rows}",
+    ),
+    "hub_evaluation": _Sample(
+        ("trial", "horizon_days", "k", "baseline_one_hop", "paper_one_hop", "ours_one_hop"),
+        "WHERE k IN (1, 10, 100, 1000) ORDER BY trial, horizon_days, k LIMIT {rows}",
+    ),
     "page_views": _Sample(
         ("site", "url", "views"), "WHERE views >= {k} ORDER BY views DESC, url LIMIT {rows}"
     ),

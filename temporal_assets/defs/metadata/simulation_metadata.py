@@ -9,13 +9,12 @@ import datetime as dt
 from typing import Any, Final
 
 import dagster as dg
-import numpy as np
 
-from temporal_assets.core.crawls.crawl_curves import CrawlCurve
 from temporal_assets.defs.metadata.metadata import grid
 from temporal_assets.defs.resources import Installation
-from temporal_assets.reports.crawl_chart import as_png
-from temporal_assets.reports.plots import as_markdown
+from temporal_assets.reports.plots import drawn
+from temporal_assets.reports.sections.crawls import budgets, curves_of
+from temporal_assets.reports.sections.wording import grouped
 
 _NONE: Final = "no site has enough pages and traffic to be crawled"
 
@@ -26,7 +25,7 @@ _ORDERS: Final = (
     " WHERE trial = 'out_of_time' AND throughput = 0 ORDER BY scenario, area DESC"
 )
 _CURVES: Final = (
-    "SELECT scenario, crawl_order, traffic_share FROM crawl_simulation"
+    "SELECT trial, scenario, crawl_order, throughput, traffic_share FROM crawl_simulation"
     " WHERE trial = 'out_of_time' ORDER BY scenario DESC, crawl_order, throughput"
 )
 _STRATEGIES: Final = (
@@ -56,9 +55,6 @@ _OF_STRATEGY: Final = {
 }
 _POINTS: Final = 5_000
 """Rows of all curves of one trial: 17 of 101 points."""
-_DPI: Final = 55
-"""Larger pictures are not kept with a run."""
-
 _Said = dict[str, Any]
 
 
@@ -72,29 +68,23 @@ def of_orders(installation: Installation, day: dt.date, plots: bool) -> _Said:
     said["orders"] = _grid(rows, _OF_CURVE)
     if plots:
         points = _rows(installation, "crawl_simulation", day, _CURVES)
-        title = f"Mean of {rows[0]['sites']} sites, out of time, window up to {day}"
-        picture = as_png(_curves(points), title, _DPI)
-        said["curves"] = dg.MetadataValue.md(as_markdown(picture, title))
+        for (scenario,), own in grouped(points, ("scenario",)).items():
+            title = f"Mean of {rows[0]['sites']} sites, {scenario}, window up to {day}"
+            said[f"{scenario}_curves"] = dg.MetadataValue.md(drawn(curves_of(own, title)))
     return said
 
 
-def of_strategies(installation: Installation, day: dt.date, plots: bool) -> _Said:  # noqa: ARG001
+def of_strategies(installation: Installation, day: dt.date, plots: bool) -> _Said:
     """`timely_simulation`: every strategy at every budget."""
     rows = _rows(installation, "timely_simulation", day, _STRATEGIES)
     if not rows:
         return {"crawled": "no reliable page of the mirror was born in the days to crawl"}
-    return {"born_pages": rows[0]["born"], "strategies": _grid(rows, _OF_STRATEGY)}
-
-
-def _curves(points: list[_Said]) -> dict[str, dict[str, CrawlCurve]]:
-    shares: dict[str, dict[str, list[float]]] = {}
-    for point in points:
-        of_scenario = shares.setdefault(point["scenario"], {})
-        of_scenario.setdefault(point["crawl_order"], []).append(point["traffic_share"])
-    return {
-        scenario: {name: CrawlCurve(np.array(share)) for name, share in orders.items()}
-        for scenario, orders in shares.items()
-    }
+    said: _Said = {"born_pages": rows[0]["born"], "strategies": _grid(rows, _OF_STRATEGY)}
+    if plots:
+        table = installation.store.read("timely_simulation", day).to_pylist()
+        own = next(iter(reversed(grouped(table, ("trial", "horizon_days")).values())))
+        said["budgets"] = dg.MetadataValue.md(drawn(budgets(own)))
+    return said
 
 
 def _grid(rows: list[_Said], columns: dict[str, str]) -> dg.TableMetadataValue:

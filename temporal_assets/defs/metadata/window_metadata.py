@@ -16,25 +16,27 @@ from temporal_assets.core.labels.labels import by_both
 from temporal_assets.defs.metadata import (
     calibration_metadata,
     early_metadata,
+    evaluation_metadata,
     pattern_metadata,
     report_metadata,
     simulation_metadata,
     site_metadata,
 )
 from temporal_assets.defs.metadata.metadata import grid
+from temporal_assets.defs.metadata.pictures import picture
 from temporal_assets.defs.metadata.samples import sample
 from temporal_assets.defs.resources import Installation
 from temporal_assets.policy.document import FILE
 from temporal_assets.reports.distribution import (
     CONCENTRATION,
     INTEREST,
-    Distribution,
-    as_png,
+    concentration_chart,
+    interest_chart,
     of_concentration,
     of_interest,
 )
-from temporal_assets.reports.page_chart import chart_of, several_as_png
-from temporal_assets.reports.plots import as_markdown
+from temporal_assets.reports.page_chart import as_chart, chart_of
+from temporal_assets.reports.plots import drawn
 from temporal_assets.windows.policy import crawl_policy
 
 _REASONS: Final = (
@@ -68,7 +70,9 @@ def details(installation: Installation, asset: str, day: dt.date, *, plots: bool
     """What there is to say of a published window; nothing for assets that only count."""
     say = _DETAILS.get(asset)
     said = say(installation, day, plots) if say else {}
-    return said | (sample(installation, asset, day) if plots else {})
+    if not plots:
+        return said
+    return said | picture(installation, asset, day) | sample(installation, asset, day)
 
 
 def _of_curves(installation: Installation, day: dt.date, plots: bool) -> _Said:
@@ -82,7 +86,9 @@ def _of_curves(installation: Installation, day: dt.date, plots: bool) -> _Said:
         return said
     interest = of_interest(_rows(installation, "interest_curves", day, INTEREST))
     return said | {
-        "interest_of_first_day": _plot(interest, day),
+        "interest_of_first_day": dg.MetadataValue.md(
+            drawn(interest_chart(interest, f"All pages, window up to {day}"))
+        ),
         **_examples(installation, day),
     }
 
@@ -94,13 +100,13 @@ def _examples(installation: Installation, day: dt.date) -> _Said:
         name: installation.store.files(name, day) for name in ("interest_curves", "page_histories")
     }
     charts = [
-        chart_of(row, n, missing, f"Φ({n:g}) = {row['phi_n']:.2f}")
+        as_chart(chart_of(row, n, missing, f"a page with Φ({n:g}) = {row['phi_n']:.2f}"))
         for row in installation.engine.rows(_EXAMPLES, inputs)
     ]
-    if not charts:
-        return {}
-    title = f"pages with many views, their curves, and their first {n:g} days, {day}"
-    return {"examples": dg.MetadataValue.md(as_markdown(several_as_png(charts), title))}
+    return {
+        f"example_{place}": dg.MetadataValue.md(drawn(chart))
+        for place, chart in enumerate(charts, 1)
+    }
 
 
 def _of_labels(installation: Installation, day: dt.date, plots: bool) -> _Said:
@@ -132,11 +138,10 @@ def _of_labels(installation: Installation, day: dt.date, plots: bool) -> _Said:
     if not plots:
         return said
     found = of_concentration(_rows(installation, "page_labels", day, CONCENTRATION))
-    return said | {"pages_by_concentration": _plot(found, day)}
-
-
-def _plot(one: Distribution, day: dt.date) -> dg.MarkdownMetadataValue:
-    return dg.MetadataValue.md(as_markdown(as_png(one, f", {day}"), one.title))
+    chart = concentration_chart(
+        found, f"All pages, window up to {day}", installation.settings.labels.p
+    )
+    return said | {"pages_by_concentration": dg.MetadataValue.md(drawn(chart))}
 
 
 def _of_policy(installation: Installation, day: dt.date, plots: bool) -> _Said:
@@ -175,5 +180,7 @@ _DETAILS: Final[Mapping[str, Callable[[Installation, dt.date, bool], _Said]]] = 
     "site_changes": _of_lists("site_changes"),
     "crawl_simulation": simulation_metadata.of_orders,
     "timely_simulation": simulation_metadata.of_strategies,
+    "seed_evaluation": evaluation_metadata.of_lists,
+    "hub_evaluation": evaluation_metadata.of_hubs,
     "evaluation_report": report_metadata.details,
 }

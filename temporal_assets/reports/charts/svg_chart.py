@@ -62,14 +62,41 @@ def framed(
 
 
 def legend(series: Sequence[Series]) -> str:
-    """Names beside their colours; nothing for a single series."""
+    """Names beside their colours, as HTML; nothing for a single series."""
+    items = "".join(
+        f'<li><svg class="key" viewBox="0 0 22 12" aria-hidden="true">{_key(one)}</svg>'
+        f"{escaped(one.name)}</li>"
+        for one in _named(series)
+    )
+    return f'<ul class="legend">{items}</ul>' if items else ""
+
+
+def legend_svg(series: Sequence[Series]) -> tuple[str, float]:
+    """The same as a part of an SVG, and its height."""
+    parts, x, y = [], 0.0, 0.0
+    for one in _named(series):
+        width = 34 + _LETTER * len(one.name)
+        if x and x + width > WIDTH:
+            x, y = 0.0, y + _LEGEND_LINE
+        parts.append(
+            f'<g transform="translate({x:g} {y:g})">{_key(one)}'
+            f'<text class="label" x="27" y="10">{escaped(one.name)}</text></g>'
+        )
+        x += width
+    return "".join(parts), y + _LEGEND_LINE if parts else 0.0
+
+
+_LETTER: Final = 7.0
+"""Width of a letter of a legend, about."""
+_LEGEND_LINE: Final = 18.0
+
+
+def _named(series: Sequence[Series]) -> list[Series]:
+    """Series with a name in the legend: dots on a line of their colour are points of it."""
     if len(series) < 2:
-        return ""
+        return []
     lines = {one.colour for one in series if one.mark != "dots"}
-    # Dots on a line of their colour are points of it.
-    named = [one for one in series if one.mark != "dots" or one.colour not in lines]
-    items = "".join(f"<li>{_key(one)}{escaped(one.name)}</li>" for one in named)
-    return f'<ul class="legend">{items}</ul>'
+    return [one for one in series if one.mark != "dots" or one.colour not in lines]
 
 
 def _key(series: Series) -> str:
@@ -83,7 +110,7 @@ def _key(series: Series) -> str:
     else:
         dashes = " dashes" if series.mark == "dashes" else ""
         inner = f'<path class="line {colour}{dashes}" d="M1 6H21"/>'
-    return f'<svg class="key" viewBox="0 0 22 12" aria-hidden="true">{inner}</svg>'
+    return inner
 
 
 class Scale:

@@ -7,21 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from html import escape
+from itertools import chain
 from math import ceil, cos, isfinite, pi, sin, sqrt
 from typing import Final
 
 from temporal_assets.reports.charts.svg_chart import LEFT, NAME_AT, WIDTH, framed
-from temporal_assets.reports.document import Graph, HeatMap
+from temporal_assets.reports.document import Graph, HeatMap, Node
 from temporal_assets.reports.text import shown
 
-_TOP, _BOTTOM = 8, 48
+_TOP, _BOTTOM = 34, 48
 _ROW: Final = 26
 _LEVELS: Final = 9
 """Shades from the worst to the best cell: classes h0 to h8 of the page."""
+_SHADE: Final = 14
+"""Width of a shade in the legend."""
 
-_CENTRE: Final = (240.0, 200.0)
-_RADIUS: Final = 150.0
-_LONGEST_NAME: Final = 26
+_CENTRE: Final = (WIDTH / 2, 182.0)
+_RADIUS: Final = 140.0
+_NAME_LINE: Final = 19
+_NAME_LETTERS: Final = 50
+"""Of a name in a line, in the larger letters of a phone."""
 
 
 def heat_map(one: HeatMap, number: str) -> str:
@@ -29,16 +34,40 @@ def heat_map(one: HeatMap, number: str) -> str:
     rows, columns = len(one.values), len(one.values[0]) if one.values else 0
     wide = (WIDTH - LEFT - 10) / max(columns, 1)
     height = _TOP + _ROW * rows + _BOTTOM
-    inner = "".join([*_cells(one, wide), *_names(one, wide, height), *_marks(one, wide)])
+    parts = (_scale(one), _cells(one, wide), _names(one, wide, height), _marks(one, wide))
+    inner = "".join(chain.from_iterable(parts))
     return framed(inner, one.title, one.shows, number, (WIDTH, height))
 
 
-def _cells(one: HeatMap, wide: float) -> Iterator[str]:
+def _scale(one: HeatMap) -> Iterator[str]:
+    """What the shades and the marks mean, above the map."""
+    low, high = _span(one)
+    right = WIDTH - 10
+    left = right - _SHADE * _LEVELS - 8 * len(f"{high:,.4g}") - 8
+    yield f'<text class="tick" x="{left - 6}" y="18" text-anchor="end">{low:,.4g}</text>'
+    for level in range(_LEVELS):
+        x = left + _SHADE * level
+        yield f'<rect class="h{level}" x="{x}" y="8" width="{_SHADE}" height="12"/>'
+    yield f'<text class="tick" x="{right}" y="18" text-anchor="end">{high:,.4g}</text>'
+    x = 0
+    for what in dict.fromkeys(what for _, _, what in one.marks):
+        yield f'<text class="label" x="{x}" y="18"><tspan class="letter">{_t(what[:1])}</tspan>'
+        yield f" {_t(what)}</text>"
+        x += 34 + 8 * len(what)
+
+
+def _span(one: HeatMap) -> tuple[float, float]:
     known = [v for row in one.values for v in row if isfinite(v)]
-    low, high = min(known, default=0.0), max(known, default=1.0)
+    return min(known, default=0.0), max(known, default=1.0)
+
+
+def _cells(one: HeatMap, wide: float) -> Iterator[str]:
+    low, high = _span(one)
     span = high - low or 1.0
     for r, row in enumerate(one.values):
         for c, value in enumerate(row):
+            if not isfinite(value):
+                continue
             level = min(int(_LEVELS * (value - low) / span), _LEVELS - 1)
             yield (
                 f'<rect class="h{level}" x="{LEFT + c * wide:.1f}" y="{_TOP + r * _ROW}"'
@@ -86,54 +115,71 @@ def graph(one: Graph, number: str) -> str:
         )
         for i in range(len(one.nodes))
     ]
-    inner = "".join([*_edges(one, places), *_nodes(one, places)])
-    return framed(
-        inner, one.title, one.shows, number, (2 * _CENTRE[0], 2 * _CENTRE[1]), "plot graph"
-    )
+    radii = _radii(one)
+    foot = _CENTRE[1] + _RADIUS + 44
+    names, height = _list(one, foot)
+    inner = "".join([*_edges(one, places, radii), *_nodes(one, places, radii), *names])
+    return framed(inner, one.title, one.shows, number, (WIDTH, height), "plot graph")
 
 
-def _edges(one: Graph, places: list[tuple[float, float]]) -> Iterator[str]:
+def _radii(one: Graph) -> list[float]:
+    most = max((node.size for node in one.nodes), default=1.0) or 1.0
+    return [4 + 12 * sqrt(node.size / most) for node in one.nodes]
+
+
+def _edges(one: Graph, places: list[tuple[float, float]], radii: list[float]) -> Iterator[str]:
     most = max((weight for *_, weight in one.edges), default=1.0) or 1.0
     for source, target, weight in sorted(one.edges, key=lambda edge: edge[2]):
         (ax, ay), (bx, by) = places[source], places[target]
         # Bent towards one side, so that both directions can be seen.
         cx, cy = (ax + bx) / 2 - 0.15 * (by - ay), (ay + by) / 2 + 0.15 * (bx - ax)
         length = sqrt((bx - cx) ** 2 + (by - cy) ** 2) or 1.0
-        end = (bx - 11 * (bx - cx) / length, by - 11 * (by - cy) / length)
         share = weight / most
+        head = 5 + 5 * share
+        # The tip touches the circle of the target; the line ends where the head begins.
+        dx, dy, gap = (bx - cx) / length, (by - cy) / length, radii[target] + 1
+        tip = (bx - gap * dx, by - gap * dy)
+        end = (tip[0] - head * dx, tip[1] - head * dy)
         yield (
             f'<path class="edge" d="M{ax:.1f} {ay:.1f}Q{cx:.1f} {cy:.1f} {end[0]:.1f} {end[1]:.1f}"'
             f' stroke-width="{0.5 + 5 * share:.2f}" stroke-opacity="{0.25 + 0.6 * sqrt(share):.2f}"'
             "/>"
         )
-        yield _arrow((cx, cy), end, 4 + 5 * share)
+        yield _arrow(end, tip)
 
 
-def _arrow(start: tuple[float, float], end: tuple[float, float], size: float) -> str:
-    dx, dy = end[0] - start[0], end[1] - start[1]
-    length = sqrt(dx * dx + dy * dy) or 1.0
-    dx, dy = size * dx / length, size * dy / length
-    points = (
-        (end[0] + dx, end[1] + dy),
-        (end[0] - 0.6 * dy, end[1] + 0.6 * dx),
-        (end[0] + 0.6 * dy, end[1] - 0.6 * dx),
-    )
+def _arrow(end: tuple[float, float], tip: tuple[float, float]) -> str:
+    dx, dy = 0.6 * (tip[0] - end[0]), 0.6 * (tip[1] - end[1])
+    points = (tip, (end[0] - dy, end[1] + dx), (end[0] + dy, end[1] - dx))
     return f'<path class="head" d="M{"L".join(f"{x:.1f} {y:.1f}" for x, y in points)}Z"/>'
 
 
-def _nodes(one: Graph, places: list[tuple[float, float]]) -> Iterator[str]:
-    most = max((node.size for node in one.nodes), default=1.0) or 1.0
-    for place, (node, (x, y)) in enumerate(zip(one.nodes, places, strict=True), 1):
-        radius = 4 + 12 * sqrt(node.size / most)
-        level = "none" if node.share is None else str(min(int(_LEVELS * node.share), _LEVELS - 1))
-        yield f'<circle class="node t{level}" cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}"/>'
-        outward = radius + 6
-        side = (x - _CENTRE[0]) / _RADIUS
-        anchor = "start" if side > 0.1 else "end" if side < -0.1 else "middle"
-        tx, ty = x + side * outward, y + (y - _CENTRE[1]) / _RADIUS * (outward + 4) + 4
-        name = node.name if len(node.name) <= _LONGEST_NAME else f"{node.name[:_LONGEST_NAME]}…"
-        yield f'<text class="tick" x="{tx:.1f}" y="{ty:.1f}" text-anchor="{anchor}">'
-        yield f'{place}<tspan class="name"> {_t(name)}</tspan></text>'
+def _nodes(one: Graph, places: list[tuple[float, float]], radii: list[float]) -> Iterator[str]:
+    for place, (node, (x, y), radius) in enumerate(zip(one.nodes, places, radii, strict=True), 1):
+        yield f'<circle class="node {_heat(node)}" cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}"/>'
+        far = (_RADIUS + radius + 12) / _RADIUS
+        tx, ty = _CENTRE[0] + far * (x - _CENTRE[0]), _CENTRE[1] + far * (y - _CENTRE[1]) + 4
+        yield f'<text class="label" x="{tx:.1f}" y="{ty:.1f}" text-anchor="middle">{place}</text>'
+
+
+def _list(one: Graph, top: float) -> tuple[list[str], float]:
+    """Whole names below the circle, under their numbers."""
+    parts: list[str] = []
+    y = top
+    for place, node in enumerate(one.nodes, 1):
+        parts.append(f'<circle class="node {_heat(node)}" cx="9" cy="{y - 4:g}" r="5"/>')
+        parts.append(f'<text class="label" x="38" y="{y:g}" text-anchor="end">{place}</text>')
+        for cut in range(0, max(len(node.name), 1), _NAME_LETTERS):
+            piece = _t(node.name[cut : cut + _NAME_LETTERS])
+            parts.append(f'<text class="label" x="46" y="{y:g}">{piece}</text>')
+            y += _NAME_LINE
+    return parts, y
+
+
+def _heat(node: Node) -> str:
+    if node.share is None:
+        return "tnone"
+    return f"t{min(int(_LEVELS * node.share), _LEVELS - 1)}"
 
 
 def _t(value: str) -> str:

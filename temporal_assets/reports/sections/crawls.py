@@ -97,7 +97,7 @@ def _figure(
     says = [_links_said(t, scenario) if by_links else _patterns_said(t) for t in trials.values()]
     if by_links and why and any(not _holds(t)[0] for t in trials.values()):
         says.append(why)
-    curves = tuple(_curves(own_, names, title) for own_ in trials.values())
+    curves = tuple(curves_of(own_, title, names) for own_ in trials.values())
     sums = tuple(_sums(own_, names) for own_ in trials.values())
     return Section(
         id_,
@@ -255,7 +255,9 @@ def _name(row: Row) -> str:
     return _NAMES.get(name, name.replace("_", " "))
 
 
-def _curves(own: Sequence[Row], names: Sequence[str], title: str) -> Chart:
+def curves_of(own: Sequence[Row], title: str, names: Sequence[str] = ()) -> Chart:
+    """Curves of crawls of one scenario and trial; of all orders where none is named."""
+    names = names or tuple(_COLOURS)
     curves = grouped(own, ("crawl_order",))
     series = []
     for name in names:
@@ -325,7 +327,7 @@ def timely(rows: Sequence[Row], missing: Missing | None = None) -> Section:
         title,
         "both" if len(trials) > 1 else "out_of_time" if rows[0]["horizon_days"] else "in_sample",
         tuple(_in_time(own) for own in trials.values()),
-        tuple(block for own in trials.values() for block in (_budgets(own), _strategies(own))),
+        tuple(block for own in trials.values() for block in (budgets(own), _strategies(own))),
         "Pages are born over time and interest in each decays along its own curve; the crawler"
         " has a"
         " budget of fetches an hour. The score is the share of interest still to come at the first"
@@ -369,7 +371,8 @@ def _in_time(own: Sequence[Row]) -> str:
     )
 
 
-def _budgets(own: Sequence[Row]) -> Chart:
+def budgets(own: Sequence[Row]) -> Chart:
+    """Interest left at the fetch, by budget."""
     series = []
     for name, (title, colour) in _STRATEGIES.items():
         points = sorted(

@@ -101,7 +101,8 @@ def changes(report: Report) -> Section:
         (
             f"Since {report.earlier_day}, {report.steady:,} of"
             f" {counted(report.listed, 'listed site')}"
-            f" have kept their place; {counted(len(rows), 'change')} are shown.",
+            f" have kept their place; {counted(len(rows), 'change')}"
+            f" {'is' if len(rows) == 1 else 'are'} shown.",
         ),
         (
             Table(

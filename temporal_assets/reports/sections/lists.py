@@ -12,6 +12,7 @@ from temporal_assets.reports.document import (
     Axis,
     Chart,
     Column,
+    Forest,
     Interval,
     Mark,
     Section,
@@ -135,7 +136,10 @@ def out_of_time(rows: Sequence[Row]) -> Section:
         title,
         "out_of_time",
         tuple(_verdict(own) for own in groups.values()),
-        tuple(_judged(own) for own in groups.values()),
+        (
+            *(forest(own) for own in groups.values()),
+            *(_judged(own) for own in groups.values()),
+        ),
         "A page is temporal here if more than q of the views it really got came in its first n"
         " days. Intervals are of 95 %, from drawing sites again; a gain whose interval contains 0"
         " may be chance.",
@@ -153,9 +157,10 @@ def precision_recall(rows: Sequence[Row]) -> Section:
         "Precision and recall over the length of lists and the threshold of prefixes",
         "both" if has_later else "in_sample",
         tuple(_best(own) for own in groups.values()),
-        tuple(_curves(own) for own in groups.values()),
+        tuple(precision_recall_chart(own) for own in groups.values()),
         "A line is one way of learning a list, from short lists or strict thresholds on the left to"
-        " long or lenient ones on the right. Up and to the right is better. Large dots: as used.",
+        " long or lenient ones on the right. Up and to the right is better. Large dots: as used;"
+        " the diamond is the list in use.",
     )
 
 
@@ -178,7 +183,7 @@ def seeds_reached(hubs: Sequence[Row]) -> Section:
         "Temporal pages that seeds lead to",
         "both" if len(groups) > 1 else "in_sample",
         tuple(_reach(own) for own in groups.values()),
-        tuple(_seed_chart(own) for own in groups.values()),
+        tuple(seed_chart(own) for own in groups.values()),
         "Seeds in our order (most new temporal pages to expect), the paper's (most temporal pages"
         " linked first), greedy order (each adds the most that no earlier one links), and two"
         " orders that anybody can write down: clicks out of a page on the last day, and newly born"
@@ -250,6 +255,18 @@ def _judged(own: Sequence[Row]) -> Table:
         columns,
         rows,
         note=f"{head['wanted']:,} pages are wanted in all.",
+        is_folded=True,
+    )
+
+
+def forest(own: Sequence[Row]) -> Forest:
+    """F of the lists of one trial and label, with intervals."""
+    head = own[0]
+    return Forest(
+        f"{head['label'].capitalize()} pages, {_trial(head)}: F with its 95 % interval",
+        "F of each list with its 95 % interval, the best first; further right is better.",
+        Axis("F", "score", 0.0, 1.0),
+        forest_rows(own),
     )
 
 
@@ -349,7 +366,8 @@ def _best(own: Sequence[Row]) -> str:
     )
 
 
-def _curves(own: Sequence[Row]) -> Chart:
+def precision_recall_chart(own: Sequence[Row]) -> Chart:
+    """The lists of one trial and label; what covers nothing has no place."""
     series: list[Series] = []
     for (method, rule), rows in grouped(own, ("method", "rule")).items():
         covering = [row for row in rows if row["pages"]]
@@ -362,10 +380,11 @@ def _curves(own: Sequence[Row]) -> Chart:
             series.append(Series(METHODS[method, rule], mark, colour, x, y))
         used = [row for row in points if row["is_used"]]
         name = METHODS[method, rule] + (_AS_USED if len(points) > 1 else "")
+        dots: Mark = "diamonds" if rule == "list" else "dots"
         series.append(
             Series(
                 name,
-                "dots",
+                dots,
                 colour,
                 tuple(row["recall"] for row in used),
                 tuple(row["precision"] for row in used),
@@ -377,7 +396,7 @@ def _curves(own: Sequence[Row]) -> Chart:
         _best(own),
         Axis("recall", "share", 0.0, 1.0),
         Axis("precision", "share", 0.0, 1.0),
-        tuple(one for one in series if one.mark != "dots" or one.x),
+        tuple(one for one in series if one.x),
     )
 
 
@@ -421,7 +440,8 @@ def _reach(own: Sequence[Row]) -> str:
     )
 
 
-def _seed_chart(own: Sequence[Row]) -> Chart:
+def seed_chart(own: Sequence[Row]) -> Chart:
+    """Pages that the first seeds of one trial lead to."""
     return Chart(
         f"Temporal pages reached, {_trial(own[0])}",
         _reach(own),

@@ -6,10 +6,11 @@ Reads counts, and a few example pages whose names enough clients know.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from temporal_assets.core.labels.labels import Agreement
-from temporal_assets.reports.distribution import Distribution
+from temporal_assets.reports.distribution import Distribution, interest_chart
 from temporal_assets.reports.document import (
     Axis,
     Chart,
@@ -17,10 +18,12 @@ from temporal_assets.reports.document import (
     Section,
     Series,
     Table,
+    Threshold,
     unavailable,
 )
-from temporal_assets.reports.page_chart import PageChart
+from temporal_assets.reports.page_chart import PageChart, as_chart
 from temporal_assets.reports.sections.wording import PAGES, Row, counted, cut, percent
+from temporal_assets.reports.text import readable
 
 _NEAR_ONE: Final = 0.8
 """TW 4.1: most pages of its site have accumulated more than this on the first day."""
@@ -60,27 +63,7 @@ def curves(examples: Sequence[tuple[str, PageChart]]) -> Section:
 
 
 def _curve_chart(name: str, one: PageChart) -> Chart:
-    days = tuple(day - 0.5 for day in range(1, len(one.views) + 1))
-    series = [Series("views a day", "bars", 5, days, tuple(map(float, one.views)))]
-    top = max(1.0, *one.views, *(one.expected or ()))
-    if one.curve is not None and one.b is not None:
-        # An eighth of the points: as smooth at this size.
-        times, heights = (tuple(part)[::8] for part in one.curve)
-        series.append(Series("interest curve", "line", 1, times, heights))
-        kept = [(t, h) for t, h in zip(times, heights, strict=True) if t <= one.b + one.n]
-        if len(kept) > 1:
-            label = f"first {one.n:g} days"
-            series.append(
-                Series(label, "area", 3, tuple(t for t, _ in kept), tuple(h for _, h in kept))
-            )
-    phi = "unknown" if one.phi_n is None else f"{one.phi_n:.2f}"
-    return Chart(
-        f"{cut(name)}: Φ({one.n:g}) = {phi}",
-        f"Views a day and interest curve; the first {one.n:g} days hold {phi} of the interest.",
-        Axis(f"days since {one.first}", "number", 0.0, float(len(one.views))),
-        Axis("views", "count", 0.0, 1.15 * top),
-        tuple(series),
-    )
+    return as_chart(one, cut(readable(name)))
 
 
 def first_day_interest(everywhere: Distribution, site: tuple[str, Distribution] | None) -> Section:
@@ -98,7 +81,7 @@ def first_day_interest(everywhere: Distribution, site: tuple[str, Distribution] 
         f"{percent(_above(everywhere, _NEAR_ONE))} of {counted(everywhere.total, 'page')} have"
         f" accumulated more than {_NEAR_ONE:.0%} of their interest on the first day."
     ]
-    blocks = [_histogram(everywhere, "All pages", "Φ(1)", 0, share=True)]
+    blocks = [interest_chart(everywhere, "All pages")]
     if site is not None:
         name, own = site
         says.append(
@@ -107,7 +90,7 @@ def first_day_interest(everywhere: Distribution, site: tuple[str, Distribution] 
             " 6,464"
             " pages of a news site."
         )
-        blocks.append(_histogram(own, f"Pages of {cut(name)}", "Φ(1)", 1, share=True))
+        blocks.append(interest_chart(own, f"Pages of {cut(name)}", 1))
     return Section(
         "tw-figure-5",
         PAGES,
@@ -123,20 +106,6 @@ def first_day_interest(everywhere: Distribution, site: tuple[str, Distribution] 
 def _above(one: Distribution, share: float) -> float:
     pages = sum(p for start, p in zip(one.starts, one.pages, strict=True) if start >= share - 1e-9)
     return pages / max(one.total, 1)
-
-
-def _histogram(one: Distribution, title: str, label: str, colour: int, *, share: bool) -> Chart:
-    step = one.starts[1] - one.starts[0] if len(one.starts) > 1 else 1.0
-    middles = tuple(start + step / 2 for start in one.starts)
-    most = max(range(len(one.pages)), key=lambda k: one.pages[k])
-    end = one.starts[-1] + step
-    return Chart(
-        f"{title}: {counted(one.total, 'page')}",
-        f"Most pages, {one.pages[most]:,}, lie from {one.starts[most]:g} on.",
-        Axis(label, "share" if share else "number", 0.0, end),
-        Axis("pages", "count", 0.0),
-        (Series("pages", "bars", colour, middles, tuple(map(float, one.pages))),),
-    )
 
 
 def evolution(news: tuple[str, PageChart] | None, other: tuple[str, PageChart] | None) -> Section:
@@ -162,20 +131,16 @@ def evolution(news: tuple[str, PageChart] | None, other: tuple[str, PageChart] |
             f" {percent(shares[1])}.",
         ),
         tuple(_daily(kind, *one) for kind, one in (("News", news), ("No news", other))),
-        "Typical: of the quarter of their kind with the most views, the one of"
-        " median concentration.",
+        "Both labels agree on each. Typical: of the quarter of their kind with the most views, the"
+        " one of median concentration.",
     )
 
 
 def _daily(kind: str, name: str, one: PageChart) -> Chart:
-    days = tuple(day - 0.5 for day in range(1, len(one.views) + 1))
-    return Chart(
-        f"{kind}: {cut(name)}",
-        f"{sum(one.views):,} views, the most on one day {max(one.views):,}.",
-        Axis(f"days since {one.first}", "number", 0.0, float(len(one.views))),
-        Axis("views", "count", 0.0),
-        (Series("views", "bars", 1 if kind == "News" else 0, days, tuple(map(float, one.views))),),
-    )
+    chart = as_chart(one, f"{kind}: {cut(readable(name))}")
+    bars = replace(chart.series[0], colour=1 if kind == "News" else 0)
+    says = f"{sum(one.views):,} views, the most on one day {max(one.views):,}."
+    return replace(chart, shows=says, series=(bars,))
 
 
 def concentration(
@@ -183,8 +148,12 @@ def concentration(
     other: Sequence[tuple[float, int]],
     facts: Mapping[str, Any],
     truth: str,
+    p: float | None = None,
 ) -> Section:
-    """NP Figure 2: concentration of the pages of both kinds; (start of a bar, pages)."""
+    """NP Figure 2: concentration of the pages of both kinds; (start of a bar, pages).
+
+    From `p` on pages are news; None where it is not one number.
+    """
     if not facts["temporal_pages"] or not facts["other_pages"]:
         return unavailable(
             "np-figure-2",
@@ -223,6 +192,7 @@ def concentration(
                     )
                     for name, colour, points in lines
                 ),
+                thresholds=() if p is None else (Threshold(p, f"p = {p:g}"),),
             ),
         ),
         "Concentration is the share of views in the first m days, divided by what an even spread"

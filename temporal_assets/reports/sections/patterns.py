@@ -408,14 +408,9 @@ def behaviour_graph(site: str, nodes: Sequence[Row], edges: Sequence[Row], hidde
             "nobody went from one known pattern to another",
             "read logs in a format that has referrers",
         )
-    place = {row["pattern"]: k for k, row in enumerate(nodes)}
-    among = [
-        (place[edge["source"]], place[edge["target"]], float(edge["transits"]))
-        for edge in edges
-        if edge["source"] in place and edge["target"] in place and edge["source"] != edge["target"]
-    ]
-    names = [_pattern_name(row) for row in nodes]
-    busiest = max(among, key=lambda edge: edge[2], default=None)
+    graph = graph_of(site, nodes, edges)
+    names = [node.name for node in graph.nodes]
+    busiest = graph.edges[0] if graph.edges else None
     says = f"{cut(site)} has {counted(len(nodes) + hidden, 'pattern')}"
     if busiest is not None:
         source, target, transits = busiest
@@ -427,21 +422,34 @@ def behaviour_graph(site: str, nodes: Sequence[Row], edges: Sequence[Row], hidde
         title,
         "no_judgement",
         (f"{says}.",),
-        (
-            Graph(
-                f"Patterns of {cut(site)} and transits between them",
-                "A circle's area is its visits, an arrow's width its transits; blue patterns last,"
-                " red ones are temporal.",
-                tuple(
-                    Node(name, float(row["visits"]), row["temporal_share"])
-                    for name, row in zip(names, nodes, strict=True)
-                ),
-                tuple(sorted(among, key=lambda edge: -edge[2])[:60]),
-            ),
-        ),
+        (graph,),
         "A circle's area is its visits, an arrow's width its transits. Blue: hardly a page is"
         " temporal; purple: some; red: most. Grey: unknown."
         + (f" {hidden:,} patterns with fewer visits are not drawn." if hidden else ""),
+    )
+
+
+MOST_PATTERNS: Final = 16
+"""More nodes than these overlap."""
+_MOST_EDGES: Final = 60
+
+
+def graph_of(site: str, nodes: Sequence[Row], edges: Sequence[Row]) -> Graph:
+    """The behaviour graph of patterns (`pattern_ranks`, `behaviour_graph`) of one site."""
+    place = {row["pattern"]: k for k, row in enumerate(nodes)}
+    among = [
+        (place[edge["source"]], place[edge["target"]], float(edge["transits"]))
+        for edge in edges
+        if edge["source"] in place and edge["target"] in place and edge["source"] != edge["target"]
+    ]
+    return Graph(
+        f"Patterns of {cut(site)} and transits between them",
+        "A circle's area is its visits, an arrow's width its transits; blue patterns last,"
+        " red ones are temporal.",
+        tuple(
+            Node(_pattern_name(row), float(row["visits"]), row["temporal_share"]) for row in nodes
+        ),
+        tuple(sorted(among, key=lambda edge: -edge[2])[:_MOST_EDGES]),
     )
 
 

@@ -11,17 +11,14 @@ from temporal_assets.reports.document import (
     Axis,
     Chart,
     Column,
-    HeatMap,
     Section,
     Series,
     Table,
     unavailable,
 )
 from temporal_assets.reports.heat_map import HeatMap as Grid
+from temporal_assets.reports.heat_map import as_block
 from temporal_assets.reports.sections.wording import PAGES, Row, counted, percent
-
-_MOST_COLUMNS: Final = 30
-"""Thresholds of a heat map; a finer grid is thinned, and marked ones stay."""
 
 _PLOTTED_AGES: Final = (1, 3, 7)
 _CHOSEN: Final = {
@@ -55,7 +52,10 @@ def calibration(
         tuple(_choice_said(row) for row in choices if row["scope"] == "all" and row["is_best"]),
         (
             _choices(choices),
-            *(_grid(name, grid) for name, grid in grids.items()),
+            *(
+                as_block(grid, f"Performance by thresholds: {_CHOSEN[name]}")
+                for name, grid in grids.items()
+            ),
         ),
         "Hit: pages labelled right. Miss: temporal pages labelled untemporal. False alarm: the"
         " reverse. Cross-validated: every page is labelled by thresholds chosen without it.",
@@ -102,27 +102,6 @@ def _choices(rows: Sequence[Row]) -> Table:
     return Table("Chosen thresholds", columns, (*papers, *own), len(papers))
 
 
-def _grid(name: str, grid: Grid) -> HeatMap:
-    marked = {cell[1] for cell in (grid.best, grid.used, grid.now) if cell}
-    count = len(grid.thresholds)
-    every = max(1, -(-count // _MOST_COLUMNS))
-    kept = [k for k in range(count) if k % every == 0 or grid.thresholds[k] in marked]
-    columns = [grid.thresholds[k] for k in kept]
-    marks = []
-    for cell, what in ((grid.now, "settings"), (grid.used, "used"), (grid.best, "best")):
-        if cell and cell[0] in grid.days and cell[1] in columns:
-            marks.append((list(grid.days).index(cell[0]), columns.index(cell[1]), what))
-    return HeatMap(
-        f"Performance by thresholds: {_CHOSEN[name]}",
-        "Darker cells label more pages right; b is the best, u used by calibrated labels,"
-        " s the settings.",
-        Axis(f"{grid.names[0]} (days)", ticks=tuple(f"{day:g}" for day in grid.days)),
-        Axis(grid.names[1], ticks=tuple(f"{level:g}" for level in columns)),
-        tuple(tuple(float(row[k]) for k in kept) for row in grid.values),
-        tuple(marks),
-    )
-
-
 def early(scores: Sequence[Score], young: int) -> Section:
     """Early labels on later pages, by what earlier ones taught."""
     title = "Labels of pages in their first days"
@@ -158,9 +137,10 @@ def early(scores: Sequence[Score], young: int) -> Section:
             f" {percent(sum(errors) / max(len(errors), 1))} on average."
             f" {counted(young, 'page')} of this window are young.",
         ),
-        (_accuracy(by_age), _scores(scores), _reliability(scores, pages)),
+        (_accuracy(by_age), _scores(scores), reliability(scores, pages)),
         "Complete pages of the window, the later born judged by what the earlier born taught, as if"
-        " they had been seen for so many days only. On the diagonal, probabilities are honest.",
+        " they had been seen for so many days only. On the diagonal, probabilities are honest; dots"
+        " grow with the pages behind them.",
     )
 
 
@@ -204,7 +184,8 @@ def _scores(scores: Sequence[Score]) -> Table:
     )
 
 
-def _reliability(scores: Sequence[Score], pages: int) -> Chart:
+def reliability(scores: Sequence[Score], pages: int) -> Chart:
+    """Promised probabilities against what happened; dots grow with the pages behind them."""
     lines = [
         (one.age, one.reliability)
         for one in scores
@@ -212,7 +193,7 @@ def _reliability(scores: Sequence[Score], pages: int) -> Chart:
     ]
     return Chart(
         f"Promised probability against what happened, {counted(pages, 'later page')}",
-        "On the diagonal, probabilities are honest.",
+        "On the diagonal, probabilities are honest; the larger a dot, the more pages it is of.",
         Axis("promised probability", "share", 0.0, 1.0),
         Axis("share that was temporal", "share", 0.0, 1.0),
         tuple(
@@ -222,6 +203,7 @@ def _reliability(scores: Sequence[Score], pages: int) -> Chart:
                 k,
                 tuple(map(float, one.promised)),
                 tuple(map(float, one.observed)),
+                tuple(map(float, one.pages)),
             )
             for k, (age, one) in enumerate(lines)
         ),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -22,7 +22,8 @@ from temporal_assets.core.patterns.site_patterns import CUTS, Cut
 from temporal_assets.core.text.texts import texts
 from temporal_assets.engines.base import Engine
 from temporal_assets.engines.sql import literal
-from temporal_assets.reports.pattern_graph import GraphEdge, GraphNode, as_image
+from temporal_assets.reports.document import Graph
+from temporal_assets.reports.sections import patterns
 from temporal_assets.storage.store import Store
 
 Row = dict[str, Any]
@@ -136,11 +137,10 @@ class StoredPatterns:
         return sorted(counts.items(), key=lambda one: (-one[1], one[0]))
 
 
-def graph_of(found: StoredPatterns, title: str, kind: str = "png") -> bytes:
-    """The behaviour graph of a site as a picture; `kind` is `png` or `svg`."""
-    nodes = [
-        GraphNode(pattern, row["template"], row["is_public"], row["visits"], row["temporal_share"])
-        for pattern, row in found.ranks.items()
-    ]
-    edges = [GraphEdge(edge["source"], edge["target"], edge["transits"]) for edge in found.edges]
-    return as_image(nodes, edges, title, kind)
+def graph_of(found: StoredPatterns) -> Graph:
+    """The behaviour graph of the most visited patterns of a site."""
+    ranked = sorted(found.ranks.values(), key=lambda row: (-row["visits"], row["pattern"]))
+    graph = patterns.graph_of(found.site, ranked[: patterns.MOST_PATTERNS], found.edges)
+    hidden = len(ranked) - len(graph.nodes)
+    more = f"; {hidden:,} patterns with fewer visits are not drawn" if hidden else ""
+    return replace(graph, title=f"{graph.title}{more}")

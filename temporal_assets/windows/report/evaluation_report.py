@@ -36,7 +36,6 @@ from temporal_assets.reports.document import (
     section_content,
     section_of,
 )
-from temporal_assets.reports.pattern_graph import MOST_PATTERNS
 from temporal_assets.reports.report_page import page
 from temporal_assets.reports.sections import crawls, found, lists, pages, patterns, prefixes, trust
 from temporal_assets.reports.sections.front import front
@@ -161,7 +160,9 @@ def _pages(job: Job, reader: Reader) -> Iterator[Section]:
     typical = reader.typical()
     yield pages.evolution(typical.get(True), typical.get(False))
     points, facts = reader.concentrations()
-    yield pages.concentration(points[True], points[False], facts, "by their curve")
+    yield pages.concentration(
+        points[True], points[False], facts, "by their curve", _number(reader.cuts()["p"])
+    )
     pairs, thresholds = reader.labels()
     sure = sum(int(row["sure"]) for row in pairs)
     yield pages.agreement(by_both(pairs), sure, thresholds)
@@ -195,11 +196,16 @@ def _patterns(
     quality = reader.quality(mirror, sites, job.settings.simulation.most_sites)
     yield patterns.quality(quality)
     yield patterns.reliability(quality)
-    yield patterns.behaviour_graph(*reader.graph(sites, MOST_PATTERNS))
+    yield patterns.behaviour_graph(*reader.graph(sites, patterns.MOST_PATTERNS))
     ranked = reader.rows(_PATTERNS, "pattern_ranks")
     yield patterns.ranked(ranked, len(ranked))
     why = patterns.unlike_the_paper(sites, quality)
     yield from crawls.orders(crawled, why, missing)
+
+
+def _number(text: str) -> float | None:
+    """A threshold; None of a range."""
+    return None if " " in text else float(text)
 
 
 def _facts(job: Job, reader: Reader) -> Iterator[tuple[str, str]]:

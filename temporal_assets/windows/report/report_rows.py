@@ -63,6 +63,7 @@ _TYPICAL: Final = (
     " INNER JOIN page_histories AS lives ON lives.url = labels.url"
     " INNER JOIN page_traffic AS traffic ON traffic.url = labels.url"
     " WHERE labels.has_concentration AND traffic.clients >= {least}"
+    " AND labels.is_news = labels.is_temporal_by_curve AND labels.is_news = labels.is_temporal"
     ") AS known WHERE standing >= 0.75) AS large WHERE place = CAST(ceil(pages / 2.0) AS BIGINT)"
 )
 

@@ -1,0 +1,110 @@
+"""Charts: what stands where, on which scale, and what is not cut off."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from math import hypot
+
+from temporal_assets.reports.charts.svg_chart import HEIGHT, WIDTH, chart, legend, legend_svg
+from temporal_assets.reports.charts.svg_forest import forest
+from temporal_assets.reports.charts.svg_map import graph
+from temporal_assets.reports.document import (
+    Axis,
+    Chart,
+    Forest,
+    Graph,
+    Interval,
+    Node,
+    Series,
+    Threshold,
+)
+from temporal_assets.reports.sections.lists import precision_recall_chart
+from tests.unit.test_report_sections import judged
+
+DAY = dt.date(2026, 1, 31).toordinal()
+
+
+def ticks(svg: str) -> list[str]:
+    return re.findall(r'class="tick"[^>]*>([^<]*)<', svg)
+
+
+def test_days_are_written_as_dates_and_the_last_one_always() -> None:
+    days = tuple(float(DAY - n) for n in range(59, -1, -1))
+    svg = chart(
+        Chart("t", "s", Axis("", "date"), Axis("views", "count", 0.0),
+              (Series("views", "line", 0, days, (5.0,) * 60),)),
+        "n",
+    )  # fmt: skip
+    assert [tick for tick in ticks(svg) if not tick.isdigit()][-1] == "31 Jan"
+    assert f'viewBox="0 0 {WIDTH} {HEIGHT - 22}"' in svg  # no room for a name that is not there
+
+
+def test_a_missing_day_breaks_the_line() -> None:
+    days = (1.0, 2.0, 3.0, 6.0, 7.0)
+    series = (Series("views", "line", 0, tuple(DAY + day for day in days), (5.0,) * 5),)
+    svg = chart(Chart("t", "s", Axis("", "date"), Axis("views", "count", 0.0), series), "n")
+    (path,) = re.findall(r'class="line c0" d="([^"]*)"', svg)
+    assert path.count("M") == 2
+
+
+def test_things_are_counted_in_whole_numbers() -> None:
+    series = (Series("pages", "bars", 0, (0.0, 1.0), (1.0, 2.0)),)
+    svg = chart(Chart("t", "s", Axis("x"), Axis("pages", "count", 0.0), series), "n")
+    assert not [tick for tick in ticks(svg) if "." in tick and tick.startswith(("1.", "0."))][5:]
+    assert {"0", "1", "2"} <= set(ticks(svg))
+
+
+def test_a_threshold_is_drawn_with_its_name() -> None:
+    series = (Series("pages", "bars", 0, (0.0, 1.0, 2.0, 3.0), (1.0, 2.0, 1.0, 0.0)),)
+    one = Chart("t", "s", Axis("c", low=0.0, high=4.0), Axis("pages"), series)
+    svg = chart(
+        Chart(
+            one.title, one.shows, one.x, one.y, series, thresholds=(Threshold(1.91, "p = 1.91"),)
+        ),
+        "n",
+    )
+    assert 'class="threshold"' in svg
+    assert ">p = 1.91</text>" in svg
+
+
+def test_the_list_in_use_stands_before_the_curves_and_empty_lists_nowhere() -> None:
+    rows = [
+        judged("baseline", "list", 50, 100),
+        judged("sites", "paper", 60, 90),
+        {**judged("sites", "paper", 1, 1), "pages": 0, "recall": 0.0, "precision": 0.0,
+         "setting": 0.0},
+        {**judged("sites", "paper", 20, 30), "setting": 5.0, "is_used": False},
+    ]  # fmt: skip
+    one = precision_recall_chart(rows)
+    assert [series.name for series in one.series if series.mark == "diamonds"] == ["list in use"]
+    assert all(0.0 not in series.x for series in one.series)
+    svg = chart(one, "n")
+    assert svg.rindex("diamond") > svg.rindex('class="line')
+    assert "list in use" in legend(one.series)
+    assert "list in use" in legend_svg(one.series)[0]
+
+
+def test_intervals_stand_below_whole_names_and_beside_their_numbers() -> None:
+    rows = (Interval("policy, fetched now", 0.8, 0.7, 0.9, 1), Interval("list", 0.4, 0.2, 0.5, 5))
+    svg = forest(Forest("t", "s", Axis("F", "score", 0.0, 1.0), rows), "n")
+    assert "policy, fetched now</text>" in svg
+    assert ">0.80 (0.70 to 0.90)</text>" in svg
+    low, high = re.findall(r'd="M([\d.]+) 26v8m0 -4H([\d.]+)', svg)[0]
+    assert (float(low), float(high)) == (332.0, 424.0)
+
+
+def test_arrows_end_at_nodes_and_no_name_is_cut() -> None:
+    name = "/news/{year}/{month}/{day}/{word}-{word}-{digits}/{word}/index.html?page={digits}"
+    nodes = (Node(name, 900.0, 0.9), Node("b", 1.0, None), Node("c", 50.0, 0.1))
+    svg = graph(Graph("t", "s", nodes, ((0, 1, 5.0), (1, 2, 1.0), (2, 0, 9.0))), "n")
+    found = re.findall(r'class="node [^"]*" cx="([\d.]+)" cy="([\d.]+)" r="([\d.]+)"', svg)
+    circles = [tuple(map(float, one)) for one in found][:3]
+    tips = [
+        tuple(map(float, one)) for one in re.findall(r'class="head" d="M([\d.]+) ([\d.]+)L', svg)
+    ]
+    assert len(tips) == 3
+    for x, y in tips:
+        assert min(abs(hypot(x - cx, y - cy) - r) for cx, cy, r in circles) < 1.5
+    written = "".join(re.findall(r'class="label" x="46"[^>]*>([^<]*)<', svg))
+    assert name in written
