@@ -29,6 +29,8 @@ _EVERY_DAY: Final = {
 }
 _UNDERSTAND: Final = {
     "show": "Show a page, a site, or all sites, and why they are judged as they are.",
+    "explore": "Explore sites, folders, patterns and pages in a browser, and why each URL is"
+    " fetched.",
     "query": "Query the artifacts with SQL: every asset is a view of its own name.",
     "evaluate": "Compare what was learned with the list in use, or crawl orders with each other.",
     "report": "Write the evaluation report: the tables and figures of the three papers on these"

@@ -74,11 +74,11 @@ _TRIALS_SAID: Final = (
 
 def page(report: Report) -> str:
     """The whole page."""
-    style = _resource("report.css") + _resource("charts/charts.css")
+    style = stylesheet()
     script = _resource("report.js")
     policy = (
-        f"default-src 'none'; style-src 'sha256-{_digest(style)}';"
-        f" script-src 'sha256-{_digest(script)}'; base-uri 'none'; form-action 'none';"
+        f"default-src 'none'; style-src 'sha256-{digest(style)}';"
+        f" script-src 'sha256-{digest(script)}'; base-uri 'none'; form-action 'none';"
         " require-trusted-types-for 'script'"
     )
     return "".join(
@@ -101,10 +101,6 @@ def _resource(name: str) -> str:
     return files("temporal_assets.reports").joinpath(name).read_text("utf-8")
 
 
-def _digest(content: str) -> str:
-    return base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
-
-
 def _body(report: Report) -> Iterator[str]:
     front = [section for section in report.sections if section.part == FRONT]
     rest = [section for section in report.sections if section.part != FRONT]
@@ -125,6 +121,26 @@ def _body(report: Report) -> Iterator[str]:
             yield f"<h2>{_text(part)}</h2>\n"
         yield from _section(section, f"s{number}")
     yield f'</main>\n<footer><p class="note">{_text(_PAPERS)}</p></footer>\n'
+
+
+def front_page(section: Section) -> str:
+    """The front page as a fragment, for other pages with the report's stylesheet."""
+    return "".join(_front(section))
+
+
+def block(one: Block, number: str) -> str:
+    """A block as a fragment, for the same; `number` makes its ids unique."""
+    return "".join(_block(one, number))
+
+
+def stylesheet() -> str:
+    """The stylesheet of the report."""
+    return _resource("report.css") + _resource("charts/charts.css")
+
+
+def digest(content: str) -> str:
+    """The digest by which a content security policy allows a style or a script."""
+    return base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
 
 
 def _front(section: Section) -> Iterator[str]:

@@ -135,6 +135,17 @@ class Page:
         """The key that ends a field."""
         self.press("Enter", 13)
 
+    def submit(self) -> None:
+        """The same with its character, which is what sends a form."""
+        for kind in ("keyDown", "keyUp"):
+            self._call(
+                "Input.dispatchKeyEvent",
+                type=kind,
+                key="Enter",
+                windowsVirtualKeyCode=13,
+                **({"text": "\r"} if kind == "keyDown" else {}),
+            )
+
     def photograph(self, path: Path, part: tuple[int, int] | None = None) -> None:
         """What is seen; with `part` what lies from so many pixels on, so many high."""
         if part is None:

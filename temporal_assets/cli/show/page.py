@@ -75,8 +75,7 @@ def run(
     page = _canonical(url, settings)
     chosen = day or _latest(store, settings)
     row, early = _find(store, settings, page, chosen)
-    chart = _young_chart(store, settings, page, chosen) if row is None else _chart(store, page, row)
-    reasons = [*(_few(early) if row is None else _reasons(row)), *_of_youth(early)]
+    chart, reasons = _told(store, settings, page, chosen, row, early)
     if png is not None:
         png.write_bytes(as_png([as_chart(chart)]))
     if html is not None:
@@ -85,6 +84,22 @@ def run(
         console.write_json(({"url": page} if row is None else row) | {"early": early})
         return
     console.write("\n".join([console.plain(page), *as_text(chart), *reasons]))
+
+
+def explained(
+    store: Store, settings: Settings, page: str, day: dt.date
+) -> tuple[PageChart, list[str]]:
+    """The chart of a page, and why it has its labels; a `CommandError` says why there is none."""
+    return _told(store, settings, page, day, *_find(store, settings, page, day))
+
+
+def _told(
+    store: Store, settings: Settings, page: str, day: dt.date, row: _Row | None, early: _Row
+) -> tuple[PageChart, list[str]]:
+    if row is None:
+        chart = _young_chart(store, settings, page, day)
+        return chart, [*_few(early), *_of_youth(early)]
+    return _chart(store, page, row), [*_reasons(row), *_of_youth(early)]
 
 
 def _canonical(url: str, settings: Settings) -> str:

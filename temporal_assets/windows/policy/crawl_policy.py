@@ -158,8 +158,8 @@ def _document(job: Job) -> Document:
         pa.Table.from_pylist(_read(job, _HUBS, "hub_seeds"), HUBS),
         pa.Table.from_pylist(_prefixes(job, early), PREFIXES),
         pa.Table.from_pylist(patterns, PATTERNS),
-        trees,
-        {site: row["share"] for site, row in early.sites.items()},
+        trees=trees,
+        provisional={site: row["share"] for site, row in early.sites.items()},
     )
     document = assemble(
         tables,

@@ -1,0 +1,183 @@
+"""What the explorer reads: pages of rows of the latest window, by DuckDB over its Parquet files.
+
+Names are read with the condition that enough clients know them (`privacy.min_clients`), as
+everywhere; a page that somebody asks for by its URL is looked up by that URL. Not here: how it is
+shown (`views`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any, Final
+
+from temporal_assets.cli.shared.exits import CommandError
+from temporal_assets.engines.base import Engine
+from temporal_assets.engines.chosen import engine_of
+from temporal_assets.engines.sql import literal
+from temporal_assets.policy import Policy, PolicyError
+from temporal_assets.policy.matcher import Decision
+from temporal_assets.reports.prefix_tree import Section, trees_of
+from temporal_assets.settings import Settings
+from temporal_assets.storage.store import Store
+from temporal_assets.windows.patterns.stored_patterns import StoredPatterns, read_patterns
+
+Row = dict[str, Any]
+
+ROWS: Final = 50
+"""Rows of one page."""
+
+_CANDIDATES: Final = 2_000
+"""The most visited pages of a site among which examples of a pattern are looked for."""
+
+SORTS: Final = {
+    "rank": "rank IS NULL, rank, pages DESC, site",
+    "pages": "pages DESC, site",
+    "temporal": "temporal_pages DESC, site",
+    "site": "site",
+}
+"""Orders of sites by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Paged:
+    """Some rows, and whether more follow."""
+
+    rows: list[Row]
+    page: int
+    has_more: bool
+
+
+class Window:
+    """The latest window of a state folder."""
+
+    def __init__(self, settings: Settings, day: dt.date | None = None) -> None:
+        self.settings, self.store = settings, Store.open(settings)
+        days = self.store.days("page_labels")
+        if not days:
+            raise CommandError("no window has been made yet: temporal-assets materialize")
+        self.day = day or days[-1]
+        self.least = settings.privacy.min_clients
+
+    @cached_property
+    def engine(self) -> Engine:
+        """The engine that answers."""
+        return engine_of(self.settings)
+
+    def rows(self, query: str, *tables: str, limit: int = 1000) -> list[Row]:
+        """Rows of a query over tables of the day; `{least}` in it are the clients needed."""
+        inputs = {name: self.store.files(name, self.day) for name in tables}
+        return self.engine.rows(query.replace("{least}", str(int(self.least))), inputs, limit)
+
+    def _paged(self, query: str, page: int, *tables: str) -> Paged:
+        found = self.rows(f"{query} LIMIT {ROWS + 1} OFFSET {ROWS * page}", *tables, limit=ROWS + 1)
+        return Paged(found[:ROWS], page, len(found) > ROWS)
+
+    # Sites ---------------------------------------------------------------------------------------
+
+    def sites(self, wanted: str, sort: str, page: int) -> Paged:
+        """Sites whose name holds a text."""
+        order = SORTS.get(sort, SORTS["rank"])
+        return self._paged(
+            "SELECT site, rank, score, bound, pages, temporal_pages, clients, is_selected"  # noqa: S608 - a literal
+            " FROM site_scores WHERE clients >= {least}"
+            f" AND contains(site, {literal(wanted.lower())}) ORDER BY {order}",
+            page,
+            "site_scores",
+        )
+
+    def site(self, site: str) -> Row | None:
+        """The scores of a site; None where it is not known to enough clients."""
+        found = self.rows(
+            f"SELECT * FROM site_scores WHERE site = {literal(site)} AND clients >= {{least}}",  # noqa: S608 - a literal
+            "site_scores",
+        )
+        return found[0] if found else None
+
+    def tree(self, site: str) -> Section | None:
+        """The folders of a site that enough clients know."""
+        rows = self.rows(
+            "SELECT trees.*, prefixes.prefix IS NOT NULL AS is_prefix FROM prefix_trees AS trees"  # noqa: S608 - a literal
+            " LEFT JOIN news_prefixes AS prefixes ON prefixes.prefix = trees.prefix"
+            f" WHERE trees.site = {literal(site)} ORDER BY trees.prefix",
+            "prefix_trees",
+            "news_prefixes",
+            limit=100_000,
+        )
+        if not rows or rows[0]["clients"] < self.least:
+            return None
+        return next(iter(trees_of(rows, self.least)), None)
+
+    def hubs(self, site: str) -> list[Row]:
+        """The first hubs of a site."""
+        return self.rows(
+            "SELECT rank, url, temporal_pages, new_per_day, new_per_day_low, new_per_day_high,"  # noqa: S608 - a literal
+            f" revisit_minutes FROM hub_seeds WHERE site = {literal(site)} AND rank IS NOT NULL"
+            " AND clients >= {least} ORDER BY rank LIMIT 20",
+            "hub_seeds",
+        )
+
+    # Pages ---------------------------------------------------------------------------------------
+
+    def pages(self, site: str, prefix: str, wanted: str, page: int) -> Paged:
+        """Pages of a site below a prefix whose URL holds a text, the most visited first."""
+        where = [f"traffic.site = {literal(site)}", "traffic.clients >= {least}"]
+        if prefix:
+            rest = "substr(traffic.url, strpos(traffic.url, '//') + 2)"
+            where.append(f"starts_with({rest}, {literal(prefix)})")
+        if wanted:
+            where.append(f"contains(traffic.url, {literal(wanted)})")
+        return self._paged(
+            "SELECT traffic.url, traffic.visits, traffic.clients, traffic.birth,"  # noqa: S608 - literals
+            " labels.is_temporal, labels.label_basis FROM page_traffic AS traffic"
+            " LEFT JOIN page_labels AS labels ON labels.url = traffic.url"
+            f" WHERE {' AND '.join(where)} ORDER BY traffic.visits DESC, traffic.url",
+            page,
+            "page_traffic",
+            "page_labels",
+        )
+
+    # Patterns ------------------------------------------------------------------------------------
+
+    @lru_cache(maxsize=64)  # noqa: B019 - the window lives as long as the server
+    def patterns(self, site: str) -> StoredPatterns | None:
+        """The patterns of a site that enough clients know."""
+        found = read_patterns(self.store, self.engine, self.day, site)
+        return found if found is not None and any(row["is_public"] for row in found.nodes) else None
+
+    def examples(self, found: StoredPatterns, pattern: int) -> list[Row]:
+        """Some of the most visited pages that a pattern holds."""
+        rows = self.rows(
+            "SELECT url, visits, birth FROM page_traffic WHERE clients >= {least}"  # noqa: S608 - a literal
+            f" AND site = {literal(found.site)} ORDER BY visits DESC, url LIMIT {_CANDIDATES}",
+            "page_traffic",
+            limit=_CANDIDATES,
+        )
+        nodes = found.nodes_of([row["url"] for row in rows])
+        held = [
+            row
+            for row, node in zip(rows, nodes, strict=True)
+            if node is not None and found.pattern_holding(node) == pattern
+        ]
+        return held[:20]
+
+    def pattern_of(self, site: str, url: str) -> int | None:
+        """The pattern that holds a URL."""
+        found = self.patterns(site)
+        node = found.nodes_of([url])[0] if found is not None else None
+        return found.pattern_holding(node) if found is not None and node is not None else None
+
+    # Decisions -----------------------------------------------------------------------------------
+
+    @cached_property
+    def policy(self) -> Policy | None:
+        """The policy that crawlers have; None where there is none yet."""
+        try:
+            return Policy.load(self.settings.state / "policy" / "latest")
+        except PolicyError:
+            return None
+
+    def decision(self, url: str) -> Decision | None:
+        """What crawlers do with a URL."""
+        return None if self.policy is None else self.policy.match(url)

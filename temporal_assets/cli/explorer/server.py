@@ -1,0 +1,123 @@
+"""The explorer's web server, on this machine only, and the same views as one static file.
+
+Here: which address shows which view, what is refused, and headers. Only GET and HEAD are answered,
+for names of this machine (`guard` says why); answers are read by nobody else and kept nowhere.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Final
+from urllib.parse import parse_qs, urlsplit
+
+from temporal_assets.cli.explorer import views
+from temporal_assets.cli.explorer.rows import Window
+from temporal_assets.guard import refusal
+from temporal_assets.machine.troubles import said
+
+_LONGEST: Final = 20_000
+"""Characters of an address; URLs of logs are shorter."""
+_MOST_PAGES: Final = 1_000_000
+
+Given = Mapping[str, str]
+View = Callable[[Window, Given], str]
+
+_VIEWS: Final[Mapping[str, View]] = {
+    "/": lambda window, _: views.at_a_glance(window),
+    "/sites": lambda window, given: views.sites(
+        window, given.get("q", ""), given.get("sort", ""), _number(given, "page")
+    ),
+    "/site": lambda window, given: views.site(
+        window, given.get("site", ""), given.get("prefix", "")
+    ),
+    "/pages": lambda window, given: views.pages(
+        window,
+        given.get("site", ""),
+        given.get("prefix", ""),
+        given.get("q", ""),
+        _number(given, "page"),
+    ),
+    "/pattern": lambda window, given: views.pattern(
+        window, given.get("site", ""), _number(given, "pattern")
+    ),
+    "/page": lambda window, given: views.one_page(window, given.get("url", "")),
+    "/find": lambda window, given: views.one_page(window, given.get("url", "").strip()),
+}
+"""By path; values of the query are texts, and unknown ones are ignored."""
+
+
+def _number(given: Given, name: str) -> int:
+    text = given.get(name, "")
+    return min(int(text), _MOST_PAGES) if text.isascii() and text.isdigit() else 0
+
+
+def answer(window: Window, target: str) -> tuple[int, str]:
+    """Return the status and the page of an address."""
+    parts = urlsplit(target)
+    view = _VIEWS.get(parts.path)
+    if view is None or len(target) > _LONGEST:
+        return 404, views.page("There is no such view", ())
+    given = {name: values[0] for name, values in parse_qs(parts.query).items()}
+    try:
+        return 200, view(window, given)
+    except views.NotKnown as error:
+        return 404, views.page("Not known", [f"<p>{views.escaped(str(error))}</p>"])
+
+
+def serve(window: Window, port: int) -> ThreadingHTTPServer:
+    """Return a server that is bound to the local host and not yet running."""
+    lock = threading.Lock()
+
+    class Handler(BaseHTTPRequestHandler):
+        """One request; one is answered at a time, because the engine takes one question."""
+
+        server_version, sys_version = "temporal-assets", ""
+
+        def do_GET(self) -> None:
+            """Answer, or refuse."""
+            headers = [(k.lower().encode(), v.encode("latin-1")) for k, v in self.headers.items()]
+            scope = {"type": "http", "method": self.command, "path": "/", "headers": headers}
+            why = refusal(scope)
+            if why is not None:
+                self._send(403, views.page("Refused", [f"<p>{views.escaped(why)}</p>"]))
+                return
+            with lock:
+                try:
+                    status, content = answer(window, self.path)
+                except Exception as error:
+                    why = said(error) or type(error).__name__
+                    status = 500
+                    content = views.page("That failed", [f"<p>{views.escaped(why)}</p>"])
+            self._send(status, content)
+
+        def do_HEAD(self) -> None:
+            """Answer without the page."""
+            self.do_GET()
+
+        def _send(self, status: int, content: str) -> None:
+            body = content.encode()
+            self.send_response(status)
+            for name, value in _headers(len(body)).items():
+                self.send_header(name, value)
+            self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(body)
+
+        def log_message(self, *_: Any) -> None:
+            """Say nothing: addresses hold URLs of logs."""
+
+    return ThreadingHTTPServer(("127.0.0.1", port), Handler)
+
+
+def _headers(length: int) -> dict[str, str]:
+    return {
+        "Content-Type": "text/html; charset=utf-8",
+        "Content-Length": str(length),
+        "Content-Security-Policy": views.policy(),
+        "X-Content-Type-Options": "nosniff",
+        "X-Frame-Options": "DENY",
+        "Referrer-Policy": "no-referrer",
+        "Cache-Control": "no-store",
+    }

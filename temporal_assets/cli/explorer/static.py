@@ -1,0 +1,88 @@
+"""The explorer as one file: the first sites with their folders, hubs, patterns and pages.
+
+It is bounded, and says what it leaves out. Links within the file work; others are plain text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from html import escape, unescape
+from typing import Final
+
+from temporal_assets.cli.explorer import views
+from temporal_assets.cli.explorer.rows import Window
+from temporal_assets.cli.explorer.server import answer
+
+SITES: Final = 20
+"""Sites of the file."""
+_EACH: Final = 5
+"""Patterns and pages of each."""
+
+_MAIN: Final = re.compile(r"<main[^>]*>(.*)</main>", re.DOTALL)
+_LINK: Final = re.compile(r'<a href="(/[^"]*)">(.*?)</a>', re.DOTALL)
+_FORM: Final = re.compile(r"<form.*?</form>", re.DOTALL)
+_ID: Final = re.compile(r'(id|aria-labelledby)="([^"]*)"')
+
+
+def one_file(window: Window) -> str:
+    """Return the whole file."""
+    wanted = _targets(window)
+    known = {target: f"v{place}" for place, target in enumerate(wanted)}
+    parts = [_left_out(window)]
+    for target, anchor in known.items():
+        status, content = answer(window, target)
+        found = _MAIN.search(content)
+        if status == 200 and found:
+            parts.append(f'<article id="{anchor}">{_inner(found[1], known, anchor)}</article>\n')
+    policy = f'<meta http-equiv="Content-Security-Policy" content="{_policy()}">'
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">{policy}'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">'
+        '<meta name="color-scheme" content="light dark">'
+        f"<title>Explorer, window up to {window.day}</title><style>{views.style()}</style></head>"
+        f"<body><main>{''.join(parts)}</main></body></html>\n"
+    )
+
+
+def _policy() -> str:
+    # A page says nothing about its frames itself.
+    return views.policy().replace("; frame-ancestors 'none'", "")
+
+
+def _targets(window: Window) -> list[str]:
+    """Addresses of the views in the file, in their order."""
+    found = ["/", "/sites"]
+    for row in window.sites("", "rank", 0).rows[:SITES]:
+        name = row["site"]
+        found.append(views.address("site", site=name))
+        patterns = window.patterns(name)
+        ranked = sorted(patterns.ranks.values(), key=lambda one: -one["visits"]) if patterns else []
+        public = [one for one in ranked if one["is_public"]][:_EACH]
+        found += [views.address("pattern", site=name, pattern=one["pattern"] + 1) for one in public]
+        shown = window.pages(name, "", "", 0).rows[:_EACH]
+        found += [views.address("page", url=one["url"]) for one in shown]
+    return found
+
+
+def _left_out(window: Window) -> str:
+    total = window.rows("SELECT count(*) AS sites FROM site_scores", "site_scores")[0]["sites"]
+    shown = min(SITES, total)
+    return (
+        f"<p class='note'>The first {shown:,} of {total:,} sites, {_EACH} patterns and"
+        f" {_EACH} pages of each; `temporal-assets explore` serves all of them.</p>\n"
+    )
+
+
+def _inner(content: str, known: Mapping[str, str], anchor: str) -> str:
+    """A view within the file: links to views that are in it, text elsewhere, ids of its own."""
+
+    def linked(found: re.Match[str]) -> str:
+        target = known.get(unescape(found[1]))
+        return f'<a href="#{escape(target)}">{found[2]}</a>' if target else found[2]
+
+    def own(found: re.Match[str]) -> str:
+        names = " ".join(f"{anchor}-{one}" for one in found[2].split())
+        return f'{found[1]}="{names}"'
+
+    return _LINK.sub(linked, _ID.sub(own, _FORM.sub("", content)))

@@ -1,0 +1,428 @@
+"""The views of the explorer as HTML: sites, a site, pages below a folder, a pattern, a page.
+
+Every view is a link of its own and works without scripts. Here: what a view shows. Not here: the
+queries (`rows`), the server (`server`). Texts come from logs: all of them are escaped, no URL of a
+log is a link out, and the page's policy forbids scripts and every connexion.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from temporal_assets.cli.explorer.rows import SORTS, Paged, Row, Window
+from temporal_assets.cli.shared.exits import CommandError
+from temporal_assets.cli.show.page import explained
+from temporal_assets.logs.urls.urls import UrlRules, canonical_url
+from temporal_assets.policy.matcher import Decision
+from temporal_assets.reports.charts.svg_icicle import icicle
+from temporal_assets.reports.page_chart import as_chart
+from temporal_assets.reports.prefix_tree import Section
+from temporal_assets.reports.report_page import block, digest, front_page, stylesheet
+from temporal_assets.reports.text import readable, shown
+from temporal_assets.windows.patterns.stored_patterns import StoredPatterns, graph_of
+from temporal_assets.windows.report.evaluation_report import read_report
+
+_OWN: Final = """
+.bar { display: flex; flex-wrap: wrap; gap: .4rem 1.2rem; align-items: baseline; margin: .8rem 0; }
+.bar form { margin-left: auto; }
+.bar input, .bar button, .search input, .search button {
+  font: inherit; font-size: .9rem; color: var(--ink); background: var(--paper);
+  border: 1px solid var(--muted); border-radius: 5px; padding: .25rem .6rem;
+}
+.bar input { width: min(24rem, 60vw); }
+.search { display: flex; flex-wrap: wrap; gap: .6rem; align-items: baseline; margin: .8rem 0; }
+.path { font-size: .875rem; color: var(--muted); }
+.more { display: flex; gap: 1rem; margin: .6rem 0; }
+.decided { border-left: 4px solid var(--c2); padding: .2rem .9rem; margin: 1rem 0; }
+.decided.later { border-color: var(--c3); } .decided.skip { border-color: var(--muted); }
+"""
+
+_REASONS: Final = {
+    "no_page": "it is no URL of a page",
+    "static": "it is a static file",
+    "hub": "it is a hub of the policy",
+    "prefix": "it is under a news prefix",
+    "pattern": "its pattern decides",
+    "site": "its site is known, and nothing more of it",
+    "unknown_site": "nothing is known of its site",
+}
+
+
+class NotKnown(Exception):
+    """What was asked for is not there, or not for anybody to see; the message says which."""
+
+
+def style() -> str:
+    """The stylesheet of every view."""
+    return stylesheet() + _OWN
+
+
+def policy() -> str:
+    """The content security policy of every view: its own style, forms to itself, nothing else."""
+    return (
+        f"default-src 'none'; style-src 'sha256-{digest(style())}'; form-action 'self';"
+        " base-uri 'none'; frame-ancestors 'none'"
+    )
+
+
+def page(title: str, parts: Iterable[str], path: Sequence[tuple[str, str]] = ()) -> str:
+    """A whole page; `parts` are HTML, `path` leads back: (name, link)."""
+    crumbs = " › ".join(_link(name, link) for name, link in path)
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">'
+        '<meta name="referrer" content="no-referrer"><meta name="color-scheme"'
+        f' content="light dark"><title>{_text(title)}</title><style>{style()}</style></head>\n'
+        '<body><a class="skip" href="#content">Skip to the content</a><header>'
+        f'<nav class="bar" aria-label="Explorer">{_link("At a glance", "/")}'
+        f"{_link('Sites', '/sites')}"
+        '<form action="/find" method="get" role="search"><label>Why is this URL fetched?'
+        ' <input type="search" name="url" placeholder="https://…"></label>'
+        ' <button type="submit">Find</button></form></nav></header>\n'
+        f'<main id="content" tabindex="-1"><p class="path">{crumbs}</p><h1>{_text(title)}</h1>'
+        f"{''.join(parts)}</main></body></html>\n"
+    )
+
+
+def escaped(value: str) -> str:
+    """Any text as HTML."""
+    return _text(value)
+
+
+def _text(value: object) -> str:
+    return escape(shown(str(value)))
+
+
+def _link(name: str, link: str) -> str:
+    return f'<a href="{escape(link)}">{_text(name)}</a>'
+
+
+def address(view: str, **values: object) -> str:
+    """The link of a view."""
+    given = {name: str(value) for name, value in values.items() if value not in ("", None, 0)}
+    return f"/{view}?{urlencode(given)}" if given else f"/{view}"
+
+
+def _table(caption: str, columns: Mapping[str, bool], rows: Iterable[Sequence[str]]) -> str:
+    """A table of HTML cells; columns say whether they hold numbers."""
+    head = "".join(
+        f'<th scope="col"{_number(is_number)}>{_text(name)}</th>'
+        for name, is_number in columns.items()
+    )
+    kinds = list(columns.values())
+    body = "".join(
+        "<tr>"
+        + "".join(f"<td{_number(kinds[k])}>{cell}</td>" for k, cell in enumerate(row))
+        + "</tr>\n"
+        for row in rows
+    )
+    return (
+        f'<div class="scroll" role="region" tabindex="0" aria-label="{_text(caption)}"><table>'
+        f"<caption>{_text(caption)}</caption><thead><tr>{head}</tr></thead>"
+        f"<tbody>{body}</tbody></table></div>\n"
+    )
+
+
+def _number(is_number: bool) -> str:
+    return ' class="n"' if is_number else ""
+
+
+def _count(value: Any) -> str:
+    if value is None:
+        return "–"
+    return f"{value:,.2f}" if isinstance(value, float) else f"{value:,}"
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1%}"
+
+
+def _more(found: Paged, view: str, **values: object) -> str:
+    """Links to the rows before and after."""
+    links = []
+    if found.page:
+        links.append(_link("← Before", address(view, **values, page=found.page - 1)))
+    if found.has_more:
+        links.append(_link("Next →", address(view, **values, page=found.page + 1)))
+    return f'<p class="more">{" ".join(links)}</p>' if links else ""
+
+
+def _search(view: str, says: str, name: str, value: str, **hidden: str) -> str:
+    kept = "".join(
+        f'<input type="hidden" name="{key}" value="{_text(one)}">'
+        for key, one in hidden.items()
+        if one
+    )
+    return (
+        f'<form class="search" action="/{view}" method="get">{kept}<label>{_text(says)}'
+        f' <input type="search" name="{name}" value="{_text(value)}"></label>'
+        ' <button type="submit">Show</button></form>'
+    )
+
+
+# Views -------------------------------------------------------------------------------------------
+
+
+def at_a_glance(window: Window) -> str:
+    """The front page of the report, and where to go from there."""
+    parts = [f"<p>{_link('All sites', '/sites')}: ranked, searched, page by page.</p>"]
+    if window.store.manifest("evaluation_report", window.day) is not None:
+        report = read_report(window.store, window.day)
+        parts = [front_page(one) for one in report.sections if one.id == "front"] + parts
+    return page(f"Window up to {window.day}", parts)
+
+
+def sites(window: Window, wanted: str, sort: str, number: int) -> str:
+    """Sites, ranked, filtered and searched."""
+    found = window.sites(wanted, sort, number)
+    orders = " · ".join(
+        _link(f"by {name}", address("sites", q=wanted, sort=name)) for name in SORTS
+    )
+    columns = {"site": False, "rank": True, "pages": True, "temporal": True, "share": True}
+    columns |= {"score": True, "at least": True, "clients": True}
+    rows = (
+        (
+            _link(row["site"], address("site", site=row["site"])),
+            *map(_count, (row["rank"], row["pages"], row["temporal_pages"])),
+            _share(row["temporal_pages"] / row["pages"] if row["pages"] else None),
+            *map(_count, (row["score"], row["bound"], row["clients"])),
+        )
+        for row in found.rows
+    )
+    return page(
+        "Sites",
+        [
+            _search("sites", "Sites whose name holds", "q", wanted, sort=sort),
+            f"<p>{orders}</p>",
+            _table("Sites that enough clients know", columns, rows),
+            _more(found, "sites", q=wanted, sort=sort),
+        ],
+    )
+
+
+def site(window: Window, name: str, prefix: str = "") -> str:
+    """A site: its scores, its folders as an icicle, its hubs and its patterns."""
+    row = window.site(name)
+    if row is None:
+        raise NotKnown(f"{name} is no site of this window that enough clients know")
+    parts = [
+        f"<p>{_said_of(row)}</p>",
+        f"<p>{_link('Its pages', address('pages', site=name))}</p>",
+        *_folders(window, name, prefix),
+        *_hubs(window, name),
+        *_patterns(window, name),
+    ]
+    path = [("Sites", "/sites")]
+    if prefix:
+        path.append((name, address("site", site=name)))
+    return page(prefix or name, parts, path)
+
+
+def _said_of(row: Row) -> str:
+    rank = "not ranked" if row["rank"] is None else f"place {row['rank']:,}"
+    listed = "in the list" if row["is_selected"] else "not in the list"
+    return (
+        f"{rank}, {listed}; {row['temporal_pages']:,} of {row['pages']:,} pages are temporal;"
+        f" score {row['score']:.3f}, at least {row['bound']:.3f}; {row['clients']:,} clients."
+    )
+
+
+def _folders(window: Window, name: str, prefix: str) -> list[str]:
+    tree = window.tree(name)
+    if tree is None:
+        return []
+    here = _at(tree, prefix) if prefix else tree
+    if here is None:
+        raise NotKnown(f"{prefix} is no folder of {name} that enough clients know")
+    columns = {"folder or program": False, "pages": True, "temporal": True, "news": True}
+    below = sorted(here.beneath, key=lambda one: (-one.pages, one.prefix))
+    rows = (
+        (
+            _link(readable(one.name), address("site", site=name, prefix=one.prefix)),
+            *map(_count, (one.pages, one.temporal_pages, one.news_pages)),
+        )
+        for one in below
+    )
+    hidden = f"<p class='note'>{here.hidden:,} that few clients know.</p>" if here.hidden else ""
+    pages = address("pages", site=name, prefix=here.prefix)
+    return [
+        "<h2>Folders and programs</h2><p class='note'>As wide as their pages, darker where more of"
+        " them are temporal. A click goes down.</p>",
+        icicle(here, lambda one: address("site", site=name, prefix=one.prefix), "i"),
+        f"<p>{_link(f'Pages below {here.prefix}', pages)}</p>",
+        _table(f"Below {here.prefix}", columns, rows) if below else "",
+        hidden,
+    ]
+
+
+def _at(section: Section, prefix: str) -> Section | None:
+    if section.prefix == prefix:
+        return section
+    below = (one for one in section.beneath if prefix.startswith(one.prefix))
+    return next((found for one in below if (found := _at(one, prefix)) is not None), None)
+
+
+def _hubs(window: Window, name: str) -> list[str]:
+    rows = window.hubs(name)
+    if not rows:
+        return []
+    columns = {"hub": False, "rank": True, "temporal pages": True, "new a day": True}
+    columns |= {"at least": True, "at most": True, "visit every (minutes)": True}
+    numbers = ("rank", "temporal_pages", "new_per_day", "new_per_day_low", "new_per_day_high")
+    cells = (
+        (
+            _link(readable(row["url"]), address("page", url=row["url"])),
+            *(_count(row[number]) for number in numbers),
+            _count(row["revisit_minutes"]),
+        )
+        for row in rows
+    )
+    return ["<h2>Hubs</h2>", _table("Hubs to visit", columns, cells)]
+
+
+def _patterns(window: Window, name: str) -> list[str]:
+    found = window.patterns(name)
+    if found is None:
+        return []
+    ranked = sorted(found.ranks.values(), key=lambda row: (-row["visits"], row["pattern"]))
+    columns = {"pattern": False, "pages": True, "visits": True, "temporal": True}
+    columns |= {"new a day": True, "fetch rank": True}
+    cells = (
+        (
+            _link(row["template"], address("pattern", site=name, pattern=row["pattern"] + 1)),
+            *map(_count, (row["volume"], row["visits"])),
+            _share(row["temporal_share"]),
+            *map(_count, (row["new_pages_per_day"], row["rank_fetch"])),
+        )
+        for row in ranked
+        if row["is_public"]
+    )
+    return ["<h2>URL patterns</h2>", _table("Patterns, the most visited first", columns, cells)]
+
+
+def pages(window: Window, name: str, prefix: str, wanted: str, number: int) -> str:
+    """Pages of a site, the most visited first."""
+    if window.site(name) is None:
+        raise NotKnown(f"{name} is no site of this window that enough clients know")
+    found = window.pages(name, prefix, wanted, number)
+    columns = {"page": False, "visits": True, "clients": True, "born": False, "label": False}
+    labels = {None: "too few views", True: "temporal", False: "not temporal"}
+    cells = (
+        (
+            _link(readable(row["url"]), address("page", url=row["url"])),
+            *map(_count, (row["visits"], row["clients"])),
+            _text(row["birth"]),
+            labels[row["is_temporal"]],
+        )
+        for row in found.rows
+    )
+    return page(
+        f"Pages below {prefix or name}",
+        [
+            _search("pages", "Pages whose URL holds", "q", wanted, site=name, prefix=prefix),
+            _table("Pages that enough clients opened", columns, cells),
+            _more(found, "pages", site=name, prefix=prefix, q=wanted),
+        ],
+        [("Sites", "/sites"), (name, address("site", site=name))],
+    )
+
+
+def pattern(window: Window, name: str, number: int) -> str:
+    """A pattern: its template, what it is worth, examples, and where people go from it."""
+    found, place = window.patterns(name), number - 1
+    row = None if found is None else found.ranks.get(place)
+    if found is None or row is None or not row["is_public"]:
+        raise NotKnown("there is no such pattern that enough clients know")
+    node = found.nodes[place]
+    says = (
+        f"{row['volume']:,} pages, {row['visits']:,} visits; temporal:"
+        f" {_share(row['temporal_share'])}; {row['new_pages_per_day']:.1f} new pages a day."
+    )
+    examples = window.examples(found, place)
+    columns = {"page": False, "visits": True, "born": False}
+    cells = (
+        (
+            _link(readable(one["url"]), address("page", url=one["url"])),
+            _count(one["visits"]),
+            _text(one["birth"]),
+        )
+        for one in examples
+    )
+    parts = [
+        f"<p>{_text(says)}</p><p class='note'>As a regular expression:"
+        f" <code>{_text(node['expression'])}</code></p>",
+        _table("Examples that enough clients opened", columns, cells) if examples else "",
+        _neighbours(found, name, place),
+        f'<div class="figures">{block(graph_of(found), "g")}</div>',
+    ]
+    path = [("Sites", "/sites"), (name, address("site", site=name))]
+    return page(row["template"], parts, path)
+
+
+def _neighbours(found: StoredPatterns, name: str, place: int) -> str:
+    rows = []
+    for inward, says in ((True, "from"), (False, "to")):
+        for other, transits in found.partners(place, inward=inward)[:10]:
+            row = found.ranks.get(other)
+            if row is not None and row["is_public"]:
+                link = address("pattern", site=name, pattern=other + 1)
+                rows.append((says, _link(row["template"], link), _count(transits)))
+    columns = {"": False, "pattern": False, "people": True}
+    return _table("Where people come from and go to", columns, rows) if rows else ""
+
+
+def one_page(window: Window, url: str) -> str:
+    """A page: its views and curve, why it has its labels, what crawlers do with it and why."""
+    canonical = canonical_url(url, UrlRules.from_settings(window.settings.cleaning))
+    if canonical is None:
+        raise NotKnown("this is no URL of a page: give the whole, like https://example.com/news/1")
+    decision = window.decision(canonical)
+    parts = [_decided(window, canonical, decision)]
+    try:
+        chart, reasons = explained(window.store, window.settings, canonical, window.day)
+    except CommandError as error:
+        parts.append(f"<p>{_text(error)}</p>")
+    else:
+        drawn = as_chart(chart, "Views a day and the interest curve")
+        parts.append(f'<div class="figures">{block(drawn, "p")}</div>')
+        parts.append(f"<ul>{''.join(f'<li>{_text(one)}</li>' for one in reasons)}</ul>")
+    name = canonical.partition("//")[2].partition("/")[0]
+    path = [("Sites", "/sites"), (name, address("site", site=name))]
+    return page(readable(canonical), parts, path)
+
+
+def _decided(window: Window, url: str, decision: Decision | None) -> str:
+    if decision is None:
+        return "<p>No policy is published yet: nothing is known of when it would be fetched.</p>"
+    why = _REASONS.get(decision.reason, decision.reason.replace("_", " "))
+    when = {"now": "now", "later": "later", "skip": "not at all"}[decision.decision]
+    parts = [f"<b>Fetched {when}</b> (tier {decision.tier} of 16), because {_text(why)}."]
+    if decision.interval_seconds:
+        parts.append(f"Visited again every {_span(decision.interval_seconds)}.")
+    if decision.prefix:
+        name = decision.prefix.partition("/")[0]
+        link = address("site", site=name, prefix=decision.prefix)
+        parts.append(f"Prefix: {_link(decision.prefix, link)}.")
+    if decision.pattern:
+        parts.append(f"Pattern: {_pattern_link(window, url, decision)}.")
+    kind = escape(str(decision.decision))
+    return f'<p class="decided {kind}">{" ".join(parts)}</p>'
+
+
+def _pattern_link(window: Window, url: str, decision: Decision) -> str:
+    name = url.partition("//")[2].partition("/")[0]
+    number = window.pattern_of(name, url)
+    if number is None:
+        return f"<code>{_text(decision.pattern)}</code>"
+    return _link(str(decision.pattern), address("pattern", site=name, pattern=number + 1))
+
+
+def _span(seconds: int) -> str:
+    span = dt.timedelta(seconds=seconds)
+    if span >= dt.timedelta(days=1):
+        return f"{span / dt.timedelta(days=1):g} days"
+    return f"{seconds // 60:,} minutes"

@@ -1,0 +1,142 @@
+"""The explorer over a small project: every link leads somewhere, and nothing runs or leaks."""
+
+from __future__ import annotations
+
+import http.client
+import re
+import threading
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from typer.testing import CliRunner
+
+from temporal_assets.cli import app
+from temporal_assets.cli.explorer import views
+from temporal_assets.cli.explorer.rows import Window
+from temporal_assets.cli.explorer.server import answer, serve
+from temporal_assets.cli.explorer.static import one_file
+from temporal_assets.settings import load_settings
+from tests.reports import EVIL
+
+LINK = re.compile(r'<a href="([^"]*)"')
+
+
+@pytest.fixture(scope="module")
+def window(whole: Path) -> Window:
+    settings = load_settings(whole / "state", privacy={"min_clients": 1})
+    return Window(settings)
+
+
+def test_every_link_leads_to_a_view(window: Window) -> None:
+    waiting, seen = ["/"], set[str]()
+    while waiting and len(seen) < 80:
+        target = waiting.pop()
+        if target in seen or target.startswith("#"):
+            continue
+        seen.add(target)
+        status, page = answer(window, target)
+        assert status == 200, target
+        assert "<script" not in page
+        waiting += map(unescape, LINK.findall(page))
+    kinds = {target.partition("?")[0] for target in seen}
+    # So few pages have no patterns.
+    assert kinds == {"/", "/sites", "/site", "/pages", "/page"}
+
+
+def test_a_page_says_why_and_when(window: Window) -> None:
+    status, page = answer(window, f"/find?url={quote('https://example.com/')}")
+    assert status == 200
+    assert "Fetched" in page
+    assert "of 16), because" in page
+    assert 'role="img"' in page
+
+
+def test_names_that_few_clients_know_are_in_no_view(whole: Path) -> None:
+    hidden = Window(load_settings(whole / "state", privacy={"min_clients": 1_000}))
+    for target in ("/sites", "/site?site=example.com", "/pages?site=example.com"):
+        _, page = answer(hidden, target)
+        assert 'href="/site?' not in page
+        assert 'href="/page?' not in page
+
+
+@pytest.mark.parametrize(
+    "view", ["sites?q=", "site?site=", "pages?site=", "page?url=", "find?url="]
+)
+def test_what_a_stranger_writes_stays_text(window: Window, view: str) -> None:
+    _, page = answer(window, f"/{view}{quote(EVIL)}")
+    assert "<script" not in page
+    assert not re.search(r"<[^>]*onload", page)
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "/nothing",
+        "/site",
+        "/site?site=nobody.example",
+        "/site?site=example.com&prefix=example.com/none/",
+        "/pattern?site=example.com&pattern=99999",
+        "/pattern?site=example.com&pattern=x",
+        "/page?url=nonsense",
+        "/sites?q=" + "x" * 30_000,
+    ],
+)
+def test_what_is_not_there_is_said(window: Window, target: str) -> None:
+    status, page = answer(window, target)
+    assert status == 404
+    assert "<h1>" in page
+
+
+@pytest.fixture(scope="module")
+def port(window: Window) -> Iterator[int]:
+    with serve(window, 0) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server.server_port
+        server.shutdown()
+
+
+def ask(port: int, method: str = "GET", **headers: str) -> http.client.HTTPResponse:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection.request(method, "/sites", headers=headers)
+    return connection.getresponse()
+
+
+def test_only_this_machine_is_answered_and_nothing_may_run(port: int) -> None:
+    found = ask(port)
+    assert found.status == 200
+    policy = found.headers["Content-Security-Policy"]
+    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+    assert "script-src" not in policy
+    assert found.headers["X-Content-Type-Options"] == "nosniff"
+    assert ask(port, Host="evil.example").status == 403
+    assert ask(port, Origin="https://evil.example").status == 403
+    assert ask(port, "POST").status == 501
+
+
+def test_one_file_needs_nothing_else_and_says_what_it_left_out(window: Window) -> None:
+    text = one_file(window)
+    assert text.count("Content-Security-Policy") == 1
+    assert "of 1 sites" in text
+    assert "<form" not in text
+    assert 'href="/' not in text
+    anchors = set(re.findall(r'href="#([^"]*)"', text)) - {"content"}
+    assert anchors <= set(re.findall(r' id="([^"]*)"', text))
+    ids = re.findall(r' id="([^"]*)"', text)
+    assert len(ids) == len(set(ids))
+
+
+def test_the_command_writes_one_file(whole: Path, tmp_path: Path) -> None:
+    file = tmp_path / "explorer.html"
+    shown = CliRunner().invoke(
+        app, ["explore", "--out", str(file), "--state", str(whole / "state")]
+    )
+    assert shown.exit_code == 0, shown.output
+    assert "<h1>Sites</h1>" in file.read_text("utf-8")
+
+
+def test_its_style_is_the_one_that_its_policy_allows() -> None:
+    assert views.digest(views.style()) in views.policy()
+    assert views.style() in views.page("t", ())
