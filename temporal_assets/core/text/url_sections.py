@@ -118,6 +118,11 @@ class SectionTrees:
         sums: Int64s = _total(self.parent, self.innermost, np.asarray(values, np.int64))
         return sums
 
+    def most(self, values: NDArray[np.int64]) -> Int64s:
+        """The largest value of the URLs of each section, with all that is beneath it."""
+        largest: Int64s = _most(self.parent, self.innermost, np.asarray(values, np.int64))
+        return largest
+
     def beneath(self, sections: Flags) -> Flags:
         """Which sections are among those flagged or lie beneath one that is."""
         found: Flags = _beneath(self.parent, np.asarray(sections, np.bool_))
@@ -270,6 +275,17 @@ def _number(
         stop[:known].copy(),
         innermost,
     )
+
+
+@njit(nogil=True, cache=True)
+def _most(parent: Int32s, innermost: Int32s, values: Int64s) -> Int64s:
+    largest = np.full(len(parent), np.iinfo(np.int64).min, np.int64)
+    for url in range(len(innermost)):
+        largest[innermost[url]] = max(largest[innermost[url]], values[url])
+    for section in range(len(parent) - 1, -1, -1):
+        if parent[section] >= 0:
+            largest[parent[section]] = max(largest[parent[section]], largest[section])
+    return largest
 
 
 @njit(nogil=True, cache=True)
