@@ -33,7 +33,8 @@ import pyarrow.parquet as pq
 from benchmarks.sites_and_prefixes import make_pages
 from benchmarks.window_builds import build, publish_rows
 from temporal_assets import contracts
-from temporal_assets.core.graph.links import Links, reach
+from temporal_assets.core.graph.link_graph import LinkGraph
+from temporal_assets.core.graph.reach import reach
 from temporal_assets.core.hubs.coverage import greedy_order
 from temporal_assets.days.transits import make_transits
 from temporal_assets.engines.base import Engine
@@ -77,7 +78,7 @@ class Run:
     """What came out of one size."""
 
     seconds: dict[str, float] = field(default_factory=dict)
-    links: Links | None = None
+    links: LinkGraph | None = None
     best: list[str] = field(default_factory=list)
     """First hubs of the paper's order."""
     prefixes: set[str] = field(default_factory=set)
@@ -142,7 +143,7 @@ def run(pages: int, transits: int, *, beside_pandas: bool) -> Run:
     return found
 
 
-def reached(store: Store, engine: DuckDBEngine, seeds: pa.Table, out: Path) -> Links:
+def reached(store: Store, engine: DuckDBEngine, seeds: pa.Table, out: Path) -> LinkGraph:
     """The graph around the seeds, and what they reach, as `hub_evaluation` finds it."""
     labels = store.read("page_labels", _DAY, ["url", "is_temporal"])
     wanted = out / "wanted.parquet"
@@ -225,10 +226,10 @@ def compare_greedy(whole: Run) -> None:
     print(f"greedy {compiled:.3f} s, in plain Python {plain:.2f} s: {plain / compiled:.0f} times")
 
 
-def in_python(links: Links, candidates: list[int], most: int, covers: int) -> float:
+def in_python(links: LinkGraph, candidates: list[int], most: int, covers: int) -> float:
     """Seconds of lazy greedy over sets, from the same arrays."""
     started = time.perf_counter()
-    start, target = links.start.tolist(), links.target.tolist()
+    start, target = links.first.tolist(), links.target.tolist()
     pages = {hub: set(target[start[hub] : start[hub + 1]]) for hub in candidates}
     heap = [(-len(found), hub) for hub, found in pages.items() if found]
     heapq.heapify(heap)

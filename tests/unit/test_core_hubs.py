@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from temporal_assets.core.curves.histories import births_a_day
-from temporal_assets.core.graph.links import Links, links_of_rows, reach
+from temporal_assets.core.graph.link_graph import LinkGraph, links_of_rows
+from temporal_assets.core.graph.reach import reach
 from temporal_assets.core.hubs.coverage import greedy_order, paper_order
 from temporal_assets.core.hubs.interest import half_lives, interest_of, share_of_day
 from temporal_assets.core.hubs.revisits import found_share, intervals, split
@@ -25,7 +26,7 @@ graphs = st.dictionaries(
 )
 
 
-def links(graph: Graph, pages: int = 12) -> Links:
+def links(graph: Graph, pages: int = 12) -> LinkGraph:
     rows = sorted((hub, sorted(found)) for hub, found in graph.items() if found)
     return links_of_rows(
         [hub for hub, _ in rows],

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.core.numerics.distinct import distinct_numbers, numbered_apart
+from temporal_assets.core.numerics.distinct import distinct_numbers
 
 NUMBERS = st.lists(st.integers(-5, 5) | st.integers(-(2**31), 2**31 - 1))
 
@@ -18,10 +18,3 @@ def test_each_once_in_order(kind: type[np.integer], values: list[int]) -> None:
     found = distinct_numbers(np.array(values, kind))
     assert found.tolist() == sorted(set(values))
     assert found.dtype == kind
-
-
-@given(st.lists(st.integers(0, 300)))
-def test_places_among_them(values: list[int]) -> None:
-    distinct, place = numbered_apart(np.array(values, np.int64))
-    assert distinct.tolist() == sorted(set(values))
-    assert distinct[place].tolist() == values

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
+from numpy.typing import ArrayLike
 
 from temporal_assets.core.numerics.arrays import Flags, Int32s, Int64s
 
@@ -34,6 +35,11 @@ class LinkGraph:
         """Number of links; a link that stands on a page twice counts twice."""
         return len(self.target)
 
+    @property
+    def counts(self) -> Int64s:
+        """Links of every page."""
+        return np.diff(self.first)
+
     def of(self, page: int) -> Int32s:
         """Targets of one page."""
         return self.target[self.first[page] : self.first[page + 1]]
@@ -49,6 +55,14 @@ def link_graph(pages: int, source: Int32s, target: Int32s) -> LinkGraph:
         raise ValueError("links must be between the pages there are")
     first, ordered = _by_source(pages, source, target)
     return LinkGraph(first, ordered)
+
+
+def links_of_rows(source: ArrayLike, count: ArrayLike, target: ArrayLike, pages: int) -> LinkGraph:
+    """Links of some pages, in ascending order of `source`, which link to `count` pages each."""
+    counts = np.zeros(pages, np.int64)
+    counts[np.asarray(source, np.int64)] = count
+    first = np.concatenate(([0], np.cumsum(counts)))
+    return LinkGraph(first, np.asarray(target, np.int32))
 
 
 def distinct_links(
@@ -74,12 +88,6 @@ def reverse(graph: LinkGraph) -> LinkGraph:
 def part(graph: LinkGraph, start: int, stop: int) -> LinkGraph:
     """Pages start to stop - 1 and the links among them, numbered from 0."""
     first, target = _part(graph.first, graph.target, start, stop)
-    return LinkGraph(first, target)
-
-
-def without(graph: LinkGraph, dropped: Flags) -> LinkGraph:
-    """The graph without the flagged links."""
-    first, target = _without(graph.first, graph.target, dropped)
     return LinkGraph(first, target)
 
 
@@ -173,18 +181,4 @@ def _part(first: Int64s, target: Int32s, start: int, stop: int) -> tuple[Int64s,
                 kept[count] = target[link] - start
                 count += 1
         pointers[page - start + 1] = count
-    return pointers, kept[:count].copy()
-
-
-@njit(nogil=True, cache=True)
-def _without(first: Int64s, target: Int32s, dropped: Flags) -> tuple[Int64s, Int32s]:
-    kept = np.empty(len(target), np.int32)
-    pointers = np.zeros(len(first), np.int64)
-    count = 0
-    for page in range(len(first) - 1):
-        for link in range(first[page], first[page + 1]):
-            if not dropped[link]:
-                kept[count] = target[link]
-                count += 1
-        pointers[page + 1] = count
     return pointers, kept[:count].copy()

@@ -22,7 +22,7 @@ from numba import njit
 from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression
 
-from temporal_assets.core.graph.links import Links
+from temporal_assets.core.graph.link_graph import LinkGraph
 from temporal_assets.core.numerics.arrays import Floats, Int32s, Int64s
 from temporal_assets.core.numerics.distinct import distinct_numbers
 
@@ -48,7 +48,7 @@ class HubOrder:
         return len(self.hub)
 
 
-def paper_order(links: Links, candidates: ArrayLike, limit: int | None = None) -> HubOrder:
+def paper_order(links: LinkGraph, candidates: ArrayLike, limit: int | None = None) -> HubOrder:
     """Candidates by the pages they link to (NP 5.1), most first; ties by number.
 
     Candidates that link to nothing are left out.
@@ -60,23 +60,23 @@ def paper_order(links: Links, candidates: ArrayLike, limit: int | None = None) -
     return HubOrder(hub, gains(links, hub))
 
 
-def greedy_order(links: Links, candidates: ArrayLike, limit: int | None = None) -> HubOrder:
+def greedy_order(links: LinkGraph, candidates: ArrayLike, limit: int | None = None) -> HubOrder:
     """Candidates by what they add to those before them; ties in the order of the paper.
 
     Ends where no candidate adds anything.
     """
     ranked = paper_order(links, candidates).hub
     most = len(ranked) if limit is None else min(limit, len(ranked))
-    taken, gain = _greedy(links.start, links.target, ranked, most)
+    taken, gain = _greedy(links.first, links.target, ranked, most)
     return HubOrder(ranked[taken], gain)
 
 
-def gains(links: Links, hubs: ArrayLike) -> Int64s:
+def gains(links: LinkGraph, hubs: ArrayLike) -> Int64s:
     """Pages that each hub of a list links to and none before it does."""
-    return _gains(links.start, links.target, np.asarray(hubs, np.int64))
+    return _gains(links.first, links.target, np.asarray(hubs, np.int64))
 
 
-def across_sites(links: Links, evidence: Int64s, sites: Sequence[str]) -> Int64s:
+def across_sites(links: LinkGraph, evidence: Int64s, sites: Sequence[str]) -> Int64s:
     """The hubs 0, 1, ... of several sites in one order; those of a site stay as they are.
 
     Of the hubs of one site the second leads to much the same pages as the first, and the first of
@@ -85,7 +85,7 @@ def across_sites(links: Links, evidence: Int64s, sites: Sequence[str]) -> Int64s
     be. Where a hub of a site counts more than the one before it, both count their mean.
     """
     hubs = len(sites)
-    added, whole = _added(links.start, links.target, evidence, hubs)
+    added, whole = _added(links.first, links.target, evidence, hubs)
     worth = added + _AGAIN * whole
     _, site = np.unique(np.array(sites, np.str_), return_inverse=True)
     for one in range(int(site.max(initial=-1)) + 1):

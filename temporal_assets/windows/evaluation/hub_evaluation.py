@@ -16,7 +16,8 @@ import pyarrow.parquet as pq
 from temporal_assets import contracts
 from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.contracts.evaluation.hub_evaluation import ENDING_LISTS, HUB_LISTS
-from temporal_assets.core.graph.links import Links, Reach, reach
+from temporal_assets.core.graph.link_graph import LinkGraph
+from temporal_assets.core.graph.reach import Reach, reach
 from temporal_assets.core.numerics.arrays import Int64s
 from temporal_assets.logs.tables.site_lists import SiteList
 from temporal_assets.windows.evaluation.trials import Trial, baseline, trials
@@ -146,14 +147,14 @@ def _baselines(job: Job, trial: Trial) -> dict[str, list[str]]:
     }
 
 
-def _reached(links: Links, numbers: dict[str, Int64s]) -> dict[str, Reach]:
+def _reached(links: LinkGraph, numbers: dict[str, Int64s]) -> dict[str, Reach]:
     """By list, wanted pages within reach of its first entries; unknown entries reach nothing."""
-    wanted = np.zeros(links.pages, np.bool_)
+    wanted = np.zeros(len(links), np.bool_)
     wanted[numbers["wanted"][numbers["wanted"] >= 0]] = True
     return {name: _reach(links, wanted, numbers[name]) for name in HUB_LISTS}
 
 
-def _reach(links: Links, wanted: np.ndarray, pages: Int64s) -> Reach:
+def _reach(links: LinkGraph, wanted: np.ndarray, pages: Int64s) -> Reach:
     known = pages >= 0
     found = reach(links, wanted, pages[known])
     place = np.cumsum(known)  # entries known among the first k

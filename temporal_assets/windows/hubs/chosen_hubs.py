@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from temporal_assets.contracts import ColumnSpec, Type
-from temporal_assets.core.graph.links import Links, links_of_rows
+from temporal_assets.core.graph.link_graph import LinkGraph, links_of_rows
 from temporal_assets.core.hubs.coverage import across_sites, gains, greedy_order
 from temporal_assets.core.hubs.interest import HubInterest, interest_of
 from temporal_assets.core.hubs.revisits import found_share, intervals
@@ -63,9 +63,9 @@ HUB_COLUMNS: Final = (
 class HubLinks:
     """What hubs lead to; pages are numbered anew, and hubs are the rows of a table."""
 
-    temporal: Links
+    temporal: LinkGraph
     """Temporal pages."""
-    wanted: Links
+    wanted: LinkGraph
     """Those and pages too young for a label."""
     evidence: Int64s
     """What each link of `wanted` adds to the evidence of its hub."""
@@ -81,7 +81,7 @@ def hub_links(
     row, target, is_temporal = row[by_row], target[by_row], is_temporal[by_row]
     pages = max(len(hubs), int(target.max(initial=-1)) + 1)
 
-    def of(rows: Int64s, targets: Int64s) -> Links:
+    def of(rows: Int64s, targets: Int64s) -> LinkGraph:
         return links_of_rows(*np.unique(rows, return_counts=True), targets, pages)
 
     return HubLinks(of(row[is_temporal], target[is_temporal]), of(row, target), evidence[by_row])

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from temporal_assets.contracts import ColumnSpec, Type, passing
-from temporal_assets.core.graph.links import Links, links_of_rows
+from temporal_assets.core.graph.link_graph import LinkGraph, links_of_rows
 from temporal_assets.engines.base import Engine
 from temporal_assets.logs.urls.urls import SITE
 
@@ -106,13 +106,13 @@ def link_tables(
     return LinkTables(pages, paths(made))
 
 
-def read_links(tables: LinkTables) -> Links:
+def read_links(tables: LinkTables) -> LinkGraph:
     """All of them, in memory: 4 bytes a link and 8 a page, and 16 a link while they are read."""
     pages = sum(pq.read_metadata(path).num_rows for path in tables.pages)
     return links_in(tables.numbers, pages)
 
 
-def links_in(files: Sequence[str], pages: int) -> Links:
+def links_in(files: Sequence[str], pages: int) -> LinkGraph:
     """The links of files with `source` and `target`, ascending."""
     rows = pq.read_table(files, columns=["source", "target"], partitioning=None)
     source, count = np.unique(rows["source"].to_numpy(), return_counts=True)

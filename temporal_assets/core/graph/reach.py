@@ -1,6 +1,5 @@
-"""Which pages link to which, as integers, and what can be reached from a list of seeds.
+"""Pages within one and two hops of a list of seeds.
 
-Here: the graph of links, cutting it down to links that matter, and pages within one and two hops.
 Not here: which seeds to take (`hubs.coverage`), and where links come from
 (`windows.hubs.link_graph`).
 
@@ -16,35 +15,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
+from temporal_assets.core.graph.link_graph import LinkGraph
 from temporal_assets.core.numerics.arrays import Flags, Int32s, Int64s
-
-
-@dataclass(frozen=True, slots=True)
-class Links:
-    """Compressed rows: page i links to `target[start[i]:start[i + 1]]`, each of them once."""
-
-    start: Int64s
-    """Shape (pages + 1)."""
-    target: Int32s
-    """Shape (links)."""
-
-    @property
-    def pages(self) -> int:
-        """Number of pages, with links or without."""
-        return len(self.start) - 1
-
-    @property
-    def counts(self) -> Int64s:
-        """Links of every page."""
-        return np.diff(self.start)
-
-
-def links_of_rows(source: ArrayLike, count: ArrayLike, target: ArrayLike, pages: int) -> Links:
-    """Links of some pages, in ascending order of `source`, which link to `count` pages each."""
-    counts = np.zeros(pages, np.int64)
-    counts[np.asarray(source, np.int64)] = count
-    start = np.concatenate(([0], np.cumsum(counts)))
-    return Links(start, np.asarray(target, np.int32))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +29,14 @@ class Reach:
     """Linked by one of them, or by any page that one of them links to."""
 
 
-def reach(links: Links, wanted: Flags, seeds: ArrayLike) -> Reach:
+def reach(links: LinkGraph, wanted: Flags, seeds: ArrayLike) -> Reach:
     """How many wanted pages a crawler finds from the first seeds of a list (NP 5.1).
 
     Linear: whatever the seeds, every link is followed at most twice, once as the first hop and
     once as the second.
     """
     order = np.asarray(seeds, np.int64)
-    one, two = _reach(links.start, links.target, wanted, order)
+    one, two = _reach(links.first, links.target, wanted, order)
     return Reach(one, two)
 
 
