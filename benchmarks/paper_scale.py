@@ -41,6 +41,7 @@ WINDOWS: Final = (
     "calibration",
     "page_labels",
     "early_labels",
+    "page_flow",
     "page_traffic",
     "hub_seeds",
     "prefix_trees",
