@@ -30,9 +30,11 @@ from temporal_assets.core.curves.lognormal import (
     max_mu,
 )
 from temporal_assets.core.numerics.compiled import kernel, making, numbers
-from temporal_assets.core.numerics.tile_sums import TILE, tile_sums
 
 Singles = NDArray[np.float32]
+
+_TILE: Final = 64
+"""Cells that are compared at once: 60 days of them are half of the nearest memory."""
 
 _SIGMAS: Final = (MIN_SIGMA, 0.17, 0.29, 0.48, 0.75, 1.1, 1.6, 2.2, MAX_SIGMA)
 _OFFSETS_INSIDE: Final = (MIN_OFFSET, 0.17, 0.4, 0.7, 1.0)
@@ -99,9 +101,9 @@ def grid(days: int, *, mass: bool, base: bool, born_inside: bool) -> Grid:
 def _in_tiles(table: Singles) -> Singles:
     """Tiles x days x cells of a tile, from days x cells."""
     days, cells = table.shape
-    padded = np.zeros((days, -(-cells // TILE) * TILE), np.float32)
+    padded = np.zeros((days, -(-cells // _TILE) * _TILE), np.float32)
     padded[:, :cells] = table
-    return np.ascontiguousarray(padded.reshape(days, -1, TILE).swapaxes(0, 1))
+    return np.ascontiguousarray(padded.reshape(days, -1, _TILE).swapaxes(0, 1))
 
 
 _VISIBLE: Final = 1e-6
@@ -178,7 +180,12 @@ def compare(values: Singles, pages: int, tiles: Singles, products: Singles) -> N
                 found[p] += 1
     for t in range(tiles.shape[0]):
         for p in range(pages):
-            tile_sums(values[p], days[p], found[p], tiles[t], products[p, t * TILE :])
+            sums = products[p, t * _TILE : (t + 1) * _TILE]
+            sums[:] = 0
+            for n in range(found[p]):
+                day = days[p, n]
+                for k in range(_TILE):
+                    sums[k] += values[p, day] * tiles[t, day, k]
 
 
 @kernel

@@ -18,7 +18,6 @@ import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import njit, types
 from numba.extending import intrinsic
-from numba.np.arrayobj import make_array
 from numpy.typing import NDArray
 
 P = ParamSpec("P")
@@ -131,13 +130,6 @@ def readonly(values: NDArray[Values]) -> NDArray[Values]:
     return view
 
 
-_PLACE: Final = ir.IntType(8).as_pointer()
-_HOW: Final = ir.IntType(32)
-_FETCH: Final = ir.FunctionType(ir.VoidType(), [_PLACE, _HOW, _HOW, _HOW])
-_TO_READ_AND_KEEP: Final = (0, 3, 1)
-"""Not to write; in all caches; data and no code."""
-
-
 def _to_bits(_context: Any, x: Any) -> Any:
     def generate(_target: Any, builder: Any, _signature: Any, args: Any) -> Any:
         return builder.bitcast(args[0], ir.IntType(64))
@@ -162,25 +154,10 @@ def _low_zeros(_context: Any, x: Any) -> Any:
     return types.uint64(types.uint64), generate
 
 
-def _fetch_ahead(_context: Any, values: Any, at: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        # Numba's own way to an array's parts has no types.
-        array = make_array(signature.args[0])(context, builder, args[0])  # type: ignore[no-untyped-call]
-        place = builder.bitcast(builder.gep(array.data, [args[1]]), _PLACE)
-        fetch = builder.module.declare_intrinsic("llvm.prefetch", [_PLACE], _FETCH)
-        builder.call(fetch, [place, *(ir.Constant(_HOW, how) for how in _TO_READ_AND_KEEP)])
-        return context.get_dummy_value()
-
-    return types.void(values, at), generate
-
-
 bits_of = cast("Callable[[float], int]", intrinsic(_to_bits))
 float_of = cast("Callable[[int], float]", intrinsic(_from_bits))
 low_zeros = cast("Callable[[np.uint64], np.uint64]", intrinsic(_low_zeros))
 """Zeros below the lowest bit of a number that is one."""
-fetch_ahead = cast("Callable[[NDArray[Any], int], None]", intrinsic(_fetch_ahead))
-"""Begin to fetch a place of an array from memory, which a loop wants some rounds later."""
-
 _LOG2E: Final = 1.4426950408889634
 _LN2_HIGH: Final = 0.693147180369123816490
 _LN2_LOW: Final = 1.90821492927058770002e-10

@@ -11,11 +11,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from temporal_assets.core.numerics.compiled import fetch_ahead
 from temporal_assets.core.numerics.distinct import distinct_numbers
 from temporal_assets.logs.privacy.pseudonyms import KeyRing, Spelling, hmac_heads
 from temporal_assets.logs.read.encode import Codes, encode, encode_keys, take, to_list
-from temporal_assets.logs.read.kernels import AHEAD, DOT, ZERO, kernel
+from temporal_assets.logs.read.kernels import DOT, ZERO, kernel
 from temporal_assets.logs.read.records import Bytes, Column, Offsets, Records
 from temporal_assets.settings import Privacy
 
@@ -81,8 +80,6 @@ def plain_ipv4(data: Bytes, start: Offsets, stop: Offsets) -> NDArray[np.bool_]:
     """Whether each value is four decimal numbers below 256 without leading zeros."""
     plain = np.zeros(start.size, np.bool_)
     for n in range(start.size):
-        if n + AHEAD < start.size:
-            fetch_ahead(data, max(start[n + AHEAD], 0))
         parts, digits, number = 1, 0, 0
         good = start[n] >= 0
         for i in range(start[n], stop[n]):

@@ -15,9 +15,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from temporal_assets.core.numerics.compiled import fetch_ahead, inlined
+from temporal_assets.core.numerics.compiled import inlined
 from temporal_assets.core.text.texts import eight_bytes
-from temporal_assets.logs.read.kernels import AHEAD, kernel
+from temporal_assets.logs.read.kernels import kernel
 from temporal_assets.logs.read.records import Bytes, Column, Offsets
 
 Codes = NDArray[np.int32]
@@ -140,8 +140,6 @@ def _encode(
     table = np.full(size, -1, np.int32)
     found = 0
     for i in range(rows.size):
-        if i + AHEAD < rows.size:
-            fetch_ahead(data, max(start[rows[i + AHEAD]], 0))
         row = rows[i]
         begin, end = start[row], stop[row]
         if begin < 0:

@@ -43,10 +43,6 @@ CLOSE: Final = constant(93)
 BRACE: Final = constant(123)
 UNBRACE: Final = constant(125)
 
-AHEAD: Final = constant(16)
-"""Rows for which `fetch_ahead` is told where a value lies. They lie a line of the log apart, and
-the processor does not guess where the next one is."""
-
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a loop over the lines of a block.
