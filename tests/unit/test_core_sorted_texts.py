@@ -12,7 +12,6 @@ from temporal_assets.core.text.sorted_texts import (
     count_up_to,
     in_step,
     merged,
-    turned,
 )
 from temporal_assets.core.text.texts import texts
 
@@ -48,9 +47,6 @@ def test_every_pair_is_found_where_it_stands(
         first += len(block)
     place = {pair: at for at, pair in enumerate(shown)}
     assert seeker.places.tolist() == [place.get(pair, -1) for pair in wanted]
-    back = {pair: at for at, pair in enumerate(wanted)}
-    standing = turned(seeker.places, len(shown))
-    assert standing.tolist() == [back.get(pair, -1) for pair in shown]
 
 
 @given(one=some_pairs, other=some_pairs)

@@ -92,19 +92,9 @@ def in_step(kept: Flags, stays: Flags) -> tuple[Int64s, Int64s] | None:
     if np.count_nonzero(kept) != np.count_nonzero(stays):
         return None
     places, standing = np.full(len(kept), -1, np.int64), np.full(len(stays), -1, np.int64)
-    _step(readonly(kept), readonly(stays), places, standing)
+    first, second = np.flatnonzero(kept), np.flatnonzero(stays)
+    places[first], standing[second] = second, first
     return places, standing
-
-
-@kernel
-def _step(kept: Flags, stays: Flags, places: Int64s, standing: Int64s) -> None:
-    at = 0
-    for i in range(len(kept)):
-        if kept[i]:
-            while not stays[at]:
-                at += 1
-            places[i], standing[at] = at, i
-            at += 1
 
 
 @kernel
@@ -121,35 +111,13 @@ def _walk(
             firsts = _order_of_firsts(shown, k, wanted, m)
         order = firsts if firsts != 0 else _order_of_seconds(shown, place, wanted, at)
         if order < 0:
-            place = _leap(shown, place, count, wanted, at, firsts)
+            place += 1
             continue
         if order == 0:
             found[at] = first + place
             place += 1
         at += 1
     return place, at
-
-
-@kernel
-def _leap(shown: Pairs, place: int, count: int, wanted: Pairs, at: int, firsts: int) -> int:
-    """The first pair behind `place` that is not less than the wanted one.
-
-    In steps that double until they are too long, and halves of the last: where one pair in fifty
-    is wanted, most are never looked at. `firsts` is the order of the first strings at `place`.
-    """
-    k = shown[2][place]
-    low, step = place + 1, 1
-    while low + step <= count and _order_by(shown, low + step - 1, wanted, at, k, firsts) < 0:
-        low += step
-        step *= 2
-    high = min(low + step - 1, count)
-    while low < high:
-        middle = (low + high) // 2
-        if _order_by(shown, middle, wanted, at, k, firsts) < 0:
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 @kernel
@@ -184,22 +152,12 @@ def _count(pairs: Pairs, start: int, last: Pairs) -> int:
     low, high = start, len(pairs[2])
     while low < high:
         middle = (low + high) // 2
-        if _order_by(pairs, middle, last, 0, -1, 0) <= 0:
+        order = _order_of_firsts(pairs, pairs[2][middle], last, last[2][0])
+        if order < 0 or (order == 0 and _order_of_seconds(pairs, middle, last, 0) <= 0):
             low = middle + 1
         else:
             high = middle
     return low
-
-
-@inlined
-def _order_by(one: Pairs, i: int, other: Pairs, j: int, k: int, firsts: int) -> int:
-    """Negative, 0 or positive, as pair i is less than, equal to or greater than the other's j.
-
-    Where pair i has the first string k, the order of the first strings is known.
-    """
-    if one[2][i] != k:
-        firsts = _order_of_firsts(one, one[2][i], other, other[2][j])
-    return firsts if firsts != 0 else _order_of_seconds(one, i, other, j)
 
 
 @inlined
