@@ -25,7 +25,6 @@ from temporal_assets.contracts.labels.page_labels import PAGE_LABELS
 from temporal_assets.contracts.lists.news_prefixes import NEWS_PREFIXES
 from temporal_assets.contracts.lists.page_flow import PAGE_FLOW
 from temporal_assets.contracts.lists.prefix_trees import PREFIX_TREES
-from temporal_assets.contracts.lists.provisional_lists import PROVISIONAL_LISTS
 from temporal_assets.contracts.lists.section_scores import SECTION_SCORES
 from temporal_assets.contracts.lists.site_changes import SITE_CHANGES
 from temporal_assets.contracts.lists.site_scores import SITE_SCORES
@@ -35,6 +34,7 @@ from temporal_assets.contracts.patterns.behaviour_graph import BEHAVIOUR_GRAPH
 from temporal_assets.contracts.patterns.pattern_ranks import PATTERN_RANKS
 from temporal_assets.contracts.patterns.url_patterns import URL_PATTERNS
 from temporal_assets.contracts.policy.crawl_policy import CRAWL_POLICY
+from temporal_assets.contracts.policy.provisional_lists import PROVISIONAL_LISTS
 from temporal_assets.contracts.report.evaluation_report import EVALUATION_REPORT
 from temporal_assets.contracts.rules import Drift, Rule, Severity
 from temporal_assets.contracts.table import ColumnSpec, Table, Type, passing

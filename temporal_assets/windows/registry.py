@@ -31,7 +31,6 @@ from temporal_assets.windows.labels.page_labels import PAGE_LABELS
 from temporal_assets.windows.lists.news_prefixes import NEWS_PREFIXES
 from temporal_assets.windows.lists.page_flow import PAGE_FLOW
 from temporal_assets.windows.lists.prefix_trees import PREFIX_TREES
-from temporal_assets.windows.lists.provisional_lists import PROVISIONAL_LISTS
 from temporal_assets.windows.lists.section_scores import SECTION_SCORES
 from temporal_assets.windows.lists.site_changes import SITE_CHANGES
 from temporal_assets.windows.lists.site_scores import SITE_SCORES
@@ -41,6 +40,7 @@ from temporal_assets.windows.patterns.behaviour_graph import BEHAVIOUR_GRAPH
 from temporal_assets.windows.patterns.pattern_ranks import PATTERN_RANKS
 from temporal_assets.windows.patterns.url_patterns import URL_PATTERNS
 from temporal_assets.windows.policy.crawl_policy import CRAWL_POLICY
+from temporal_assets.windows.policy.provisional_lists import PROVISIONAL_LISTS
 from temporal_assets.windows.report.evaluation_report import EVALUATION_REPORT
 from temporal_assets.windows.traffic.page_traffic import PAGE_TRAFFIC
 

@@ -1,7 +1,7 @@
 """Whether the interest in pages passes or stays, from as little as two days of views.
 
 Here: a mixture of two kinds of pages, fitted by expectation maximisation to the views of a site by
-day. Not here: which pages and days are given (`windows.lists.provisional_lists`), what becomes of
+day. Not here: which pages and days are given (`windows.policy.provisional_lists`), what becomes of
 the shares (`core.lists.provisional`), labels of pages whose life was observed (`labels`).
 
 A steady page gets each of its views on any day, in proportion to the traffic of the site. A fading

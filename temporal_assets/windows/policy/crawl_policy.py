@@ -41,12 +41,12 @@ from temporal_assets.windows.hubs.hub_seeds import HUB_SEEDS
 from temporal_assets.windows.lists.flow_shares import Flow, flow_of
 from temporal_assets.windows.lists.news_prefixes import NEWS_PREFIXES
 from temporal_assets.windows.lists.prefix_trees import PREFIX_TREES
-from temporal_assets.windows.lists.provisional_lists import PROVISIONAL_LISTS
 from temporal_assets.windows.lists.site_scores import SITE_SCORES
 from temporal_assets.windows.pages.page_totals import PAGE_TOTALS
 from temporal_assets.windows.patterns.pattern_ranks import PATTERN_RANKS
 from temporal_assets.windows.patterns.url_patterns import URL_PATTERNS
 from temporal_assets.windows.policy.policy_notes import notes
+from temporal_assets.windows.policy.provisional_lists import PROVISIONAL_LISTS
 
 log = logging.getLogger(__name__)
 

@@ -12,8 +12,8 @@ from typing import Any, Final
 from temporal_assets.policy.document import Document, HubEntry
 from temporal_assets.windows.frame.asset import Job
 from temporal_assets.windows.frame.standing import days_in_words
-from temporal_assets.windows.lists.provisional_lists import ENOUGH_PAGES
 from temporal_assets.windows.pages.page_histories import least_views
+from temporal_assets.windows.policy.provisional_lists import ENOUGH_PAGES
 
 _COUNTS: Final = (
     "SELECT count(*) AS pages,"
