@@ -15,14 +15,19 @@ import pyarrow as pa
 
 from temporal_assets import contracts
 from temporal_assets.engines.duckdb import connect, spill_folder
+from temporal_assets.engines.sql import literal
 from temporal_assets.ops import catalogue
-from temporal_assets.settings import load_settings
+from temporal_assets.settings import SETTINGS_FILE, Settings, load_settings
 from temporal_assets.storage.store import MissingPartition, Store
 
 Day = dt.date | str
 
 _ROWS_AT_ONCE: Final = 20_480
 """Rows of a large result that are in memory."""
+
+
+class NoSelect(ValueError):
+    """What was asked is more than to read: the message says which statement it is."""
 
 
 class Artifacts:
@@ -37,7 +42,18 @@ class Artifacts:
                 f"there is no state folder {self.settings.state}; `temporal-assets ingest PATH` or "
                 "`temporal-assets demo` makes one"
             )
+        if not _is_state(self.settings):
+            raise FileNotFoundError(
+                f"{self.settings.state} is no state folder: it has neither settings nor tables; "
+                "`temporal-assets ingest PATH --state FOLDER` makes one"
+            )
         self.store = Store.open(self.settings)
+
+    def __repr__(self) -> str:
+        """The folder, and the days of every asset that is there."""
+        found = {name: self.store.folders(name) for name in self.store.assets()}
+        lines = [f"{name}: {_span(days)}" for name, days in found.items() if days]
+        return "\n  ".join([f"artifacts of {self.settings.state}", *(lines or ["none yet"])])
 
     def assets(self) -> list[str]:
         """Names that `read` takes."""
@@ -73,27 +89,88 @@ class Artifacts:
                     raise
 
     def query(self, sql: str) -> pa.Table:
-        """The result of a SQL query over all assets.
+        """The result of a SELECT over all assets. Whole sums are integers, decimals are floats.
+
+        It cannot change anything: other statements raise `NoSelect`, and DuckDB is kept from files
+        outside of the tables where those are local.
 
         Files of the assets that it names are compared with the digests they were published under,
         once a process, at the speed of the disk, unless the state folder was opened with
         `verify=False`. Raises `DamagedPartition` where one is damaged.
         """
-        return self._asked(sql, lambda found: found.to_arrow_table())
+        return self._asked(sql, lambda found: _with_numbers(found.to_arrow_table()))
 
     @contextmanager
     def large_query(self, sql: str) -> Iterator[pa.Table]:
-        """The same while its rows are in a file: they may be more than there is memory for."""
+        """The same while its rows are in a file: they may be more than there is memory for.
+
+        Sums stay the decimals that they are in SQL.
+        """
         with spill_folder(self.settings.state) as folder:
             yield self._asked(sql, lambda found: _in_file(found, Path(folder) / "result.arrow"))
 
     def _asked(self, sql: str, taken: Callable[[duckdb.DuckDBPyRelation], pa.Table]) -> pa.Table:
+        refuse_changes(sql)
+
+        def ask(connection: duckdb.DuckDBPyConnection) -> pa.Table:
+            self._lock(connection)
+            return _interruptible(connection, lambda: taken(connection.sql(sql)))
+
         return catalogue.asked(
             self.store,
             lambda: connect(self.settings),
-            lambda connection: _interruptible(connection, lambda: taken(connection.sql(sql))),
+            ask,
             catalogue.named(sql) if self.verify else (),
         )
+
+    def _lock(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Keep queries from other files than those of the tables, and from settings."""
+        if self.store.is_local:
+            tables = literal(str(Path(self.store.root).absolute()) + os.sep)
+            connection.execute(f"SET allowed_directories = [{tables}]")
+            connection.execute("SET enable_external_access = false")
+        connection.execute("SET lock_configuration = true")
+
+
+def refuse_changes(sql: str) -> None:
+    """Raise `NoSelect` unless a text is one statement that only reads."""
+    statements = duckdb.extract_statements(sql)
+    if len(statements) != 1:
+        raise NoSelect(f"one SQL statement is wanted, these are {len(statements)}")
+    kind = statements[0].type
+    # Not EXPLAIN either: EXPLAIN ANALYZE runs what it explains, a COPY to a file for instance.
+    if kind != duckdb.StatementType.SELECT:
+        # What DuckDB itself makes several statements of, a PIVOT without IN for instance.
+        what = "a statement that is run in several steps" if kind.name == "MULTI" else kind.name
+        raise NoSelect(f"only SELECT (also DESCRIBE, SUMMARIZE, SHOW) is allowed here, not {what}")
+
+
+def _is_state(settings: Settings) -> bool:
+    """Whether anything of ours lies there, or the tables are named elsewhere."""
+    parts = (SETTINGS_FILE, "landing", "tables", "dagster")
+    return settings.storage is not None or any((settings.state / one).exists() for one in parts)
+
+
+def _span(days: Sequence[dt.date]) -> str:
+    if len(days) == 1:
+        return f"1 day, {days[0]}"
+    return f"{len(days):,} days, {days[0]} to {days[-1]}"
+
+
+def _with_numbers(found: pa.Table) -> pa.Table:
+    """Decimals, which SQL makes of sums of integers, as numbers that pandas sorts and adds."""
+    for index, field in enumerate(found.schema):
+        if pa.types.is_decimal(field.type):
+            numbers = _as_numbers(found.column(index), field.type.scale)
+            found = found.set_column(index, field.with_type(numbers.type), numbers)
+    return found
+
+
+def _as_numbers(column: pa.ChunkedArray, scale: int) -> pa.ChunkedArray:
+    try:
+        return column.cast(pa.float64() if scale else pa.int64())
+    except pa.ArrowInvalid:  # more than 64 bits have
+        return column.cast(pa.float64())
 
 
 def _in_file(found: duckdb.DuckDBPyRelation, path: Path) -> pa.Table:

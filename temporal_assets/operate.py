@@ -28,13 +28,13 @@ from filelock import FileLock
 
 from temporal_assets import contracts
 from temporal_assets.build import build_defs
-from temporal_assets.days.daily import DAILY_ASSETS, DERIVED
+from temporal_assets.days.daily import DAILY_ASSETS, DERIVED, landed_rows
 from temporal_assets.defs.checks import log_file_judgement, logs_of
 from temporal_assets.defs.events import Event
 from temporal_assets.defs.jobs import FINISH
 from temporal_assets.defs.partitions import end_of_days, first_day, ranges, today
 from temporal_assets.defs.resources import INSTALLATION, Installation
-from temporal_assets.defs.runs import lifelines, lost_runs, tags
+from temporal_assets.defs.runs import event_log, lifelines, lost_runs, tags
 from temporal_assets.defs.runs.old_runs import old_runs
 from temporal_assets.landing.inventory import Inventory
 from temporal_assets.logs.read.paths import STATE_MARK
@@ -77,6 +77,12 @@ _UNCAPTURED: Final = {
     "module": "dagster._core.storage.noop_compute_log_manager",
     "class": "NoOpComputeLogManager",
 }
+
+_SMALL_RUNS: Final = 12
+"""Runs whose days are made in one where they are small."""
+
+_FEW_ROWS: Final = 20_000
+"""Rows of a small day: making them takes less than everything around it."""
 
 _MADE_TOGETHER: Final = frozenset({"requests", "rejects"})
 
@@ -174,9 +180,9 @@ def materialize(
     `late`, a daily asset is made for those of the days alone that are late.
 
     `log_files` may be among the assets: new log files are then read before anything else. Days
-    are made in runs of `orchestration.days_per_run`. A day that fails, or that breaks an
-    invariant, stops what is downstream of it and no other day. `on_event` is called as things
-    happen, while log files are read from several threads.
+    are made in runs of `orchestration.days_per_run`, small days in longer ones. A day that fails,
+    or that breaks an invariant, stops what is downstream of it and no other day. `on_event` is
+    called as things happen, while log files are read from several threads.
     """
     wanted = _wanted(assets)
     operation = _Operation(settings, on_event)
@@ -186,12 +192,13 @@ def materialize(
             operation.run(instance, "ingest", ["log_files"], ())
         chosen = [asset for asset in DAILY_ASSETS if asset in wanted]
         windows = [asset for asset in WINDOW_NAMES if asset in wanted]
-        for run in ranges(operation.partitions(days), settings.orchestration.days_per_run):
+        wanted_days = operation.partitions(days)
+        for run in _runs(settings, wanted_days) if chosen else ():
             for names, some in operation.kept(chosen, run):
                 for own, part in _alike(names, some, late):
                     operation.make(instance, own, part)
-            if windows:
-                operation.make_windows(instance, windows, run)
+        for run in ranges(wanted_days, settings.orchestration.days_per_run) if windows else ():
+            operation.make_windows(instance, windows, run)
         operation.make_latest(instance, latest_windows if assets else WINDOW_NAMES)
         operation.finish(instance)
     return operation.outcome()
@@ -465,6 +472,18 @@ class _Operation:
         )
 
 
+def _runs(settings: Settings, days: Sequence[dt.date]) -> Iterator[list[dt.date]]:
+    """Contiguous days to be made in a run each; of small ones a run takes up to a year.
+
+    A run costs as much as some dozens of small days, whatever it makes.
+    """
+    longest = settings.orchestration.days_per_run
+    inventory = Inventory.load(settings)
+    for year in ranges(days, longest * _SMALL_RUNS):
+        rows = sum(landed_rows(inventory, day) for day in year)
+        yield from [year] if rows <= longest * _FEW_ROWS else ranges(year, longest)
+
+
 def _alike(
     assets: Sequence[str],
     days: Sequence[dt.date],
@@ -535,7 +554,8 @@ def _ended_as_before() -> Iterator[None]:
 @contextmanager
 def _instance(settings: Settings) -> Iterator[dg.DagsterInstance]:
     """The instance of $DAGSTER_HOME, where that is set, else of the state folder."""
-    with dg.DagsterInstance.from_ref(_reference(_home(settings))) as instance:
+    reference = event_log.in_batches(_reference(_home(settings)))
+    with event_log.batches(), dg.DagsterInstance.from_ref(reference) as instance:
         yield instance
 
 

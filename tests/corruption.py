@@ -23,8 +23,9 @@ from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.landing.inventory import Inventory
 from temporal_assets.landing.landing import refresh
 from temporal_assets.quality.evaluate import (
-    MIN_HISTORY,
+    HISTORY_WEEKS,
     Expected,
+    Past,
     evaluate_drifts,
     evaluate_rules,
 )
@@ -144,7 +145,8 @@ class Bench:
             window = corpus.store.window(name, corpus.day, days, 1)
             self.connection.from_parquet(list(window.files)).create(f"{name}_window")
         self.connection.from_parquet(corpus.store.files(table.name, corpus.day)).create("sound")
-        self.usual = self._measure("FROM sound", table.drifts)
+        usual = self._measure("FROM sound", table.drifts)
+        self.before = Past(dict.fromkeys(range(1, 7 * (HISTORY_WEEKS + 1)), usual))
 
     def __enter__(self) -> Bench:
         return self
@@ -168,7 +170,7 @@ class Bench:
         measured = self._measure(given, self.checks)
         return (
             *evaluate_rules(rules, measured, self.values),
-            *evaluate_drifts(drifts, measured, [self.usual] * MIN_HISTORY),
+            *evaluate_drifts(drifts, measured, self.before),
         )
 
     def forget(self, names: Container[str]) -> None:

@@ -68,10 +68,13 @@ def _rule(rule: Rule) -> Sequence[str]:
 
 
 def _drift(drift: Drift) -> Sequence[str]:
-    if drift.largest_factor:
-        expects = f"within {drift.largest_factor:g} times the median of the week before"
+    before = "the weeks before" if drift.is_of_week else "the days before"
+    if drift.least is not None:
+        expects = f"at least {drift.least:g}, unless a day with nothing is usual"
+    elif drift.largest_factor:
+        expects = f"within {drift.largest_factor:g} times what {before} show, and their noise"
     else:
-        expects = f"within {drift.largest_difference:g} of the median of the week before"
+        expects = f"within {drift.largest_difference:g} of what {before} show, and their noise"
     return (f"`{drift.name}`", "warning", expects, drift.protects, drift.remedy)
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import Final
 
 
 class Severity(Enum):
@@ -53,24 +54,38 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """A number of one day, compared with the median of the days before it. Always a warning."""
+    """A number of one day, compared with those of the days before it. Always a warning.
+
+    It warns of what neither the noise of counting explains nor what the days before have shown, and
+    once in sixty days unless it gets worse (`core.traffic.usual_days`).
+    """
 
     name: str
     measure: str
+    """SQL aggregate over the table: a count, or a share of `whole`."""
     protects: str
     remedy: str
+    whole: str | None = None
+    """SQL aggregate: how many things the measure is a share of; a count has none."""
     largest_factor: float | None = None
-    """The day may be this many times larger or smaller than the median."""
+    """The day may be this many times larger or smaller than expected, whatever the noise."""
     largest_difference: float | None = None
-    """The day may differ from the median by this much."""
+    """A share may differ from the expected one by this much, whatever the noise."""
+    least: float | None = None
+    """The day must have so much, unless a day with nothing is nothing unusual."""
+    is_of_week: bool = False
+    """Judges the sum of the seven days that end with the day, and compares it with weeks before."""
     reads: tuple[str, ...] = ()
     """Further tables that `measure` reads, of the same day."""
     needs_referrers: bool = False
     """Says nothing about days whose log formats do not have referrers."""
 
     def __post_init__(self) -> None:
-        if (self.largest_factor is None) == (self.largest_difference is None):
-            raise ValueError(f"drift {self.name}: state a factor or a difference")
+        limits = (self.largest_factor, self.largest_difference, self.least)
+        if sum(limit is not None for limit in limits) != 1:
+            raise ValueError(f"drift {self.name}: state a factor, a difference or the least")
+        if self.largest_difference is not None and self.whole is None:
+            raise ValueError(f"drift {self.name}: a difference is one of shares; state their whole")
 
 
 def no_rows(name: str, table: str, condition: str, *, protects: str, remedy: str) -> Rule:
@@ -121,18 +136,32 @@ def unique(table: str, key: Sequence[str]) -> Rule:
     )
 
 
+_EMPTY: Final = (
+    "See `rejects` of the day for what was read, and `log_files` for files that are"
+    " missing or unreadable. A day that really was empty needs nothing."
+)
+
+
 def has_rows(what: str) -> Rule:
-    """A warning about an empty day, which may be right: a quiet site, a missing log."""
+    """A warning about an empty table of a window."""
     return Rule(
         name="has_rows",
         measure="count(*)",
         severity=Severity.WARN,
         minimum=1,
         protects=f"A day without {what} looks like a day without visitors.",
-        remedy=(
-            "See `rejects` of the day for what was read, and `log_files` for files that are"
-            " missing or unreadable. A day that really was empty needs nothing."
-        ),
+        remedy=_EMPTY,
+    )
+
+
+def has_rows_as_usual(what: str) -> Drift:
+    """A warning about an empty day, where the days before had too many rows for chance."""
+    return Drift(
+        name="has_rows",
+        measure="count(*)",
+        least=1,
+        protects=f"A day without {what} looks like a day without visitors.",
+        remedy=_EMPTY,
     )
 
 
@@ -141,7 +170,7 @@ def rows_drift(what: str) -> Drift:
     return Drift(
         name="rows_are_usual",
         measure="count(*)",
-        largest_factor=3.0,  # weekends of news sites have a third to a half of a working day
+        largest_factor=1.8,  # half of the traffic is a fault, a fifth more or less is not
         protects=f"Far fewer {what} than usual: a log is missing. Far more: bots or a copied log.",
         remedy="Compare the log files of the day with those of its neighbours in `log_files`.",
     )

@@ -10,6 +10,7 @@ that did not pass. Executed on their own, from the UI, the checks judge the newe
 
 import datetime as dt
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
 
 import dagster as dg
 
@@ -133,8 +134,9 @@ def _judge(
     before = {day: installation.store.manifest(table.name, day) for day in days}
     inspector = Inspector(installation.store, installation.engine, installation.settings)
     found = inspector.inspect(table, days, names)
-    for day, findings in found.items():
-        _remember(installation, table, day, before[day], checks, findings)
+    with installation.store.scratch() as scratch:
+        for day, findings in found.items():
+            _remember(installation, table, day, before[day], checks, findings, scratch)
     return found
 
 
@@ -167,6 +169,7 @@ def _remember(
     judged: Manifest | None,
     checks: Sequence[Rule | Drift],
     findings: Sequence[Finding],
+    scratch: Path,
 ) -> None:
     """Keep what was found of a day, tell who is watching, and accept what holds."""
     judgements = [
@@ -179,7 +182,7 @@ def _remember(
     if judged is None or installation.store.manifest(table.name, day) != judged:
         return
     state = installation.settings.state
-    verdicts.record(state, judged, judgements)
+    verdicts.record(state, judged, judgements, scratch)
     if verdicts.is_accepted(table.checks, verdicts.read(state, judged)):
         registry.accept(installation.store, installation.settings, judged)
 

@@ -19,8 +19,10 @@ corrupts what each check guards and sees it fail (`tests/integration/test_checks
 
 **Blocking** checks are invariants. When one is broken, nothing downstream is built on that day,
 neither in the same run nor in a later one, and crawlers go on with the policy before. **Warning**
-checks say that somebody should look. Drifts compare with the median of up to seven days before
-and say nothing before there are three. Checks that need referrers say nothing of days whose logs
+checks say that somebody should look. Drifts compare a day with up to 28 days before it, or a week
+with eight weeks, and say nothing before there are seven days or three weeks. They know the noise of
+counting, which is most of what small sites show, and they speak once in sixty days unless it gets
+worse ([calm checks](calm-checks.md)). Checks that need referrers say nothing of days whose logs
 have none. The UI shows up to twenty of the rows that break a rule, escaped and without clients;
 `temporal-assets status` shows the last judgement of everything that is published.
 

@@ -3,19 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
-from math import isnan
+from math import inf, isnan
 from statistics import median
 from typing import Any, Final
 
 from temporal_assets.contracts import Drift, Rule, Severity
+from temporal_assets.core.traffic.usual_days import (
+    LEAST_DAYS,
+    Usual,
+    count_noise,
+    is_empty_usual,
+    share_noise,
+    usual_count,
+    usual_share,
+    usual_week,
+)
 
 Measured = Mapping[str, float | None]
 """Name of a rule or drift -> its number; None where there was nothing to measure."""
 
-MIN_HISTORY: Final = 3
-"""Days before that a drift needs: the median of fewer is one of them, however odd."""
+HISTORY_DAYS: Final = 28
+"""Days before that a drift compares with: four of each weekday."""
+
+HISTORY_WEEKS: Final = 8
+"""Weeks before that a drift of weeks compares with."""
+
+LEAST_WEEKS: Final = 3
+"""Weeks before that it needs."""
+
+QUIET_DAYS: Final = 60
+"""Days for which what was told is not told again: as long as it is in windows."""
+
+_WEEK: Final = 7
+
+_TOLD: Final = f"there was a warning of it in the last {QUIET_DAYS} days"
 
 
 NO_REFERRERS: Final = (
@@ -47,6 +70,16 @@ class Expected:
     maximum: float | None = None
     note: str = ""
     """Why there is no value or no range."""
+    measured: tuple[tuple[str, float | None], ...] = ()
+    """Of a drift, the numbers by name that the days after it compare with."""
+
+    @property
+    def is_outside(self) -> bool:
+        """Whether the number lies beyond an end of its range."""
+        if self.value is None:
+            return False
+        low = -inf if self.minimum is None else self.minimum
+        return not low <= self.value <= (inf if self.maximum is None else self.maximum)
 
     @property
     def can_be_judged(self) -> bool:
@@ -96,14 +129,47 @@ def evaluate_rules(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What the days before a day have shown, by the number of days since each."""
+
+    measured: Mapping[int, Measured]
+    told: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
+    """Numbers that drifts warned of."""
+
+    def known(self, name: str) -> dict[int, float]:
+        """Numbers of the days to compare with that nobody was warned of, by age."""
+        numbers = {age: self.measured.get(age, {}).get(name) for age in range(1, HISTORY_DAYS + 1)}
+        return {
+            age: number
+            for age, number in numbers.items()
+            if number is not None and name not in self.told.get(age, ())
+        }
+
+    def told_of(self, name: str) -> list[float]:
+        """Numbers that somebody was warned of lately."""
+        found = (self.told.get(age, {}).get(name) for age in range(1, QUIET_DAYS))
+        return [number for number in found if number is not None]
+
+
+def whole_of(name: str) -> str:
+    """Name of the number of things that a drift's measure is a share of."""
+    return f"{name}_whole"
+
+
 def evaluate_drifts(
-    drifts: Sequence[Drift], measured: Measured, history: Sequence[Measured]
+    drifts: Sequence[Drift], measured: Measured, past: Past
 ) -> tuple[Expected, ...]:
-    """The numbers of a day with ranges around the median of the days before it."""
+    """The numbers of a day with the ranges in which they are usual after the days before it."""
     return tuple(
-        _expected(drift, measured[drift.name], [past.get(drift.name) for past in history])
+        replace(_expected(drift, measured, past), measured=_numbers(drift, measured))
         for drift in drifts
     )
+
+
+def _numbers(drift: Drift, measured: Measured) -> tuple[tuple[str, float | None], ...]:
+    names = (drift.name,) if drift.whole is None else (drift.name, whole_of(drift.name))
+    return tuple((name, measured[name]) for name in names)
 
 
 def evaluate_outcomes(
@@ -123,24 +189,77 @@ def not_done(check: Rule | Drift, error: Exception) -> Finding:
 
 def not_judged(expected: Expected, note: str) -> Expected:
     """The number without a range, and the reason."""
-    return Expected(expected.name, expected.severity, expected.value, note=note)
+    return replace(expected, minimum=None, maximum=None, note=note)
 
 
-def _expected(drift: Drift, value: float | None, past: Sequence[float | None]) -> Expected:
-    known = [number for number in past if number is not None]
+def _expected(drift: Drift, measured: Measured, past: Past) -> Expected:
+    value = _week(drift, measured, past, 0) if drift.is_of_week else measured[drift.name]
     nothing = Expected(drift.name, Severity.WARN, value)
     if value is None:
         return not_judged(nothing, "there are no rows to judge")
-    if len(known) < MIN_HISTORY:
-        return not_judged(nothing, f"only {len(known)} of the days before can be compared")
-    middle = median(known)
+    usual = _usual(drift, measured, past)
+    if isinstance(usual, str):
+        return not_judged(nothing, usual)
+    for told in past.told_of(drift.name):
+        usual = usual.around(_noise(drift, told, measured))
+    low, high = usual.low if usual.low > 0 else None, usual.high if usual.high < inf else None
+    note = _TOLD if low is None and high is None else ""
+    return replace(nothing, minimum=low, maximum=high, note=note)
+
+
+def _usual(drift: Drift, measured: Measured, past: Past) -> Usual | str:
+    """The range in which a number is usual, or why there is none."""
+    if drift.is_of_week:
+        sums = (_week(drift, measured, past, number) for number in range(1, HISTORY_WEEKS + 1))
+        weeks = [one for one in sums if one is not None]
+        if len(weeks) < LEAST_WEEKS:
+            return f"only {len(weeks)} of the weeks before can be compared"
+        return usual_week(weeks, _of(drift.largest_factor))
+    known = past.known(drift.name)
+    numbers = [*known.values()]
+    if drift.least is not None:
+        is_usual = bool(numbers) and is_empty_usual(numbers)
+        return "a day with nothing is not unusual here" if is_usual else Usual(drift.least, inf)
+    if len(known) < LEAST_DAYS:
+        return f"only {len(known)} of the days before can be compared"
+    if drift.whole is not None:
+        return _usual_share(drift, known, measured, past)
+    if not any(numbers):
+        return "the days before are empty"
+    return usual_count(numbers, [*known], _of(drift.largest_factor))
+
+
+def _usual_share(drift: Drift, known: Mapping[int, float], measured: Measured, past: Past) -> Usual:
+    whole = whole_of(drift.name)
+    wholes = [past.measured[age].get(whole) or 1.0 for age in known]
+    middle = median(known.values())
     if drift.largest_difference is not None:
-        low, high = middle - drift.largest_difference, middle + drift.largest_difference
-    elif drift.largest_factor is not None and middle > 0:
-        low, high = middle / drift.largest_factor, middle * drift.largest_factor
+        band = Usual(middle - drift.largest_difference, middle + drift.largest_difference)
     else:
-        return not_judged(nothing, "the days before are empty")
-    return Expected(drift.name, Severity.WARN, value, low, high)
+        factor = _of(drift.largest_factor)
+        band = Usual(middle / factor, middle * factor)
+    return usual_share([*known.values()], wholes, measured[whole] or 1.0, band)
+
+
+def _noise(drift: Drift, told: float, measured: Measured) -> Usual:
+    """What is no more than was told: the same number with its noise, and all that is better."""
+    if drift.whole is not None:
+        return share_noise(told, measured[whole_of(drift.name)] or 1.0)
+    return count_noise(told)
+
+
+def _week(drift: Drift, measured: Measured, past: Past, number: int) -> float | None:
+    """The sum of the days of a week, counted back from this one; None where one is unknown."""
+    days = [
+        (past.measured.get(age, {}) if age else measured).get(drift.name)
+        for age in range(number * _WEEK, (number + 1) * _WEEK)
+    ]
+    return None if None in days else sum(day for day in days if day is not None)
+
+
+def _of(limit: float | None) -> float:
+    """The factor of a drift, which those of counts state."""
+    return 1.0 if limit is None else limit
 
 
 def _finding(expected: Expected, outcome: Outcome | None) -> Finding:

@@ -15,6 +15,7 @@ import datetime as dt
 import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from threading import Lock
 from typing import Any, Final
 
@@ -121,14 +122,19 @@ def _great_expectations() -> Any:
 
 
 def _batch(frame: pd.DataFrame) -> Any:
+    return _frames().get_batch({"dataframe": frame})
+
+
+@cache
+def _frames() -> Any:
+    """Return where the library takes frames from; setting it up takes as long as using it."""
     package = _great_expectations()
     from great_expectations.data_context.types.base import ProgressBarsConfig
 
     context = package.get_context(mode="ephemeral")
     context.variables.progress_bars = ProgressBarsConfig(globally=False)
     asset = context.data_sources.add_pandas("numbers").add_dataframe_asset("days")
-    definition = asset.add_batch_definition_whole_dataframe("whole")
-    return definition.get_batch({"dataframe": frame})
+    return asset.add_batch_definition_whole_dataframe("whole")
 
 
 def _check_of_pair(kwargs: Mapping[str, Any]) -> str:

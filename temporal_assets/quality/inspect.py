@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Collection, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from temporal_assets.contracts import Drift, Rule, Table
 from temporal_assets.engines.base import Engine, Inputs
+from temporal_assets.quality import verdicts
 from temporal_assets.quality.evaluate import (
+    HISTORY_WEEKS,
     NO_REFERRERS,
+    QUIET_DAYS,
     Expected,
     Finding,
     Measured,
+    Past,
     Status,
     evaluate_drifts,
     evaluate_outcomes,
@@ -26,11 +30,20 @@ from temporal_assets.quality.measure import measure, offenders, parameters
 from temporal_assets.settings import Settings
 from temporal_assets.storage.store import Store
 
-HISTORY_DAYS: Final = 7
-"""Days before that a drift compares with: one of each weekday."""
+_LOOKS_BACK: Final = max(QUIET_DAYS, (HISTORY_WEEKS + 1) * 7)
+"""Days before a day whose numbers its drifts may ask for."""
 
 MAX_SAMPLES: Final = 20
 """Rows shown per broken rule: enough to see what they share, small enough for an event log."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Day:
+    """What the days after a day compare with."""
+
+    measured: Measured
+    told: Mapping[str, float]
+    """Numbers that its drifts warned of."""
 
 
 class Inspector:
@@ -40,7 +53,7 @@ class Inspector:
         self.store = store
         self.engine = engine
         self.settings = settings
-        self._known: dict[tuple[str, str, tuple[str, ...]], Measured] = {}
+        self._known: dict[tuple[str, dt.date], _Day | None] = {}
 
     def inspect(
         self, table: Table, days: Sequence[dt.date], names: Collection[str] | None = None
@@ -52,7 +65,7 @@ class Inspector:
         checks = [check for check in table.checks if names is None or check.name in names]
         expected: dict[dt.date, tuple[Expected, ...]] = {}
         found: dict[dt.date, tuple[Finding, ...]] = {}
-        for day in days:
+        for day in sorted(days):  # what is told of a day, the days after it know
             try:
                 expected[day] = self._expected(table, checks, day)
             except Exception as error:
@@ -76,11 +89,51 @@ class Inspector:
         inputs = self._inputs(table, rules, day)
         expected = (
             *evaluate_rules(rules, measure(self.engine, table, rules, inputs, values), values),
-            *evaluate_drifts(
-                drifts, self._drifts(table, drifts, day), self._history(table, drifts, day)
-            ),
+            *self._drifts(table, drifts, day),
         )
         return self._without_referrers(table, checks, expected, day)
+
+    def _drifts(self, table: Table, drifts: Sequence[Drift], day: dt.date) -> tuple[Expected, ...]:
+        """Numbers and ranges of drifts; those outside are told, which the days after it know."""
+        if not drifts:
+            return ()
+        measured = self._measured(table, day)
+        found = evaluate_drifts(drifts, measured, self._past(table, day))
+        told = {one.name: one.value for one in found if one.is_outside and one.value is not None}
+        self._known[table.name, day] = _Day(self._comparable(table, day, measured), told)
+        return found
+
+    def _past(self, table: Table, day: dt.date) -> Past:
+        """What is known of the days before."""
+        days = {age: self._day(table, day - dt.timedelta(age)) for age in range(1, _LOOKS_BACK + 1)}
+        before = {age: one for age, one in days.items() if one is not None}
+        return Past(
+            {age: one.measured for age, one in before.items()},
+            {age: one.told for age, one in before.items() if one.told},
+        )
+
+    def _day(self, table: Table, day: dt.date) -> _Day | None:
+        """What was measured and told of an earlier day; None where it is not there."""
+        key = (table.name, day)
+        if key not in self._known:
+            names = _names(table, table.drifts)
+            is_there = all(self.store.manifest(name, day) for name in names)
+            self._known[key] = self._remembered(table, day) if is_there else None
+        return self._known[key]
+
+    def _remembered(self, table: Table, day: dt.date) -> _Day:
+        manifest = self.store.require(table.name, day)
+        judged = [one for one in verdicts.read(self.settings.state, manifest) if one.measured]
+        told = {one.check: one.value for one in judged if not one.passed and one.value is not None}
+        measured: Measured = dict(pair for one in judged for pair in one.measured)
+        is_known = {drift.name for drift in table.drifts} <= measured.keys()
+        if not is_known:
+            measured = self._measured(table, day)
+        return _Day(self._comparable(table, day, measured), told)
+
+    def _measured(self, table: Table, day: dt.date) -> Measured:
+        inputs = self._inputs(table, table.drifts, day)
+        return measure(self.engine, table, table.drifts, inputs, parameters(day, self.settings))
 
     def _without_referrers(
         self,
@@ -111,35 +164,12 @@ class Inspector:
             inputs[f"{name}_window"] = list(window.files)
         return inputs
 
-    def _history(self, table: Table, drifts: Sequence[Drift], day: dt.date) -> list[Measured]:
-        if not drifts:
-            return []
-        before = [day - dt.timedelta(days=back) for back in range(1, HISTORY_DAYS + 1)]
-        return [
-            self._comparable(table, drifts, other)
-            for other in before
-            if all(self.store.manifest(name, other) for name in _names(table, drifts))
-        ]
-
-    def _comparable(self, table: Table, drifts: Sequence[Drift], day: dt.date) -> Measured:
-        measured = self._drifts(table, drifts, day)
+    def _comparable(self, table: Table, day: dt.date, measured: Measured) -> Measured:
         if self._has_referrers(table, day):
             return measured
         # A day that could not have referrers is no standard for one that can.
-        known = {drift.name for drift in drifts if not drift.needs_referrers}
+        known = {drift.name for drift in table.drifts if not drift.needs_referrers}
         return {name: number for name, number in measured.items() if name in known}
-
-    def _drifts(self, table: Table, drifts: Sequence[Drift], day: dt.date) -> Measured:
-        if not drifts:
-            return {}
-        manifest = self.store.manifest(table.name, day)
-        digest = manifest.digest if manifest else ""
-        key = (table.name, digest, tuple(drift.name for drift in drifts))
-        if key not in self._known:
-            inputs = self._inputs(table, drifts, day)
-            values = parameters(day, self.settings)
-            self._known[key] = measure(self.engine, table, drifts, inputs, values)
-        return self._known[key]
 
     def _with_samples(
         self, table: Table, check: Rule | Drift, finding: Finding, day: dt.date

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 from temporal_assets.contracts import Drift, Rule, Table
 from temporal_assets.engines.base import Engine, Inputs
 from temporal_assets.engines.sql import literal
+from temporal_assets.quality.evaluate import whole_of
 from temporal_assets.settings import Settings
 
 _PARAMETER: Final = re.compile(r"\$([a-z_]+)")
@@ -44,7 +45,13 @@ def measure(
     """The number of every check. `inputs` are the table and whatever else the rules read."""
     if not checks:
         return {}
-    numbers = ", ".join(f"{check.measure} AS {check.name}" for check in checks)
+    wholes = {
+        whole_of(check.name): check.whole
+        for check in checks
+        if isinstance(check, Drift) and check.whole is not None
+    }
+    asked = {check.name: check.measure for check in checks} | wholes
+    numbers = ", ".join(f"{measure} AS {name}" for name, measure in asked.items())
     # An aggregate of its own makes one row of it, whatever the measures are.
     query = _fill(f"SELECT {numbers}, count(*) AS {_ALL} FROM {table.name}", values)  # noqa: S608 - names and measures are the contract's
     (row,) = engine.rows(query, inputs, limit=1)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -40,6 +41,10 @@ class Judgement:
     """Whether nothing may be built on the data while the check fails."""
     message: str
     """What is wrong and what to do, or why nothing could be judged; empty when all is well."""
+    value: float | None = None
+    """The number that a drift has judged."""
+    measured: tuple[tuple[str, float | None], ...] = ()
+    """What it was computed from, by name: the days after compare with it."""
 
 
 def judgement(asset: str, day: dt.date, check: Rule | Drift, finding: Finding) -> Judgement:
@@ -51,6 +56,8 @@ def judgement(asset: str, day: dt.date, check: Rule | Drift, finding: Finding) -
         passed=finding.passed,
         blocking=is_blocking(check),
         message=_message(check, finding),
+        value=finding.expected.value if finding.expected.measured else None,
+        measured=finding.expected.measured,
     )
 
 
@@ -59,17 +66,25 @@ def is_blocking(check: Rule | Drift) -> bool:
     return isinstance(check, Rule) and check.severity is Severity.ERROR
 
 
-def record(state: Path, manifest: Manifest, judgements: Sequence[Judgement]) -> None:
-    """Keep judgements of a partition; checks that were not repeated keep theirs."""
+def record(
+    state: Path,
+    manifest: Manifest,
+    judgements: Sequence[Judgement],
+    scratch: Path | None = None,
+) -> None:
+    """Keep judgements of a partition; checks that were not repeated keep theirs.
+
+    Who keeps many gives a `scratch` folder of the state for all of them.
+    """
     path = _path(state, manifest.asset, manifest.day)
     known = {one.check: one for one in read(state, manifest)}
     known |= {one.check: one for one in judgements}
     rules = _rules(manifest.asset)
     checks = [{**_fields(one), "rule": rules.get(one.check)} for one in known.values()]
-    fields = {"digest": manifest.digest, "checks": checks}
+    text = sealed({"digest": manifest.digest, "checks": checks})
     path.parent.mkdir(parents=True, exist_ok=True)
-    with scratch_folder(state / "tmp") as scratch:
-        replace_text(path, sealed(fields), scratch)
+    with nullcontext(scratch) if scratch else scratch_folder(state / "tmp") as folder:
+        replace_text(path, text, folder)
 
 
 def read(state: Path, manifest: Manifest) -> tuple[Judgement, ...]:
@@ -80,7 +95,7 @@ def read(state: Path, manifest: Manifest) -> tuple[Judgement, ...]:
             return ()
         rules = _rules(manifest.asset)
         return tuple(
-            Judgement(asset=manifest.asset, day=manifest.day, **one)
+            Judgement(asset=manifest.asset, day=manifest.day, **_as_kept(one))
             for one in fields["checks"]
             if _is_asked(one, rules)
         )
@@ -136,7 +151,14 @@ def _is_asked(fields: dict[str, Any], rules: Mapping[str, str]) -> bool:
 def _fields(one: Judgement) -> Mapping[str, Any]:
     fields = asdict(one)
     del fields["asset"], fields["day"]  # the file's name says them
+    if not one.measured:
+        del fields["value"], fields["measured"]
     return fields
+
+
+def _as_kept(fields: Mapping[str, Any]) -> dict[str, Any]:
+    measured = tuple((str(name), number) for name, number in fields.get("measured", ()))
+    return {**fields, "measured": measured}
 
 
 def _message(check: Rule | Drift, finding: Finding) -> str:

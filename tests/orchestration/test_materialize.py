@@ -8,8 +8,9 @@ import signal
 import dagster as dg
 import pytest
 
+from temporal_assets import operate
 from temporal_assets.defs import days as days_module
-from temporal_assets.defs.runs import tags
+from temporal_assets.defs.runs import event_log, tags
 from temporal_assets.operate import Event, last_checks, materialize
 from temporal_assets.quality.evaluate import NO_REFERRERS
 from tests import logs
@@ -84,12 +85,42 @@ def test_what_is_published_is_what_was_logged(project: Project, three_days: list
     ]
 
 
-def test_days_are_made_in_batches(project: Project) -> None:
+def test_days_are_made_in_batches(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     days = logs.write_days(project.logs, DAY, 4)
     project.settings = project.with_settings(orchestration={"days_per_run": 2})
     outcome = project.materialize(days, ["log_files", "requests"])
     assert outcome.ok
+    assert len(outcome.run_ids) == 1 + 1  # small days share a run
+    monkeypatch.setattr(operate, "_FEW_ROWS", 5)
+    outcome = project.materialize(days, ["log_files", "requests"])
+    assert outcome.ok
     assert len(outcome.run_ids) == 1 + 2
+
+
+def test_the_event_log_is_what_dagster_would_have_written(
+    project: Project, three_days: list[dt.date], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two runs, one in batches and one as Dagster writes by itself; only moments differ."""
+    told = []
+    for is_ours in (True, False):
+        if not is_ours:
+            monkeypatch.setattr(event_log, "in_batches", lambda reference: reference)
+        outcome = project.materialize(three_days, ["log_files", "requests", "page_views"])
+        assert outcome.ok
+        with dg.DagsterInstance.from_config(str(project.settings.state / "dagster")) as instance:
+            told.append([_told(instance, run) for run in outcome.run_ids])
+            made = instance.get_materialized_partitions(dg.AssetKey("page_views"))
+            assert made == {day.isoformat() for day in three_days}
+    assert told[0] == told[1]
+
+
+def _told(instance: dg.DagsterInstance, run: str) -> list[tuple[object, ...]]:
+    entries = instance.all_logs(run)
+    return sorted(
+        (str(one.dagster_event_type), str(event.asset_key), str(event.partition), event.step_key)
+        for one in entries
+        if (event := one.dagster_event) is not None
+    )
 
 
 def test_sigterm_ends_a_command_of_the_background_between_runs_too(

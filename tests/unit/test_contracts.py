@@ -152,10 +152,12 @@ def test_a_key_is_made_of_columns() -> None:
 
 
 def test_a_drift_states_one_limit() -> None:
-    with pytest.raises(ValueError, match="state a factor or a difference"):
+    with pytest.raises(ValueError, match="state a factor, a difference or the least"):
         Drift("d", "count(*)", "x", "y")
-    with pytest.raises(ValueError, match="state a factor or a difference"):
+    with pytest.raises(ValueError, match="state a factor, a difference or the least"):
         Drift("d", "count(*)", "x", "y", largest_factor=2, largest_difference=1)
+    with pytest.raises(ValueError, match="state their whole"):
+        Drift("d", "avg(x)", "x", "y", largest_difference=1)
 
 
 @pytest.mark.parametrize(
@@ -335,4 +337,4 @@ def test_the_page_names_every_column_and_check() -> None:
         for name in (*one.column_names, *one.check_names):
             assert f"| `{name}` |" in page
     assert "| `views_positive` | blocking | no such row |" in page
-    assert "within 3 times the median of the week before" in page
+    assert "within 1.8 times what the days before show, and their noise" in page

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from temporal_assets import contracts
 from temporal_assets.contracts import Drift, Rule, Severity
+from temporal_assets.core.traffic.usual_days import count_noise, usual_count
 from temporal_assets.landing.inventory import DayShare, LandedFile, Sighting
 from temporal_assets.quality import verdicts, wording
 from temporal_assets.quality.asset_checks import to_check_result
@@ -21,6 +23,7 @@ from temporal_assets.quality.evaluate import (
     Expected,
     Finding,
     Outcome,
+    Past,
     Status,
     evaluate_drifts,
     evaluate_outcomes,
@@ -38,7 +41,9 @@ DAYS = [dt.date(2026, 3, n) for n in range(1, 6)]
 RULE = Rule("limit", "x", "Things go wrong.", "Mend them.", maximum=2)
 WARNING = Rule("rows", "x", "It is empty.", "Look.", severity=Severity.WARN, minimum=1)
 FACTOR = Drift("jump", "x", "It jumps.", "Look.", largest_factor=3)
-DIFFERENCE = Drift("share", "x", "It moves.", "Look.", largest_difference=0.25)
+DIFFERENCE = Drift("share", "x", "It moves.", "Look.", whole="n", largest_difference=0.25)
+WEEK = Drift("week", "x", "It jumps.", "Look.", largest_factor=1.5, is_of_week=True)
+EMPTY = Drift("rows", "x", "It is empty.", "Look.", least=1)
 
 
 def number(value: float | None, low: float | None = None, high: float | None = None) -> Expected:
@@ -72,30 +77,115 @@ def test_rules_take_their_limit_from_the_contract_or_the_settings() -> None:
     assert not second.can_be_judged
 
 
-def test_a_factor_spans_the_median_both_ways() -> None:
-    (one,) = evaluate_drifts([FACTOR], {"jump": 20.0}, [{"jump": n} for n in (10.0, 30.0, 60.0)])
-    assert (one.minimum, one.maximum) == (10.0, 90.0)
+def past(numbers: Sequence[float | None], drift: Drift, **wholes: float) -> Past:
+    """Days before, the latest last."""
+    return Past(
+        {age: {drift.name: number, **wholes} for age, number in enumerate(reversed(numbers), 1)}
+    )
+
+
+def test_large_sites_are_judged_by_the_factor_that_is_stated() -> None:
+    (one,) = evaluate_drifts([FACTOR], {"jump": 2e6}, past([1e6, 1.01e6] * 14, FACTOR))
+    assert one.minimum == pytest.approx(1.005e6 / 3, rel=0.01)
+    assert one.maximum == pytest.approx(1.005e6 * 3, rel=0.01)
     assert one.severity is Severity.WARN
 
 
-def test_a_difference_spans_the_median_both_ways() -> None:
-    (one,) = evaluate_drifts([DIFFERENCE], {"share": 0.9}, [{"share": n} for n in (0.5, 0.5, 0.75)])
-    assert (one.minimum, one.maximum) == (0.25, 0.75)
+def test_small_sites_are_judged_by_what_counting_leaves_open() -> None:
+    (one,) = evaluate_drifts([FACTOR], {"jump": 3.0}, past([12.0, 9.0, 14.0, 10.0] * 7, FACTOR))
+    assert one.minimum is None
+    assert one.maximum is not None
+    assert 30 < one.maximum < 80
+
+
+def test_a_share_of_few_things_may_be_any() -> None:
+    one, other = (
+        evaluate_drifts(
+            [DIFFERENCE],
+            {"share": 0.1, "share_whole": n},
+            past([0.5, 0.6] * 14, DIFFERENCE, share_whole=n),
+        )[0]
+        for n in (4, 4000)
+    )
+    assert one.minimum is None
+    assert one.maximum in (None, 1.0)
+    assert other.minimum == pytest.approx(0.3, abs=0.01)
+    assert other.is_outside
+
+
+def test_weekends_are_no_news() -> None:
+    week = [1000.0, 1010.0, 990.0, 1005.0, 995.0, 300.0, 310.0]
+    drift = replace(FACTOR, largest_factor=1.8)
+    saturday, monday = (
+        evaluate_drifts([drift], {"jump": 305.0}, past((week * 5)[skipped : 28 + skipped], drift))[
+            0
+        ]
+        for skipped in (5, 7)
+    )
+    assert not saturday.is_outside
+    assert monday.is_outside
+
+
+def test_a_week_shows_what_a_day_hides() -> None:
+    days = past([40.0, 35.0, 44.0, 38.0, 41.0, 37.0, 45.0] * 9, WEEK)
+    halved = Past({age: {"week": 20.0} if age < 7 else one for age, one in days.measured.items()})
+    (one,) = evaluate_drifts([WEEK], {"week": 20.0}, halved)
+    assert one.value == 140.0
+    assert one.is_outside
+    (day,) = evaluate_drifts([FACTOR], {"jump": 20.0}, past([40.0, 35.0, 44.0] * 9, FACTOR))
+    assert not day.is_outside
+
+
+def test_an_empty_day_is_told_where_it_is_unlikely() -> None:
+    (many,) = evaluate_drifts([EMPTY], {"rows": 0.0}, past([60.0] * 9, EMPTY))
+    assert many.is_outside
+    (few,) = evaluate_drifts([EMPTY], {"rows": 0.0}, past([2.0, 0.0, 3.0], EMPTY))
+    assert (few.can_be_judged, few.note) == (False, "a day with nothing is not unusual here")
+    (first,) = evaluate_drifts([EMPTY], {"rows": 0.0}, past([], EMPTY))
+    assert first.is_outside
+
+
+def test_what_was_told_is_told_again_only_when_it_gets_worse() -> None:
+    drift = replace(FACTOR, largest_factor=1.8)
+    before = past([10_000.0, 10_100.0] * 14, drift)
+    told = Past(before.measured, {40: {"jump": 4000.0}})
+    (again,) = evaluate_drifts([drift], {"jump": 3900.0}, told)
+    assert not again.is_outside
+    (worse,) = evaluate_drifts([drift], {"jump": 100.0}, told)
+    assert worse.is_outside
+    (other,) = evaluate_drifts([drift], {"jump": 90_000.0}, told)
+    assert other.is_outside
+    (later,) = evaluate_drifts([drift], {"jump": 3900.0}, Past(before.measured, {60: {"jump": 1}}))
+    assert later.is_outside
 
 
 @pytest.mark.parametrize(
-    ("value", "past", "note"),
+    ("value", "numbers", "note"),
     [
-        (None, [1.0, 1.0, 1.0], "there are no rows to judge"),
+        (None, [1.0] * 9, "there are no rows to judge"),
         (1.0, [1.0, None, 1.0], "only 2 of the days before can be compared"),
-        (1.0, [0.0, 0.0, 5.0], "the days before are empty"),
+        (1.0, [0.0] * 9, "the days before are empty"),
     ],
 )
 def test_a_drift_needs_something_to_compare(
-    value: float | None, past: list[float | None], note: str
+    value: float | None, numbers: list[float | None], note: str
 ) -> None:
-    (one,) = evaluate_drifts([FACTOR], {"jump": value}, [{"jump": n} for n in past])
+    (one,) = evaluate_drifts([FACTOR], {"jump": value}, past(numbers, FACTOR))
     assert (one.note, one.can_be_judged) == (note, False)
+
+
+def test_a_week_needs_weeks_to_compare() -> None:
+    (one,) = evaluate_drifts([WEEK], {"week": 9.0}, past([9.0] * 20, WEEK))
+    assert one.note == "only 2 of the weeks before can be compared"
+    (other,) = evaluate_drifts([WEEK], {"week": 9.0}, past([9.0] * 3, WEEK))
+    assert not other.can_be_judged
+
+
+@given(st.lists(st.integers(0, 10**6), min_size=7, max_size=28), st.integers(0, 10**6))
+def test_the_middle_of_the_days_before_is_always_usual(counts: list[int], day: int) -> None:
+    usual = usual_count([float(n) for n in counts], range(1, len(counts) + 1), 1.8)
+    assert 0 <= usual.low <= usual.high
+    assert count_noise(float(day)).low <= day <= count_noise(float(day)).high
 
 
 @pytest.mark.parametrize(

@@ -94,16 +94,21 @@ def _result(sql: str, state: Path | None, verify: bool) -> Iterator[pa.Table]:
     import duckdb
 
     from temporal_assets import contracts
-    from temporal_assets.notebook import Artifacts
+    from temporal_assets.notebook import Artifacts, NoSelect
     from temporal_assets.ops import catalogue
     from temporal_assets.storage.store import DAMAGED, Store
 
     settings = existing_settings(state)
     catalogue.follow(Store.open(settings))
     try:
-        _refuse_changes(sql)
         with Artifacts(settings.state, verify=verify).large_query(sql) as result:
             yield result.rename_columns(_apart(result.column_names))
+    except NoSelect as error:
+        raise CommandError(str(error), USAGE) from None
+    except duckdb.PermissionException as error:
+        raise CommandError(
+            f"{error}\nOnly the tables of the state folder can be read here", USAGE
+        ) from None
     except duckdb.CatalogException as error:
         known = ", ".join(f"{table.name}({_columns(table)})" for table in contracts.TABLES)
         raise CommandError(f"{error}\nThe views are {known}", USAGE) from None
@@ -131,22 +136,6 @@ def _apart(names: list[str]) -> list[str]:
             free = f"{name}_{number}"
         apart.append(free)
     return apart
-
-
-def _refuse_changes(sql: str) -> None:
-    import duckdb
-
-    statements = duckdb.extract_statements(sql)
-    if len(statements) != 1:
-        raise CommandError(f"one SQL statement is wanted, these are {len(statements)}", USAGE)
-    kind = statements[0].type
-    # Not EXPLAIN either: EXPLAIN ANALYZE runs what it explains, a COPY to a file for instance.
-    if kind != duckdb.StatementType.SELECT:
-        # What DuckDB itself makes several statements of, a PIVOT without IN for instance.
-        what = "a statement that is run in several steps" if kind.name == "MULTI" else kind.name
-        raise CommandError(
-            f"only SELECT (also DESCRIBE, SUMMARIZE, SHOW) is allowed here, not {what}", USAGE
-        )
 
 
 def _rows(result: pa.Table) -> Iterator[dict[str, Any]]:

@@ -6,7 +6,7 @@ from typing import Final
 
 from temporal_assets.contracts.rules import (
     day_is_partition,
-    has_rows,
+    has_rows_as_usual,
     no_rows,
     not_null,
     rows_drift,
@@ -52,8 +52,7 @@ PAGE_VIEWS: Final = Table(
             protects="A page is listed because somebody opened it.",
             remedy="The transformation is at fault: report it with the rows shown here.",
         ),
-        has_rows("views"),
     ),
-    drifts=(rows_drift("pages"),),
+    drifts=(has_rows_as_usual("views"), rows_drift("pages")),
     is_read_often=True,
 )

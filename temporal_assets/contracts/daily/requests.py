@@ -9,7 +9,7 @@ from temporal_assets.contracts.rules import (
     Rule,
     Severity,
     day_is_partition,
-    has_rows,
+    has_rows_as_usual,
     no_rows,
     not_null,
     rows_drift,
@@ -72,7 +72,6 @@ REQUESTS: Final = Table(
             protects="Site scores would count pages under a foreign site.",
             remedy="Canonicalisation is at fault: report it with the rows shown here.",
         ),
-        has_rows("requests"),
         Rule(
             name="clients_are_many",
             measure=(
@@ -104,10 +103,20 @@ REQUESTS: Final = Table(
         ),
     ),
     drifts=(
+        has_rows_as_usual("requests"),
         rows_drift("requests"),
+        Drift(
+            name="week_is_usual",
+            measure="count(*)",
+            is_of_week=True,
+            largest_factor=1.5,
+            protects="Far fewer requests in seven days than in the weeks before: a log is missing.",
+            remedy="Compare the log files of the week with those of the weeks before.",
+        ),
         Drift(
             name="referrers_are_usual",
             measure="count(referrer) / nullif(CAST(count(*) AS DOUBLE), 0)",
+            whole="count(*)",
             largest_difference=0.2,  # the share of visits with a referrer moves by a few per cent
             needs_referrers=True,
             protects="Transits, hubs and the behaviour graph are made of referrers.",
@@ -119,7 +128,7 @@ REQUESTS: Final = Table(
         Drift(
             name="clients_are_usual",
             measure="count(DISTINCT client)",
-            largest_factor=3.0,  # as for rows
+            largest_factor=1.8,  # as for rows
             protects="Views are distinct clients: one proxy in front of all makes them one.",
             remedy=(
                 'Look for a new proxy (set `address = "forwarded"`), a changed `privacy`'

@@ -9,7 +9,7 @@ from temporal_assets.contracts.rules import (
     Rule,
     Severity,
     day_is_partition,
-    has_rows,
+    has_rows_as_usual,
     no_rows,
     not_null,
     rows_drift,
@@ -64,7 +64,6 @@ TRANSITS: Final = Table(
             protects="A reload would make every page its own hub.",
             remedy="The transformation is at fault: report it with the rows shown here.",
         ),
-        has_rows("transits"),
         Rule(
             name="referrers_known",
             measure="CASE WHEN count(*) > 0 THEN count(referrer) END",
@@ -79,10 +78,12 @@ TRANSITS: Final = Table(
         ),
     ),
     drifts=(
+        has_rows_as_usual("transits"),
         rows_drift("transits"),
         Drift(
             name="referred_share_is_usual",
             measure="count(referrer) / nullif(CAST(count(*) AS DOUBLE), 0)",
+            whole="count(*)",
             largest_difference=0.2,  # as for the referrers of `requests`
             needs_referrers=True,
             protects="Hubs and the behaviour graph are made of transits with a referrer.",

@@ -260,6 +260,7 @@ HUB_SEEDS: Final = Table(
         Drift(
             name="coverage_is_usual",
             measure="max(coverage)",
+            whole="max(covered / nullif(CAST(coverage AS DOUBLE), 0))",
             largest_difference=0.1,  # windows of neighbouring days share all days but one
             needs_referrers=True,
             protects="Hubs that no longer lead to new pages: a site has moved its front page.",

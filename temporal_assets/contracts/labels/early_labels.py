@@ -133,6 +133,7 @@ EARLY_LABELS: Final = Table(
         Drift(
             name="probability_is_usual",
             measure="avg(probability)",
+            whole="count(*)",
             largest_difference=0.15,  # a weekend's births are of another kind than a Monday's
             protects="A jump comes from births that are none: URLs of another form, missing days.",
             remedy="Compare `early_labels` by section with the day before.",

@@ -152,6 +152,7 @@ INTEREST_CURVES: Final = Table(
         Drift(
             name="converged_share_is_usual",
             measure="avg(CASE WHEN is_converged THEN 1.0 ELSE 0.0 END)",
+            whole="count(*)",
             largest_difference=0.1,  # most that do not converge are young, a few days' births
             protects="Far fewer curves than usual: days are missing, or views are not people's.",
             remedy="Count `reason` in `interest_curves`, and compare it with that of other days.",

@@ -186,6 +186,7 @@ PAGE_LABELS: Final = Table(
         Drift(
             name="temporal_share_is_usual",
             measure="avg(CASE WHEN is_temporal THEN 1.0 ELSE 0.0 END)",
+            whole="count(*)",
             largest_difference=0.1,  # windows of neighbouring days share all days but one
             protects="A jump comes from days that are missing, bots or URLs of another form.",
             remedy="Compare `page_labels` by site with the day before; see which days are missing.",
@@ -193,6 +194,7 @@ PAGE_LABELS: Final = Table(
         Drift(
             name="news_share_is_usual",
             measure="avg(CASE WHEN is_news THEN 1.0 ELSE 0.0 END)",
+            whole="count(*)",
             largest_difference=0.1,
             protects="The same, for labels by concentration.",
             remedy="Compare `page_labels` by site with the day before; see which days are missing.",

@@ -156,6 +156,7 @@ NEWS_PREFIXES: Final = Table(
                 "coalesce(sum(pages), 0) / nullif(CAST((SELECT sum(pages) FROM prefix_trees"
                 " WHERE depth = 0) AS DOUBLE), 0)"
             ),
+            whole="(SELECT sum(pages) FROM prefix_trees WHERE depth = 0)",
             largest_difference=0.1,
             reads=("prefix_trees",),
             protects="A jump comes from a site that changed its URLs, or from missing days.",

@@ -118,6 +118,7 @@ SITE_CHANGES: Final = Table(
                 "coalesce(sum(CASE WHEN change IN ('entered', 'left') THEN 1 ELSE 0 END), 0)"
                 " / nullif(CAST(count(*) AS DOUBLE), 0)"
             ),
+            whole="count(*)",
             largest_difference=0.3,
             protects="A list that is new from one day to the next follows no event but a fault.",
             remedy="Compare `site_scores` with the day before; see which days are missing.",

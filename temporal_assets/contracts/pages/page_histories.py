@@ -156,6 +156,7 @@ PAGE_HISTORIES: Final = Table(
         Drift(
             name="reliable_share_is_usual",
             measure=("count(*) / nullif(CAST((SELECT count(*) FROM page_totals) AS DOUBLE), 0)"),
+            whole="(SELECT count(*) FROM page_totals)",
             largest_factor=1.5,  # of 60 days one is new: a larger move is not the readers'
             reads=("page_totals",),
             protects=(

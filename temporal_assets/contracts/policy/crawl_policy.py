@@ -161,6 +161,7 @@ CRAWL_POLICY: Final = Table(
         Drift(
             name="share_fetched_now_is_usual",
             measure="avg(CASE WHEN decision = 'now' THEN 1.0 ELSE 0.0 END)",
+            whole="count(*)",
             largest_difference=0.2,  # of entries, of which most change little from day to day
             protects="A policy that changes at a stroke sends crawlers somewhere else.",
             remedy="`temporal-assets policy --against` the day before shows what changed.",

@@ -5,8 +5,10 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import dagster as dg
+from dagster._core.events import DagsterEvent, DagsterEventBatchMetadata
 
 from temporal_assets.days import daily
 from temporal_assets.defs.events import Event
@@ -114,15 +116,19 @@ def _announce_days(
 ) -> None:
     """Tell Dagster the version of every day that this or an unfinished earlier run changed."""
     stale = daily.stale(installation.store, inventory, installation.settings)["requests"]
-    for day in sorted({*report.days, *stale}):
+    step = context.get_step_execution_context()
+    days, batch = sorted({*report.days, *stale}), str(uuid4())
+    for day in days:
         inputs = inventory.inputs(day)
-        context.log_event(
-            dg.AssetObservation(
-                asset_key="landed_days",
-                partition=day.isoformat(),
-                metadata={"files": len(inputs)},
-                tags={"dagster/data_version": digest_of([item.digest for item in inputs])},
-            )
+        observation = dg.AssetObservation(
+            asset_key="landed_days",
+            partition=day.isoformat(),
+            metadata={"files": len(inputs)},
+            tags={"dagster/data_version": digest_of([item.digest for item in inputs])},
+        )
+        # As `context.log_event` does, and stored together where the event log can.
+        DagsterEvent.asset_observation(
+            step, observation, DagsterEventBatchMetadata(batch, day == days[-1])
         )
 
 

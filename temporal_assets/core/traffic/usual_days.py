@@ -1,0 +1,190 @@
+"""Ranges in which a day's number is usual, from the numbers of the days before it.
+
+Here: how far counts and shares stray by chance. Not here: which numbers are judged (`contracts`),
+and what a finding means (`quality`).
+
+A count is taken to be negative binomial: Poisson noise, and a spread of its level that the days
+before show (over-dispersion). A share is taken to be binomial with such a spread, on the scale
+of the arcsine of its root, where noise is the same for all shares. Few days say little about
+their spread, so it is drawn towards what is common among sites. What strays by chance less than
+once in `_CHANCE` days at most is usual.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betainc, ndtri
+
+Floats = NDArray[np.float64]
+
+LEAST_DAYS: Final = 7
+"""Days before that a range needs: fewer show neither a spread nor a weekend."""
+
+_CHANCE: Final = 3e-6
+"""Probability of a number beyond one end of its range, were the model right."""
+
+_WEEK_CHANCE: Final = 1e-5
+"""The same of a week: those of neighbouring days share six days, and are told together."""
+
+_EMPTY_CHANCE: Final = 1e-5
+"""The same for an empty day: it is likelier than others to be a fault."""
+
+_COMMON_SPREAD: Final = 0.04
+"""Variance of a day's level, relative to its square, as it is common among sites."""
+
+_COMMON_WEEK_SPREAD: Final = 0.015
+"""The same of a week's level."""
+
+_CLUMPS: Final = 3.0
+"""Further variance per count: who comes opens several pages."""
+
+_COMMON_SHARE_SPREAD: Final = 0.004
+"""The same of a share's odds: it adds to the noise as one thing in 250 does."""
+
+_PRIOR: Final = 7.0
+"""Days, or weeks, that what is common counts for."""
+
+_WEEK: Final = 7
+_WEEKDAY_ROUNDS: Final = 3
+"""Weeks from which on weekdays have levels of their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usual:
+    """Both ends of a range belong to it."""
+
+    low: float
+    high: float
+
+    def around(self, other: Usual) -> Usual:
+        """The smallest range that holds both."""
+        return Usual(min(self.low, other.low), max(self.high, other.high))
+
+
+def usual_count(past: Sequence[float], ages: Sequence[int], factor: float) -> Usual:
+    """Return the range of a count, from counts of days that were `ages` days before.
+
+    What is at most `factor` times more or less than expected is usual in any case.
+    """
+    counts, weekday = np.asarray(past, np.float64), np.asarray(ages) % _WEEK
+    level = max(float(np.median(counts)), counts.mean() / 2, 0.5 / len(counts))
+    weekdays = _weekday_factors(counts / level, weekday)
+    expected = level * weekdays[0]
+    spread = _spread(counts / (level * weekdays[weekday]), level, _COMMON_SPREAD)
+    spread *= max(1.0, level / expected)  # of quiet weekdays it may all be noise of counts
+    return _around(expected, spread, _CHANCE, factor)
+
+
+def usual_week(past: Sequence[float], factor: float) -> Usual:
+    """Return the range of a week's count, from those of weeks before; their noise is less."""
+    counts = np.asarray(past, np.float64)
+    level = max(float(counts.mean()), 0.5 / len(counts))
+    spread = _spread(counts / level, level, _COMMON_WEEK_SPREAD)
+    return _around(level, spread, _WEEK_CHANCE, factor)
+
+
+def _around(expected: float, spread: float, chance: float, factor: float) -> Usual:
+    noise = count_noise(expected, spread, chance)
+    return noise.around(Usual(expected / factor, expected * factor))
+
+
+def count_noise(expected: float, spread: float | None = None, chance: float = _CHANCE) -> Usual:
+    """Return the range in which a count strays by chance from what is expected."""
+    if spread is None:
+        spread = _COMMON_SPREAD + _CLUMPS / max(expected, 0.5)
+    size, share = 1 / spread, 1 / (1 + spread * expected)
+    low = _first(lambda k: betainc(size, k + 1, share) >= chance, expected)
+    high = _first(lambda k: betainc(k + 1, size, 1 - share) < chance, expected)
+    return Usual(low, high)
+
+
+def is_empty_usual(past: Sequence[float]) -> bool:
+    """Return True if a day without any is nothing unusual after days with counts like these.
+
+    The quieter half of them counts: it has the weekends.
+    """
+    quiet = np.sort(np.asarray(past, np.float64))[: (len(past) + 1) // 2]
+    level = (float(quiet.sum()) + 0.5) / len(quiet)
+    spread = _COMMON_SPREAD + (_CLUMPS + 1 / len(quiet)) / level
+    return bool((1 + spread * level) ** (-1 / spread) >= _EMPTY_CHANCE)
+
+
+def usual_share(past: Sequence[float], wholes: Sequence[float], whole: float, band: Usual) -> Usual:
+    """Return the range of a share of `whole` things, from shares of `wholes` of days before.
+
+    What lies in the `band` is usual in any case.
+    """
+    shares, sizes = np.asarray(past, np.float64), np.maximum(np.asarray(wholes, np.float64), 1)
+    total = float(sizes.sum())
+    middle = (float((shares * sizes).sum()) + 0.5) / (total + 1)
+    angles = _angle((shares * sizes + 0.25) / (sizes + 0.5))
+    weights = 1 / (_COMMON_SHARE_SPREAD + 1 / sizes)
+    centre = float((angles * weights).sum() / weights.sum())
+    excess = 4 * float((weights * (angles - centre) ** 2).sum() / weights.sum())
+    own = max(0.0, excess - float((weights / sizes).sum() / weights.sum()))
+    spread = _shrunk(own, len(shares), _COMMON_SHARE_SPREAD)
+    spread += (spread + float((1 / sizes).mean())) / len(shares)
+    return share_noise(middle, whole, spread).around(Usual(max(0.0, band.low), min(1.0, band.high)))
+
+
+def share_noise(expected: float, whole: float, spread: float = _COMMON_SHARE_SPREAD) -> Usual:
+    """Return the range in which a share of `whole` things strays by chance."""
+    whole = max(whole, 1.0)
+    reach = -float(ndtri(_CHANCE)) * 0.5 * np.sqrt(spread + 1 / whole)
+    angle = float(_angle(np.asarray(expected)))
+    low, high = max(0.0, angle - reach), min(np.pi / 2, angle + reach)
+    return Usual(
+        max(0.0, float(np.sin(low) ** 2) - 0.5 / whole),
+        min(1.0, float(np.sin(high) ** 2) + 0.5 / whole),
+    )
+
+
+def _first(holds: Callable[[int], bool], near: float) -> int:
+    """Return the first whole number from which on something holds."""
+    below, above = -1, int(near) + 1
+    while not holds(above):
+        below, above = above, 2 * above
+    while above - below > 1:
+        middle = (below + above) // 2
+        below, above = (below, middle) if holds(middle) else (middle, above)
+    return above
+
+
+def _weekday_factors(relative: Floats, weekday: NDArray[np.int_]) -> Floats:
+    """Return the level of each weekday relative to all, as far as it is more than noise."""
+    factors = np.ones(_WEEK)
+    if len(relative) < _WEEK * _WEEKDAY_ROUNDS:
+        return factors
+    days = np.bincount(weekday, minlength=_WEEK)
+    if days.min() < 2:
+        return factors
+    means = np.bincount(weekday, relative, _WEEK) / days
+    within = float(((relative - means[weekday]) ** 2).sum()) / (len(relative) - _WEEK)
+    between = max(0.0, float(means.var(ddof=1)) - within / float(days.mean()))
+    trust = between / (between + within / days) if between else np.zeros(_WEEK)
+    return np.maximum(1 + trust * (means - 1), 0.02)
+
+
+def _spread(relative: Floats, level: float, common: float) -> float:
+    """Return the variance of the next day's level, relative to its square, with that of counts.
+
+    That of the days before is drawn towards what is common; beyond it, the level itself is known
+    from these days alone.
+    """
+    days = len(relative)
+    own = max(0.0, float(relative.var(ddof=1)) - 1 / level)
+    spread = _shrunk(own, days, common + _CLUMPS / level)
+    return spread + (spread + 1 / level) / days
+
+
+def _shrunk(own: float, days: int, common: float) -> float:
+    return (days * own + _PRIOR * common) / (days + _PRIOR)
+
+
+def _angle(share: Floats) -> Floats:
+    return np.arcsin(np.sqrt(share))
