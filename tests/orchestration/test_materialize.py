@@ -108,7 +108,7 @@ def test_the_event_log_is_what_dagster_would_have_written(
         outcome = project.materialize(three_days, ["log_files", "requests", "page_views"])
         assert outcome.ok
         with dg.DagsterInstance.from_config(str(project.settings.state / "dagster")) as instance:
-            told.append([_told(instance, run) for run in outcome.run_ids])
+            told.append(_told(instance, outcome.run_ids[-1]))
             made = instance.get_materialized_partitions(dg.AssetKey("page_views"))
             assert made == {day.isoformat() for day in three_days}
     assert told[0] == told[1]
