@@ -18,6 +18,7 @@ from temporal_assets import __version__
 _EVERY_DAY: Final = {
     "demo": "Write a demo corpus, read it, build every day, and show what came out.",
     "ingest": "Add log files to the sources in settings.toml and read them.",
+    "sources": "List the log sources with what each has given; add, change or remove some.",
     "materialize": "Read new log files, then build assets day by day, and the windows of the"
     " latest day.",
     "status": "Show what is there per asset, what is missing or stale, and the last checks.",

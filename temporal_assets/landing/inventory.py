@@ -33,7 +33,7 @@ _ANOTHER_CLOCK: Final = 24 * 3600
 _SEGMENT: Final = re.compile(r"[0-9-]{1,32}\.parquet")
 """A record names files of its own folder and no other, whoever wrote it."""
 
-READER_VERSION: Final = 6
+READER_VERSION: Final = 7
 """Raised when reading or cleaning changes its results, so that files are read again."""
 
 UNREADABLE: Final = "failed-"
@@ -116,6 +116,10 @@ class LandedFile:
     """The file was read only in part (a truncated archive): what was lost."""
     error: str | None = None
     """The file could not be read at all: why, and what to do."""
+    referrers_given: int = 0
+    """Page requests whose line names a referrer."""
+    referrers_usable: int = 0
+    """Those whose referrer is the URL of a web page."""
     may_pass: bool = False
     """That says nothing of the content: rights, or a disk that did not answer."""
 

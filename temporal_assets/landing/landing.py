@@ -19,7 +19,7 @@ import datetime as dt
 import shutil
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -149,6 +149,19 @@ def refresh(
             torn=tuple(torn),
             too_old=_too_old(landed.values(), read, Kept.load(settings.state)),
         )
+
+
+def forget_readings(settings: Settings, files: Collection[str]) -> None:
+    """Remove what was read of files, by their ids: their source is not wanted."""
+    if not files:
+        return
+    alone = held(settings.state / STATE_MARK, "reading logs")
+    with alone, scratch_folder(settings.state / "tmp") as scratch:
+        inventory = Inventory.load(settings)
+        for file_id in files:
+            file = inventory.find(file_id)
+            if file is not None:
+                inventory.remove(file, scratch)
 
 
 _TOO_OLD: Final = (
@@ -380,6 +393,7 @@ def _remove_superseded(inventory: Inventory, settings: Settings, scratch: Path) 
             or (file.digest == newer.digest and file.serial < newer.serial)
         ):
             inventory.remove(file, scratch)
+    paths = {item.sighting.path for item in inventory.listed(settings)} if inventory.failed else ()
     for file in inventory.failed:
-        if not Path(file.sightings[0].path).exists():
+        if file.sightings[0].path not in paths:
             inventory.remove(file, scratch)

@@ -76,6 +76,15 @@ _UNREADABLE: Final = (
 """Faults of one file, which must not keep others from being read. A full disk is not among them."""
 
 
+def why_unreadable(error: Exception) -> str | None:
+    """Why a log cannot be read; None for what is no fault of the log."""
+    if isinstance(error, _UNREADABLE):
+        return str(error)
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class Draft:
     """A file that has been read but is not visible yet."""
@@ -252,6 +261,8 @@ class LogReader:
                 format=fmt.label,
                 likely_format=likely if likely != fmt.name else None,
                 has_referrers=content.holds.referrers,
+                referrers_given=content.referrers_given,
+                referrers_usable=content.referrers_usable,
                 sightings=(item.sighting,),
                 supersedes=tuple(
                     sorted({file.digest for file in same_head} & beginnings - {stream.digest})
@@ -393,6 +404,8 @@ class _Content:
         self.folder = folder
         self.tally = Tally(samples)
         self.holds = _Holds()
+        self.referrers_given = 0
+        self.referrers_usable = 0
         self.days: dict[dt.date, DayShare] = {}
         self._writer = SegmentWriter(folder, folder.name)
         self._last_day = UNKNOWN_DAY
@@ -410,6 +423,8 @@ class _Content:
     def add(self, cleaned: Cleaned, holds: _Holds) -> None:
         """Take the block that follows."""
         self.holds |= holds
+        self.referrers_given += cleaned.referrers_given
+        self.referrers_usable += cleaned.referrers_usable
         self._writer.add(cleaned)
         self.tally.merge(cleaned.tally, self._last_day)
         if self._first_day == UNKNOWN_DAY:

@@ -9,6 +9,7 @@ from pydantic import Field, field_validator
 
 from temporal_assets.settings.section import Section, zone_name
 
+_PREFIX = re.compile(r"https?://[^\s/?#]+/\S*")
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s/?#@:\[\]]+)(:\d{1,5})?")
 """A name or an address, with a port or without."""
 
@@ -41,7 +42,21 @@ class LogSource(Section):
     """`remote`, or `forwarded` (the first address of X-Forwarded-For where the format has it)."""
 
     columns: dict[str, str] = Field(default_factory=dict)
-    """Our field name -> column (name or number) or JSON path, for csv, tsv, parquet and jsonl."""
+    """Our field name -> column (name or number) or JSON path, for csv, tsv, parquet and jsonl.
+    Several are joined by a template: `"https://{host}{path}"`."""
+
+    url_prefix: str | None = None
+    """What stands before pages (and referrers) that are logged as bare ids or names, such as
+    `https://www.example.com/article/`."""
+
+    @field_validator("url_prefix")
+    @classmethod
+    def _whole_prefix(cls, value: str | None) -> str | None:
+        if value is not None and not _PREFIX.fullmatch(value):
+            raise ValueError(
+                "this is no beginning of a URL: write it like https://www.example.com/a/"
+            )
+        return value
 
     @field_validator("format")
     @classmethod

@@ -32,8 +32,9 @@ from typer.testing import CliRunner
 from temporal_assets import __version__
 from temporal_assets.alerts.delivery import Webhook
 from temporal_assets.cli.app import GROUPS, PARTS, SUMMARIES, app
-from temporal_assets.cli.daily import ingest, ui
+from temporal_assets.cli.daily import ui
 from temporal_assets.cli.operate import doctor
+from temporal_assets.cli.shared import source_options
 from temporal_assets.policy import bundle
 from temporal_assets.settings import load_settings
 from tests import logs
@@ -188,8 +189,6 @@ def test_ingest_counts_every_line_by_what_became_of_it(
 
 def test_ingest_says_which_files_keep_other_options(log: Path, state: Path) -> None:
     call("ingest", log, "--host", "a.example", "--state", state)
-    same = call("ingest", log.parent, "--host", "a.example", "--state", state)
-    assert "options of another source" not in same.stderr
     other = call("ingest", log.parent, "--host", "b.example", "--state", state)
     said = " ".join(other.stderr.split())
     assert f"1 file of {log.parent} with options of another source, as {log} of {log}" in said
@@ -213,7 +212,7 @@ def test_of_many_files_that_are_no_logs_a_few_are_named(tmp_path: Path, state: P
     result = call("ingest", folder, "--state", state)
     assert result.exit_code == 1
     said = " ".join(result.stderr.split())
-    assert said.count("no text but binary") == 10
+    assert said.count("no text but binary") == 11  # ten files, and the source as a whole
     assert "and 15 more files that cannot be read" in said
     listed = call("ingest", folder, "--json", "--state", state)
     assert len(json.loads(listed.stdout)["files"]) == 25
@@ -516,7 +515,8 @@ def test_an_unreadable_file_fails_but_does_not_stop_the_others(
     result = call("ingest", log, odd, "--host", "a.example", "--state", state)
     assert result.exit_code == 1
     assert "10 lines, 5 page requests kept" in result.stderr
-    assert f"error: {odd}" in result.stderr
+    assert f"error: {odd}: 1 of 1 files cannot be read" in " ".join(result.stderr.split())
+    assert [source.path for source in load_settings(state).sources] == [str(log)]
     assert "--format" in call("ingest", "--help").stdout
 
 
@@ -952,7 +952,7 @@ def test_help_loads_nothing_heavy() -> None:
 def test_help_lists_every_format() -> None:
     from temporal_assets.logs.formats.formats import FORMATS
 
-    assert set(ingest.FORMAT_NAMES.split(", ")) == set(FORMATS)
+    assert set(source_options.FORMAT_NAMES.split(", ")) == set(FORMATS)
 
 
 def test_no_address_is_shown_or_written(built: tuple[Path, Any]) -> None:

@@ -283,6 +283,30 @@ def test_parquet_by_its_first_bytes(tmp_path: Path) -> None:
     assert detected(peek(tmp_path / "x")) == "parquet"
 
 
+def test_parquet_needs_no_name_whatever_its_bytes_are() -> None:
+    """A small file may have carriage returns and no newline, as logs of the first Macintosh."""
+    assert detected(b"PAR1\x15\r\x04 rows \r without a newline PAR1") == "parquet"
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"date,page,pageviews,sessions\n2026-01-30,/a,17,12\n",
+        b"Page path;Views;Users\n/a;17;3\n",
+        b"en.wikipedia Main_Page 42 0\nde Katze 3 0\n",
+        b"other-search\tMain_Page\texternal\t42\nCat\tDog\tlink\t17\n",
+        b'{"day": "2026-01-30", "url": "https://a.example/", "views": 9}\n',
+    ],
+)
+def test_aggregates_are_called_what_they_are(head: bytes) -> None:
+    with pytest.raises(UnknownFormatError, match=r"^counts of views, not requests"):
+        detected(head)
+
+
+def test_a_count_beside_a_visitor_is_no_aggregate() -> None:
+    assert detected(b"time,visitor,url,clicks\n1714979289,u1,/a,3\n").startswith("csv by")
+
+
 @pytest.mark.parametrize(
     ("head", "message"),
     [

@@ -26,6 +26,9 @@ def strings(values: list[str | None]) -> Strings:
 def block(days: list[int], urls: list[str]) -> Cleaned:
     rows = len(days)
     return Cleaned(
+        verdict=np.zeros(0, np.int16),
+        referrers_given=0,
+        referrers_usable=0,
         day=np.array(days, np.int32),
         time=np.arange(rows, dtype=np.int64),
         client=np.arange(rows, dtype=np.int64),

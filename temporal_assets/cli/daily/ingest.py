@@ -1,33 +1,44 @@
-"""`temporal-assets ingest`: name log files once, and read them.
+"""`temporal-assets ingest`: name log files once, see how they are understood, and read them.
 
-Here: the command. Not here: `settings.toml` (`sources`), reading (`landing.landing`), and what
-is made of the lines (`materialize`).
+Here: the command. Not here: `settings.toml` (`cli.shared.sources`), previews (`landing.preview`),
+reading (`landing.landing`), and what is made of the lines (`materialize`).
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from temporal_assets.cli.shared import console
 from temporal_assets.cli.shared.console import counted
-from temporal_assets.cli.shared.exits import FAILED, USAGE, CommandError, command
+from temporal_assets.cli.shared.exits import FAILED, command
 from temporal_assets.cli.shared.landing import file_report, kept, land, show_landing
 from temporal_assets.cli.shared.options import Json, State, invocation, settings_of
+from temporal_assets.cli.shared.previews import ask, preview_report, show_previews
+from temporal_assets.cli.shared.source_options import (
+    Address,
+    Columns,
+    Hosts,
+    LogFormat,
+    Scheme,
+    Timezone,
+    UrlPrefix,
+    Yes,
+    given_options,
+    named_sources,
+    options_of,
+    refuse_mixing,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from temporal_assets.landing.landing import LandingReport
+    from temporal_assets.landing.preview import Preview
+    from temporal_assets.landing.verdicts import SourceVerdict
     from temporal_assets.settings import LogSource, Settings
-
-FORMAT_NAMES: Final = (
-    "combined, combined_vhost, common, common_vhost, gandi, ovh, nginx_json, caddy_json, "
-    "traefik_json, w3c, iis, cloudfront, cloudfront_json, cloudflare_json, akamai_json, "
-    "google_json, azure_json, alb, elb, s3, squid, haproxy, envoy, jsonl, csv, tsv, parquet"
-)
-"""Written out, because the formats themselves take a second to load; a test compares the two."""
 
 
 @command
@@ -42,103 +53,127 @@ def run(
         ),
     ],
     state: State = None,
-    log_format: Annotated[
-        str | None,
+    log_format: LogFormat = None,
+    host: Hosts = None,
+    scheme: Scheme = None,
+    timezone: Timezone = None,
+    address: Address = None,
+    column: Columns = None,
+    url_prefix: UrlPrefix = None,
+    dry_run: Annotated[
+        bool,
         typer.Option(
-            "--format",
-            show_default="auto",
-            help=f"auto (from the first lines), {FORMAT_NAMES}, nginx: or apache: and the log "
-            "format that the server was given, or regex:PATTERN with named groups.",
+            "--dry-run", help="Show how the first lines are understood; read and store nothing."
         ),
-    ] = None,
-    host: Annotated[
-        str | None,
-        typer.Option(help="Host of the site, where lines do not name it.", show_default=False),
-    ] = None,
-    scheme: Annotated[
-        str | None,
-        typer.Option(help="https or http, where lines do not say it.", show_default="https"),
-    ] = None,
-    timezone: Annotated[
-        str | None,
-        typer.Option(
-            help="Zone of times without an offset, such as Europe/Berlin.", show_default="UTC"
-        ),
-    ] = None,
-    address: Annotated[
-        str | None,
-        typer.Option(
-            help="Who the visitor is: remote, or forwarded (first of X-Forwarded-For).",
-            show_default="remote",
-        ),
-    ] = None,
-    column: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="FIELD=COLUMN",
-            help="Where csv, tsv, parquet and jsonl keep our fields time, address, url, "
-            "referrer, status, method, agent; repeatable.",
-            show_default=False,
-        ),
-    ] = None,
+    ] = False,
+    yes: Yes = False,
     as_json: Json = False,
 ) -> None:
     """Add log files to the sources in settings.toml and read them.
 
+    Shows first how their lines are understood, and asks on a terminal where that is doubtful.
     Naming a path again with options replaces these, keeps its others, and reads its files anew;
-    unchanged files are not read twice.
+    unchanged files are not read twice. A source that gives nothing is not stored.
     """
-    from temporal_assets.cli.shared.sources import add_sources
+    from temporal_assets.landing.preview import preview
 
     settings = settings_of(state)
-    options = {
-        "format": log_format,
-        "host": host,
-        "scheme": scheme,
-        "timezone": timezone,
-        "address": address,
-        "columns": _columns(column) if column else None,
-    }
-    given = {name: value for name, value in options.items() if value is not None}
-    sources = [_source(path, given, settings.sources) for path in paths]
-    _refuse_mixing(settings, sources)
-    settings = add_sources(settings, sources)
-    overruled = _overruled(settings, sources)
-    report = land(settings)
+    given = given_options(log_format, scheme, timezone, address, column, url_prefix)
+    sources = named_sources(paths, host, given, settings.sources)
+    refuse_mixing(settings, sources)
+    new = [source for source in sources if dry_run or source not in settings.sources]
+    previews = [preview(source, settings) for source in new]
+    if not as_json:
+        show_previews(previews, with_errors=dry_run or console.is_interactive())
+    if dry_run:
+        if as_json:
+            console.write_json([preview_report(one) for one in previews])
+        if all(one.error for one in previews):
+            raise typer.Exit(FAILED)
+        return
+    if not as_json:
+        ask(previews, yes)
+    is_well = _read(settings, sources, previews, yes, as_json)
+    if not is_well:
+        raise typer.Exit(FAILED)
+
+
+def _read(
+    settings: Settings,
+    sources: Sequence[LogSource],
+    previews: Sequence[Preview],
+    yes: bool,
+    as_json: bool,
+) -> bool:
+    """Read the sources, store those that give something, and say what came of it."""
+    from temporal_assets.cli.shared.sources import store_sources, with_sources
+    from temporal_assets.landing.inventory import Inventory
+    from temporal_assets.landing.verdicts import verdicts
+
+    candidate = settings.model_copy(update={"sources": with_sources(settings.sources, sources)})
+    report = land(candidate)
+    named = {source.path for source in sources}
+    found = verdicts(Inventory.load(candidate), candidate)
+    failed = [one for one in found if one.source.path in named and _is_failure(one, yes)]
+    refused = {one.source.path for one in failed}
+    if failed:
+        _forget(candidate, [one.source for one in failed], report)
+    taken = [source for source in sources if source.path not in refused]
+    stored = store_sources(settings, taken) if taken else settings
+    overruled = _overruled(stored, taken)
     if as_json:
         console.write_json(
             {
                 "state": str(settings.state),
+                "previews": [preview_report(one) for one in previews],
                 "files": [file_report(file) for file in (*report.landed, *report.failed)],
                 "copies": report.copies,
                 "unchanged": report.unchanged,
                 "days": report.days,
                 "missing": report.missing,
-                "warnings": report.warnings,
+                "warnings": [*report.warnings, *(text for one in found for text in one.warnings)],
+                "faults": [text for one in found for text in one.faults],
+                "not_stored": sorted(refused),
             }
         )
-    else:
-        show_landing(report)
-        for message in (*report.missing, *overruled):
-            console.warn(message)
-        if any(map(kept, report.landed)) or not report.landed:
-            _say_what_next(settings)
-    if report.failed:
-        raise typer.Exit(FAILED)
+        return not failed
+    show_landing(report)
+    for message in (*report.missing, *overruled):
+        console.warn(message)
+    _show_verdicts(found, failed)
+    if taken and (any(map(kept, report.landed)) or not report.landed):
+        _say_what_next(stored)
+    return not failed
 
 
-def _refuse_mixing(settings: Settings, sources: Sequence[LogSource]) -> None:
-    """Real visitors must not end up among those of a demo."""
-    from temporal_assets.demo.corpus import corpus_of
+def _is_failure(verdict: SourceVerdict, yes: bool) -> bool:
+    """Whether a source is not stored: nothing can be read, or what is wrong was not accepted."""
+    return not verdict.is_readable or bool(verdict.faults and not yes)
 
-    demos = {one.path: corpus_of(Path(one.path)) for one in (*settings.sources, *sources)}
-    real = [path for path, demo in demos.items() if demo is None]
-    if real and any(demos.values()):
-        raise CommandError(
-            f"{real[0]} would be mixed with the logs of the demo in {settings.state}: give your "
-            "own logs a state folder with --state or TEMPORAL_ASSETS_STATE",
-            USAGE,
-        )
+
+def _forget(candidate: Settings, refused: Sequence[LogSource], report: LandingReport) -> None:
+    """Leave nothing of what was read of sources that are not stored."""
+    from temporal_assets.landing.landing import forget_readings
+    from temporal_assets.landing.verdicts import source_of
+
+    files = [
+        file.id
+        for file in (*report.landed, *report.failed)
+        if source_of(file, candidate.sources) in refused
+    ]
+    forget_readings(candidate, files)
+
+
+def _show_verdicts(found: Sequence[SourceVerdict], failed: Sequence[SourceVerdict]) -> None:
+    for one in found:
+        for warning in one.warnings:
+            console.warn(console.plain(warning))
+        for fault in one.faults:
+            console.fail(console.plain(fault))
+    if failed:
+        names = ", ".join(console.plain(one.source.path) for one in failed)
+        accept = " --yes stores it all the same." if any(one.is_readable for one in failed) else ""
+        console.say(f"Not stored: {names}.{accept}")
 
 
 def _overruled(settings: Settings, named: Sequence[LogSource]) -> list[str]:
@@ -152,7 +187,7 @@ def _overruled(settings: Settings, named: Sequence[LogSource]) -> list[str]:
     messages = []
     for source in named:
         others = {path: first[path] for path in _files(source)}
-        own = [path for path, other in others.items() if _options(other) != _options(source)]
+        own = [path for path, other in others.items() if options_of(other) != options_of(source)]
         if own:
             messages.append(
                 f"{counted(len(own), 'file')} of {source.path} with options of another source, as"
@@ -169,10 +204,6 @@ def _files(source: LogSource) -> list[Path]:
         return [path.absolute() for path in expand(source.path)]
     except NoSuchLogError:
         return []  # another source, which is away
-
-
-def _options(source: LogSource) -> dict[str, Any]:
-    return source.model_dump(exclude={"path"})
 
 
 def _say_what_next(settings: Settings) -> None:
@@ -196,61 +227,3 @@ def _is_anything_late(settings: Settings) -> bool:
         return any(late.values()) or due(store, settings) is not None
     except DamagedFile:
         return True
-
-
-def _columns(pairs: list[str]) -> dict[str, str]:
-    columns = {}
-    for pair in pairs:
-        field, equals, name = pair.partition("=")
-        if not (field and equals and name):
-            raise CommandError(f"--column {pair}: write FIELD=COLUMN, like url=request_url", USAGE)
-        columns[field] = name
-    return columns
-
-
-def _source(path: str, given: dict[str, Any], known: Sequence[LogSource]) -> LogSource:
-    """A source that can be read as far as can be told without opening a file.
-
-    Options that are not given are those of the known source of that path, if there is one.
-    """
-    from pydantic import ValidationError
-
-    from temporal_assets.logs.formats.columns import check
-    from temporal_assets.logs.formats.detect import resolve
-    from temporal_assets.logs.read.paths import NoSuchLogError, expand
-    from temporal_assets.settings import LogSource
-
-    if path == "-":
-        raise CommandError(
-            "standard input is not read: name the files, packed ones too. They are known again, so "
-            "that no line counts twice",
-            USAGE,
-        )
-    if _is_no_text(path):
-        raise CommandError(f"{path!a}: the name is no UTF-8; name its folder instead", USAGE)
-    try:
-        # Absolute: the settings are used from other folders than this one.
-        name = str(Path(path).expanduser().absolute())
-        kept = next((_options(source) for source in known if source.path == name), {})
-        source = LogSource(path=name, **(kept | given))
-        expand(source.path)
-        resolve(source, b"")
-        check(source.columns)
-    except NoSuchLogError as error:
-        raise CommandError(str(error), USAGE) from None
-    except ValidationError as error:
-        first = error.errors()[0]
-        name = ".".join(str(part) for part in first["loc"])
-        why = first["msg"].removeprefix("Value error, ")
-        raise CommandError(f"--{name} {first['input']}: {why}", USAGE) from None
-    except ValueError as error:
-        raise CommandError(str(error), USAGE) from None
-    return source
-
-
-def _is_no_text(path: str) -> bool:
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        return True  # settings.toml could not hold it
-    return False

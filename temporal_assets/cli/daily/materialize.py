@@ -108,7 +108,9 @@ def run(
         show_outcome(outcome)
     if not as_json:
         _show_answer(settings, store, outcome)
-    if report.failed or (outcome is not None and not (outcome.ok and _did_something(outcome, day))):
+    if _gives_nothing(settings) or (
+        outcome is not None and not (outcome.ok and _did_something(outcome, day))
+    ):
         raise typer.Exit(FAILED)
 
 
@@ -150,6 +152,14 @@ def _show_answer(settings: Settings, store: Store, outcome: Outcome | None) -> N
     said = standing(store, settings)
     for sentence in said.of_stray_days if document is not None else said.sentences:
         console.say(sentence)
+
+
+def _gives_nothing(settings: Settings) -> bool:
+    """Whether there is a source of which nothing can be used."""
+    from temporal_assets.landing.inventory import Inventory
+    from temporal_assets.landing.verdicts import verdicts
+
+    return any(one.gives_nothing for one in verdicts(Inventory.load(settings), settings))
 
 
 def _did_something(outcome: Outcome, named: Sequence[dt.date] | None) -> bool:

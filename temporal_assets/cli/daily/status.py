@@ -89,7 +89,7 @@ def run(state: State = None, as_json: Json = False) -> None:
             console.warn(unfinished_words(left, settings.state))
         for damage in damages:
             console.fail(damage)
-    if damages or logs["damaged"]:
+    if damages or logs["damaged"] or logs["gives_nothing"]:
         raise typer.Exit(FAILED)
 
 
@@ -177,9 +177,12 @@ def _asset(store: Store, name: str, late: list[dt.date]) -> dict[str, Any]:
 
 
 def _logs(inventory: Inventory, settings: Settings) -> dict[str, Any]:
+    from temporal_assets.landing.verdicts import messages, verdicts
     from temporal_assets.logs.read.paths import NoSuchLogError
 
     days = inventory.days()
+    found = verdicts(inventory, settings)
+    wrong = list(messages(found))
     report: dict[str, Any] = {
         "read": len(inventory.active),
         "lines": sum(file.lines for file in inventory.active),
@@ -193,6 +196,9 @@ def _logs(inventory: Inventory, settings: Settings) -> dict[str, Any]:
             for file in inventory.active
             if file.problem
         ],
+        "faults": [text for is_fault, text in wrong if is_fault],
+        "warnings": [text for is_fault, text in wrong if not is_fault],
+        "gives_nothing": [one.source.path for one in found if one.gives_nothing],
         "damaged": list(inventory.troubles),
         "new": None,
         "source_error": None,
@@ -213,10 +219,12 @@ def _show_logs(logs: dict[str, Any], build: str) -> None:
         console.warn(logs["source_error"])
     for file in logs["partial"]:
         console.warn(console.plain(f"{file['file']}: {file['problem']}"))
+    for text in logs["warnings"]:
+        console.warn(console.plain(text))
     for trouble in logs["damaged"]:
         console.fail(trouble)
-    for file in logs["unreadable"]:
-        console.fail(console.plain(file["error"]))
+    for text in logs["faults"]:
+        console.fail(console.plain(text))
 
 
 def _show_assets(assets: dict[str, dict[str, Any]], build: str) -> None:

@@ -105,6 +105,7 @@ def _findings(state: Path | None, contents: bool, alert: bool) -> Iterator[Findi
     yield _guarded("keys", lambda: _keys(settings))
     yield _guarded("disk", lambda: _disk(settings.state))
     yield _guarded("engine", lambda: _engine(settings))
+    yield _guarded("logs", lambda: _logs(settings))
     yield _guarded("log records", lambda: _records(settings))
     yield _guarded("published files", lambda: _published(settings, contents))
     if contents:
@@ -256,6 +257,21 @@ def _engine(settings: Settings) -> tuple[str, str]:
     if float(number) * _UNITS.get(unit, 1) > machine:
         return WARNING, f"{detail}: engine.memory_limit is more than there is"
     return OK, detail
+
+
+def _logs(settings: Settings) -> tuple[str, str]:
+    """What reading the sources has come to: what was wrong with it, until it is mended."""
+    from temporal_assets.landing.inventory import Inventory
+    from temporal_assets.landing.verdicts import messages, verdicts
+
+    found = verdicts(Inventory.load(settings), settings)
+    wrong = "; ".join(text for _, text in messages(found))
+    if any(one.gives_nothing for one in found):
+        return BROKEN, wrong
+    if wrong:
+        return WARNING, wrong
+    lines, kept = (sum(getattr(one, name) for one in found) for name in ("lines", "kept"))
+    return OK, f"{counted(lines, 'line')}, {kept:,} page requests"
 
 
 def _records(settings: Settings) -> tuple[str, str]:

@@ -51,6 +51,11 @@ def place(path: Path) -> str:
     return str(path.relative_to(working) if path.is_relative_to(working) else path)
 
 
+def is_interactive() -> bool:
+    """Whether a person is there to answer."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
 def say(message: str) -> None:
     """A line for the person at the keyboard."""
     _print("", "", message)

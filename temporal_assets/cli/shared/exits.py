@@ -1,7 +1,8 @@
 """How commands end: exit codes, and which errors are answers rather than faults of the program.
 
     0    done; also when there was nothing to do
-    1    the data or an operation failed: a file is unreadable, a day failed, a check is broken
+    1    the data or an operation failed: nothing of a source is usable, a day failed, a check is
+         broken. What is wrong with a part (one bad file among many) is a warning
     2    the command was called wrongly
     130  interrupted with Ctrl-C, or told to end (SIGTERM)
 

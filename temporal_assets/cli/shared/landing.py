@@ -128,16 +128,19 @@ def show_troubles(report: LandingReport) -> None:
         )
     failed = sorted(report.failed, key=lambda file: file.name)
     for file in failed[:_TROUBLES_SHOWN]:
-        console.fail(console.plain(file.error))
+        console.warn(console.plain(file.error))
     _say_how_many_more(failed, "that cannot be read: `ingest --json` names them")
 
 
 def _way_to_referrers(file: LandedFile) -> str:
     """What to say of lines that name referrers, and were not known to."""
-    from temporal_assets.logs.formats.formats import NAMED
+    from temporal_assets.logs.formats.formats import FORMATS, NAMED, Syntax
 
-    if file.format.split()[0] in NAMED:
+    name = file.format.split()[0]
+    if name in NAMED:
         return "under which name: `--column referrer=NAME`"
+    if name in FORMATS and FORMATS[name].syntax is Syntax.DIRECTIVES:
+        return "so in #Fields:, where the server is told to log `cs(Referer)`"
     return "what the server was told to write: `--format nginx:…`"
 
 

@@ -30,6 +30,75 @@ def add_sources(settings: Settings, sources: Sequence[LogSource]) -> Settings:
     return change(settings, lambda text: _with_sources(text, sources))
 
 
+def store_sources(settings: Settings, sources: Sequence[LogSource]) -> Settings:
+    """As `add_sources`, without the sources that these take over."""
+    gone = [one.path for one in _taken_over(settings.sources, sources)]
+    return change(
+        settings, lambda text: _without(_with_sources(text, sources), gone, settings.state)
+    )
+
+
+def remove_sources(settings: Settings, sources: Sequence[LogSource]) -> Settings:
+    """Settings without `sources`, also on disk."""
+    paths = [source.path for source in sources]
+    return change(settings, lambda text: _without(text, paths, settings.state))
+
+
+def with_sources(known: Sequence[LogSource], new: Sequence[LogSource]) -> tuple[LogSource, ...]:
+    """The sources that the settings would have with `new` stored, in the same order."""
+    gone = _taken_over(known, new)
+    listed = [source for source in known if source not in gone]
+    for source in new:
+        places = [i for i, one in enumerate(listed) if one.path == source.path]
+        if places:
+            listed[places[0]] = source
+        else:
+            listed.insert(0 if Path(source.path).is_file() else len(listed), source)
+    return tuple(listed)
+
+
+def is_within(narrow: LogSource, wide: LogSource) -> bool:
+    """Whether all files of a source are also those of another one."""
+    from temporal_assets.landing.verdicts import covers
+    from temporal_assets.logs.read.paths import NoSuchLogError, expand
+
+    if narrow.path == wide.path:
+        return False
+    try:
+        files = {path.absolute() for path in expand(wide.path)}
+        return files.issuperset(path.absolute() for path in expand(narrow.path))
+    except NoSuchLogError:
+        return covers(wide, narrow.path)
+
+
+def _taken_over(known: Sequence[LogSource], new: Sequence[LogSource]) -> list[LogSource]:
+    """Known sources that a new one reads in the same way, with all their files."""
+    named = {source.path for source in new}
+    return [
+        source
+        for source in known
+        if source.path not in named
+        and any(
+            is_within(source, wide) and source.model_copy(update={"path": wide.path}) == wide
+            for wide in new
+        )
+    ]
+
+
+def _without(text: str, paths: Sequence[str], state: Path) -> str:
+    """The text without the sources of these paths, which may be written relative to `state`."""
+    document = tomlkit.parse(text)
+    listed = document.get("sources")
+    if not paths or listed is None:
+        return text
+    for place in reversed(range(len(listed))):
+        if str(state / Path(listed[place]["path"]).expanduser()) in paths:
+            del listed[place]
+    if not len(listed):
+        del document["sources"]
+    return tomlkit.dumps(document)
+
+
 def _with_sources(text: str, sources: Sequence[LogSource]) -> str:
     document = tomlkit.parse(text)
     listed = document.get("sources")

@@ -122,6 +122,12 @@ class Cleaned:
     """Day of the last line with a readable time, or UNKNOWN_DAY."""
     first_known_day: int
     """Day of the first line with a readable time, or UNKNOWN_DAY."""
+    verdict: NDArray[np.int16]
+    """Per line of the block, kept or not: 0, or why not (`reason_of`)."""
+    referrers_given: int
+    """Page requests whose line names a referrer."""
+    referrers_usable: int
+    """Those whose referrer is the URL of a web page."""
 
 
 class Cleaner:
@@ -158,7 +164,7 @@ class Cleaner:
         days = self._days(records, np.flatnonzero(verdict == Reject.NONE))
         rows, target = self._page_requests(records, verdict)
         url, site, rows = self._urls(records, verdict, rows, target)
-        referrer = self._referrers(records, rows)
+        referrer, named = self._referrers(records, rows)
         client = self.clients.of_rows(records, rows, days[rows])
         known = days[days != UNKNOWN_DAY]
         return Cleaned(
@@ -171,6 +177,9 @@ class Cleaner:
             tally=self._tally(records, verdict, days),
             first_known_day=int(known[0]) if known.size else UNKNOWN_DAY,
             last_day=int(known[-1]) if known.size else UNKNOWN_DAY,
+            verdict=verdict,
+            referrers_given=named,
+            referrers_usable=int(np.count_nonzero(referrer.codes >= 0)),
         )
 
     # Which lines -----------------------------------------------------------------------------
@@ -285,10 +294,13 @@ class Cleaner:
             rows[kept],
         )
 
-    def _referrers(self, records: Records, rows: Offsets) -> Strings:
-        """Canonical referrer of every row; what is no web page is no referrer."""
+    def _referrers(self, records: Records, rows: Offsets) -> tuple[Strings, int]:
+        """Canonical referrer of every row, and how many rows name one that may be none.
+
+        What is no web page is no referrer.
+        """
         if records.referrer is None:
-            return Strings(np.full(len(rows), -1, np.int32), pa.array([], pa.string()))
+            return Strings(np.full(len(rows), -1, np.int32), pa.array([], pa.string())), 0
         encoded = encode(records.referrer, rows)
         raw = encoded.distinct
         kind = plain_pages(raw.data, raw.start, raw.stop, self.rules)
@@ -308,7 +320,8 @@ class Cleaner:
         )
         missing = encoded.codes < 0
         codes = np.where(missing, np.int32(-1), np.append(position, np.int32(-1))[encoded.codes])
-        return Strings(codes.astype(np.int32), values)
+        named = np.count_nonzero(~missing)
+        return Strings(codes.astype(np.int32), values), int(named)
 
     # Counts ----------------------------------------------------------------------------------
 
@@ -335,6 +348,14 @@ class Cleaner:
     def _sample(self, records: Records, row: int) -> str:
         known = [records.address.value(row) or b""] if records.reason[row] == 0 else []
         return redact(records.text.value(row) or b"", [value for value in known if value])
+
+
+def reason_of(verdict: int) -> str:
+    """The reason behind a verdict, as users see it; `kept` for a page request."""
+    if not verdict:
+        return "kept"
+    is_drop = verdict >= _FIRST_DROP
+    return DROPS[verdict - _FIRST_DROP] if is_drop else Reject(verdict).label
 
 
 def _sieve(

@@ -44,6 +44,10 @@ there. Machines have a `hostname` and requests a `request_time`: these are somet
 
 _TOLD: Final = (Slot.TIME, Slot.ADDRESS, Slot.TARGET, Slot.REFERRER)
 
+_PART: Final = re.compile(r"\{([^{}]+)\}")
+_JOINED: Final = (Slot.TARGET, Slot.REFERRER, Slot.HOST, Slot.AGENT)
+"""Fields that may be joined from several columns."""
+
 _OWN_TIME: Final = "time"
 """Only beside a column of this name is `date` a part of the time."""
 
@@ -52,12 +56,37 @@ class ColumnsError(ValueError):
     """The column map does not fit; the message says which names would."""
 
 
+def parts_of(name: str) -> tuple[str, ...]:
+    """The columns that a template joins; none if this is the name of one column."""
+    return tuple(_PART.findall(name))
+
+
+def pieces_of(template: str) -> list[tuple[bool, str]]:
+    """(whether it is a column, its name or the text) of a template, in order."""
+    pieces = _PART.split(template)
+    return [(bool(i % 2), piece) for i, piece in enumerate(pieces) if piece]
+
+
+def templates(columns: Mapping[str, str]) -> dict[Slot, str]:
+    """The fields that are joined from several columns."""
+    return {COLUMN_NAMES[field]: name for field, name in columns.items() if parts_of(name)}
+
+
+def with_first_parts(columns: Mapping[str, str]) -> dict[str, str]:
+    """The same map with the first column of every template in its place."""
+    return {field: next(iter(parts_of(name)), name) for field, name in columns.items()}
+
+
+def _all_columns(columns: Mapping[str, str]) -> set[str]:
+    return {part for name in columns.values() for part in parts_of(name) or (name,)}
+
+
 def mapped(columns: Mapping[str, str], present: Iterable[str]) -> dict[str, str]:
     """Field -> column: the map, and where it lacks what is needed, columns with a known name."""
     named = {COLUMN_NAMES[field] for field in columns if field in COLUMN_NAMES}
     if not lacking(named):
         return dict(columns)
-    free = set(present) - set(columns.values())
+    free = set(present) - _all_columns(columns)
     # What is called just like a field of ours is meant, whatever else may be.
     names = {_plain(name): name for name in sorted(free, key=lambda n: (n in COLUMN_NAMES, n))}
     found = {
@@ -72,7 +101,7 @@ def mapped(columns: Mapping[str, str], present: Iterable[str]) -> dict[str, str]
 
 def by_number(columns: Mapping[str, str]) -> bool:
     """Whether columns are named by their place, from 1: the first line is a record then."""
-    return bool(columns) and all(name.isdecimal() for name in columns.values())
+    return bool(columns) and all(name.isdecimal() for name in _all_columns(columns))
 
 
 def numbers(count: int) -> tuple[str, ...]:
@@ -107,13 +136,17 @@ def check(columns: Mapping[str, str]) -> None:
         raise ColumnsError(
             f"columns: unknown field {', '.join(unknown)}; known are {', '.join(COLUMN_NAMES)}"
         )
+    for slot, template in templates(columns).items():
+        if slot not in _JOINED:
+            allowed = ", ".join(one.name.lower() for one in _JOINED)
+            raise ColumnsError(f"columns: {template} joins columns, which only {allowed} can be of")
 
 
 def slots_of(columns: Mapping[str, str], present: Collection[str] | None) -> dict[Slot, str]:
     """Slot -> column. Raises `ColumnsError` for names unknown here or, given `present`, there."""
     check(columns)
     if present is not None:
-        missing = sorted(set(columns.values()) - set(present))
+        missing = sorted(_all_columns(columns) - set(present))
         if missing:
             raise ColumnsError(
                 f"columns: the log has no {', '.join(missing)}; {_what_there_is(present)}"

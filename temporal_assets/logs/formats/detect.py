@@ -45,7 +45,7 @@ from temporal_assets.logs.formats.inference import (
     is_target,
     is_url,
 )
-from temporal_assets.logs.formats.layouts import Kind, Slot
+from temporal_assets.logs.formats.layouts import COLUMN_NAMES, Kind, Slot
 from temporal_assets.logs.formats.times import DAY
 from temporal_assets.logs.privacy.pseudonyms import packed_address
 from temporal_assets.logs.read import streams
@@ -120,6 +120,8 @@ _KEYS_SHOWN: Final = 30
 _SEPARATORS: Final = (b",", b";", b"|")
 """What columns of CSV are divided by."""
 
+_PARQUET: Final = b"PAR1"
+
 _DOCKER: Final = frozenset({"log", "stream", "time"})
 """What Docker's json-file driver makes of any line."""
 _JOURNAL: Final = frozenset({"MESSAGE", "__REALTIME_TIMESTAMP"})
@@ -149,7 +151,8 @@ def resolve(source: LogSource, head: bytes) -> Format:
     `PatternError`, `ServerFormatError` or `ColumnsError`.
     """
     found = _named(source, head)
-    if found is None and not _ends_lines_in_returns(head):
+    is_table = head.startswith(_PARQUET)  # whose bytes may look like any end of a line
+    if found is None and (is_table or not _ends_lines_in_returns(head)):
         found = _detect(source, head)
     if found is None:
         raise UnknownFormatError(_why_unknown(source, head))
@@ -224,7 +227,7 @@ def _with_columns(fmt: Format, source: LogSource, head: bytes) -> Format:
 
 
 def _detect(source: LogSource, head: bytes) -> Format | None:
-    if head.startswith(b"PAR1"):
+    if head.startswith(_PARQUET):
         return FORMATS["parquet"]
     if not head.strip():
         # An empty log has any format; nothing will be read from it.
@@ -563,6 +566,45 @@ def _is_binary(head: bytes) -> bool:
 _NO_CONTROLS: Final = bytes(b for b in range(256) if b >= ord(" ") or b in b"\t\r\n\x1b")
 
 
+_COUNTS: Final = re.compile(
+    r"(page|screenpage|unique|total|active)?(views?|hits|sessions|visits|visitors|users|count|clicks"
+    r"|requests|impressions|n)"
+)
+"""What columns of sums are called, without punctuation."""
+_DUMPS: Final = re.compile(rb"\S+ \S+ \d+( \d+)?|\S+\t\S+\t(link|external|other)\t\d+")
+"""Lines of Wikipedia's counts of views, and of its clickstream."""
+_AGGREGATED: Final = (
+    "counts of views, not requests: who opened a page, and coming from where, is not in them any"
+    " more. Name the log, or the table of events, that they were counted from"
+)
+
+
+def _why_another(source: LogSource, sample: bytes) -> str | None:
+    """What to say of files that lie beside access logs, or were made of them."""
+    lines = sample.splitlines()
+    for server, beginning in _ERROR_LOGS.items():
+        if beginning.match(lines[0]):
+            return (
+                f"an error log of {server}, which does not say what was served: let the path of the"
+                " source name access logs alone, as `access.log*` does"
+            )
+    if all(map(_DUMPS.fullmatch, lines)):
+        return _AGGREGATED
+    first = lines[0]
+    names = _keys_of(first) if first.startswith(b"{") else []
+    for fmt in () if names else _tables(first):
+        if fmt.separator in first:
+            names = list(tables.columns_of(first, fmt.separator, source.columns))
+            break
+    if not names or not look_like_names(names):
+        return None
+    sums = [name for name in names if _COUNTS.fullmatch(re.sub(r"\W|_", "", name.lower()))]
+    fields = {COLUMN_NAMES[field] for field in mapped(source.columns, names)}
+    if not sums or Slot.ADDRESS in fields:
+        return None
+    return f"{_AGGREGATED} (its columns are {', '.join(names[:_KEYS_SHOWN])})"
+
+
 def _why_unknown_json(line: bytes) -> str:
     """What is missing in an object, with the keys that it has: they are hardly ever content."""
     if line == b"{":
@@ -617,12 +659,8 @@ def _why_unknown(source: LogSource, head: bytes) -> str:
             " or correct its times"
         )
     first = _without_comments(_sample(head)).split(b"\n")[0].rstrip()
-    for server, beginning in _ERROR_LOGS.items():
-        if beginning.match(first):
-            return (
-                f"an error log of {server}, which does not say what was served: let the path of the"
-                " source name access logs alone, as `access.log*` does"
-            )
+    if other := _why_another(source, _without_comments(_sample(head))):
+        return other
     if fmt := _detect(source, first + b"\n"):
         return (
             f"the first line is one of `{fmt.name}`, but most of those behind it are not. Where"

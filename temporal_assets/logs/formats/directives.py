@@ -133,6 +133,23 @@ def header_of(head: bytes) -> Header:
     return Header()
 
 
+_SITES: Final = ("s-sitename", "s-port")
+"""Fields by which IIS tells its sites apart."""
+
+
+def sites_of(head: bytes) -> frozenset[tuple[str, ...]]:
+    """What the server calls the sites of some lines, where none of them names its host."""
+    header = header_of(head)
+    places = [header.fields.index(name) for name in _SITES if name in header.fields]
+    if not places or any(_SLOT_OF.get(name) == Slot.HOST for name in header.fields):
+        return frozenset()
+    lines = [line.split() for line in head.decode("latin-1").split("\n") if line[:1] != "#"]
+    whole = [line for line in lines[:-1] if len(line) == len(header.fields)]
+    return frozenset(
+        tuple(f"{header.fields[place]}={line[place][:40]}" for place in places) for line in whole
+    )
+
+
 def advance(block: Block, header: Header) -> Header:
     """The header that holds after a block."""
     changes = list(_headers(block.data, header))

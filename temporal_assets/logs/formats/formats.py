@@ -25,9 +25,24 @@ import numpy as np
 
 from temporal_assets.logs.formats import directives, patterns, structured, tables
 from temporal_assets.logs.formats.assemble import assemble, known_times, line_text, reject_cut_line
-from temporal_assets.logs.formats.columns import check, lacking, mapped, told
+from temporal_assets.logs.formats.columns import (
+    check,
+    lacking,
+    mapped,
+    pieces_of,
+    templates,
+    told,
+    with_first_parts,
+)
 from temporal_assets.logs.formats.layouts import COLUMN_NAMES, Layout, Slot, after_words, layout
-from temporal_assets.logs.formats.rewrite import CLOUDFRONT_ENCODED, Decode, decode_percent, decoded
+from temporal_assets.logs.formats.rewrite import (
+    CLOUDFRONT_ENCODED,
+    Decode,
+    decode_percent,
+    decoded,
+    join,
+    with_url_prefix,
+)
 from temporal_assets.logs.formats.server_formats import layout_of
 from temporal_assets.logs.formats.structured import Path, dotted
 from temporal_assets.logs.formats.times import BAD, last_repeated
@@ -104,6 +119,46 @@ def parse(
     block: Block, fmt: Format, source: LogSource, reading: Reading, state: State = None
 ) -> Records:
     """Records of one block. Pure: safe in any thread. Parquet has no blocks, see `parquet.read`."""
+    joined = templates(source.columns)
+    if joined:
+        records = _parse_joined(block, fmt, source, reading, state, joined)
+    else:
+        records = _parse(block, fmt, source, reading, state)
+    return with_url_prefix(records, source.url_prefix) if source.url_prefix else records
+
+
+def _parse_joined(
+    block: Block,
+    fmt: Format,
+    source: LogSource,
+    reading: Reading,
+    state: State,
+    joined: Mapping[Slot, str],
+) -> Records:
+    """Records of which some fields are joined from several columns, read one after the other."""
+    columns = with_first_parts(source.columns)
+
+    def read(name: str | None) -> Records:
+        """Records with a column in the place of the agent, where nothing is made of its values."""
+        chosen = columns if name is None else {**columns, "agent": name}
+        if name is None or fmt.paths is None:
+            form = fmt
+        else:
+            form = replace(fmt, paths={**fmt.paths, Slot.AGENT: (dotted(name),)})
+        other = source.model_copy(update={"columns": chosen})
+        return _parse(block, form, other, reading, state)
+
+    records = read(None)
+    for slot, template in joined.items():
+        pieces = [
+            read(text).agent if is_column else text.encode()
+            for is_column, text in pieces_of(template)
+        ]
+        records = replace(records, **{slot.name.lower(): join(pieces, len(records))})  # type: ignore[arg-type]
+    return records
+
+
+def _parse(block: Block, fmt: Format, source: LogSource, reading: Reading, state: State) -> Records:
     before = state or Before()
     repeated = before.repeated
     if fmt.layout is not None:
@@ -222,7 +277,8 @@ def with_known_keys(fmt: Format, source: LogSource, keys: Collection[str]) -> Fo
 def _mapped_paths(source: LogSource) -> Mapping[Slot, tuple[Path, ...]]:
     """Paths of generic JSON lines: the user's, and where they lack what is needed, usual keys."""
     check(source.columns)
-    given = {COLUMN_NAMES[field]: (dotted(name),) for field, name in source.columns.items()}
+    columns = with_first_parts(source.columns)
+    given = {COLUMN_NAMES[field]: (dotted(name),) for field, name in columns.items()}
     if not lacking(given):
         return given
     paths = dict(FORMATS["nginx_json"].paths or {})

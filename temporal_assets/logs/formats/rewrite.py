@@ -6,15 +6,18 @@ Here: compiled copying, row by row into one fresh buffer. Not here: which format
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from temporal_assets.core.numerics.compiled import inlined, readonly
+from temporal_assets.logs.read.encode import concatenate, from_values
 from temporal_assets.logs.read.kernels import (
     COLON,
+    DOT,
     MINUS,
     PERCENT,
     PLUS,
@@ -41,6 +44,64 @@ def with_query(path: Column, query: Column) -> Column:
 def with_scheme(column: Column) -> Column:
     """`http://` before values that begin with a host: neither paths nor URLs."""
     return Column(*_with_scheme(column.data, column.start, column.stop))
+
+
+def join(pieces: Sequence[Column | bytes | None], rows: int) -> Column:
+    """The values of several columns and texts, one behind the other; none where no column has any.
+
+    A column that no row has is None.
+    """
+    every = np.arange(rows, dtype=np.int32)
+    whole = from_values([b""] * rows)
+    is_there = np.zeros(rows, np.bool_)
+    for piece in pieces:
+        if piece is None:
+            continue
+        if isinstance(piece, bytes):
+            text = from_values([piece])
+            rest = Column(text.data, np.repeat(text.start, rows), np.repeat(text.stop, rows))
+        else:
+            is_there |= piece.start >= 0
+            rest = Column(piece.data, np.maximum(piece.start, 0), np.maximum(piece.stop, 0))
+        whole = concatenate(whole, every, rest)
+    missing = ~is_there
+    return Column(whole.data, np.where(missing, -1, whole.start), np.where(missing, -1, whole.stop))
+
+
+def with_url_prefix(records: Records, prefix: str) -> Records:
+    """`prefix` before pages and referrers that are neither paths nor URLs.
+
+    A referrer with a dot may be a host.
+    """
+    referrer = records.referrer
+    return replace(
+        records,
+        target=_prefixed(records.target, prefix, dotted=True),
+        referrer=None if referrer is None else _prefixed(referrer, prefix, dotted=False),
+    )
+
+
+def _prefixed(column: Column, prefix: str, *, dotted: bool) -> Column:
+    bare = _bare(column.data, column.start, column.stop, dotted)
+    rest = Column(column.data, np.maximum(column.start, 0), np.maximum(column.stop, 0))
+    made = concatenate(from_values([b"", prefix.encode()]), bare, rest)
+    missing = column.start < 0
+    return Column(made.data, np.where(missing, -1, made.start), np.where(missing, -1, made.stop))
+
+
+@kernel
+def _bare(data: Bytes, start: Offsets, stop: Offsets, dotted: bool) -> NDArray[np.int32]:
+    """1 for each value that is an id or a name: neither a path, nor a URL, nor nothing."""
+    bare = np.zeros(start.size, np.int32)
+    for i in range(start.size):
+        length = stop[i] - start[i]
+        if start[i] < 0 or length <= 0 or (length == 1 and data[start[i]] == MINUS):
+            continue
+        colon = find_byte(data, start[i], stop[i], COLON)
+        is_url = colon + 2 < stop[i] and data[colon + 1] == SLASH and data[colon + 2] == SLASH
+        has_dot = not dotted and find_byte(data, start[i], stop[i], DOT) < stop[i]
+        bare[i] = not (data[start[i]] == SLASH or is_url or has_dot)
+    return bare
 
 
 def plus_to_space(column: Column) -> Column:

@@ -49,13 +49,18 @@ class Reject(IntEnum):
 _REMEDIES: Final = {
     Reject.BAD_TIME.label: "See docs/log-formats.md for the times that are understood",
     Reject.ANCIENT.label: "If its times are right, set `reading.earliest` to a day before them",
-    Reject.NO_HOST.label: "Their lines do not name their site: set `host` of the source",
+    Reject.NO_HOST.label: "Their lines name no site: read them with --host www.example.com",
+    Reject.BAD_URL.label: (
+        "If their pages are bare ids or names, say what stands before them (--url-prefix"
+        " https://www.example.com/article/); if they are in two columns, join these (--column"
+        " 'url={HOST}{PATH}')"
+    ),
 }
 
 
 def remedy(reason: str) -> str:
     """What to do where most lines of a file are rejected for the reason of this label."""
-    return _REMEDIES.get(reason, "State the format of the source")
+    return _REMEDIES.get(reason, "Say what their format is: --format (docs/log-formats.md)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from temporal_assets.logs.formats.assemble import assemble, column, known_times
-from temporal_assets.logs.formats.columns import mapped, slots_of
+from temporal_assets.logs.formats.columns import mapped, parts_of, pieces_of, slots_of
 from temporal_assets.logs.formats.layouts import Slot
-from temporal_assets.logs.formats.rewrite import with_query
+from temporal_assets.logs.formats.rewrite import with_query, with_url_prefix
 from temporal_assets.logs.formats.times import BAD, last_repeated
 from temporal_assets.logs.formats.tokenize import Fields, interpret_fields
 from temporal_assets.logs.read.records import Records, Reject
@@ -42,16 +42,26 @@ def read(path: Path, source: LogSource, reading: Reading) -> Iterator[Records]:
         with pq.ParquetFile(path) as file:
             names = file.schema_arrow.names
             columns = mapped(source.columns, names)
-            slots_of({field: _root(name, names) for field, name in columns.items()}, names)
+            slots_of({field: _rooted(name, names) for field, name in columns.items()}, names)
             wanted = slots_of(columns, None)
+            needed = {part for name in columns.values() for part in parts_of(name) or (name,)}
         row, before = 1, BAD
-        for batch in batches(path, set(columns.values()), reading, reading.max_line_bytes):
+        for batch in batches(path, needed, reading, reading.max_line_bytes):
             records = _records(batch, wanted, row, source, before)
             before = last_repeated(known_times(records), ZoneInfo(source.timezone))
             yield records
             row += len(batch)
     except FAULTS as error:
         raise DamagedParquetError(f"{path}: {error}") from error
+
+
+def _rooted(name: str, names: list[str]) -> str:
+    """A column or a template, with paths into structs cut to their top-level columns."""
+    if not parts_of(name):
+        return _root(name, names)
+    return "".join(
+        f"{{{_root(text, names)}}}" if is_column else text for is_column, text in pieces_of(name)
+    )
 
 
 def _root(name: str, names: list[str]) -> str:
@@ -64,7 +74,10 @@ def _records(
 ) -> Records:
     """Records of one batch; its first row is number `row`."""
     rows = len(batch)
-    values = {slot: _values(batch, name) for slot, name in wanted.items()}
+    values = {
+        slot: _joined(batch, name) if parts_of(name) else _values(batch, name)
+        for slot, name in wanted.items()
+    }
     moments = values[Slot.TIME]
     timestamps = pa.types.is_timestamp(moments.type)
     texts = {
@@ -79,9 +92,29 @@ def _records(
     number = np.arange(row, row + rows, dtype=np.int64)
     text = column(fields, Slot.TARGET)
     records = assemble(fields, number, text, source, escaped=False, before=before)
-    if not fields.used[Slot.QUERY]:
-        return records
-    return replace(records, target=with_query(records.target, column(fields, Slot.QUERY)))
+    if fields.used[Slot.QUERY]:
+        target = with_query(records.target, column(fields, Slot.QUERY))
+        records = replace(records, target=target)
+    return with_url_prefix(records, source.url_prefix) if source.url_prefix else records
+
+
+def _joined(batch: pa.RecordBatch, template: str) -> pa.Array:
+    """Texts of several columns, one behind the other; NULL where none of them has any."""
+    texts = {
+        name: pc.cast(_values(batch, name), pa.large_string())
+        for is_column, name in pieces_of(template)
+        if is_column
+    }
+    pieces = [
+        pc.fill_null(texts[text], "") if is_column else pa.scalar(text, pa.large_string())
+        for is_column, text in pieces_of(template)
+    ]
+    whole = pc.binary_join_element_wise(*pieces, pa.scalar("", pa.large_string()))
+    empty = [pc.equal(pc.fill_null(text, ""), "") for text in texts.values()]
+    is_missing = empty[0]
+    for other in empty[1:]:
+        is_missing = pc.and_(is_missing, other)
+    return pc.if_else(is_missing, pa.scalar(None, pa.large_string()), whole)
 
 
 def _values(batch: pa.RecordBatch, name: str) -> pa.Array:

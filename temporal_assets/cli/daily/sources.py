@@ -1,0 +1,245 @@
+"""`temporal-assets sources`: which logs are read, what each has given, and changing that.
+
+Here: the command. Not here: their text in `settings.toml` (`cli.shared.sources`), reading
+(`ingest`).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from temporal_assets.cli.shared import console
+from temporal_assets.cli.shared.console import counted
+from temporal_assets.cli.shared.days import ranges
+from temporal_assets.cli.shared.exits import USAGE, CommandError, command
+from temporal_assets.cli.shared.options import (
+    Json,
+    State,
+    existing_settings,
+    invocation,
+    settings_of,
+)
+from temporal_assets.cli.shared.previews import ask, show_previews
+from temporal_assets.cli.shared.source_options import (
+    Address,
+    Columns,
+    Hosts,
+    LogFormat,
+    Scheme,
+    Timezone,
+    UrlPrefix,
+    Yes,
+    given_options,
+    named_sources,
+    options_of,
+    refuse_mixing,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from temporal_assets.landing.verdicts import SourceVerdict
+    from temporal_assets.settings import LogSource, Settings
+
+_ACTIONS: Final = ("list", "add", "change", "remove")
+
+
+@command
+def run(
+    action: Annotated[
+        str,
+        typer.Argument(help="list, add, change or remove.", show_default="list"),
+    ] = "list",
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="PATH",
+            help="As for ingest; of sources that are there, also their number in the list.",
+            show_default=False,
+        ),
+    ] = None,
+    state: State = None,
+    log_format: LogFormat = None,
+    host: Hosts = None,
+    scheme: Scheme = None,
+    timezone: Timezone = None,
+    address: Address = None,
+    column: Columns = None,
+    url_prefix: UrlPrefix = None,
+    reset: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="OPTION",
+            help="change: this option back to its default, such as host; repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    forget: Annotated[
+        bool,
+        typer.Option(
+            "--forget",
+            help="remove: what was read of it, too; days with other lines are made again.",
+        ),
+    ] = False,
+    yes: Yes = False,
+    as_json: Json = False,
+) -> None:
+    """List the log sources with what each has given; add, change or remove some.
+
+    Adding and changing show how the first lines are understood; `materialize` or `ingest` reads.
+    """
+    if action not in _ACTIONS:
+        raise CommandError(f"no action {action!r}; there are {', '.join(_ACTIONS)}", USAGE)
+    given = given_options(log_format, scheme, timezone, address, column, url_prefix)
+    if action == "list" or not paths:
+        if action != "list":
+            raise CommandError(f"sources {action}: name a path", USAGE)
+        if paths or given or host or reset or forget:
+            raise CommandError("sources list takes no path and no option of a source", USAGE)
+        _list(existing_settings(state), as_json)
+    elif action == "add":
+        settings = settings_of(state)
+        _store(settings, named_sources(paths, host, given, settings.sources), yes, as_json)
+    elif action == "change":
+        settings = existing_settings(state)
+        known = [_known(path, settings).path for path in paths]
+        sources = named_sources(known, host, given, settings.sources)
+        _store(settings, [_without(one, reset or []) for one in sources], yes, as_json)
+    else:
+        settings = existing_settings(state)
+        _remove(settings, [_known(path, settings) for path in paths], forget, as_json)
+
+
+# List ----------------------------------------------------------------------------------------
+
+
+def _list(settings: Settings, as_json: bool) -> None:
+    from temporal_assets.landing.inventory import Inventory
+    from temporal_assets.landing.verdicts import messages, verdicts
+
+    found = verdicts(Inventory.load(settings), settings)
+    if as_json:
+        console.write_json([_report(number, one) for number, one in enumerate(found, 1)])
+        return
+    if not found:
+        console.say(f"No sources yet: {invocation('ingest PATH', settings.state)}")
+        return
+    console.show_table(
+        "Log sources",
+        ("no", "path", "options", "read as", "files", "lines", "kept", "rejected", "days"),
+        [_row(number, one) for number, one in enumerate(found, 1)],
+    )
+    for is_fault, text in messages(found):
+        (console.fail if is_fault else console.warn)(console.plain(text))
+
+
+def _row(number: int, one: SourceVerdict) -> tuple[Any, ...]:
+    options = [f"{name}={value}" for name, value in _said(one.source).items()]
+    read = (", ".join(one.formats), one.files + one.failed, one.lines, one.kept, one.rejected)
+    return (number, one.source.path, " ".join(options), *read, ranges(list(one.days), limit=2))
+
+
+def _said(source: LogSource) -> dict[str, Any]:
+    """The options of a source that are not the defaults."""
+    said = source.model_dump(mode="json", exclude_defaults=True, exclude={"path"})
+    columns = said.pop("columns", {})
+    return {**said, **{f"column {field}": name for field, name in columns.items()}}
+
+
+def _report(number: int, one: SourceVerdict) -> dict[str, Any]:
+    return {
+        "number": number,
+        "path": one.source.path,
+        "options": one.source.model_dump(mode="json", exclude_defaults=True, exclude={"path"}),
+        "formats": one.formats,
+        "files": one.files,
+        "failed": one.failed,
+        "lines": one.lines,
+        "kept": one.kept,
+        "rejected": one.rejected,
+        "days": one.days,
+        "faults": one.faults,
+        "warnings": one.warnings,
+    }
+
+
+# Change --------------------------------------------------------------------------------------
+
+
+def _known(path: str, settings: Settings) -> LogSource:
+    """A source by its number in the list or by its path."""
+    sources = settings.sources
+    if path.isdecimal() and 1 <= int(path) <= len(sources) and not Path(path).exists():
+        return sources[int(path) - 1]
+    name = str(Path(path).expanduser().absolute())
+    for source in sources:
+        if source.path in (name, path):
+            return source
+    there = ", ".join(source.path for source in sources) or "none"
+    raise CommandError(f"no source {path}; there are {there}", USAGE)
+
+
+def _without(source: LogSource, reset: Sequence[str]) -> LogSource:
+    """A source with some options back at their defaults."""
+    names = {"column": "columns", "url-prefix": "url_prefix"}
+    options = options_of(source)
+    for name in reset:
+        option = names.get(name, name)
+        if option not in options:
+            raise CommandError(f"--reset {name}: there are {', '.join(options)}", USAGE)
+        del options[option]
+    return type(source)(path=source.path, **options)
+
+
+def _store(settings: Settings, sources: Sequence[LogSource], yes: bool, as_json: bool) -> None:
+    from temporal_assets.cli.shared.sources import store_sources
+    from temporal_assets.landing.preview import preview
+
+    refuse_mixing(settings, sources)
+    previews = [preview(source, settings) for source in sources]
+    if not as_json:
+        show_previews(previews)
+        ask(previews, yes)
+    useless = [one for one in previews if one.error or (one.sampled and not one.kept and not yes)]
+    if useless:
+        names = ", ".join(one.source.path for one in useless)
+        raise CommandError(f"not stored, because nothing of them can be used: {names}")
+    stored = store_sources(settings, sources)
+    if as_json:
+        _list(stored, as_json)
+    else:
+        console.say(f"{counted(len(sources), 'source')} stored. Read: {_reading(stored)}")
+
+
+def _reading(settings: Settings) -> str:
+    return invocation("materialize", settings.state)
+
+
+def _remove(settings: Settings, sources: Sequence[LogSource], forget: bool, as_json: bool) -> None:
+    from temporal_assets.cli.shared.sources import remove_sources
+    from temporal_assets.landing.inventory import Inventory
+    from temporal_assets.landing.landing import forget_readings
+    from temporal_assets.landing.verdicts import source_of
+
+    inventory = Inventory.load(settings)
+    rest = remove_sources(settings, sources)
+    gone = [
+        file.id
+        for file in inventory.files
+        if source_of(file, settings.sources) in sources and source_of(file, rest.sources) is None
+    ]
+    if forget:
+        forget_readings(rest, gone)
+    if as_json:
+        _list(rest, as_json)
+        return
+    what = "forgotten" if forget else "kept: their days stay (--forget removes them)"
+    console.say(
+        f"{counted(len(sources), 'source')} removed; {counted(len(gone), 'file')} that were read"
+        f" from them are {what}"
+    )
+    if forget and gone:
+        console.say(f"Make days without those lines again: {_reading(rest)}")

@@ -1,0 +1,115 @@
+"""Showing what was understood of logs before they are read, and asking where it is doubtful.
+
+Here: tables and the question. Not here: what is understood (`landing.preview`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import typer
+
+from temporal_assets.cli.shared import console
+from temporal_assets.cli.shared.console import counted
+from temporal_assets.cli.shared.exits import CommandError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from temporal_assets.landing.preview import Preview, PreviewLine
+
+_SHOWN: Final = 5
+"""Sources of which lines are shown: with more, most are alike."""
+
+_TEXT: Final = 60
+"""Characters of a text in a preview."""
+
+
+def preview_report(preview: Preview) -> dict[str, Any]:
+    """A preview, for JSON."""
+    return {
+        "path": preview.source.path,
+        "file": str(preview.file),
+        "files": preview.files,
+        "format": preview.format,
+        "lines": preview.sampled,
+        "kept": preview.kept,
+        "preview": [
+            {
+                "line": line.line,
+                "time": line.time,
+                "visitor": line.visitor,
+                "site": line.site,
+                "page": line.page,
+                "referrer": line.referrer,
+                "agent": line.agent,
+                "outcome": line.outcome,
+            }
+            for line in preview.lines
+        ],
+        "fields": {
+            name: {"given": share.given, "usable": share.usable}
+            for name, share in preview.shares.items()
+        },
+        "doubts": list(preview.doubts),
+        "error": preview.error,
+    }
+
+
+def show_previews(previews: Sequence[Preview], *, with_errors: bool = True) -> None:
+    """Five lines of each source, the shares of usable values, and what is doubtful.
+
+    Reading says itself what cannot be read: where it follows at once, once is enough.
+    """
+    for preview in previews[:_SHOWN]:
+        if preview.lines:
+            _show(preview)
+    if len(previews) > _SHOWN:
+        console.say(f"and {counted(len(previews) - _SHOWN, 'more source')}")
+    for preview in previews:
+        for doubt in preview.doubts:
+            console.warn(console.plain(f"{preview.source.path}: {doubt}"))
+        if preview.error is not None and with_errors:
+            console.fail(console.plain(preview.error))
+
+
+def _show(preview: Preview) -> None:
+    console.show_table(
+        f"{preview.source.path}: {counted(preview.files, 'file')}, the first lines of"
+        f" {preview.file.name}",
+        ("time", "visitor", "site", "page", "referrer", "agent", "outcome"),
+        [_row(line) for line in preview.lines],
+    )
+    console.say(f"Read as: {preview.format}")
+    parts = [f"{name} {_share(one.usable, one.given)}" for name, one in preview.shares.items()]
+    absent = [name for name in ("referrer", "agent") if name not in preview.shares]
+    parts += [f"{name} not logged" for name in absent]
+    console.say(
+        f"Usable in {counted(preview.sampled, 'line')}: {', '.join(parts)}."
+        f" Page requests: {preview.kept:,}"
+    )
+
+
+def _row(line: PreviewLine) -> tuple[str, ...]:
+    time = line.time.strftime("%Y-%m-%d %H:%M:%S") if line.time else ""
+    texts = (line.visitor, line.site, line.page, line.referrer, line.agent)
+    return (time, *(_cut(text) for text in texts), line.outcome)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _TEXT else text[: _TEXT - 1] + "…"
+
+
+def _share(usable: int, given: int) -> str:
+    if not given:
+        return "none"
+    return "all" if usable == given else f"{usable:,} of {given:,}"
+
+
+def ask(previews: Sequence[Preview], yes: bool) -> None:
+    """Ask whether to go on where something is doubtful and a person is there to answer."""
+    doubtful = [one for one in previews if one.doubts or one.error]
+    if not doubtful or yes or not console.is_interactive():
+        return
+    if not typer.confirm("Something is doubtful. Read all of it like this?", err=True):
+        raise CommandError("nothing was read or stored")

@@ -1,0 +1,207 @@
+"""Options that say how the logs of a source are read, and sources made of them.
+
+Here: what `ingest` and `sources` share. Not here: `settings.toml` (`sources`), previews
+(`previews`).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from temporal_assets.cli.shared.exits import USAGE, CommandError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from temporal_assets.settings import LogSource, Settings
+
+FORMAT_NAMES: Final = (
+    "combined, combined_vhost, common, common_vhost, gandi, ovh, nginx_json, caddy_json, "
+    "traefik_json, w3c, iis, cloudfront, cloudfront_json, cloudflare_json, akamai_json, "
+    "google_json, azure_json, alb, elb, s3, squid, haproxy, envoy, jsonl, csv, tsv, parquet"
+)
+"""Written out, because the formats themselves take a second to load; a test compares the two."""
+
+LogFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        show_default="auto",
+        help=f"auto (from the first lines), {FORMAT_NAMES}, nginx: or apache: and the log "
+        "format that the server was given, or regex:PATTERN with named groups.",
+    ),
+]
+Hosts = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Host of the site, where lines do not name it: one for all paths, or one for each in"
+        " their order.",
+        show_default=False,
+    ),
+]
+Scheme = Annotated[
+    str | None,
+    typer.Option(help="https or http, where lines do not say it.", show_default="https"),
+]
+Timezone = Annotated[
+    str | None,
+    typer.Option(
+        help="Zone of times without an offset, such as Europe/Berlin.", show_default="UTC"
+    ),
+]
+Address = Annotated[
+    str | None,
+    typer.Option(
+        help="Who the visitor is: remote, or forwarded (first of X-Forwarded-For).",
+        show_default="remote",
+    ),
+]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="FIELD=COLUMN",
+        help="Where csv, tsv, parquet and jsonl keep our fields time, address, url, "
+        "referrer, status, method, agent; several joined as 'url={host}{path}'; repeatable.",
+        show_default=False,
+    ),
+]
+UrlPrefix = Annotated[
+    str | None,
+    typer.Option(
+        help="What stands before pages that are logged as bare ids or names:"
+        " https://www.example.com/article/.",
+        show_default=False,
+    ),
+]
+Yes = Annotated[
+    bool, typer.Option("--yes", "-y", help="Go on also where something is doubtful or useless.")
+]
+
+
+def given_options(
+    log_format: str | None,
+    scheme: str | None,
+    timezone: str | None,
+    address: str | None,
+    column: list[str] | None,
+    url_prefix: str | None,
+) -> dict[str, Any]:
+    """The options that were given, by their names in settings.toml."""
+    options = {
+        "format": log_format,
+        "scheme": scheme,
+        "timezone": timezone,
+        "address": address,
+        "columns": _columns(column) if column else None,
+        "url_prefix": url_prefix,
+    }
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def named_sources(
+    paths: Sequence[str],
+    hosts: Sequence[str] | None,
+    given: dict[str, Any],
+    known: Sequence[LogSource],
+) -> list[LogSource]:
+    """Sources of paths as a command names them, each with its host."""
+    hosts = hosts or []
+    if len(hosts) not in (0, 1, len(paths)):
+        raise CommandError(
+            f"{len(hosts)} hosts for {len(paths)} paths: give one for all, or one for each in the"
+            " order of the paths",
+            USAGE,
+        )
+    if len(hosts) == 1:
+        hosts = [*hosts] * len(paths)
+    of_each: list[str | None] = [*hosts] or [None] * len(paths)
+    return [
+        named_source(path, given | ({"host": host} if host else {}), known)
+        for path, host in zip(paths, of_each, strict=True)
+    ]
+
+
+def named_source(path: str, given: dict[str, Any], known: Sequence[LogSource]) -> LogSource:
+    """A source that can be read as far as can be told without opening a file.
+
+    Options that are not given are those of the known source of that path, if there is one, or else
+    those that all known sources within it have in common.
+    """
+    from pydantic import ValidationError
+
+    from temporal_assets.cli.shared.sources import is_within
+    from temporal_assets.logs.formats.columns import check
+    from temporal_assets.logs.formats.detect import resolve
+    from temporal_assets.logs.read.paths import NoSuchLogError, expand
+    from temporal_assets.settings import LogSource
+
+    if path == "-":
+        raise CommandError(
+            "standard input is not read: name the files, packed ones too. They are known again, so "
+            "that no line counts twice",
+            USAGE,
+        )
+    if _is_no_text(path):
+        raise CommandError(f"{path!a}: the name is no UTF-8; name its folder instead", USAGE)
+    try:
+        # Absolute: the settings are used from other folders than this one.
+        name = str(Path(path).expanduser().absolute())
+        kept = next((options_of(source) for source in known if source.path == name), None)
+        if kept is None:
+            wide = LogSource(path=name)
+            within = [options_of(source) for source in known if is_within(source, wide)]
+            kept = within[0] if within and all(one == within[0] for one in within) else {}
+        source = LogSource(path=name, **(kept | given))
+        expand(source.path)
+        resolve(source, b"")
+        check(source.columns)
+    except NoSuchLogError as error:
+        raise CommandError(str(error), USAGE) from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        option = ".".join(str(part) for part in first["loc"]).replace("_", "-")
+        why = first["msg"].removeprefix("Value error, ")
+        raise CommandError(f"--{option} {first['input']}: {why}", USAGE) from None
+    except ValueError as error:
+        raise CommandError(str(error), USAGE) from None
+    return source
+
+
+def options_of(source: LogSource) -> dict[str, Any]:
+    """How a source is read, whatever its path."""
+    return source.model_dump(exclude={"path"})
+
+
+def refuse_mixing(settings: Settings, sources: Sequence[LogSource]) -> None:
+    """Raise `CommandError` where real visitors would end up among those of a demo."""
+    from temporal_assets.demo.corpus import corpus_of
+
+    demos = {one.path: corpus_of(Path(one.path)) for one in (*settings.sources, *sources)}
+    real = [path for path, demo in demos.items() if demo is None]
+    if real and any(demos.values()):
+        raise CommandError(
+            f"{real[0]} would be mixed with the logs of the demo in {settings.state}: give your "
+            "own logs a state folder with --state or TEMPORAL_ASSETS_STATE",
+            USAGE,
+        )
+
+
+def _columns(pairs: list[str]) -> dict[str, str]:
+    columns = {}
+    for pair in pairs:
+        field, equals, name = pair.partition("=")
+        if not (field and equals and name):
+            raise CommandError(f"--column {pair}: write FIELD=COLUMN, like url=request_url", USAGE)
+        columns[field] = name
+    return columns
+
+
+def _is_no_text(path: str) -> bool:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return True  # settings.toml could not hold it
+    return False

@@ -1,0 +1,326 @@
+"""What reading would make of a source, from the first lines of a few of its files.
+
+Here: reading a sample with the same code as whole logs, without writing or keeping anything, and
+what in it is doubtful. Not here: reading whole files (`reading`), showing this to people (`cli`).
+
+No address is in it: visitors are numbered, texts are redacted as samples of rejected lines are.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+import numpy as np
+
+from temporal_assets.landing.reading import why_unreadable
+from temporal_assets.landing.verdicts import USELESS_REFERRERS, Share
+from temporal_assets.logs.clean.agents import is_bot
+from temporal_assets.logs.clean.cleaning import Cleaned, Cleaner, reason_of
+from temporal_assets.logs.formats import detect, directives, formats
+from temporal_assets.logs.formats.formats import Format, Syntax
+from temporal_assets.logs.privacy.pseudonyms import KeyRing, packed_address
+from temporal_assets.logs.privacy.redact import redact
+from temporal_assets.logs.read.paths import expand
+from temporal_assets.logs.read.records import Block, Column, Records, Reject, remedy
+from temporal_assets.logs.read.streams import open_stream
+from temporal_assets.logs.tables import parquet
+from temporal_assets.settings import LogSource, Settings
+
+_LINES: Final = 2_000
+"""Lines of a file that are read for a preview; the head of a stream holds some hundreds."""
+
+_SHOWN: Final = 5
+_KEPT_SHOWN: Final = 3
+"""Of the lines shown, so many are page requests if there are any: others say why they are not."""
+
+_FILES: Final = 40
+"""Files that are looked at, evenly spread: those of one folder may be of several sites."""
+
+_DOUBTFUL_REJECTS: Final = 0.1
+_CLIENTS: Final = 50
+"""Lines from which on a single visitor is suspicious."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewLine:
+    """One line of a log, as it is understood."""
+
+    line: int
+    time: dt.datetime | None
+    visitor: str
+    """A number within the preview: no address is shown, and no key is made for this."""
+    site: str
+    page: str
+    referrer: str
+    agent: str
+    outcome: str
+    """`kept`, or the reason why not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """The first lines of one file of a source, as they would be read."""
+
+    source: LogSource
+    file: Path
+    files: int
+    """Files of the source."""
+    format: str
+    lines: tuple[PreviewLine, ...]
+    sampled: int
+    """Lines that were read."""
+    kept: int
+    shares: dict[str, Share]
+    doubts: tuple[str, ...]
+    """Sentences, each with what to do."""
+    error: str | None = None
+    """Why none of the files that were looked at can be read."""
+
+    @property
+    def is_useless(self) -> bool:
+        """Whether nothing of the sample could be used, however much more there is."""
+        return self.error is not None
+
+
+def preview(source: LogSource, settings: Settings) -> Preview:
+    """What reading `source` would make of its first lines. Raises `NoSuchLogError`."""
+    files = expand(source.path)
+    looked_at = _spread(files)
+    first: Preview | None = None
+    failures: list[str] = []
+    sites: dict[tuple[str, ...], Path] = {}
+    for path in looked_at:
+        if first is not None and source.host is None:
+            break  # further files are only asked for the sites that they are of
+        try:
+            sample = _sample(path, source, settings)
+        except Exception as error:
+            why = why_unreadable(error)
+            if why is None:
+                raise
+            failures.append(f"{path}: {why.removeprefix(f'{path}: ')}")
+            continue
+        if sample is None:
+            continue
+        sites |= {site: path for site in sample.sites if site not in sites}
+        if first is None:
+            first = _of(sample, path, len(files), source, settings)
+    if first is None:
+        why = failures[0] if failures else None
+        empty = () if failures else ("it holds no line yet",)
+        return Preview(source, files[0], len(files), source.format, (), 0, 0, {}, empty, why)
+    doubts = [*first.doubts]
+    if source.host is not None and len(sites) > 1:
+        doubts.insert(0, _several_sites(source.host, sites))
+    if failures:
+        doubts.append(f"{len(failures)} of {len(looked_at)} files cannot be read: {failures[0]}")
+    return replace(first, doubts=tuple(doubts))
+
+
+def _spread(files: Sequence[Path]) -> list[Path]:
+    """The last file, which is the newest as a rule, and others evenly spread."""
+    places = np.linspace(len(files) - 1, 0, min(_FILES, len(files))).astype(int)
+    return [files[place] for place in dict.fromkeys(places.tolist())]
+
+
+# A sample of one file ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    fmt: Format
+    records: Records
+    sites: frozenset[tuple[str, ...]]
+    """By what a server calls its sites, where no line names the host."""
+
+
+def _sample(path: Path, source: LogSource, settings: Settings) -> _Sample | None:
+    """The first records of a file; None if it is empty."""
+    reading = settings.reading
+    with open_stream(path, reading) as stream:
+        head = stream.head
+        if not head.strip():
+            return None
+        fmt = detect.resolve(source, head)
+    if fmt.syntax is Syntax.PARQUET:
+        records = next(parquet.read(path, source, reading), None)
+        return None if records is None else _Sample(fmt, _rows(records, _LINES), frozenset())
+    block = Block(np.frombuffer(_whole_lines(head), np.uint8), 1, last=True)
+    records = formats.parse(block, fmt, source, reading)
+    sites = directives.sites_of(head) if fmt.syntax is Syntax.DIRECTIVES else frozenset()
+    return _Sample(fmt, _rows(records, _LINES), sites) if len(records) else None
+
+
+def _whole_lines(head: bytes) -> bytes:
+    """The head without a line that is cut, unless there is no other."""
+    end = head.rfind(b"\n")
+    return head[: end + 1] if end > 0 else head
+
+
+def _rows(records: Records, most: int) -> Records:
+    """The first records alone."""
+    if len(records) <= most:
+        return records
+
+    def cut(column: Column | None) -> Column | None:
+        return column and Column(column.data, column.start[:most], column.stop[:most])
+
+    first = {
+        name: cut(getattr(records, name))
+        for name in ("text", "method", "target", "host", "scheme", "referrer", "agent", "address")
+    }
+    arrays = {name: getattr(records, name)[:most] for name in ("line", "reason", "time", "status")}
+    return replace(records, **first, **arrays)  # type: ignore[arg-type]
+
+
+# What is made of it --------------------------------------------------------------------------
+
+
+def _of(sample: _Sample, path: Path, files: int, source: LogSource, settings: Settings) -> Preview:
+    records = sample.records
+    with TemporaryDirectory() as folder:
+        keys = KeyRing(Path(folder), settings.privacy.rotation_days)  # nobody sees what it makes
+        cleaner = Cleaner(source, settings, keys, is_bot, dt.datetime.now(dt.UTC))
+        cleaned = cleaner.clean(records)
+    shares = _shares(records, cleaned)
+    return Preview(
+        source=source,
+        file=path,
+        files=files,
+        format=sample.fmt.label,
+        lines=tuple(_lines(records, cleaned)),
+        sampled=len(records),
+        kept=len(cleaned.time),
+        shares=shares,
+        doubts=(*sample.fmt.doubts, *_doubts(records, cleaned, shares, source)),
+    )
+
+
+def _shares(records: Records, cleaned: Cleaned) -> dict[str, Share]:
+    """Lines with a value of each field, and with one that can be used."""
+    lines, verdict = len(records), cleaned.verdict
+    read = ~np.isin(verdict, (Reject.NOT_THE_FORMAT, Reject.TRUNCATED, Reject.TOO_LONG))
+    timed = read & ~np.isin(verdict, (Reject.BAD_TIME, Reject.FUTURE, Reject.ANCIENT))
+    asked = timed & (verdict != Reject.BAD_REQUEST) & (verdict != Reject.BAD_STATUS)
+    paged = asked & (verdict != Reject.BAD_URL)
+    housed = paged & (verdict != Reject.NO_HOST)
+    shares = {
+        "time": Share(lines, int(timed.sum())),
+        "visitor": Share(lines, int((records.address.start >= 0).sum())),
+        "page": Share(int(asked.sum()), int(paged.sum())),
+        "site": Share(int(paged.sum()), int(housed.sum())),
+    }
+    if records.referrer is not None:
+        shares["referrer"] = Share(cleaned.referrers_given, cleaned.referrers_usable)
+    if records.agent is not None:
+        named = int((records.agent.start >= 0).sum())
+        shares["agent"] = Share(named, named)
+    return shares
+
+
+def _lines(records: Records, cleaned: Cleaned) -> Iterator[PreviewLine]:
+    """A few page requests, and a few lines that are none, for different reasons."""
+    kept = np.flatnonzero(cleaned.verdict == 0).tolist()
+    others: dict[int, int] = {}
+    for row in np.flatnonzero(cleaned.verdict).tolist():
+        others.setdefault(int(cleaned.verdict[row]), row)
+    first = kept[:_KEPT_SHOWN]
+    chosen = [*first, *islice(others.values(), _SHOWN - len(first))]
+    more = [row for row in range(len(records)) if row not in chosen]
+    chosen += [row for row in (kept if kept else more) if row not in chosen][: _SHOWN - len(chosen)]
+    visitors: dict[bytes, str] = {}
+    place = {row: at for at, row in enumerate(kept)}
+    for row in sorted(chosen):
+        yield _line(records, cleaned, row, place.get(row), visitors)
+
+
+def _line(
+    records: Records, cleaned: Cleaned, row: int, at: int | None, visitors: dict[bytes, str]
+) -> PreviewLine:
+    address = records.address.value(row) or b""
+    known = [address] if address else []
+
+    def text(column: Column | None) -> str:
+        return redact((column.value(row) if column is not None else None) or b"", known)
+
+    is_read = records.reason[row] == Reject.NONE
+    outcome = reason_of(int(cleaned.verdict[row]))
+    visitor = visitors.setdefault(address, f"visitor {len(visitors) + 1}") if address else ""
+    line = int(records.line[row])
+    if not is_read:
+        return PreviewLine(line, None, "", "", text(records.text), "", "", outcome)
+    time = dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + dt.timedelta(
+        microseconds=int(records.time[row])
+    )
+    page, referrer = text(records.target), text(records.referrer)
+    site = _host((records.host.value(row) if records.host is not None else None) or b"")
+    if at is not None:
+        page = redact(_string(cleaned.url, at), known)
+        site = _host(_string(cleaned.site, at))
+        referrer = redact(_string(cleaned.referrer, at), known) or _unusable(referrer)
+    agent = text(records.agent)
+    return PreviewLine(line, time, visitor, site, page, referrer, agent, outcome)
+
+
+def _host(host: bytes) -> str:
+    """A host by its name: what is taken for one may be a visitor's address."""
+    is_address = packed_address(host.rpartition(b":")[0] or host) is not None
+    return "[address]" if is_address else host.decode("utf-8", "backslashreplace")
+
+
+def _string(strings: object, at: int) -> bytes:
+    code = int(strings.codes[at])  # type: ignore[attr-defined]
+    value: str = "" if code < 0 else strings.values[code].as_py()  # type: ignore[attr-defined]
+    return value.encode()
+
+
+def _unusable(referrer: str) -> str:
+    return f"({referrer}: no URL)" if referrer not in ("", "-") else ""
+
+
+def _doubts(
+    records: Records, cleaned: Cleaned, shares: dict[str, Share], source: LogSource
+) -> Iterator[str]:
+    """What a person should look at before all of it is read."""
+    lines = len(records)
+    reasons = Counter(map(reason_of, cleaned.verdict.tolist()))
+    kept = reasons.pop("kept", 0)
+    rejected = sum(lost for reason, lost in reasons.items() if reason in _REJECTS)
+    if not kept and rejected <= _DOUBTFUL_REJECTS * lines:
+        why = ", ".join(f"{reason} {lost:,}" for reason, lost in reasons.most_common(3))
+        yield f"none of the first {lines:,} lines is a page request that can be used ({why})"
+    if rejected > _DOUBTFUL_REJECTS * lines:
+        worst = max((r for r in reasons if r in _REJECTS), key=lambda reason: reasons[reason])
+        yield f"{rejected:,} of {lines:,} lines are rejected, most as {worst}. {remedy(worst)}"
+    if "referrer" in shares and shares["referrer"].is_useless:
+        share = shares["referrer"]
+        yield (
+            f"{share.given - share.usable:,} of {share.given:,} referrers are no URLs and would be"
+            f" left out. {USELESS_REFERRERS}"
+        )
+    rows = np.flatnonzero(cleaned.verdict == 0).tolist()
+    addresses = {records.address.value(row) for row in rows}
+    if kept >= _CLIENTS and len(addresses) == 1 and source.address == "remote":
+        yield (
+            f"all {kept:,} page requests are of one visitor: behind a proxy, that is the proxy."
+            " Read them with --address forwarded, where lines hold X-Forwarded-For"
+        )
+
+
+_REJECTS: Final = frozenset(reject.label for reject in Reject) - {Reject.NONE.label}
+
+
+def _several_sites(host: str, sites: dict[tuple[str, ...], Path]) -> str:
+    """What to say where one host is named for what a server calls several sites."""
+    named = "; ".join(f"{' '.join(site)} in {path}" for site, path in list(sites.items())[:3])
+    return (
+        f"these are {len(sites)} sites of the server ({named}), and all would become {host}: read"
+        " each with its own --host, or let the server log cs-host"
+    )
