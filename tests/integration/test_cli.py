@@ -279,6 +279,9 @@ def test_status_tells_what_is_there(log: Path, built: tuple[Path, Any]) -> None:
         "new": 0,
         "unreadable": [],
         "partial": [],
+        "faults": [],
+        "warnings": [],
+        "gives_nothing": [],
         "damaged": [],
         "source_error": None,
     }
@@ -983,6 +986,7 @@ def test_the_doctor_finds_a_healthy_state_healthy(built: tuple[Path, Any]) -> No
             "state folder",
             "keys",
             "engine",
+            "logs",
             "log records",
             "published files",
             "unfinished work",
