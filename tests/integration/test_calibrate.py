@@ -79,7 +79,7 @@ def test_a_person_sees_tables_maps_and_what_is_wrong(here: Annotated, tmp_path: 
     shown = here.run(here.file, "--by", "section", "--png", png, "--html", html)
     assert shown.exit_code == 0, shown.output
     for text in (
-        "temporal by curve: Φ(n) > q",
+        "temporal by curve: share in n days > q",
         "a.example/news/",
         "best, cross-validated",
         "B best",

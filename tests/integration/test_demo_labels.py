@@ -120,7 +120,7 @@ def test_a_page_is_explained(demo: Labelled, tmp_path: Path) -> None:
     assert shown.exit_code == 0, shown.output
     assert shown.stdout.startswith(page + "\n")
     assert "% of its views fell in its first 3 days (> 70%; sure)" in shown.stdout
-    assert "temporal by curve: Φ(3) = " in shown.stdout
+    assert "of its readers come within 3 days (" in shown.stdout
     assert "is news: concentration over 3 days " in shown.stdout
     assert "•" in shown.stdout
     assert file.read_bytes().startswith(b"\x89PNG\r\n")

@@ -188,7 +188,7 @@ def test_the_command_shows_tables_and_says_what_they_come_to(demo: Judged, tmp_p
     shown = demo.evaluate(demo.list, "--html", page)
     assert shown.exit_code == 0, shown.output
     assert "list in use" in shown.stdout
-    assert "prefixes (NP 5.2)" in shown.stdout
+    assert "prefixes by all pages" in shown.stdout
     assert "judged by pages born in the 30 days after" in shown.stdout
     assert "ours lead to more than the better of two simple orders at" in shown.stderr
     assert "prefixes, as published" in shown.stdout
@@ -218,7 +218,7 @@ def test_without_a_list_ours_are_compared_with_each_other(demo: Judged) -> None:
     shown = demo.evaluate()
     assert shown.exit_code == 0, shown.output
     assert "no list in use is known" in shown.stderr
-    assert "prefixes, bound and support" in shown.stdout
+    assert "prefixes by all pages, where sure" in shown.stdout
 
 
 def test_another_list_makes_the_evaluation_stale(demo: Judged, tmp_path: Path) -> None:

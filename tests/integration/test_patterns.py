@@ -270,12 +270,12 @@ def test_sites_are_listed_with_their_trees(portal: Portal) -> None:
 def test_a_site_is_shown(portal: Portal) -> None:
     shown = portal.say("portal.example")
     assert shown.exit_code == 0, shown.output
-    for text in ("T_syn", "T_visit", "T_tran", STORY, THREAD, "83 pages"):
+    for text in ("syntax", "visits", "links", STORY, THREAD, "83 pages"):
         assert text in shown.stdout
     assert "falls into 2 parts" in shown.stderr
     assert "no referrers are logged" in portal.say("https://mute.example/").stderr
     report = json.loads(portal.say("portal.example", "--json").stdout)
-    assert [tree["tree"] for tree in report["trees"]] == ["T_syn", "T_visit", "T_tran"]
+    assert [tree["tree"] for tree in report["trees"]] == ["syntax", "visits", "links"]
     assert sum(row["volume"] for row in report["patterns"]) == 83
     assert "leaf of" in portal.say("portal.example", "--tree").stdout
 
@@ -290,7 +290,7 @@ def test_a_node_can_be_looked_into(portal: Portal) -> None:
     whole = json.loads(portal.say("portal.example", "--node", 0, "--json").stdout)
     assert (len(whole["pages"]), sum(one["transits"] for one in whole["went_to"])) == (83, 580)
     shown = portal.say("portal.example", "--node", story, "--limit", 2)
-    assert "a pattern, and a leaf of T_syn" in shown.stdout
+    assert "a pattern, and a leaf of the whole tree" in shown.stdout
     assert "divided into" in portal.say("portal.example", "--node", 0).stdout
     missing = portal.say("portal.example", "--node", 999)
     assert (missing.exit_code, "has the nodes 0 to" in missing.stderr) == (2, True)
@@ -440,7 +440,7 @@ def test_real_log_patterns_outlive_urls(shared_data: Path, tmp_path: Path) -> No
         ).stdout
     )["methods"]
     (syntax,), (transit,), (urls,) = (
-        said[name]["later"] for name in ("T_syn", "T_tran", "single URLs")
+        said[name]["later"] for name in ("by syntax", "cut by links", "single URLs")
     )
     assert transit["urls"] >= syntax["urls"] > 0.9
     assert urls["urls"] < 0.5

@@ -24,7 +24,7 @@ _LISTED: Final = 20
 """Lines or URLs listed for a person; `--json` lists all."""
 
 _RULES: Final = {
-    "interest": "temporal by curve: Φ(n) > q",
+    "interest": "temporal by curve: share in n days > q",
     "concentration": "news by concentration: C over m days > p",
 }
 _NAMES: Final = {"interest": ("n", "q"), "concentration": ("m", "p")}

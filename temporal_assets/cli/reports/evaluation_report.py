@@ -26,7 +26,7 @@ _COLUMNS: Final = (
 _SIMPLE: Final = ("clicks", "recent")
 """Orders of hubs that anybody can write down."""
 _HUB_COLUMNS: Final = (
-    *("seeds", "list in use", "paper's order", "greedy", "clicks yesterday", "new of late"),
+    *("seeds", "list in use", "most pages linked", "greedy", "clicks yesterday", "new of late"),
     *("ours", "ours more than the simple", "ours in two hops"),
 )
 _METHODS: Final = {
@@ -37,11 +37,11 @@ _METHODS: Final = {
     ("sites", "published"): "sites, as published",
     ("sections", "published"): "sections, as published",
     ("prefixes", "published"): "prefixes, as published",
-    ("sites", "paper"): "sites (TW 4.3)",
-    ("sites", "confident"): "sites, bound and support",
-    ("sections", "confident"): "sections, bound and support",
-    ("prefixes", "paper"): "prefixes (NP 5.2)",
-    ("prefixes", "confident"): "prefixes, bound and support",
+    ("sites", "paper"): "sites by all pages",
+    ("sites", "confident"): "sites by all pages, where sure",
+    ("sections", "confident"): "sections by all pages, where sure",
+    ("prefixes", "paper"): "prefixes by all pages",
+    ("prefixes", "confident"): "prefixes by all pages, where sure",
 }
 
 
@@ -159,7 +159,7 @@ def _verdicts(lists: Sequence[Row], hubs: Sequence[Row]) -> Iterator[str]:
         if published:
             continue
         ours, paper = used[("prefixes", "confident")], used[("prefixes", "paper")]
-        parts = [f"our prefixes {ours['f']:.3f}", f"the paper's {paper['f']:.3f}"]
+        parts = [f"our prefixes {ours['f']:.3f}", f"those by all pages {paper['f']:.3f}"]
         if ("baseline", "list") in used:
             parts.append(f"the list in use {used['baseline', 'list']['f']:.3f}")
         yield f"F, {_title(rows[0])}: {', '.join(parts)}."

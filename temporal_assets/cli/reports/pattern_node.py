@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from temporal_assets.windows.patterns.stored_patterns import Row, StoredPatterns
 
 TREES: Final[tuple[tuple[str, Cut], ...]] = (
-    ("T_syn", "syntax"),
-    ("T_visit", "visit"),
-    ("T_tran", "transit"),
+    ("syntax", "syntax"),
+    ("visits", "visit"),
+    ("links", "transit"),
 )
 
 _MOST_PAGES: Final = 10_000_000
@@ -64,7 +64,7 @@ def show_node(
 
 
 def show_tree(found: StoredPatterns) -> None:
-    """All nodes of T_syn, indented; and which of the three trees each is a leaf of."""
+    """All nodes of the whole tree, indented; and which of the three trees each is a leaf of."""
     leaves = [(name, found.leaves(cut)) for name, cut in TREES]
     console.show_table(
         f"{found.site}: the pattern tree",
@@ -136,7 +136,7 @@ def _standing(found: StoredPatterns, row: Row) -> str:
     """Whether the node is a pattern, and what the cuts decided."""
     node = row["pattern"]
     if row["is_pattern"] and row["merged_by"] is None:
-        return "a pattern, and a leaf of T_syn"
+        return "a pattern, and a leaf of the whole tree"
     if row["is_pattern"] and row["merged_by"] == "visit":
         return f"a pattern: keeping its parts apart would cost {row['saved_bits']:,.1f} bits more"
     if row["is_pattern"]:

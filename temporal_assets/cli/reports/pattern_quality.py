@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from temporal_assets.windows.patterns.pattern_quality import MethodQuality, PatternQuality
 
 _NAMES: Final = {
-    "syntax": "T_syn",
-    "visit": "T_visit",
-    "transit": "T_tran",
+    "syntax": "by syntax",
+    "visit": "cut by visits",
+    "transit": "cut by links",
     "urls": "single URLs",
 }
 
@@ -92,12 +92,12 @@ def _show(found: PatternQuality, has_mirror: bool) -> None:
     if has_mirror:
         columns += ["mirror URLs covered", "layout within", "random pairs"]
     console.show_table(
-        "Trees (BB Tables 3 and 4)",
+        "Trees of patterns",
         columns,
         [_cells(name, one, has_mirror) for name, one in found.methods.items()],
     )
     console.show_table(
-        "Known of later days, by URLs / by visits (BB Figure 6)",
+        "Known of later days, by URLs / by visits",
         ["", *(_span(period) for period in found.periods)],
         [
             [_NAMES[name], *(f"{_share(s.by_urls)} / {_share(s.by_visits)}" for s in one.later)]

@@ -88,8 +88,7 @@ def run(
 ) -> None:
     """Show how pages are labelled, how far both labels agree, and how their scores spread.
 
-    The scores are the share of interest on the first day (TW figure 5) and concentration
-    (NP figure 2).
+    The scores are the share of interest on the first day and concentration.
     """
     check_results(html)
     found = _labelled(existing_settings(state), site and named_site(site), day)

@@ -246,8 +246,8 @@ def _of_curve(row: dict[str, Any]) -> str:
         return f"no curve: {_WITHOUT_CURVE[row['reason']]}"
     edge = ", at the edge of what is possible" if row["reason"] == "at_bound" else ""
     return (
-        f"curve ({row['method']}{edge}): A {row['amplitude']:,.0f}, μ {row['mu']:.2f},"
-        f" σ {row['sigma']:.2f}, b {row['b']:.2f}, explains {row['goodness']:.0%}"
+        f"a curve explains {row['goodness']:.0%} of its views by day{edge} (`--json` has its"
+        " numbers)"
     )
 
 
@@ -267,8 +267,8 @@ def _of_interest(row: dict[str, Any]) -> str:
         return "nothing is known of its interest"
     sign = ">" if row["is_temporal_by_curve"] else "≤"
     return (
-        f"Φ({row['n']:g}) = {row['phi_n']:.3f} {sign} {row['q']:g} (95 % interval"
-        f" {row['phi_n_low']:.2f} to {row['phi_n_high']:.2f})"
+        f"{row['phi_n']:.1%} of its readers come within {row['n']:g} days ({sign}"
+        f" {row['q']:.0%}; 95 % interval {row['phi_n_low']:.0%} to {row['phi_n_high']:.0%})"
     )
 
 

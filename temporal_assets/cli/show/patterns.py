@@ -69,7 +69,7 @@ def run(
     ] = None,
     quality: Annotated[
         bool,
-        typer.Option("--quality", help="Learn on the first days, judge on later (BB 5.2)."),
+        typer.Option("--quality", help="Learn on the first days, judge on later ones."),
     ] = False,
     mirror: Annotated[
         Path | None,
@@ -153,7 +153,7 @@ def _show_sites(store: Store, engine: Any, day: dt.date, limit: int, as_json: bo
         return
     columns = ("site", "pages", "visits", *(name for name, _ in TREES), "status")
     console.show_table(
-        f"Sites of the window up to {day}: leaves and height of their trees (BB Table 3)",
+        f"Sites of the window up to {day}: leaves and height of their trees",
         columns,
         [
             (row["site"], row["pages"], row["visits"], *_sizes(row), _status(row))

@@ -118,7 +118,7 @@ def _show(tuned: Tuned) -> None:
         ],
     )
     console.show_table(
-        "The first K sites, by the additional weight of the page share (TW 5.2)",
+        "The first K sites, by the additional weight of the page share",
         ("weight", "other sites", "views covered", *_MEASURES),
         [(one.weight, one.changed, one.views, *_numbers(one)) for one in tuned.page_shares],
     )
@@ -127,7 +127,7 @@ def _show(tuned: Tuned) -> None:
     rule = best_prefixes(tuned.prefixes)
     first = [rule, *(one for one in ranked if one is not rule)][:_SHOWN]
     console.show_table(
-        f"Prefixes: the best {_SHOWN} of {len(ranked)} rules and that in use, and the paper's",
+        f"Prefixes: the best {_SHOWN} of {len(ranked)} rules and that in use, and the plain share",
         (
             "rule",
             "threshold",
