@@ -6,6 +6,7 @@ once: what needs Dagster, DuckDB or numba is imported inside the command that us
 
 from __future__ import annotations
 
+import signal
 import sys
 
 from temporal_assets.machine.memory import keep_memory
@@ -22,5 +23,10 @@ def main() -> None:
 
         app()
     except KeyboardInterrupt:
-        # Between the commands' own handling: while modules load, or while the process ends.
+        # Between the commands' own handling: while modules load.
         raise SystemExit(130) from None
+    finally:
+        # Python has nothing to do any more but to end: Ctrl-C then ends it at once, as it does
+        # programs that do not handle it, and nothing shows where it was.
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)

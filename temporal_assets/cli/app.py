@@ -214,7 +214,7 @@ app = typer.Typer(
     help="Learn from access logs what a crawler should watch.",
     epilog="Exit codes: 0 done, 1 failed, 2 called wrongly, 130 interrupted.",
     no_args_is_help=True,
-    **_SHOWN,
+    **(_SHOWN | {"add_completion": True}),
 )
 
 

@@ -755,6 +755,37 @@ def test_a_damaged_day_is_no_wrong_call(built: tuple[Path, Any], tmp_path: Path)
     assert call("query", "SELECT 1 FROM nothing", "--state", state).exit_code == 2
 
 
+def test_an_export_tells_its_files_as_json(tmp_path: Path) -> None:
+    (tmp_path / "policy.json").write_text(json.dumps(document()), "utf-8")
+    out = tmp_path / "out"
+    result = call("export", "scrapy", "--policy", tmp_path / "policy.json", "--to", out, "--json")
+    assert result.exit_code == 0, result.output
+    told = json.loads(result.stdout)
+    assert (told["target"], told["folder"], told["removed"]) == ("scrapy", str(out), [])
+    sizes = {one["file"]: one["bytes"] for one in told["written"]}
+    assert sizes == {str(path): path.stat().st_size for path in out.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [("temporal-assets ma", {"materialize", "match"}), ("temporal-assets export --js", {"--json"})],
+)
+def test_a_shell_completes_commands_and_options(typed: str, offered: set[str]) -> None:
+    asked = {
+        "_TEMPORAL_ASSETS_COMPLETE": "complete_bash",
+        "COMP_WORDS": typed,
+        "COMP_CWORD": str(len(typed.split()) - 1),
+    }
+    result = CliRunner().invoke(app, [], prog_name="temporal-assets", env=asked)
+    assert set(result.stdout.split()) == offered
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_script_of_a_shell_is_shown(shell: str) -> None:
+    result = CliRunner().invoke(app, ["--show-completion", shell], prog_name="temporal-assets")
+    assert "_TEMPORAL_ASSETS_COMPLETE" in result.stdout
+
+
 @pytest.mark.parametrize(
     "command",
     [("policy",), ("export", "nutch", "--to", "out"), ("crawl", "--to", "out", "--contact", "a@b")],

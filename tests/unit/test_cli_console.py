@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 import unicodedata
 
 import pytest
@@ -61,22 +62,45 @@ def test_numbers_and_days_stay_whole_on_a_narrow_terminal(
 ) -> None:
     monkeypatch.setattr(console, "_WIDE", room)
     columns = ("asset", "days", "to", "rows of it", "missing days", "stale")
-    row = ("an_asset_with_a_long_name", 60, dt.date(2025, 5, 1), 279610, 123456, 12)
+    row = ("an_asset_with_a_long_name", 60, dt.date(2025, 5, 1), 279610, 123456, -0.5)
     console.show_table("", columns, [row])
     shown = capsys.readouterr().out
     assert max(map(len, shown.splitlines())) <= room
-    for value in ("2025-05-01", "279,610", "123,456"):
+    for value in ("2025-05-01", "279,610", "123,456", "-0.5"):
         assert value in shown
 
 
-def test_nothing_is_lost_where_a_terminal_is_too_narrow_for_it(
+@pytest.mark.parametrize("room", [40, 80])
+def test_words_are_never_broken(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, room: int
+) -> None:
+    monkeypatch.setattr(console, "_WIDE", room)
+    url = "https://news.example/politics/2026/a-long-story-about-nothing.html?page=2"
+    said = "Most requests come from one address; if it is a proxy, say so in the settings"
+    console.show_table("", ("hub", "temporal_pages", "what to do"), [(url, 1234567, said)])
+    shown = capsys.readouterr().out
+    assert max(map(len, shown.splitlines())) <= room
+    words = set(re.findall(r"[\w,]+", shown))
+    for word in (*re.findall(r"[\w,]+", url), "1,234,567"):
+        assert word in words
+    if room == 80:
+        assert set(re.findall(r"[\w,]+", said)) <= words
+
+
+def test_columns_that_do_not_fit_are_left_out_and_named(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(console, "_WIDE", 30)
     console.show_table("", [f"name {k}" for k in range(4)], [[1234567] * 4])
-    console.show_table("", ["a long name of a column"] * 4, [])
-    digits = [c for c in capsys.readouterr().out if c.isdigit()]
-    assert len(digits) == 4 + 4 * 7
+    captured = capsys.readouterr()
+    assert captured.out.count("1,234,567") == 2
+    assert "no room here for name 2, name 3" in captured.err
+
+
+@given(st.text(max_size=80), st.integers(1, 30))
+def test_nothing_of_a_text_is_lost_by_wrapping(text: str, width: int) -> None:
+    shown = console.wrapped(console.plain(text), width)
+    assert "".join(shown.split()) == "".join(console.plain(text).split())
 
 
 def test_a_progress_bar_is_silent_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,7 @@ import typer
 
 from temporal_assets.cli.shared import console
 from temporal_assets.cli.shared.exits import USAGE, CommandError, command
-from temporal_assets.cli.shared.options import State
+from temporal_assets.cli.shared.options import Json, State
 from temporal_assets.cli.shared.policies import PolicyPath, policy_path, read_policy
 
 TARGET_NAMES: Final = (
@@ -29,6 +29,7 @@ def run(
     ],
     policy: PolicyPath = None,
     state: State = None,
+    as_json: Json = False,
 ) -> None:
     """Write the crawl policy as configuration of a crawler (docs/crawlers)."""
     from temporal_assets.policy.document import is_empty
@@ -48,6 +49,21 @@ def run(
         raise CommandError(
             f"cannot write to {console.place(folder)}: {error.strerror or error}"
         ) from None
+    if as_json:
+        console.write_json(
+            {
+                "target": target,
+                "folder": str(folder),
+                "is_empty": is_empty(document),
+                "provisional": document["provisional"],
+                "notes": document["notes"],
+                "written": [
+                    {"file": str(path), "bytes": path.stat().st_size} for path in exported.written
+                ],
+                "removed": [str(path) for path in exported.removed],
+            }
+        )
+        return
     for path in exported.written:
         console.write(f"{console.plain(console.place(path))}\t{path.stat().st_size}")
     for path in exported.removed:

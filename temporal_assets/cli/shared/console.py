@@ -7,9 +7,10 @@ on a terminal, and they are never read as markup.
 from __future__ import annotations
 
 import json
+import re
 import sys
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, Literal
@@ -22,11 +23,13 @@ if TYPE_CHECKING:
 _WIDE: Final = 200
 """Columns where there is no terminal to ask: a pipe or a file cuts nothing off."""
 
-_SHORT: Final = 12
-"""Columns of a terminal: values no longer than this are kept whole."""
+_LONGEST_PIECE: Final = 32
+"""Columns of a terminal: a longer word is none that anybody reads, and is broken where it must."""
 
-_NAMED: Final = 4
-"""The least for the name of a column."""
+_PIECE: Final = re.compile(
+    r"(?:-?\d+(?:[.,:\-]\d+)*|[^\s/_?&=.\-])+[/_?&=.\-]*\s*|[/_?&=.\-]+\s*|\s+"
+)
+"""A word or a part of a URL; numbers and days are one piece."""
 
 _HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 """Unicode categories that move the cursor, turn the direction of text or cannot be shown."""
@@ -102,7 +105,11 @@ def _json(value: Any) -> str:
 
 
 def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """A table of results; numbers are grouped in thousands and stand on the right."""
+    """A table of results; numbers are grouped in thousands and stand on the right.
+
+    On a narrow terminal texts are wrapped between words and parts of URLs, and then the last
+    columns are left out, with a line that names them.
+    """
     from rich.table import Table
     from rich.text import Text
 
@@ -110,37 +117,67 @@ def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]
     names = [plain(name) for name in columns]
     cells = [[_cell(value) for value in row] for row in body]
     console = _results()
+    widths = table_widths(names, cells, console.width)
     table = Table()
-    for index, width in enumerate(_widths(names, cells, console.width)):
+    for index, width in enumerate(widths):
         numeric = any(_is_number(row[index]) for row in body)
         justify: Literal["left", "right"] = "right" if numeric else "left"
-        table.add_column(Text(names[index]), justify=justify, overflow="fold", width=width)
+        name = Text(wrapped(names[index], width))
+        table.add_column(name, justify=justify, width=width, overflow="fold")
     for texts in cells:
-        table.add_row(*map(Text, texts))
+        shown = (wrapped(text, width) for text, width in zip(texts, widths, strict=False))
+        table.add_row(*map(Text, shown))
     if title:
         # Above rather than as the table's own title, which is folded to the table's width.
         console.print(Text(plain(title), style="bold"), soft_wrap=True)
     console.print(table)
+    if left_out := names[len(widths) :]:
+        say(f"no room here for {', '.join(left_out)}: a wider terminal, or a pipe, has all columns")
 
 
-def _widths(names: Sequence[str], cells: Sequence[Sequence[str]], room: int) -> list[int | None]:
-    """Where a table is wider than the terminal, short columns stay whole: numbers, days.
-
-    Their names are folded where that is not enough, and long texts are in any case.
-    """
+def table_widths(names: Sequence[str], cells: Sequence[Sequence[str]], room: int) -> list[int]:
+    """Widths of the columns that fit, the first ones: no word is broken for any of them."""
     from rich.cells import cell_len
 
-    free: list[int | None] = [None] * len(names)
-    longest = [max((cell_len(row[k]) for row in cells), default=0) for k in range(len(names))]
-    whole = [max(cell_len(name), n) for name, n in zip(names, longest, strict=True)]
-    borders = 3 * len(names) + 1
-    if sum(whole) + borders <= room:
-        return free
-    for widths, least in ((whole, 16), ([max(n, _NAMED) for n in longest], 8)):
-        fixed = [width if n <= _SHORT else None for width, n in zip(widths, longest, strict=True)]
-        if sum(width or least for width in fixed) + borders <= room:
-            return list(fixed)
-    return free
+    def longest(parts: Callable[[str], Sequence[str]], k: int) -> int:
+        texts = (names[k], *(row[k] for row in cells))
+        return max(cell_len(part) for text in texts for part in parts(text))
+
+    whole = [longest(lambda text: [text], k) for k in range(len(names))]
+    least = [min(longest(_pieces, k), _LONGEST_PIECE) for k in range(len(names))]
+    while len(least) > 1 and sum(least) + _borders(len(least)) > room:
+        least.pop()
+    widths, spare = least, room - _borders(len(least)) - sum(least)
+    # Those that want little more get it whole; the others share what is left.
+    order = sorted(range(len(widths)), key=lambda k: whole[k] - widths[k])
+    for rank, k in enumerate(order):
+        more = min(whole[k] - widths[k], spare // (len(order) - rank)) if spare > 0 else 0
+        widths[k] += more
+        spare -= more
+    return [max(width, 1) for width in widths]
+
+
+def wrapped(text: str, width: int) -> str:
+    """The same text in lines that are no wider, broken after its words and the parts of URLs."""
+    from rich.cells import cell_len
+
+    if cell_len(text) <= width:
+        return text
+    lines = [""]
+    for piece in _pieces(text):
+        if lines[-1] and cell_len(lines[-1] + piece.rstrip()) > width:
+            lines.append("")
+        lines[-1] += piece
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _pieces(text: str) -> list[str]:
+    """Parts of a text, with what follows each, between which a line may end."""
+    return _PIECE.findall(text) or [""]
+
+
+def _borders(columns: int) -> int:
+    return 3 * columns + 1
 
 
 class Bar:
