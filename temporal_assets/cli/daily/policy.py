@@ -63,8 +63,8 @@ def _show(document: Document, path: Path) -> None:
     )
     show_watch(document)
     console.say(
-        f"{said['bytes']:,} bytes, from {console.counted(said['days'] - said['missing'], 'day')} of"
-        f" the {said['days']} up to {document['day']}; {document['generator']}"
+        f"{said['bytes']:,} bytes, from {said['days'] - said['missing']} of the"
+        f" {console.counted(said['days'], 'day')} up to {document['day']}; {document['generator']}"
     )
 
 

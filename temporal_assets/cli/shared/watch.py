@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 _TOP: Final = 5
 """Rows of each table: a glance, not a report."""
 
+_LONGEST: Final = 72
+"""Characters of a pattern that are shown."""
+
 _MINUTE: Final = 60
 _HOUR: Final = 60 * _MINUTE
 _DAY: Final = 24 * _HOUR
@@ -126,13 +129,18 @@ def _patterns(document: Document) -> list[dict[str, Any]]:
         found += [
             {
                 "fetch": decision,
-                "pattern": f"{one['site']}{one['template']}",
+                "pattern": _short(f"{one['site']}{one['template']}"),
                 "why": _why(one, document),
                 MARK: one["provisional"],
             }
             for one in some[:most]
         ]
     return found
+
+
+def _short(text: str) -> str:
+    """The beginning of a long text: `policy --json` has all of it."""
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def _why(pattern: Any, document: Document) -> str:
