@@ -40,7 +40,6 @@ from temporal_assets.settings import LogSource, Reading, Settings, load_settings
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.frame.asset import Job, Sources, build
 from temporal_assets.windows.hubs.hub_seeds import HUB_SEEDS
-from temporal_assets.windows.pages import page_histories
 from temporal_assets.windows.pages.page_histories import PAGE_HISTORIES
 from temporal_assets.windows.pages.page_totals import PAGE_TOTALS
 from temporal_assets.windows.registry import WINDOW_ASSETS
@@ -215,16 +214,10 @@ def _noted_reads(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, tuple[str, 
     return read
 
 
-def test_requests_read_their_records_once(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
-    """For the order, for what robots do over a day and for the file; the database scans none."""
-    assert (corpus.daily["requests"].rows, corpus.daily["requests"].files) == (0, 0)
-    read = _noted_reads(monkeypatch)
-    build_requests(corpus.store, corpus.engine, corpus.settings, FIRST, corpus.inventory)
-    # Side by side; of its file, it is known which day they are of.
-    assert sorted(read) == [
-        (REQUESTS, ("ts", "client")),
-        (REQUESTS, ("url", "referrer", "site", "source")),
-    ]
+def test_requests_scan_their_records_twice(corpus: Corpus) -> None:
+    """For what robots do over a day, and for the file."""
+    work = corpus.daily["requests"]
+    assert (work.rows, work.files) == (2 * REQUESTS, 3)  # the third file names robots
 
 
 def test_views_are_made_of_one_scan(corpus: Corpus) -> None:
@@ -235,20 +228,18 @@ def test_transits_read_three_columns_once(corpus: Corpus, monkeypatch: pytest.Mo
     """The database writes, and scans no file."""
     read = _noted_reads(monkeypatch)
     work = corpus.engine.during(lambda: _make(corpus, "transits", FIRST))
-    # Clients in a thread of their own: either may be read first.
-    assert sorted(read) == [(REQUESTS, ("client",)), (REQUESTS, ("url", "referrer"))]
+    assert read == [(REQUESTS, ("client",)), (REQUESTS, ("url", "referrer"))]
     assert work.files == 0
 
 
 def test_the_next_window_reads_what_has_changed(corpus: Corpus) -> None:
-    """Totals: those of the day before, the day that enters and the one that leaves."""
+    """Totals: the day that enters and the one that leaves; those of before are walked along."""
     last = FIRST + (WINDOW - 1) * ONE
     anew = corpus.engine.during(lambda: _window(corpus, last))
     assert anew.rows == WINDOW * PAGES
-    onward = corpus.engine.during(lambda: _window(corpus, last + ONE))
-    of_all_days = PAGES + WINDOW - 1
-    assert (onward.rows, onward.files) == (of_all_days + 2 * PAGES, 3)
-    assert onward.written < 2 * anew.written
+    later = corpus.engine.during(lambda: _window(corpus, last + ONE))
+    assert (later.rows, later.files) == (2 * PAGES, 2)
+    assert later.written < 2 * anew.written
 
 
 def _window(corpus: Corpus, day: dt.date) -> None:
@@ -264,23 +255,6 @@ def test_histories_look_at_no_name_in_any_day(corpus: Corpus) -> None:
     )
     assert corpus.store.require("page_histories", day).rows > PAGES
     assert (work.rows, work.files) == (0, 0)
-
-
-def test_the_next_histories_read_all_days_for_new_pages_only(
-    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What a scan gives: pages that were reliable before are not taken from all days."""
-    monkeypatch.setattr(page_histories, "walk", lambda *_: None)
-    days = [FIRST + n * ONE for n in (WINDOW, WINDOW + 1)]
-    for day in days:
-        _window(corpus, day)
-    build(corpus.store, corpus.engine, corpus.settings, PAGE_HISTORIES, days[0])
-    work = corpus.engine.during(
-        lambda: build(corpus.store, corpus.engine, corpus.settings, PAGE_HISTORIES, days[1])
-    )
-    totals = PAGES + WINDOW - 1
-    assert work.files <= WINDOW + 6
-    assert work.rows <= (WINDOW + 1) * PAGES + 5 * totals
 
 
 def test_traffic_compares_urls_once_and_reads_pages_by_parts(

@@ -1,7 +1,7 @@
 """What hubs of a list lead to together: pages that no hub before them leads to.
 
 Here: what each hub of an order adds, one order of the hubs of several sites, and that of lazy
-greedy maximum coverage. Not here: the graph (`core.graph.links`), what a hub will lead to
+greedy maximum coverage. Not here: the graph (`core.graph.link_graph`), what a hub will lead to
 (`yields`).
 
 Greedy takes the hub that adds the most pages that no hub before it links to. It is lazy (Minoux

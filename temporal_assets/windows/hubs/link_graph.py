@@ -1,4 +1,4 @@
-"""The links of a window as integers: reading transits into `core.graph.links`.
+"""The links of a window as integers: reading transits into `core.graph.link_graph`.
 
 Here: the steps from transits of many days to links between numbered pages, and a graph of them. Not
 here: hubs (`hub_statements`) and their judgement.
