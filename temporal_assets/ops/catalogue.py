@@ -119,6 +119,7 @@ def _without_files(connection: duckdb.DuckDBPyConnection, name: str, condition: 
     columns = ", ".join(
         f"CAST(NULL AS {c.sql_type}) AS {c.name}" for c in contracts.table(name).columns
     )
+    # SQL: names are of the contracts, the condition is `false` or a literal.
     connection.execute(f'CREATE VIEW "{name}" AS SELECT {columns} WHERE {condition}')
 
 

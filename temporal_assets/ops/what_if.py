@@ -254,10 +254,11 @@ def _difference(
     table = contracts.table(asset)
     if not table.key:
         return None
+    # SQL: names of columns are the contracts', not anybody's.
     same = " AND ".join(f"old.{name} IS NOT DISTINCT FROM new.{name}" for name in table.key)
     values = [name for name in table.column_names if name not in table.key]
+    # SQL: the same.
     other = " OR ".join(f"old.{name} IS DISTINCT FROM new.{name}" for name in values)
-    # Names of columns are the contracts', not anybody's.
     query = (
         "SELECT count(old.day) AS before, count(new.day) AS after,"  # noqa: S608 - columns of the contract
         " sum(CASE WHEN old.day IS NULL THEN 1 ELSE 0 END) AS added,"

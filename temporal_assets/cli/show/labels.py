@@ -146,7 +146,7 @@ def _of_site(query: str, table: str, site: str | None) -> str:
     if site is None:
         return query
     own = f"(SELECT * FROM {table} WHERE site = {literal(site)}) AS {table}"  # noqa: S608 - quoted
-    return query.replace(f"FROM {table}", f"FROM {own}")
+    return query.replace(f"FROM {table}", f"FROM {own}")  # SQL: the table is one of ours
 
 
 # What is shown ---------------------------------------------------------------------------------
