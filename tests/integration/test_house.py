@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -123,18 +124,36 @@ def test_modules_that_docstrings_send_to_are_there(repository: Path) -> None:
     assert gone == set()
 
 
-def test_every_promise_about_faults_names_what_holds_it(repository: Path) -> None:
+PROMISES = {"faults.md": 10, "security.md": 20, "command-line.md": 15, "running-daily.md": 15}
+"""Pages that promise how the product behaves -> the rows of promises that each has at least."""
+
+
+@pytest.mark.parametrize("page", PROMISES)
+def test_every_promise_names_the_test_that_holds_it(repository: Path, page: str) -> None:
     from tests.faults.__main__ import ALL
 
-    page = (repository / "docs" / "faults.md").read_text("utf-8")
-    promises = page.partition("## What holds")[2].partition("\n\nWhat cannot")[0]
-    rows = [line.split("|") for line in promises.splitlines() if line.startswith("| ")][1:]
-    assert len(rows) > 9
+    text = (repository / "docs" / page).read_text("utf-8")
     tests = {path.stem for path in (repository / "tests").rglob("test_*.py")}
-    for _, promise, held, _ in rows:
-        named = re.findall(r"`(\w+)`", held)
-        assert named or held.strip() == "all kinds", promise
-        assert set(named) <= tests | ALL.keys(), promise
+    rows = list(promises(text))
+    assert len(rows) >= PROMISES[page]
+    for promise, held in rows:
+        named = set(re.findall(r"`(test_\w+)`", held))
+        kinds = set(re.findall(r"`(\w+)`", held.partition("kind")[2]))
+        assert named | kinds or held == "all kinds", promise
+        assert kinds <= ALL.keys(), promise
+    assert set(re.findall(r"`(test_\w+)`", text)) <= tests
+
+
+def promises(text: str) -> Iterator[tuple[str, str]]:
+    """First and last cells of tables whose last column says what holds the first."""
+    is_wanted = False
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        if not line.startswith("|"):
+            is_wanted = False
+        elif is_wanted and set(line) - set("|-: "):
+            yield cells[0], cells[-1]
+        is_wanted |= cells[-1] in ("test", "shown by")
 
 
 def test_every_window_asset_is_a_module_of_its_name(repository: Path) -> None:
