@@ -30,6 +30,10 @@ from temporal_assets.windows.report import evaluation_report
 
 _NEXT_RUN: Final = "any next run makes it again (temporal-assets materialize)"
 
+_READ_VERSION: Final = 19
+"""Place in the header of a SQLite file of the version to read it by; that to write it by stands
+before it. Both are 1, or 2 with a write-ahead log."""
+
 
 @dataclass(frozen=True, slots=True)
 class Damage:
@@ -102,7 +106,14 @@ def _databases(home: Path) -> Iterator[Damage]:
 
 
 def _is_sound(file: Path) -> bool:
-    """Whether SQLite finds nothing wrong with the structure of a database."""
+    """Whether SQLite finds nothing wrong with the structure of a database.
+
+    It does not mind a version that says how to write which it does not know, and then only reads.
+    """
+    with file.open("rb") as content:
+        versions = content.read(_READ_VERSION + 1)[_READ_VERSION - 1 :]
+    if versions not in (b"", b"\1\1", b"\2\2"):  # none yet, or one of these
+        return False
     try:
         with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as database:
             found = database.execute("PRAGMA integrity_check").fetchone()

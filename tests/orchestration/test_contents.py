@@ -102,6 +102,16 @@ def test_a_flipped_bit_is_found_in_every_kind_of_file(copied: Settings) -> None:
     assert missed == []
 
 
+def test_a_database_that_can_only_be_read_is_found(copied: Settings) -> None:
+    """SQLite takes an unknown version to write by for a wish, and Dagster could not go on."""
+    for path in sorted((copied.state / "dagster").rglob("*.db")):
+        before = path.read_bytes()
+        for at in range(16, 20):
+            path.write_bytes(before[:at] + bytes([before[at] ^ 128]) + before[at + 1 :])
+            assert str(path) in [one.path for one in damages(copied)], at
+        path.write_bytes(before)
+
+
 def test_doctor_says_which_file_it_is_and_what_to_do(copied: Settings) -> None:
     (victim,) = (copied.state / "policy").glob("2026-*/hubs.parquet")
     before = victim.read_bytes()
