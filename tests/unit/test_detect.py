@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import tarfile
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given as given_values
+from hypothesis import settings
+from hypothesis import strategies as st
 
 from temporal_assets.logs.formats.detect import UnknownFormatError, likely_format, resolve, shape
-from temporal_assets.logs.formats.formats import ALIASES, FORMATS
+from temporal_assets.logs.formats.formats import ALIASES, FORMATS, parse
+from temporal_assets.logs.formats.wrapped import WRAPPERS, unwrapped
+from temporal_assets.logs.read.records import Block
 from temporal_assets.logs.read.streams import peek
-from temporal_assets.settings import LogSource
+from temporal_assets.settings import LogSource, Reading
 
 COMBINED = (
     b'83.149.9.216 - - [17/May/2015:10:05:03 +0000] "GET /a HTTP/1.1" 200 2030 "-" "Mozilla/5.0"\n'
@@ -253,14 +260,20 @@ def test_json_that_is_not_known_says_which_keys_it_has() -> None:
 @pytest.mark.parametrize(
     ("head", "message"),
     [
-        (b'{"log":"a line\\n","stream":"stdout","time":"2024-03-10T08:00:00Z"}\n', "jq -j .log"),
+        (
+            b'{"log":"a line of it, no more\\n","stream":"stdout","time":"2024-03-10T08:00:00Z"}\n',
+            "within `log`, and these fit no known format",
+        ),
         (
             b'[\n{"time":1714979289,"ip":"192.0.2.1","url":"https://e.org/"},\n]\n',
             "jq -c '.\\[\\]'",
         ),
         (b'{"records": [{"time":"2024-03-10T08:00:00Z"}]}\n', "jq -c '.records\\[\\]'"),
         (b'{\n  "time":"2024-03-10T08:00:00Z"\n}\n', "jq -c '.' FILE"),
-        (b'{"MESSAGE":"a line","__REALTIME_TIMESTAMP":"1710057600000000"}\n', "journalctl -o cat"),
+        (
+            b'{"MESSAGE":"a line of it, no more","__REALTIME_TIMESTAMP":"1710057600000000"}\n',
+            "within `MESSAGE`",
+        ),
     ],
 )
 def test_json_around_lines_is_to_be_taken_off(head: bytes, message: str) -> None:
@@ -477,3 +490,86 @@ def test_a_line_that_is_no_csv_is_no_fault_of_ours(line: bytes) -> None:
     """Found by fuzzing: one such file kept all others from being read."""
     with pytest.raises(UnknownFormatError):
         resolve(LogSource(path="x"), line)
+
+
+# Lines within those of a shipper -----------------------------------------------------------------
+
+TEXT = COMBINED.decode().rstrip()
+ENTRY = {"timeUnixNano": "1714979289000000000", "body": {"stringValue": TEXT}}
+ATTRIBUTES = {
+    "client.address": "203.0.113.7",
+    "http.request.method": "GET",
+    "url.path": "/a",
+    "url.query": "b=c",
+    "server.address": "www.example.com",
+    "http.request.header.referer": "https://www.example.com/",
+    "user_agent.original": "Mozilla/5.0",
+}
+BY_ATTRIBUTES = {
+    "timeUnixNano": "1714979289000000000",
+    "attributes": [
+        {"key": "http.response.status_code", "value": {"intValue": "200"}},
+        *({"key": key, "value": {"stringValue": value}} for key, value in ATTRIBUTES.items()),
+    ],
+}
+CADDY = {
+    "ts": 1703373474.8, "status": 200,
+    "request": {"remote_ip": "10.0.0.1", "method": "GET", "host": "www.example.com", "uri": "/a"},
+}  # fmt: skip
+
+
+def otel(*records: object) -> object:
+    return {"resourceLogs": [{"resource": {}, "scopeLogs": [{"logRecords": list(records)}]}]}
+
+
+@pytest.mark.parametrize(
+    ("record", "name", "targets"),
+    [
+        ({"log": TEXT + "\n", "stream": "stdout", "time": "2024-03-10T08:00:00Z"},
+         "combined within log", ["/a"]),
+        ({"message": TEXT, "host": "web1", "source_type": "file", "timestamp": "2024-03-10T08:00Z"},
+         "combined within message", ["/a"]),
+        ({"schema": {"type": "string"}, "payload": TEXT}, "combined within payload", ["/a"]),
+        ({"schema": {}, "payload": CADDY}, "caddy_json within payload", ["/a"]),
+        ({"log": json.dumps(CADDY), "stream": "stderr"}, "caddy_json within log", ["/a"]),
+        ({"MESSAGE": TEXT, "__REALTIME_TIMESTAMP": "1"}, "combined within MESSAGE", ["/a"]),
+        (otel(ENTRY, ENTRY), "combined within resourceLogs", ["/a", "/a"]),
+        (otel(BY_ATTRIBUTES), "jsonl within resourceLogs", ["/a?b=c"]),
+        ({"date": 1714979289.0, "host": "203.0.113.7", "user": "-", "method": "GET", "path": "/a",
+          "code": "200", "size": "5", "referer": "-", "agent": "x"}, "fluent_json", ["/a"]),
+    ],
+)  # fmt: skip
+def test_lines_within_those_of_a_shipper_are_taken_out(
+    record: object, name: str, targets: list[str]
+) -> None:
+    head = json.dumps(record).encode() + b"\n"
+    source = LogSource(path="x")
+    fmt = resolve(source, head)
+    assert fmt.name == name
+    block = Block(np.frombuffer(head * 2 + b"no record\n", np.uint8), 1, last=True)
+    records = parse(block, fmt, source, Reading())
+    good = [i for i in range(len(records)) if not records.reason[i]]
+    assert [records.target.value(i) for i in good] == [one.encode() for one in targets * 2]
+    assert len(records) == len(good) + 1, "no line disappears"
+    addresses = (b"203.0.113.7", b"83.149.9.216", b"10.0.0.1")
+    assert all(records.address.value(i) in addresses for i in good)
+
+
+def test_a_named_format_may_be_within_those_of_a_shipper() -> None:
+    head = json.dumps({"log": TEXT, "stream": "stdout"}).encode() + b"\n"
+    assert detected(head, format="combined") == "combined within log"
+
+
+@settings(max_examples=100, deadline=None)
+@given_values(st.recursive(
+    st.none() | st.text(max_size=5) | st.integers(-5, 5),
+    lambda inner: st.lists(inner, max_size=3)
+    | st.dictionaries(st.sampled_from(["log", "payload", "resourceLogs", "scopeLogs", "logRecords",
+                                       "body", "attributes", "key", "value"]), inner, max_size=4),
+    max_leaves=12,
+))  # fmt: skip
+def test_no_nesting_breaks_unwrapping(record: object) -> None:
+    line = json.dumps({"resourceLogs": record, "log": record}).encode() + b"\n"
+    for path in WRAPPERS:
+        block = unwrapped(Block(np.frombuffer(line, np.uint8), 1, last=True), path)
+        assert block.data.tobytes().count(b"\n") >= 1

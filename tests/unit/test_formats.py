@@ -25,7 +25,9 @@ ReadLog = Callable[..., list]
 DOCUMENT = Path(__file__).parents[2] / "docs" / "log-formats.md"
 OWN = ("regex", "apache")
 """Formats of the user's own, with an example; the other server's is a command of the shell."""
-FENCE = re.compile(r"^```(\w+)(?: after \d words)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(
+    r"^```(\w+)(?: after \d words| within \w+)?\n(.*?)^```$", re.MULTILINE | re.DOTALL
+)
 
 
 def examples() -> list[tuple[str, bytes, dict[str, Any]]]:
@@ -62,9 +64,9 @@ def test_examples_are_read_as_the_document_says(
 @pytest.mark.parametrize(("name", "text", "options"), [e for e in EXAMPLES if e[0] not in OWN])
 def test_examples_are_detected(name: str, text: bytes, options: dict[str, Any]) -> None:
     source = LogSource.model_validate({"path": "x", **options, "format": "auto"})
-    assert resolve(source, text).name.split(" after ")[0] == name
+    assert resolve(source, text).name.split(" ")[0] == name
     if not options:
-        assert (likely_format(text) or "").split(" after ")[0] == name
+        assert (likely_format(text) or "").split(" ")[0] == name
 
 
 def table() -> dict[str, tuple[str, str]]:

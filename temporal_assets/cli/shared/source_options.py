@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from temporal_assets.settings import LogSource, Settings
 
 FORMAT_NAMES: Final = (
-    "combined, combined_vhost, common, common_vhost, gandi, ovh, nginx_json, caddy_json, "
-    "traefik_json, w3c, iis, cloudfront, cloudfront_json, cloudflare_json, akamai_json, "
-    "google_json, azure_json, alb, elb, s3, squid, haproxy, envoy, jsonl, csv, tsv, parquet"
+    "combined, combined_vhost, common, common_vhost, gandi, ovh, nginx_json, fluent_json, "
+    "caddy_json, traefik_json, w3c, iis, cloudfront, cloudfront_json, cloudflare_json, "
+    "akamai_json, google_json, azure_json, alb, elb, s3, squid, haproxy, envoy, jsonl, csv, "
+    "tsv, parquet"
 )
 """Written out, because the formats themselves take a second to load; a test compares the two."""
 

@@ -17,26 +17,29 @@ _NAME: Final = re.compile(r"(?!.*://)@?[^\W\d][\w .:()\[\]/@-]{0,63}")
 
 _KNOWN: Final[Mapping[Slot, str]] = {
     Slot.TIME: "time timestamp ts datetime eventtime eventtimestamp visittime accesstime servertime"
-    " starttime timeiso8601 timelocal timemicros edgestarttimestamp collectortstamp date",
+    " starttime timeiso8601 timelocal timemicros edgestarttimestamp collectortstamp timeunixnano"
+    " date",
     # Of several the first tells most: addresses are shared, a `cookie` may be all of the header,
     # and users are only those who are known.
     Slot.ADDRESS: "address visitor visitorid clientid anonymousid userpseudoid domainuserid"
-    " cookieid deviceid client clientip cip remoteaddr remoteip remotehost requestip ip ipaddress"
-    " sourceip cookie user userid uid",
-    Slot.TARGET: "url target pageurl pagelocation requesturl requesturi clientrequesturi uri"
-    " fullurl csuristem csuri requestpath pagepath path page",
-    Slot.QUERY: "query querystring csuriquery",
+    " cookieid deviceid client clientip cip remoteaddr remoteip clientaddress remotehost requestip"
+    " ip ipaddress sourceip cookie user userid uid",
+    Slot.TARGET: "url target urlfull pageurl pagelocation requesturl requesturi clientrequesturi"
+    " uri fullurl csuristem csuri requestpath urlpath pagepath path page",
+    Slot.QUERY: "query querystring urlquery csuriquery",
     Slot.REQUEST: "request",
     Slot.REFERRER: "referrer referer httpreferrer httpreferer requestreferer clientrequestreferer"
-    " csreferer pagereferrer referrerurl refererurl refurl ref previousurl",
+    " csreferer pagereferrer httprequestheaderreferer referrerurl refererurl refurl ref"
+    " previousurl",
     # Beside the name the visitor asked for, CloudFront's `host` is the distribution's own.
-    Slot.HOST: "xhostheader hostheader host httphost requesthost clientrequesthost cshost vhost"
-    " domain",
-    Slot.SCHEME: "scheme requestscheme clientrequestscheme",
-    Slot.STATUS: "status statuscode httpstatus httpstatuscode responsecode responsestatus"
-    " edgeresponsestatus scstatus",
-    Slot.METHOD: "method httpmethod requestmethod clientrequestmethod csmethod",
-    Slot.AGENT: "agent useragent httpuseragent requestuseragent clientrequestuseragent csuseragent",
+    Slot.HOST: "xhostheader hostheader host httphost requesthost clientrequesthost serveraddress"
+    " cshost vhost domain",
+    Slot.SCHEME: "scheme requestscheme urlscheme clientrequestscheme",
+    Slot.STATUS: "status statuscode httpresponsestatuscode httpstatus httpstatuscode responsecode"
+    " responsestatus edgeresponsestatus scstatus",
+    Slot.METHOD: "method httpmethod httprequestmethod requestmethod clientrequestmethod csmethod",
+    Slot.AGENT: "agent useragent useragentoriginal httpuseragent requestuseragent"
+    " clientrequestuseragent csuseragent",
     Slot.FORWARDED: "forwarded xforwardedfor httpxforwardedfor",
 }
 """What tables call our fields, in lower case and without punctuation; the first is taken that is

@@ -47,6 +47,7 @@ from temporal_assets.logs.formats.inference import (
 )
 from temporal_assets.logs.formats.layouts import COLUMN_NAMES, Kind, Slot
 from temporal_assets.logs.formats.times import DAY
+from temporal_assets.logs.formats.wrapped import WRAPPERS, lines_within
 from temporal_assets.logs.privacy.pseudonyms import packed_address
 from temporal_assets.logs.read import streams
 from temporal_assets.logs.read.records import Block, Column, Records, Reject
@@ -114,6 +115,9 @@ _ERROR_LOGS: Final = {
 _MAPPED: Final = tuple(fmt.name for fmt in FORMATS.values() if fmt.syntax is Syntax.JSON)
 """JSON formats, the more telling first."""
 
+_WORDS_OF_A_LINE: Final = 4
+"""Blanks from which on a text within JSON is a line of a log rather than a word."""
+
 _KEYS_SHOWN: Final = 30
 """Keys of a JSON line that a message names."""
 
@@ -122,10 +126,6 @@ _SEPARATORS: Final = (b",", b";", b"|")
 
 _PARQUET: Final = b"PAR1"
 
-_DOCKER: Final = frozenset({"log", "stream", "time"})
-"""What Docker's json-file driver makes of any line."""
-_JOURNAL: Final = frozenset({"MESSAGE", "__REALTIME_TIMESTAMP"})
-"""What systemd's journal makes of any line."""
 _ARRAY: Final = re.compile(rb"\[\s*(\{|$)")
 """How JSON begins that has all records in one list."""
 
@@ -156,7 +156,7 @@ def resolve(source: LogSource, head: bytes) -> Format:
         found = _detect(source, head)
     if found is None:
         raise UnknownFormatError(_why_unknown(source, head))
-    if source.format != "auto" and head.strip() and _may_be_shipped(found):
+    if source.format != "auto" and head.strip() and found.syntax in _WITHIN:
         found = _as_shipped(found, source, _without_comments(_sample(head)))
     if found.syntax is not Syntax.PARQUET and _ends_lines_in_returns(head):
         raise UnknownFormatError(_RETURNS)
@@ -239,7 +239,7 @@ def _detect(source: LogSource, head: bytes) -> Format | None:
     if header.fields:
         return FORMATS["cloudfront" if header.cloudfront else "w3c"]
     lines = _without_comments(sample)
-    if found := _json_format(source, lines):
+    if found := _json_format(source, lines) or _wrapped(source, lines):
         return found
     named = _delimited(source, lines)
     if named is None and (table := _table(source, sample)):
@@ -357,6 +357,20 @@ def _json_format(source: LogSource, sample: bytes) -> Format | None:
     return _first_that_fits((*(FORMATS[name] for name in _MAPPED), known), source, sample)
 
 
+def _wrapped(source: LogSource, sample: bytes) -> Format | None:
+    """The format of lines within those of a shipper, which may be within those of another."""
+    for path in WRAPPERS if b"{" in sample and not source.columns else ():
+        within = lines_within(sample, path)
+        inner = _detect(source, within) if within and within != sample else None
+        if inner is not None and inner.wrapped is None and inner.syntax in _WITHIN:
+            return replace(inner, name=f"{inner.name} within {'.'.join(path)}", wrapped=path)
+    return None
+
+
+_WITHIN: Final = (Syntax.DELIMITED, Syntax.JSON)
+"""How lines within others are read: one by one, under no header."""
+
+
 def _keys_of(sample: bytes) -> list[str]:
     """Of all objects in some lines, also behind other words, in the order they come in."""
     keys: dict[str, None] = {}
@@ -390,6 +404,12 @@ def _as_shipped(fmt: Format, source: LogSource, sample: bytes) -> Format:
     Others may be more than those lines, in a log of a whole machine.
     """
     if _fits(fmt, source, sample):
+        return fmt
+    for path in WRAPPERS if sample.startswith(b"{") else ():
+        within = lines_within(sample, path)
+        if within and _fits(fmt, source, within):
+            return replace(fmt, name=f"{fmt.name} within {'.'.join(path)}", wrapped=path)
+    if not _may_be_shipped(fmt):
         return fmt
     candidates = [fmt, *_all_shipped([fmt])]
     return max(candidates, key=lambda one: _plausible(one, source, sample, Address.REAL)[0])
@@ -617,13 +637,13 @@ def _why_unknown_json(line: bytes) -> str:
         record = orjson.loads(line)
     except orjson.JSONDecodeError:
         return f"the first line is no JSON, though it looks like it; {needs}. {_ADVICE}"
-    if record.keys() >= _DOCKER:
-        return "lines of a log within Docker's own: take them out (jq -j .log FILE)"
-    if record.keys() >= _JOURNAL:
-        return (
-            "lines of a log within those of the journal: take them out (journalctl -o cat, or"
-            " jq -r .MESSAGE FILE)"
-        )
+    for path in WRAPPERS:
+        within = lines_within(line, path).split(b"\n")[0]
+        if within.count(b" ") >= _WORDS_OF_A_LINE:
+            return (
+                f"lines of a log within `{'.'.join(path)}`, and these fit no known format: they"
+                f" look like `{shape(within)}` (letters are a, digits 9). {_ADVICE}"
+            )
     for key, value in record.items():
         if key.isidentifier() and isinstance(value, list) and value and isinstance(value[0], dict):
             return f"a JSON object with a list of all records: {_ONE_A_LINE.format(f'.{key}[]')}"

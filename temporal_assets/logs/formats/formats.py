@@ -53,6 +53,7 @@ from temporal_assets.logs.formats.tokenize import (
     find_lines,
     split_lines,
 )
+from temporal_assets.logs.formats.wrapped import unwrapped
 from temporal_assets.logs.read.kernels import NEWLINE
 from temporal_assets.logs.read.records import Block, Records
 from temporal_assets.settings import LogSource, Reading
@@ -106,6 +107,8 @@ class Format:
     pattern: re.Pattern[bytes] | None = None
     by: str = ""
     """What was found out of a file beside its format: which columns were taken."""
+    wrapped: Path | None = None
+    """Where in a JSON object the lines are, if a shipper of logs has put them into one."""
     doubts: tuple[str, ...] = ()
     """What a person should look at, where fields were inferred from their values."""
 
@@ -161,6 +164,8 @@ def _parse_joined(
 def _parse(block: Block, fmt: Format, source: LogSource, reading: Reading, state: State) -> Records:
     before = state or Before()
     repeated = before.repeated
+    if fmt.wrapped is not None:
+        block = unwrapped(block, fmt.wrapped)
     if fmt.layout is not None:
         return _parse_delimited(block, fmt.layout, source, reading, repeated)
     if fmt.syntax is Syntax.DIRECTIVES:
@@ -340,6 +345,17 @@ _NGINX: Final = {
     Slot.REFERRER: "http_referer http_referrer request_referer referrer referer",
     Slot.AGENT: "http_user_agent request_user_agent user_agent userAgent agent",
 }
+_FLUENT: Final = {
+    Slot.TIME: "time date @timestamp timestamp",
+    # Apache's parser calls the visitor `host`; nginx's calls it `remote`, and has no `host`.
+    Slot.ADDRESS: "remote host",
+    Slot.FORWARDED: "http_x_forwarded_for",
+    Slot.METHOD: "method",
+    Slot.TARGET: "path",
+    Slot.STATUS: "code",
+    Slot.REFERRER: "referer",
+    Slot.AGENT: "agent",
+}
 _CADDY: Final = {
     Slot.TIME: "ts",
     Slot.ADDRESS: "request.client_ip request.remote_ip request.remote_addr",
@@ -498,6 +514,7 @@ _ALL: Final = (
     _json("google_json", "Google Cloud load balancer, as Cloud Logging exports it", _GOOGLE),
     _json("azure_json", "Azure Front Door and Application Gateway access log", _AZURE),
     _json("nginx_json", "nginx with a JSON log_format of the usual keys", _NGINX),
+    _json("fluent_json", "Fluent Bit's and Fluentd's parsers of nginx and Apache", _FLUENT),
     _json("jsonl", "JSON lines, with our fields by `columns` as dotted paths", None),
     Format("csv", "comma-separated; its first line names columns", Syntax.TABLE, separator=b","),
     Format("tsv", "tab-separated; its first line names columns", Syntax.TABLE, separator=b"\t"),

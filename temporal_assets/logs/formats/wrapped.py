@@ -1,0 +1,118 @@
+"""Lines of a log within the JSON of whoever has shipped them.
+
+Here: taking them out, line by line. Not here: which format the lines within have (`detect`).
+
+Docker and Fluent Bit put a line under `log`, Vector and Filebeat under `message`, journald under
+`MESSAGE`, Kafka Connect under `payload`; Cloud Logging under `textPayload` or as an object under
+`jsonPayload`. OpenTelemetry has many records a line, each a text or a list of attributes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import numpy as np
+import orjson
+
+from temporal_assets.logs.formats.structured import Path, dotted
+from temporal_assets.logs.read.records import Block
+
+_OTEL: Final = ("resourceLogs",)
+
+WRAPPERS: Final[tuple[Path, ...]] = (
+    _OTEL,
+    *map(dotted, ["log", "message", "MESSAGE", "payload", "line", "msg", "body", "event.original"]),
+    *map(dotted, ["textPayload", "jsonPayload"]),
+)
+"""Where shippers put a line, or an object that would have been one."""
+
+
+def unwrapped(block: Block, path: Path) -> Block:
+    """The lines within a block; a line that holds none stays, to be counted as no record."""
+    lines = block.data.tobytes().split(b"\n")
+    is_whole = not lines[-1]
+    if is_whole:
+        lines.pop()
+    within = [text for line in lines for text in _within(line, path)]
+    text = b"\n".join(within) + (b"\n" if is_whole else b"")
+    return Block(np.frombuffer(text, np.uint8), block.first_line, block.last, block.cut)
+
+
+def lines_within(sample: bytes, path: Path) -> bytes:
+    """The lines within those of a sample that hold any; empty if most hold none."""
+    lines = [line for line in sample.splitlines() if line.strip()]
+    found = [(_texts(line, path) or []) for line in lines]
+    if 2 * sum(map(bool, found)) <= len(lines):
+        return b""
+    return b"".join(text + b"\n" for texts in found for text in texts)
+
+
+def _within(line: bytes, path: Path) -> list[bytes]:
+    texts = _texts(line, path)
+    return [line] if texts is None else texts
+
+
+def _texts(line: bytes, path: Path) -> list[bytes] | None:
+    """The lines within one line; None if there are none."""
+    start = line.find(b"{")
+    if start < 0:
+        return None
+    try:
+        record = orjson.loads(line[start:])
+    except orjson.JSONDecodeError:
+        return None
+    if path == _OTEL:
+        texts = list(_otel(record))
+        return texts or None
+    value: Any = record
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    text = _line_of(value)
+    return None if text is None else [text]
+
+
+def _line_of(value: Any) -> bytes | None:
+    if isinstance(value, dict):
+        return orjson.dumps(value)
+    if not isinstance(value, str):
+        return None
+    return value.strip("\r\n").replace("\n", " ").encode()
+
+
+def _otel(record: Any) -> Iterator[bytes]:
+    """Records of OTLP as JSON: the text of each, or its attributes with its time."""
+    for resource in _list(record, "resourceLogs"):
+        for scope in _list(resource, "scopeLogs"):
+            for entry in _list(scope, "logRecords"):
+                if not isinstance(entry, dict):
+                    continue
+                body, fields = _any_value(entry.get("body")), _attributes(entry)
+                if isinstance(body, str) and body:
+                    yield _line_of(body) or b""
+                elif fields or isinstance(body, dict):
+                    inner = body if isinstance(body, dict) else {}
+                    time = {"timeUnixNano": entry.get("timeUnixNano")}
+                    yield orjson.dumps(time | inner | fields)
+
+
+def _list(value: Any, key: str) -> list[Any]:
+    found = value.get(key) if isinstance(value, dict) else None
+    return found if isinstance(found, list) else []
+
+
+def _attributes(entry: Any) -> dict[str, Any]:
+    pairs = [one for one in _list(entry, "attributes") if isinstance(one, dict)]
+    return {str(one.get("key")): _any_value(one.get("value")) for one in pairs}
+
+
+def _any_value(value: Any) -> Any:
+    """What an AnyValue of OTLP holds: a text, a number, or the first of a list."""
+    if not isinstance(value, dict):
+        return None
+    if "kvlistValue" in value:
+        pairs = [one for one in _list(value["kvlistValue"], "values") if isinstance(one, dict)]
+        return {str(one.get("key")): _any_value(one.get("value")) for one in pairs}
+    if "arrayValue" in value:
+        return next(map(_any_value, _list(value["arrayValue"], "values")), None)
+    return next((value[k] for k in ("stringValue", "intValue", "doubleValue") if k in value), None)
