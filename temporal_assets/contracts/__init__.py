@@ -10,6 +10,8 @@ from __future__ import annotations
 from typing import Final
 
 from temporal_assets.contracts.crawls.crawl_simulation import CRAWL_SIMULATION
+from temporal_assets.contracts.crawls.fetches import FETCHES
+from temporal_assets.contracts.crawls.sources import SOURCES
 from temporal_assets.contracts.crawls.timely_simulation import TIMELY_SIMULATION
 from temporal_assets.contracts.daily.page_views import PAGE_VIEWS
 from temporal_assets.contracts.daily.rejects import REJECTS
@@ -63,6 +65,8 @@ TABLES: Final[tuple[Table, ...]] = (
     NEWS_PREFIXES,
     SITE_CHANGES,
     PROVISIONAL_LISTS,
+    FETCHES,
+    SOURCES,
     CRAWL_POLICY,
     SEED_EVALUATION,
     HUB_EVALUATION,
@@ -91,6 +95,7 @@ __all__ = [
     "CRAWL_SIMULATION",
     "EARLY_LABELS",
     "EVALUATION_REPORT",
+    "FETCHES",
     "HUB_EVALUATION",
     "HUB_SEEDS",
     "INTEREST_CURVES",
@@ -110,6 +115,7 @@ __all__ = [
     "SEED_EVALUATION",
     "SITE_CHANGES",
     "SITE_SCORES",
+    "SOURCES",
     "TABLES",
     "TIMELY_SIMULATION",
     "TRANSITS",

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from temporal_assets.policy.document import HubEntry
+from temporal_assets.policy.document import HubEntry, SourceEntry
 
 _PATIENCE_INTERVALS: Final = 4.0
 _PATIENCE_SECONDS: Final = 3600.0
@@ -33,7 +33,7 @@ class HubVisits:
         self._interval: dict[str, float] = {}
         self._tier: dict[str, int] = {}
 
-    def replace(self, hubs: Sequence[HubEntry], factor: float = 1.0) -> None:
+    def replace(self, hubs: Sequence[HubEntry | SourceEntry], factor: float = 1.0) -> None:
         """The hubs of a new policy; others than those known are due at once."""
         self._interval = {hub["url"]: factor * hub["interval_seconds"] for hub in hubs}
         self._tier = {hub["url"]: hub["tier"] for hub in hubs}

@@ -3,7 +3,8 @@
     ADDONS = {"temporal_assets.crawl.scrapy.PolicyAddon": 500}
     TEMPORAL_POLICY = "temporal_state/policy/latest"
 
-Hubs become start requests and are visited again at their intervals, where they have changed; every
+Hubs, feeds and sitemaps become start requests and are visited again at their intervals, where they
+have changed (feeds and sitemaps come to the spider as pages of links, `source_pages`); every
 other request gets the priority of its tier, or is dropped if the policy does not want it. Settings
 are documented in `docs/crawlers/scrapy.md`. Needs Scrapy 2.16.
 """
@@ -34,6 +35,7 @@ from scrapy.utils.url import url_is_from_any_domain
 
 from temporal_assets.crawl.hub_visits import HubVisits
 from temporal_assets.crawl.policy_source import PolicySource
+from temporal_assets.crawl.source_pages import SOURCE, SourcesAsPages
 from temporal_assets.crawl.validators import CONDITIONS, NOT_MODIFIED, VERSION, Validators
 from temporal_assets.policy import Decision, Policy, PolicyError
 from temporal_assets.policy.document import SKIP_TIER
@@ -105,6 +107,9 @@ class PolicyAddon:
         )
         settings.setdefault_in_component_priority_dict(
             "DOWNLOADER_MIDDLEWARES", FailedVisits, _LAST_TO_FAIL
+        )
+        settings.setdefault_in_component_priority_dict(
+            "DOWNLOADER_MIDDLEWARES", SourcesAsPages, _LAST_TO_FAIL + 1
         )
         settings.set("REQUEST_FINGERPRINTER_CLASS", PageFingerprinter, "addon")
         if settings.getbool("TEMPORAL_CROSS_SITE", True):
@@ -187,6 +192,7 @@ class PolicyMiddleware(BaseSpiderMiddleware):
         self._spider: Spider | None = None
         self._kept: dict[str, Any] = {}
         self._visits = HubVisits({}, {})
+        self._kinds: dict[str, str] = {}
         self._versions = Validators({})
         self._loops: list[Any] = []
         crawler.signals.connect(self._opened, signals.spider_opened)
@@ -290,12 +296,14 @@ class PolicyMiddleware(BaseSpiderMiddleware):
     def _due(self) -> Iterator[Request]:
         # Not of the policy of this moment: a new one may have been loaded and not be in use yet.
         for url, tier in self._visits.take(time.time()):
+            kind = self._kinds.get(url)
+            source = {} if kind is None else {SOURCE: kind}
             yield Request(
                 self._address(url),
                 priority=priority(tier),
                 dont_filter=True,
                 headers=self._versions.headers(url) if self._asks_for_changes else None,
-                meta={HUB: url, TIER: tier, REASON: "hub"} | _UNCACHED,
+                meta={HUB: url, TIER: tier, REASON: "hub"} | _UNCACHED | source,
             )
 
     def _address(self, url: str) -> str:
@@ -372,7 +380,9 @@ class PolicyMiddleware(BaseSpiderMiddleware):
         # Visits are not filtered, so Scrapy lets them go anywhere.
         allowed = _domains(self._spider)
         hubs = [hub for hub in document["hubs"] if _is_of(hub["url"], allowed)]
-        self._visits.replace(hubs, self._factor)
+        sources = [one for one in document["sources"] if _is_of(one["url"], allowed)]
+        self._kinds = {one["url"]: one["kind"] for one in sources}
+        self._visits.replace([*hubs, *sources], self._factor)
         if self._kept.get("policy") != self._source.stamp:
             # A hub that has not changed shows links that the policy before had no use for.
             self._versions.forget()
@@ -433,7 +443,7 @@ def _as_link(request: Request) -> Request:
     The server would compare it with the version of the hub: what is older had "not changed".
     """
     headers = {name: said for name, said in request.headers.items() if name not in _CONDITIONS}
-    of_visit = {HUB} | _UNCACHED.keys()
+    of_visit = {HUB, SOURCE} | _UNCACHED.keys()
     meta = {name: said for name, said in request.meta.items() if name not in of_visit}
     return request.replace(headers=headers, meta=meta)
 

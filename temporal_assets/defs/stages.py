@@ -54,7 +54,7 @@ STAGES: Final = (
         "url-patterns",
         ("url_patterns", "behaviour_graph", "pattern_ranks"),
     ),
-    Stage("7_policy", "policy", ("provisional_lists", "crawl_policy")),
+    Stage("7_policy", "policy", ("provisional_lists", "fetches", "sources", "crawl_policy")),
     Stage(
         "8_evaluation",
         "evaluation",
@@ -67,6 +67,8 @@ STAGES: Final = (
 """All of them; a test holds them to the contracts."""
 
 _PAGES: Final[Mapping[str, str]] = {
+    "fetches": "crawl-results",
+    "sources": "crawl-results",
     "rejects": "troubleshooting",
     "landed_days": "running-daily",
     "calibration": "calibration",

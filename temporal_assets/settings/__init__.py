@@ -17,7 +17,7 @@ from temporal_assets.settings.loading import (
     state_folder,
 )
 from temporal_assets.settings.operation import Alerts, Engine, Orchestration, Retention, Spark
-from temporal_assets.settings.policy import Baseline, Evaluation, Policy, Simulation
+from temporal_assets.settings.policy import Baseline, Crawls, Evaluation, Policy, Simulation
 from temporal_assets.settings.reading import Cleaning, Privacy, Reading
 from temporal_assets.settings.sources import LogSource
 
@@ -29,6 +29,7 @@ __all__ = [
     "Baseline",
     "Calibration",
     "Cleaning",
+    "Crawls",
     "Curves",
     "Early",
     "Engine",

@@ -25,6 +25,7 @@ EVERYDAY: Final = {
     "sites.by": '"domain": www.example.com and shop.example.com are one site',
     "sites.top_k": "Sites in the list to watch",
     "baseline.path": "The list of sites or seeds in use today, to compare with",
+    "crawls.results": "Archives and tables of crawls, to learn from what they found",
     "calibration.annotated": "Pages that people labelled, to choose thresholds by",
     "engine.memory_limit": "Memory of the database; it spills to disk beyond",
     "orchestration.timezone": "Time zone in which a day begins",

@@ -22,7 +22,7 @@ from pydantic_settings import (
 from temporal_assets.settings.labels import Calibration, Curves, Early, Labels, Window
 from temporal_assets.settings.lists import Hubs, Patterns, Prefixes, Sites
 from temporal_assets.settings.operation import Alerts, Engine, Orchestration, Retention, Spark
-from temporal_assets.settings.policy import Baseline, Evaluation, Policy, Simulation
+from temporal_assets.settings.policy import Baseline, Crawls, Evaluation, Policy, Simulation
 from temporal_assets.settings.reading import Cleaning, Privacy, Reading
 from temporal_assets.settings.section import Section
 from temporal_assets.settings.sources import LogSource
@@ -69,6 +69,7 @@ class Settings(BaseSettings):
     sites: Sites = Sites()
     prefixes: Prefixes = Prefixes()
     policy: Policy = Policy()
+    crawls: Crawls = Crawls()
     baseline: Baseline = Baseline()
     evaluation: Evaluation = Evaluation()
     simulation: Simulation = Simulation()

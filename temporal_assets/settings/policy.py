@@ -31,6 +31,17 @@ class Policy(Section):
     visited sites first, that enter the policy: every crawler holds all of them in memory."""
 
 
+class Crawls(Section):
+    """What crawls leave, and sources that people know (docs/crawl-results.md)."""
+
+    results: tuple[Path, ...] = ()
+    """Folders and files of crawls: archives of `temporal-assets crawl`, WARC, CDX, tables of
+    fetches; relative to the state folder. Unset: none."""
+
+    sources: Path | None = None
+    """List of feeds and sitemaps, a URL a line; relative to the state folder. Unset: none."""
+
+
 class Baseline(Section):
     """The list in use today, which ours are compared with (docs/evaluation.md).
 

@@ -18,6 +18,8 @@ from temporal_assets.settings import Settings
 from temporal_assets.storage.manifest import Manifest
 from temporal_assets.storage.store import ShortWindow, Store
 from temporal_assets.windows.crawls.crawl_simulation import CRAWL_SIMULATION
+from temporal_assets.windows.crawls.fetches import FETCHES
+from temporal_assets.windows.crawls.sources import SOURCES
 from temporal_assets.windows.crawls.timely_simulation import TIMELY_SIMULATION
 from temporal_assets.windows.evaluation.hub_evaluation import HUB_EVALUATION
 from temporal_assets.windows.evaluation.seed_evaluation import SEED_EVALUATION
@@ -63,6 +65,8 @@ WINDOW_ASSETS: Final[tuple[WindowAsset, ...]] = (
     BEHAVIOUR_GRAPH,
     PATTERN_RANKS,
     PROVISIONAL_LISTS,
+    FETCHES,
+    SOURCES,
     CRAWL_POLICY,
     SEED_EVALUATION,
     HUB_EVALUATION,

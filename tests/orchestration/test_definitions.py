@@ -111,7 +111,7 @@ def test_jobs_hold_what_their_names_say(state: Path) -> None:
     windows |= {"page_traffic", "url_patterns", "behaviour_graph", "pattern_ranks", "hub_seeds"}
     windows |= {"early_labels", "page_flow"}
     windows |= {"prefix_trees", "site_scores", "section_scores", "news_prefixes", "site_changes"}
-    windows |= {"provisional_lists", "crawl_policy"}
+    windows |= {"provisional_lists", "fetches", "sources", "crawl_policy"}
     windows |= {"seed_evaluation", "hub_evaluation", "crawl_simulation"}
     windows |= {"timely_simulation", "evaluation_report"}
     assert assets("windows") == windows

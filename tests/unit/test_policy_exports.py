@@ -12,6 +12,7 @@ import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pyarrow as pa
@@ -205,6 +206,7 @@ def test_stormcrawler(policy: Policy, doc: Document) -> None:
     check(policy, of_known, lambda url: storm_fast_filter(files["fast.urlfilter.json"], url))
     seeds = [line.split("\t") for line in files["seeds.txt"].splitlines()]
     assert seeds[0] == ["https://news.example/", "policyTier=1", "hubInterval=20"]
+    seeds = [seed for seed in seeds if len(seed) == 3]
     configuration = yaml.safe_load(files["policy-conf.yaml"])["config"]
     for seed in seeds:
         # DefaultScheduler compares the metadata's text.
@@ -212,7 +214,7 @@ def test_stormcrawler(policy: Policy, doc: Document) -> None:
         assert 60 * minutes == policy.match(seed[0]).interval_seconds
         assert configuration[f"fetchInterval.FETCH_ERROR.{seed[2]}"] == minutes
     # The list replaces that of crawler-default.yaml.
-    kept = ["_redirTo", "error.cause", "error.source", "isSitemap", "isFeed"]
+    kept = ["_redirTo", "error.cause", "error.source", "isSitemap", "isSitemapNews", "isFeed"]
     own = [field.partition("=")[0] for field in seeds[0][1:]]
     assert configuration["metadata.persist"] == kept + own
 
@@ -280,17 +282,80 @@ def test_heritrix(policy: Policy, doc: Document) -> None:
     assert files["action/hubs.force"].splitlines()[0] == "F+ https://news.example/"
 
 
-def test_the_documented_scope_of_heritrix_can_be_read(repository: Path) -> None:
-    """As XML, with prerequisites (`dns:`) accepted whatever the rules before say."""
-    text = (repository / "docs" / "crawlers" / "heritrix.md").read_text("utf-8")
-    (beans,) = re.findall(r"```xml\n(.*?)```", text, re.DOTALL)
-    classes = [bean.get("class", "") for bean in ET.fromstring(f"<list>{beans}</list>")]  # noqa: S314 - we wrote it
-    assert [name.rpartition(".")[2] for name in classes] == [
-        "RejectDecideRule",
-        "SurtPrefixedDecideRule",
-        "MatchesListRegexDecideRule",
-        "PrerequisiteAcceptDecideRule",
+@pytest.mark.parametrize("name", ["scope-pages.xml", "scope-archive.xml"])
+def test_scopes_of_heritrix_have_guards_and_let_through_what_pages_need(
+    doc: Document, name: str
+) -> None:
+    """As XML; the last rule that applies decides."""
+    files = TARGETS["heritrix"](doc)
+    beans = ET.fromstring(files[name])  # noqa: S314 - we wrote it
+    space = {"b": "http://www.springframework.org/schema/beans"}
+    rules = [bean.get("class", "").rpartition(".")[2] for bean in beans.findall("b:bean", space)]
+    archive = ["TransclusionDecideRule"] if "archive" in name else []
+    assert rules == [
+        *("RejectDecideRule", "SurtPrefixedDecideRule", "MatchesListRegexDecideRule"),
+        *("TooManyHopsDecideRule", *archive, "PathologicalPathDecideRule"),
+        *("TooManyPathSegmentsDecideRule", "PrerequisiteAcceptDecideRule"),
     ]
+    values = [value.text for value in beans.iter(f"{{{space['b']}}}value")]
+    assert values == files["reject-regex.txt"].splitlines()
+
+
+SOURCES = [
+    {"url": "https://news.example/rss", "kind": "feed", "is_news": False}
+    | {"site": "news.example", "tier": 4, "interval_seconds": 900, "new_per_day": 3.5},
+    {"url": "https://news.example/news-sitemap.xml.gz", "kind": "sitemap", "is_news": True}
+    | {"site": "news.example", "tier": 4, "interval_seconds": 1800, "new_per_day": None},
+]
+"""Entries of `sources`."""
+
+
+def with_sources(doc: Document) -> Document:
+    return {**doc, "sources": SOURCES}  # type: ignore[typeddict-item]
+
+
+def test_feeds_and_sitemaps_are_exported_in_the_words_of_each_crawler(doc: Document) -> None:
+    files = {name: make(with_sources(doc)) for name, make in TARGETS.items()}
+    feed, sitemap_url = (source["url"] for source in SOURCES)
+    assert files["news-crawl"]["seeds/feeds.txt"].splitlines() == [
+        f"{feed}\tisFeed=true\tfetchInterval=15",
+        f"{sitemap_url}\tisSitemapNews=true\tfetchInterval=30",
+    ]
+    assert "isHtmlSeed=true" in files["news-crawl"]["seeds/hubs.txt"]
+    storm = files["stormcrawler"]
+    assert f"{feed}\tpolicyTier=4\thubInterval=15\tisFeed=true\n" in storm["seeds.txt"]
+    assert "fetchInterval.hubInterval=30: 30" in storm["policy-conf.yaml"]
+    assert first_match(storm["policy-regex-filters.txt"], sitemap_url)
+    assert storm_fast_filter(storm["fast.urlfilter.json"], sitemap_url)
+    nutch_files = files["nutch"]
+    assert first_match(nutch_files["conf/regex-urlfilter.txt"], sitemap_url)
+    assert fast_filter(nutch_files["conf/fast-urlfilter.txt"], sitemap_url)
+    assert f"{feed}\tnutch.score=13.0\tnutch.fetchInterval=900" in nutch_files["seeds/seeds.txt"]
+    started = [one["url"] for one in json.loads(files["scrapy"]["start-requests.json"])]
+    assert started[-2:] == [feed, sitemap_url]
+    labels = {one["url"]: one["label"] for one in _links(files["crawlee"])["start"]}
+    assert labels[feed] == "feed"
+    assert feed in files["heritrix"]["seeds.txt"]
+    assert feed in files["urlfrontier"]["hubs.jsonl"]
+    assert f"{sitemap_url}\tsitemap\t4\t1800" in files["plain-text"]["sources.tsv"]
+
+
+def _links(files: Files) -> dict[str, Any]:
+    told: dict[str, Any] = json.loads(files["policy-links.json"])
+    return told
+
+
+def test_feeds_are_not_static(policy: Policy) -> None:
+    for name in ("all.rss", "all.atom", "sitemap.xml.gz"):
+        assert policy.match(f"https://news.example/{name}").reason != "static"
+
+
+def test_the_documented_filters_of_stormcrawler_are_those_that_it_reads(repository: Path) -> None:
+    """By its `RegexURLFilterBase`: `urlFilters` is a list of rules, a file has another key."""
+    text = (repository / "docs" / "crawlers" / "stormcrawler.md").read_text("utf-8")
+    (written,) = re.findall(r"```json\n(.*?)```", text, re.DOTALL)
+    (rule,) = json.loads(written)["org.apache.stormcrawler.filtering.URLFilters"]
+    assert rule["params"] == {"regexFilterFile": "policy-regex-filters.txt"}
 
 
 def test_surts_by_hand() -> None:

@@ -13,8 +13,8 @@ from temporal_assets.cli.shared.options import Json, State
 from temporal_assets.cli.shared.policies import PolicyPath, policy_path, read_policy
 
 TARGET_NAMES: Final = (
-    "browsertrix, crawl4ai, crawlee, heritrix, nutch, plain-text, scrapy, sitemap, stormcrawler, "
-    "url-matcher, urlfrontier"
+    "browsertrix, crawl4ai, crawlee, heritrix, news-crawl, nutch, plain-text, scrapy, sitemap,"
+    " stormcrawler, url-matcher, urlfrontier"
 )
 """Written out, so that --help loads no exporter; a test compares the two."""
 

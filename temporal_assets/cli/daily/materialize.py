@@ -37,7 +37,8 @@ def run(
             help="requests, page_views, transits, page_totals, page_histories, interest_curves,"
             " calibration, page_labels, early_labels, page_flow, page_traffic, hub_seeds,"
             " prefix_trees, site_scores, section_scores, news_prefixes, site_changes, url_patterns,"
-            " behaviour_graph, pattern_ranks, provisional_lists, crawl_policy, seed_evaluation,"
+            " behaviour_graph, pattern_ranks, provisional_lists, fetches, sources, crawl_policy,"
+            " seed_evaluation,"
             " hub_evaluation, crawl_simulation, timely_simulation or evaluation_report; all of them"
             " when none is named.",
             show_default=False,

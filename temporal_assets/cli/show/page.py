@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 _Row = dict[str, Any]
 
+_CRAWLED_DAYS: Final = 60
+_MOST_FETCHES: Final = 1_000
+
 _TABLES: Final = ("page_histories", "interest_curves", "page_labels")
 
 _DECIDED: Final = {
@@ -81,7 +84,9 @@ def run(
     if html is not None:
         html.write_text(_page(chart, reasons), "utf-8")
     if as_json:
-        console.write_json(({"url": page} if row is None else row) | {"early": early})
+        known = {"url": page} if row is None else row
+        crawled = _crawled(store, settings, page)
+        console.write_json(known | {"early": early, "crawled": crawled})
         return
     console.write("\n".join([console.plain(page), *as_text(chart), *reasons]))
 
@@ -96,10 +101,11 @@ def explained(
 def _told(
     store: Store, settings: Settings, page: str, day: dt.date, row: _Row | None, early: _Row
 ) -> tuple[PageChart, list[str]]:
+    crawls = _of_crawls(_crawled(store, settings, page))
     if row is None:
         chart = _young_chart(store, settings, page, day)
-        return chart, [*_few(early), *_of_youth(early)]
-    return _chart(store, page, row), [*_reasons(row), *_of_youth(early)]
+        return chart, [*_few(early), *_of_youth(early), *crawls]
+    return _chart(store, page, row), [*_reasons(row), *_of_youth(early), *crawls]
 
 
 def _canonical(url: str, settings: Settings) -> str:
@@ -169,6 +175,35 @@ def _chart(store: Store, page: str, row: dict[str, Any]) -> PageChart:
     missing = store.require("page_histories", row["day"]).extra["missing_days"]
     title = f"{_named(page)}: born {row['birth']}, {console.counted(row['total'], 'view')}"
     return chart_of(row, row["n"], missing, title)
+
+
+def _crawled(store: Store, settings: Settings, page: str) -> list[_Row]:
+    """The fetches of a page in the latest days that are known, the first of them first."""
+    from temporal_assets.engines.chosen import engine_of
+    from temporal_assets.engines.sql import literal
+
+    manifests = (store.manifest("fetches", day) for day in store.days("fetches")[-_CRAWLED_DAYS:])
+    files = [path for one in manifests if one is not None and one.rows for path in store.paths(one)]
+    if not files:
+        return []
+    query = (
+        "SELECT CAST(time AS VARCHAR) AS time, kind, status, source FROM fetches"  # noqa: S608 - the URL is a literal
+        f" WHERE page = {literal(page)} OR source = {literal(page)} AND kind = 'hub' ORDER BY time"
+    )
+    return engine_of(settings).rows(query, {"fetches": files}, limit=_MOST_FETCHES)
+
+
+def _of_crawls(crawled: list[_Row]) -> list[str]:
+    """When a page was fetched, and which source showed it first."""
+    if not crawled:
+        return []
+    first, last = crawled[0], crawled[-1]
+    times = console.counted(len(crawled), "time")
+    status = f", the last with status {last['status']}" if last["status"] else ", the last in vain"
+    if first["kind"] == "hub":
+        return [f"visited as a hub {times} since {first['time']}{status}"]
+    shown = f", first shown by {console.plain(first['source'])}" if first["source"] else ""
+    return [f"fetched {times}, first {first['time']}{shown}{status}"]
 
 
 def _young_chart(store: Store, settings: Settings, page: str, day: dt.date) -> PageChart:

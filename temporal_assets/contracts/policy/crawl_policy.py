@@ -29,7 +29,7 @@ CRAWL_POLICY: Final = Table(
     grain="one entry of the policy",
     columns=(
         ColumnSpec("day", Type.DATE, "Last day of the window."),
-        ColumnSpec("kind", Type.VARCHAR, "`site`, `hub`, `prefix` or `pattern`."),
+        ColumnSpec("kind", Type.VARCHAR, "`site`, `hub`, `source`, `prefix` or `pattern`."),
         ColumnSpec("place", Type.BIGINT, "Place in the list of its kind, from 1."),
         ColumnSpec(
             "site",
@@ -40,7 +40,7 @@ CRAWL_POLICY: Final = Table(
         ColumnSpec(
             "name",
             Type.VARCHAR,
-            "The site, the hub's URL, the prefix, or the pattern's template.",
+            "The site, the URL of the hub or source, the prefix, or the pattern's template.",
             sources=("site_scores.site", "hub_seeds.url", "news_prefixes.prefix"),
         ),
         ColumnSpec(
@@ -66,9 +66,9 @@ CRAWL_POLICY: Final = Table(
         ColumnSpec(
             "interval_seconds",
             Type.BIGINT,
-            "Of a hub: after how long another visit is worth it.",
+            "Of a hub or source: after how long another visit is worth it.",
             nullable=True,
-            sources=("hub_seeds.revisit_minutes",),
+            sources=("hub_seeds.revisit_minutes", "sources.revisit_minutes"),
         ),
         ColumnSpec(
             "is_provisional",
@@ -96,8 +96,8 @@ CRAWL_POLICY: Final = Table(
         no_rows(
             "hubs_have_intervals",
             "crawl_policy",
-            "(kind = 'hub') <> (coalesce(interval_seconds, 0) > 0)",
-            protects="A crawler visits every hub again, and nothing else.",
+            "(kind IN ('hub', 'source')) <> (coalesce(interval_seconds, 0) > 0)",
+            protects="A crawler visits every hub and source again, and nothing else.",
             remedy=_AT_FAULT,
         ),
         Rule(

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from scipy.special import gammaincinv
+
 PRIOR_PAGES: Final = 1.0
 PRIOR_HOURS: Final = 0.5
 """A new source is visited as if it had shown one new page in its first half an hour."""
@@ -31,3 +33,10 @@ def pages_an_hour(pages: float, hours: float) -> float:
 def interval(pages: float, hours: float) -> float:
     """Return the seconds until the next visit of a source is worth it."""
     return min(max(3600.0 / pages_an_hour(pages, hours), SHORTEST), LONGEST)
+
+
+def bounds(pages: float, hours: float) -> tuple[float, float]:
+    """Return the rates between which the true one lies with 95 % probability."""
+    shape, scale = PRIOR_PAGES + pages, PRIOR_HOURS + hours
+    low, high = gammaincinv(shape, (0.025, 0.975)) / scale
+    return float(low), float(high)

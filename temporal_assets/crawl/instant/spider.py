@@ -61,6 +61,8 @@ FULL_DISK: Final = "disk_full"
 PAGE: Final = "page"
 EXPLORE: Final = "explore"
 _LAST_NOW: Final = 8
+_EXPLORE_TIER: Final = 4
+"""Before pages: the share of the budget is a share however long the queue is."""
 _LAST_LATER: Final = 15
 _SITEMAP_BYTES: Final = 52_428_800
 _MOST_CHILDREN: Final = 20
@@ -236,7 +238,7 @@ class InstantSpider(Spider):
         if candidate is None:
             return
         row = Row(
-            0, candidate.page, candidate.url, host_of(candidate.url), _LAST_NOW, EXPLORE,
+            0, candidate.page, candidate.url, host_of(candidate.url), _EXPLORE_TIER, EXPLORE,
             candidate.source, EXPLORE, meta=facts_of(candidate),
         )  # fmt: skip
         self._add(row)

@@ -32,6 +32,14 @@ def _files(document: Document, anything: str) -> dict[str, str]:
                 "user_data": {"tier": hub["tier"], "interval_seconds": hub["interval_seconds"]},
             }
             for hub in by_rank(document)
+        ]
+        + [
+            {
+                "url": one["url"],
+                "label": one["kind"],
+                "user_data": {"tier": one["tier"], "interval_seconds": one["interval_seconds"]},
+            }
+            for one in document["sources"]
         ],
         "include": allowed(document),
         "exclude": denied(document),

@@ -9,6 +9,8 @@ they are.
 
 from __future__ import annotations
 
+from typing import Final
+
 from temporal_assets.policy.document import Document
 from temporal_assets.policy.exports.rules import by_rank, denied
 
@@ -16,14 +18,58 @@ from temporal_assets.policy.exports.rules import by_rank, denied
 def files(document: Document) -> dict[str, str]:
     """Name -> content."""
     hubs = by_rank(document)
+    watched = [hub["url"] for hub in hubs] + [one["url"] for one in document["sources"]]
     return {
-        "seeds.txt": "".join(f"{hub['url']}\n" for hub in hubs),
+        "seeds.txt": "".join(f"{url}\n" for url in watched),
         "surts.txt": "".join(f"+{surt}\n" for surt in _scope(document)),
         "news-surts.txt": "".join(f"+{surt}\n" for surt in _news(document)),
         "reject-regex.txt": "".join(f"{_whole(e)}\n" for e in denied(document)),
         "precedence.txt": "".join(f"{hub['url']} {hub['tier']}\n" for hub in hubs),
-        "action/hubs.force": "".join(f"F+ {hub['url']}\n" for hub in hubs),
+        "action/hubs.force": "".join(f"F+ {url}\n" for url in watched),
+        "scope-pages.xml": _beans(document, archive=False),
+        "scope-archive.xml": _beans(document, archive=True),
     }
+
+
+def _beans(document: Document, *, archive: bool) -> str:
+    """The scope of a job: of pages alone, or of an archive that can be looked at again.
+
+    The last rule that applies decides. An archive takes what pages are made of (embeds, redirects)
+    up to five hops off the list. Guards against traps stand in both, before the last rule: Heritrix
+    needs `dns:` and robots.txt whatever they say.
+    """
+    rejected = "".join(f"<value><![CDATA[{_whole(e)}]]></value>\n" for e in denied(document))
+    rules = [_bean("RejectDecideRule"), _SURTS]
+    rules.append(
+        _bean("MatchesListRegexDecideRule", f'<property name="regexList"><list>\n{rejected}'
+              "</list></property>", decision="REJECT")
+    )  # fmt: skip
+    rules.append(_bean("TooManyHopsDecideRule", maxHops="20"))
+    if archive:  # after what is rejected: a picture is no page, and part of one
+        rules.append(_bean("TransclusionDecideRule", maxTransHops="5", maxSpeculativeHops="1"))
+    rules += [
+        _bean("PathologicalPathDecideRule", maxRepetitions="3"),
+        _bean("TooManyPathSegmentsDecideRule", maxPathDepth="20"),
+        _bean("PrerequisiteAcceptDecideRule"),
+    ]
+    return (
+        "<!-- For `rules` of the bean `scope` in crawler-beans.cxml. -->\n"
+        f'<list xmlns="http://www.springframework.org/schema/beans">\n{"".join(rules)}</list>\n'
+    )
+
+
+_PACKAGE: Final = "org.archive.modules.deciderules"
+
+_SURTS: Final = (
+    f'<bean class="{_PACKAGE}.surt.SurtPrefixedDecideRule">\n'
+    '<property name="surtsSource"><bean class="org.archive.spring.ConfigFile">'
+    '<property name="path" value="surts.txt"/></bean></property>\n</bean>\n'
+)
+
+
+def _bean(name: str, inside: str = "", **properties: str) -> str:
+    own = "".join(f'<property name="{key}" value="{v}"/>\n' for key, v in properties.items())
+    return f'<bean class="{_PACKAGE}.{name}">\n{own}{inside}\n</bean>\n'
 
 
 def surt(host_and_path: str, *, includes_subdomains: bool = False) -> str:

@@ -12,7 +12,7 @@ from typing import Final
 
 from temporal_assets.policy.document import TIERS, Document
 from temporal_assets.policy.exports.mark import MARK
-from temporal_assets.policy.exports.rules import by_rank, rules, skipped_paths
+from temporal_assets.policy.exports.rules import by_rank, escape, rules, skipped_paths
 
 DAY: Final = 86_400
 
@@ -47,7 +47,13 @@ def _seeds(document: Document) -> str:
         f"\tnutch.fetchInterval={hub['interval_seconds']}\tpolicyTier={hub['tier']}"
         for hub in by_rank(document)
     )
-    return _text(lines)
+    sources = (
+        f"{one['url']}\tnutch.score={score(one['tier']):.1f}"
+        f"\tnutch.fetchInterval={one['interval_seconds']}\tpolicyTier={one['tier']}"
+        f"\tsourceKind={one['kind']}"
+        for one in document["sources"]
+    )
+    return _text([*lines, *sources])
 
 
 def _regex_filter(document: Document) -> str:
@@ -55,6 +61,7 @@ def _regex_filter(document: Document) -> str:
     return _text(
         [
             "# The first expression that is found in a URL decides.",
+            *(f"+^{escape(one['url'])}$" for one in document["sources"]),
             *(f"{'+' if rule.is_accepted else '-'}{rule.expression}" for rule in every),
             "# Anything else.",
             "-.",

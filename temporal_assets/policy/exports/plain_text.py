@@ -18,4 +18,11 @@ def files(document: Document) -> dict[str, str]:
             *(f"{h['url']}\t{h['tier']}\t{h['interval_seconds']}" for h in by_rank(document)),
         ],
     }
+    lists["sources.tsv"] = [
+        "url\tkind\ttier\tinterval_seconds",
+        *(
+            f"{one['url']}\t{one['kind']}\t{one['tier']}\t{one['interval_seconds']}"
+            for one in document["sources"]
+        ),
+    ]
     return {name: "".join(f"{line}\n" for line in lines) for name, lines in lists.items()}

@@ -35,6 +35,14 @@ def files(document: Document) -> dict[str, str]:
             "interval_seconds": hub["interval_seconds"],
         }
         for hub in by_rank(document)
+    ] + [
+        {
+            "url": one["url"],
+            "kind": one["kind"],
+            "priority": priority(one["tier"]),
+            "interval_seconds": one["interval_seconds"],
+        }
+        for one in document["sources"]
     ]
     return {
         "links.json": json.dumps(links, indent=1) + "\n",

@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from temporal_assets.policy.document import Document
-from temporal_assets.policy.exports.rules import by_rank, of_site, rules
+from temporal_assets.policy.document import Document, SourceEntry
+from temporal_assets.policy.exports.rules import by_rank, escape, of_site, rules
 
 _PERSISTED: Final = (
-    *("_redirTo", "error.cause", "error.source", "isSitemap", "isFeed"),
+    *("_redirTo", "error.cause", "error.source", "isSitemap", "isSitemapNews", "isFeed"),
     *("policyTier", "hubInterval"),
 )
 """Metadata that are kept: a list replaces that of StormCrawler, so its own are among them."""
@@ -35,15 +35,29 @@ def minutes(seconds: int) -> int:
     return max(1, seconds // 60)
 
 
+def metadata(source: SourceEntry) -> str:
+    """What tells StormCrawler's parsers what a source is."""
+    if source["kind"] == "feed":
+        return "isFeed=true"
+    return "isSitemapNews=true" if source["is_news"] else "isSitemap=true"
+
+
 def _seeds(document: Document) -> str:
-    return "".join(
+    hubs = (
         f"{hub['url']}\tpolicyTier={hub['tier']}\thubInterval={minutes(hub['interval_seconds'])}\n"
         for hub in by_rank(document)
     )
+    sources = (
+        f"{one['url']}\tpolicyTier={one['tier']}"
+        f"\thubInterval={minutes(one['interval_seconds'])}\t{metadata(one)}\n"
+        for one in document["sources"]
+    )
+    return "".join((*hubs, *sources))
 
 
 def _configuration(document: Document) -> str:
-    classes = sorted({minutes(hub["interval_seconds"]) for hub in document["hubs"]})
+    visited = (*document["hubs"], *document["sources"])
+    classes = sorted({minutes(one["interval_seconds"]) for one in visited})
     lines = [
         "# To be merged into the crawler's configuration.",
         "config:",
@@ -77,5 +91,6 @@ def _fast_filter(document: Document) -> str:
 
 def _regex_filter(document: Document) -> str:
     """The whole policy, sites included. No comments: a line of another kind ends the reading."""
-    lines = [f"{'+' if r.is_accepted else '-'}{r.expression}" for r in rules(document)]
+    own = [f"+^{escape(one['url'])}$" for one in document["sources"]]
+    lines = [*own, *(f"{'+' if r.is_accepted else '-'}{r.expression}" for r in rules(document))]
     return "".join(f"{line}\n" for line in [*lines, "-."])

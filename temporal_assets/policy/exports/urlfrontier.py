@@ -30,4 +30,17 @@ def files(document: Document) -> dict[str, str]:
         # Protocol buffers write 64-bit integers as strings.
         item = {"known": {"info": info, "refetchableFromDate": str(hub["tier"])}}
         lines.append(json.dumps(item, separators=(",", ":")))
+    for one in document["sources"]:
+        info = {
+            "url": one["url"],
+            "key": one["site"],
+            "crawlID": CRAWL,
+            "metadata": {
+                "tier": {"values": [str(one["tier"])]},
+                "interval_seconds": {"values": [str(one["interval_seconds"])]},
+                "kind": {"values": [one["kind"]]},
+            },
+        }
+        item = {"known": {"info": info, "refetchableFromDate": str(one["tier"])}}
+        lines.append(json.dumps(item, separators=(",", ":")))
     return {"hubs.jsonl": "".join(f"{line}\n" for line in lines)}

@@ -26,6 +26,7 @@ from temporal_assets.policy.assemble import (
     PATTERNS,
     PREFIXES,
     SITES,
+    SOURCES,
     Choices,
     Provenance,
     Tables,
@@ -36,6 +37,7 @@ from temporal_assets.policy.document import Document, tier_of_action
 from temporal_assets.settings import Settings
 from temporal_assets.storage.manifest import Manifest
 from temporal_assets.storage.store import Store
+from temporal_assets.windows.crawls.sources import SOURCES as CRAWL_SOURCES
 from temporal_assets.windows.frame.asset import Job, WindowAsset
 from temporal_assets.windows.hubs.hub_seeds import HUB_SEEDS
 from temporal_assets.windows.lists.flow_shares import Flow, flow_of
@@ -67,8 +69,18 @@ _SITES: Final = (
 _HUBS: Final = (
     "SELECT url, rank, tier, temporal_pages, new_per_day,"
     " CAST(60 * revisit_minutes AS BIGINT) AS interval_seconds, clients"
-    " FROM hub_seeds WHERE rank IS NOT NULL ORDER BY rank"
+    " FROM hub_seeds WHERE rank IS NOT NULL"
+    " AND url NOT IN (SELECT url FROM sources WHERE is_gone) ORDER BY rank"
 )
+"""Hubs that a crawl found to be gone are left out."""
+
+_SOURCES: Final = (
+    "SELECT url, kind, is_news, site, CAST(60 * revisit_minutes AS BIGINT) AS interval_seconds,"
+    " new_per_day FROM sources WHERE kind <> 'hub' AND NOT is_gone"
+    " AND (failures < visits OR is_listed AND failures = 0) ORDER BY url"
+)
+"""Feeds and sitemaps that answer, and those that people list until they are known to fail."""
+
 _PREFIXES: Final = (
     "SELECT prefix, score, CASE WHEN rule = 'flow' THEN flow_pages ELSE pages END AS pages, clients"
     " FROM (SELECT * FROM news_prefixes WHERE clients >= {least}"
@@ -155,9 +167,10 @@ def _document(job: Job) -> Document:
     ]
     tables = Tables(
         pa.Table.from_pylist(_sites(job, early), SITES),
-        pa.Table.from_pylist(_read(job, _HUBS, "hub_seeds"), HUBS),
+        pa.Table.from_pylist(_read(job, _HUBS, "hub_seeds", "sources"), HUBS),
         pa.Table.from_pylist(_prefixes(job, early), PREFIXES),
         pa.Table.from_pylist(patterns, PATTERNS),
+        sources=pa.Table.from_pylist(_read(job, _SOURCES, "sources"), SOURCES),
         trees=trees,
         provisional={site: row["share"] for site, row in early.sites.items()},
     )
@@ -309,6 +322,7 @@ def _rows(document: Document) -> Iterator[dict[str, Any]]:
     kinds: Sequence[tuple[str, Sequence[Any], str, str]] = (
         ("site", document["sites"], "site", "score"),
         ("hub", document["hubs"], "url", "temporal_pages"),
+        ("source", document["sources"], "url", "new_per_day"),
         ("prefix", document["prefixes"], "prefix", "score"),
         ("pattern", document["patterns"], "template", "fetch"),
     )
@@ -323,7 +337,7 @@ def _rows(document: Document) -> Iterator[dict[str, Any]]:
                 "tier": entry["tier"],
                 "score": entry[score],
                 "interval_seconds": entry.get("interval_seconds"),
-                "is_provisional": entry["provisional"],
+                "is_provisional": entry.get("provisional", False),
             }
 
 
@@ -355,6 +369,7 @@ CRAWL_POLICY: Final = WindowAsset(
         URL_PATTERNS,
         PATTERN_RANKS,
         PROVISIONAL_LISTS,
+        CRAWL_SOURCES,
     ),
     settings=_settings,
     accept=_release,

@@ -1,0 +1,115 @@
+"""A fetch: what was asked for, when, and what came of it (docs/crawl-results.md)."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NamedTuple
+
+import pyarrow as pa
+
+KINDS: Final = frozenset(("page", "explore", "hub", "feed", "sitemap"))
+PAGE: Final = "page"
+
+
+class Fetch(NamedTuple):
+    """A row of the documented table."""
+
+    time: dt.datetime
+    url: str
+    status: int | None
+    """None where there was no response."""
+    kind: str = PAGE
+    changed: bool | None = None
+    source: str | None = None
+    """Of a page the source that showed it first, of a visit the source itself."""
+    new_links: int | None = None
+    seconds: float | None = None
+    error: str | None = None
+
+
+FETCH: Final = pa.schema(
+    {
+        "time": pa.timestamp("us", "UTC"),
+        "url": pa.string(),
+        "status": pa.int64(),
+        "kind": pa.string(),
+        "changed": pa.bool_(),
+        "source": pa.string(),
+        "new_links": pa.int64(),
+        "seconds": pa.float64(),
+        "error": pa.string(),
+    }
+)
+
+_LONGEST: Final = 8192
+_NOT_MODIFIED: Final = 304
+_NO: Final = frozenset(("", "0", "false", "no", "null", "none"))
+
+
+def table_of(fetches: Iterable[Fetch]) -> pa.Table:
+    """Fetches as a table."""
+    columns = list(zip(*fetches, strict=True)) or [()] * len(FETCH.names)
+    arrays = [pa.array(c, field.type) for c, field in zip(columns, FETCH, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=FETCH)
+
+
+def fetch_of(row: Mapping[str, Any]) -> Fetch | None:
+    """A row as people and programs write it; None if it names no URL or no time."""
+    url, time = row.get("url"), time_of(row.get("time") or row.get("timestamp"))
+    if not isinstance(url, str) or time is None or not 8 < len(url) <= _LONGEST:
+        return None
+    kind, source, error = row.get("kind"), row.get("source"), row.get("error")
+    status = _number(row.get("status"))
+    changed = _flag(row.get("changed"))
+    return Fetch(
+        time,
+        url,
+        status,
+        kind if kind in KINDS else PAGE,
+        False if status == _NOT_MODIFIED else changed,
+        source if isinstance(source, str) and source else None,
+        _number(row.get("new_links")),
+        _real(row.get("seconds")),
+        error[:200] if isinstance(error, str) and error else None,
+    )
+
+
+def time_of(value: Any) -> dt.datetime | None:
+    """A time as ISO 8601, as 14 digits (CDX), as seconds since 1970, or as it is; UTC if unsaid."""
+    try:
+        if isinstance(value, dt.datetime):
+            found = value
+        elif isinstance(value, int | float):
+            found = dt.datetime.fromtimestamp(value, dt.UTC)
+        elif isinstance(value, str) and len(value) == 14 and value.isdecimal():
+            found = dt.datetime.strptime(value, "%Y%m%d%H%M%S").replace(tzinfo=dt.UTC)
+        elif isinstance(value, str):
+            found = dt.datetime.fromisoformat(value.strip())
+        else:
+            return None
+        found = found if found.tzinfo else found.replace(tzinfo=dt.UTC)
+        return found.astimezone(dt.UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def _number(value: Any) -> int | None:
+    number = _real(value)
+    return None if number is None or abs(number) > 2**53 else int(number)
+
+
+def _real(value: Any) -> float | None:
+    if value is None or value == "":
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    return number if abs(number) < 1e300 else None
+
+
+def _flag(value: Any) -> bool | None:
+    if value is None or value == "":
+        return None
+    return value.strip().lower() not in _NO if isinstance(value, str) else bool(value)

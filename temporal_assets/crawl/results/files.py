@@ -1,0 +1,186 @@
+"""Fetches from files: an index in JSON lines, a table (CSV, Parquet), CDX, WARC.
+
+Here: which files there are, and rows from each. Damaged rows are left out and counted. Not here:
+what a row means (`fetch`).
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
+from fastwarc.warc import ArchiveIterator, WarcRecordType
+
+from temporal_assets.crawl.results.fetch import Fetch, fetch_of
+
+INDEX: Final = "index.jsonl"
+"""Of our own crawls: where it lies, the WARC files beside it say nothing more."""
+
+_LONGEST_LINE: Final = 1 << 20
+
+_CDX: Final = (
+    *("urlkey", "timestamp", "url", "mime", "status", "digest"),
+    *("redirect", "meta", "length", "offset", "file"),
+)
+"""Columns of a CDX file that does not name its own."""
+
+Rows = Iterator[Fetch | None]
+"""None stands for a row that cannot be read."""
+
+
+def result_files(paths: Iterable[Path]) -> list[Path]:
+    """The files named, and those in folders named that can be read, in the order of their names."""
+    found: dict[Path, None] = {}
+    for path in paths:
+        if not path.is_dir():
+            found[path] = None
+            continue
+        files = sorted(one for one in path.rglob("*") if one.is_file() and _reader(one))
+        indexed = {one.parent for one in files if one.name == INDEX}
+        found |= dict.fromkeys(f for f in files if f.name == INDEX or f.parent not in indexed)
+    return list(found)
+
+
+def identity(paths: Iterable[Path]) -> list[tuple[str, int, int]]:
+    """What tells whether files of results are still the same: names, sizes, times of change."""
+    found = []
+    for file in result_files(paths):
+        try:
+            status = file.stat()
+        except OSError:
+            continue
+        found.append((str(file), status.st_size, status.st_mtime_ns))
+    return found
+
+
+def read_fetches(file: Path, counts: Counter[str]) -> Iterator[Fetch]:
+    """The fetches of a file; rows that cannot be read are counted as `broken`.
+
+    Raises `ValueError` for a name that says nothing, and `OSError`.
+    """
+    reader = _reader(file)
+    if reader is None:
+        raise ValueError(f"{file}: results of crawls are {', '.join(sorted(_READERS))}")
+    try:
+        for row in reader(file):
+            if row is None:
+                counts["broken"] += 1
+            else:
+                counts["fetches"] += 1
+                yield row
+    except (EOFError, pa.ArrowInvalid, csv.Error, UnicodeDecodeError):
+        counts["broken"] += 1  # what comes before the damage counts
+
+
+def _lines(file: Path) -> Iterator[bytes]:
+    with gzip.open(file) if file.name.endswith(".gz") else file.open("rb") as stream:
+        while line := stream.readline(_LONGEST_LINE):
+            yield line
+
+
+def _jsonl(file: Path) -> Rows:
+    for line in _lines(file):
+        try:
+            row = orjson.loads(line)
+        except ValueError:
+            yield None
+            continue
+        yield fetch_of(row) if isinstance(row, dict) else None
+
+
+def _csv(file: Path) -> Rows:
+    with io.TextIOWrapper(
+        gzip.open(file) if file.name.endswith(".gz") else file.open("rb"),
+        "utf-8-sig",
+        "replace",
+    ) as text:
+        for row in csv.DictReader(text):
+            yield fetch_of(row)
+
+
+def _parquet(file: Path) -> Rows:
+    with pq.ParquetFile(file) as parquet:
+        for batch in parquet.iter_batches():
+            for row in batch.to_pylist():
+                yield fetch_of(row)
+
+
+def _cdx(file: Path) -> Rows:
+    """CDX with its heading or without (11 fields), and CDXJ."""
+    names = list(_CDX)
+    letters = {"b": "timestamp", "a": "url", "s": "status", "N": "urlkey", "m": "mime"}
+    for number, line in enumerate(_lines(file)):
+        text = line.decode("utf-8", "replace").strip()
+        if number == 0 and text.startswith("CDX "):
+            names = [letters.get(name, name) for name in text.split()[1:]]
+        elif "{" in text:
+            yield _cdxj(text)
+        elif text:
+            yield fetch_of(dict(zip(names, text.split(), strict=False)))
+
+
+def _cdxj(text: str) -> Fetch | None:
+    head, brace, rest = text.partition("{")
+    try:
+        row = orjson.loads(brace + rest)
+        time = head.split()[-1]
+    except (ValueError, IndexError):
+        return None
+    return fetch_of({**row, "time": time}) if isinstance(row, dict) else None
+
+
+def _warc(file: Path) -> Rows:
+    kinds = WarcRecordType.response | WarcRecordType.revisit
+    with file.open("rb") as stream:
+        records = ArchiveIterator(stream, record_types=kinds, parse_http=True)
+        while True:
+            try:
+                record = next(records, None)
+            except OSError:
+                yield None
+                return
+            if record is None:
+                return
+            yield _of_record(record)
+
+
+def _of_record(record: Any) -> Fetch | None:
+    http = record.http_headers
+    is_revisit = record.record_type == WarcRecordType.revisit
+    return fetch_of(
+        {
+            "time": record.headers.get("WARC-Date"),
+            "url": (record.headers.get("WARC-Target-URI") or "").strip("<>"),
+            "status": http.status_code if http is not None else None,
+            "changed": False if is_revisit else None,
+        }
+    )
+
+
+_READERS: Final[dict[str, Callable[[Path], Rows]]] = {
+    ".jsonl": _jsonl,
+    ".jsonl.gz": _jsonl,
+    ".csv": _csv,
+    ".csv.gz": _csv,
+    ".parquet": _parquet,
+    ".cdx": _cdx,
+    ".cdx.gz": _cdx,
+    ".cdxj": _cdx,
+    ".cdxj.gz": _cdx,
+    ".warc": _warc,
+    ".warc.gz": _warc,
+}
+"""By the end of a file's name."""
+
+
+def _reader(file: Path) -> Callable[[Path], Rows] | None:
+    name = file.name.lower()
+    return next((read for end, read in _READERS.items() if name.endswith(end)), None)

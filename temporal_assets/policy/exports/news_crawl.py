@@ -1,0 +1,34 @@
+"""Common Crawl's news-crawl: feeds and news sitemaps as it wants them, and our hubs beside them.
+
+It is a StormCrawler topology that follows feeds and news sitemaps only. Its seeds are lines of a
+URL and metadata, parted by tabs: `isFeed=true`, `isSitemapNews=true`. It has no parser for hubs in
+HTML (its issue 41): they stand in a file of their own, with the same metadata as for StormCrawler,
+for a topology to which a parser of links was added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from temporal_assets.policy.document import Document
+from temporal_assets.policy.exports.rules import by_rank
+from temporal_assets.policy.exports.stormcrawler import metadata, minutes
+
+
+def files(document: Document) -> dict[str, str]:
+    """Name -> content."""
+    return {
+        "seeds/feeds.txt": _text(
+            f"{one['url']}\t{metadata(one)}\tfetchInterval={minutes(one['interval_seconds'])}"
+            for one in document["sources"]
+        ),
+        "seeds/hubs.txt": _text(
+            f"{hub['url']}\tisHtmlSeed=true\tpolicyTier={hub['tier']}"
+            f"\thubInterval={minutes(hub['interval_seconds'])}"
+            for hub in by_rank(document)
+        ),
+    }
+
+
+def _text(lines: Iterable[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)

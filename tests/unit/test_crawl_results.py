@@ -1,0 +1,202 @@
+"""Fetches from every kind of file, and what is counted of sources."""
+
+from __future__ import annotations
+
+import datetime as dt
+import gzip
+import io
+import json
+from collections import Counter
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from temporal_assets.crawl.results import Fetch, identity, read_fetches, result_files
+from temporal_assets.crawl.results.fetch import fetch_of, time_of
+from temporal_assets.logs.urls.urls import UrlRules
+from temporal_assets.settings import Crawls, Orchestration, Settings
+from temporal_assets.windows.crawls.fetches import fetches_between
+from temporal_assets.windows.crawls.sources import listed_sources, tallies
+
+NINE = dt.datetime(2026, 11, 28, 9, tzinfo=dt.UTC)
+ROW = {"url": "https://a.example/1", "time": "2026-11-28T10:00:00+01:00", "status": "200"}
+
+
+def rows(file: Path) -> list[Fetch]:
+    counts: Counter[str] = Counter()
+    return list(read_fetches(file, counts))
+
+
+def warc(file: Path, status: int = 200) -> None:
+    warcio = pytest.importorskip("warcio", reason="the scrapy extra is not installed")
+    from warcio.statusandheaders import StatusAndHeaders
+    from warcio.warcwriter import WARCWriter
+
+    assert warcio
+    with file.open("wb") as stream:
+        writer = WARCWriter(stream, gzip=True)
+        headers = StatusAndHeaders(f"{status} x", [], protocol="HTTP/1.1")
+        at = {"WARC-Date": "2026-11-28T09:00:00Z"}
+        for kind in ("request", "response"):
+            record = writer.create_warc_record(
+                ROW["url"], kind, io.BytesIO(b"<p>"), http_headers=headers, warc_headers_dict=at
+            )
+            writer.write_record(record)
+        writer.write_record(
+            writer.create_revisit_record(
+                ROW["url"], "sha1:X", ROW["url"], at["WARC-Date"],
+                http_headers=headers, warc_headers_dict=at,
+            )
+        )  # fmt: skip
+
+
+def test_one_fetch_from_every_kind_of_file(tmp_path: Path) -> None:
+    wanted = Fetch(NINE, "https://a.example/1", 200)
+    header = "url,time,status,note\n"
+    line = "https://a.example/1,2026-11-28T09:00:00,200,x\n"
+    (tmp_path / "a.csv").write_text(header + line)
+    (tmp_path / "b.csv.gz").write_bytes(gzip.compress((header + line).encode()))
+    (tmp_path / "c.jsonl").write_text(json.dumps(ROW) + "\nnonsense\n[1]\n")
+    (tmp_path / "d.cdx").write_text(
+        " CDX N b a m s k r M S V g\n"
+        "example,a)/1 20261128090000 https://a.example/1 text/html 200 X - - 1 2 f.warc.gz\n"
+    )
+    (tmp_path / "e.cdxj").write_text(
+        'example,a)/1 20261128090000 {"url": "https://a.example/1", "status": "200"}\n'
+    )
+    table = pa.table({"url": [ROW["url"]], "time": pa.array([NINE]), "status": [200]})
+    pq.write_table(table, tmp_path / "f.parquet")
+    for file in result_files([tmp_path]):
+        assert rows(file) == [wanted], file
+    assert len(result_files([tmp_path])) == 6
+
+
+def test_archives_say_what_was_fetched_and_what_had_not_changed(tmp_path: Path) -> None:
+    warc(tmp_path / "x.warc.gz")
+    assert rows(tmp_path / "x.warc.gz") == [
+        Fetch(NINE, "https://a.example/1", 200),
+        Fetch(NINE, "https://a.example/1", 200, changed=False),
+    ]
+
+
+def test_beside_an_index_archives_say_nothing_more(tmp_path: Path) -> None:
+    (tmp_path / "archive").mkdir()
+    (tmp_path / "archive" / "index.jsonl").write_text(json.dumps(ROW) + "\n")
+    warc(tmp_path / "archive" / "pages-00001.warc.gz")
+    assert [file.name for file in result_files([tmp_path])] == ["index.jsonl"]
+    before = identity([tmp_path])
+    (tmp_path / "archive" / "index.jsonl").write_text(json.dumps(ROW) * 2)
+    assert identity([tmp_path]) != before
+
+
+def test_damaged_files_are_read_up_to_the_damage(tmp_path: Path) -> None:
+    whole = gzip.compress("".join(f"{json.dumps(ROW)}\n" for _ in range(5000)).encode())
+    (tmp_path / "a.jsonl.gz").write_bytes(whole[: len(whole) // 2])
+    (tmp_path / "b.parquet").write_bytes(b"PAR1 nonsense PAR1")
+    (tmp_path / "c.warc.gz").write_bytes(b"\x1f\x8b nonsense")
+    counts: Counter[str] = Counter()
+    for file in result_files([tmp_path]):
+        list(read_fetches(file, counts))
+    assert counts["broken"] >= 2
+    with pytest.raises(ValueError, match=r"are \.cdx"):
+        rows(tmp_path / "d.txt")
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {},
+        {"url": "https://a.example/"},
+        {"url": 3, "time": 3},
+        {"url": "https://a.example/", "time": "never"},
+        {"url": "https://a.example/" + "x" * 9000, "time": 3},
+        {"url": "https://a.example/", "time": 1e300},
+    ],
+)
+def test_rows_that_name_no_url_or_time_are_none(row: dict[str, object]) -> None:
+    assert fetch_of(row) is None
+
+
+def test_values_of_rows() -> None:
+    row = {**ROW, "kind": "feed", "changed": "false", "new_links": "7", "seconds": "x"}
+    found = fetch_of(row)
+    assert found is not None
+    assert (found.kind, found.changed, found.new_links, found.seconds) == ("feed", False, 7, None)
+    unchanged = fetch_of({**ROW, "status": 304, "kind": "other"})
+    assert unchanged is not None
+    assert (unchanged.kind, unchanged.changed) == ("page", False)
+    assert time_of(0) == dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+
+
+def test_pages_are_credited_to_the_source_that_showed_them_first() -> None:
+    def at(minute: int, url: str, **values: object) -> Fetch:
+        time = NINE + dt.timedelta(minutes=minute)
+        return Fetch(time, f"https://a.example{url}", **{"status": 200, **values})  # type: ignore[arg-type]
+
+    feed, hub = "https://a.example/rss", "https://a.example/"
+    found = tallies(
+        [
+            at(3, "/2?utm_source=x", source=hub),
+            at(0, "/rss", kind="feed", source=feed),
+            at(1, "/", kind="hub", source=hub),
+            at(2, "/1", source=feed),
+            at(4, "/2", source=feed),
+            at(5, "/3", source=feed, status=404),
+            at(6, "/rss", kind="feed", source=feed, status=304, changed=False),
+            at(7, "/", kind="hub", source=hub, status=None, error="x"),
+            at(8, "/", kind="hub", source=hub, status=410),
+            at(9, "/4", source="https://nobody.example/"),
+        ],
+        {"https://b.example/sitemap.xml": "sitemap"},
+        UrlRules(),
+    )
+    assert list(found[feed].pages) == ["https://a.example/1"]
+    assert list(found[hub].pages) == ["https://a.example/2"]
+    assert (found[feed].visits, found[feed].unchanged, found[feed].is_gone) == (2, 1, False)
+    assert (found[hub].visits, found[hub].failures, found[hub].is_gone) == (3, 2, True)
+    assert found["https://b.example/sitemap.xml"].is_listed
+    assert len(found) == 3
+
+
+def test_three_times_not_found_is_gone() -> None:
+    def visits(*statuses: int) -> bool:
+        fetches = [
+            Fetch(NINE + dt.timedelta(minutes=n), "https://a.example/", status, "hub")
+            for n, status in enumerate(statuses)
+        ]
+        return tallies(fetches, {}, UrlRules())["https://a.example/"].is_gone
+
+    assert visits(404, 404, 404)
+    assert not visits(404, 404, 200)
+    assert not visits(404, 404)
+
+
+def test_fetches_are_of_the_day_in_the_zone_of_the_installation(tmp_path: Path) -> None:
+    lines = [{**ROW, "time": f"2026-11-28T{hour}:30:00Z"} for hour in ("21", "22", "23")]
+    (tmp_path / "crawl").mkdir()
+    text = "".join(f"{json.dumps(line)}\n" for line in lines)
+    (tmp_path / "crawl" / "index.jsonl").write_text(text)
+    settings = Settings(
+        state=tmp_path,
+        crawls=Crawls(results=(Path("crawl"), Path("missing.csv"))),
+        orchestration=Orchestration(timezone="Europe/Berlin"),
+    )
+    day = dt.date(2026, 11, 28)
+    assert len(list(fetches_between(settings, day, day))) == 2
+    assert len(list(fetches_between(settings, day, day + dt.timedelta(days=1)))) == 3
+    assert not list(fetches_between(Settings(state=tmp_path), day, day))
+
+
+def test_sources_that_people_list(tmp_path: Path) -> None:
+    (tmp_path / "sources.txt").write_text(
+        "# ours\nhttps://a.example/feed\nhttps://a.example/sitemap.xml\n"
+        "https://a.example/x\tsitemap\nnonsense\n"
+    )
+    settings = Settings(state=tmp_path, crawls=Crawls(sources=Path("sources.txt")))
+    assert listed_sources(settings) == {
+        "https://a.example/feed": "feed",
+        "https://a.example/sitemap.xml": "sitemap",
+        "https://a.example/x": "sitemap",
+    }
