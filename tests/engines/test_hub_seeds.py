@@ -462,9 +462,9 @@ def test_links_are_what_a_loop_says(
     names = [page["url"] for page in pages]
     assert names == sorted(set(linked).union(*linked.values()), key=in_order)
     assert [page["page"] for page in pages] == list(range(len(pages)))
-    assert found.pages == len(pages)
+    assert len(found) == len(pages)
     for page in pages:
-        row = found.target[found.start[page["page"]] : found.start[page["page"] + 1]]
+        row = found.of(page["page"])
         url = page["url"]
         assert [names[n] for n in row] == sorted(linked[url], key=in_order)
         assert page["is_opened"] == (url in opened)
