@@ -195,6 +195,13 @@ def types(run: Run) -> None:
     run.command(".venv/bin/mypy")
 
 
+@step("site", "The documentation as a site, with every link and anchor checked")
+def site(run: Run) -> None:
+    """Build it; a link that leads nowhere fails."""
+    develop(run)
+    run.command(".venv/bin/mkdocs build --strict --quiet --site-dir ../site")
+
+
 @step("definitions", "Dagster loads the definitions, both ways")
 def definitions(run: Run) -> None:
     """Validate the code location."""
