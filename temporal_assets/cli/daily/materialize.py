@@ -6,10 +6,12 @@ Here: which days, and showing the outcome. Not here: running (`operate`), comput
 from __future__ import annotations
 
 import datetime as dt
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from temporal_assets.cli.operate.precompile import precompiling
 from temporal_assets.cli.shared import console
 from temporal_assets.cli.shared.building import build, outcome_report, show_outcome
 from temporal_assets.cli.shared.days import parse_day, ranges, span
@@ -93,11 +95,14 @@ def run(
         late = _late(settings, inventory, daily, windows)
         days = sorted({day for some in late.values() for day in some})
     outcome: Outcome | None
+    compiling = precompiling() if windows or not daily else nullcontext()
     if day or first or last:
-        outcome = build(settings, days, (*daily, *windows))
+        with compiling:
+            outcome = build(settings, days, (*daily, *windows))
     elif days or ((windows or not daily) and _is_due(settings, windows)):
         names = tuple(late) if daily or windows else ()
-        outcome = build(settings, days, names, windows, late)
+        with compiling:
+            outcome = build(settings, days, names, windows, late)
     else:
         outcome = finish(settings)
     store = Store.open(settings)
