@@ -66,7 +66,7 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     text = f'[[sources]]\npath = "{root / "logs"}"\nhost = "example.com"\n'
     (state / "settings.toml").write_text(text)
     for day in (WELL, LATE, MISSING, LAST):
-        logs.write_days(root / "logs", day, 1)
+        logs.write_days(root / "logs", day, 1, clients=60)
     settings = load_settings(state)
     assert materialize(settings, [], ["log_files"]).ok
     assert materialize(settings, [WELL, LATE, LAST], ASSETS).ok
@@ -165,7 +165,7 @@ def test_checks_that_did_not_pass(
     by_ui: dict[str, Said], by_status: dict[str, Any], asset: str
 ) -> None:
     assert by_ui[asset].failed == of_status(by_status, asset).failed
-    assert by_ui["page_views"].failed == {"has_rows"}
+    assert by_ui["requests"].failed == {"has_rows"}
 
 
 def test_people_are_told_why_there_is_no_window_yet(settings: Settings) -> None:
