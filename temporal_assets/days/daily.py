@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -21,7 +21,13 @@ from temporal_assets.days.requests import DayRequests, RobotLimits, sort_out
 from temporal_assets.days.transits import make_transits
 from temporal_assets.engines.base import Engine, Result
 from temporal_assets.engines.batches import in_order
-from temporal_assets.landing.inventory import LOST, Inventory, LandedFile, content_of
+from temporal_assets.landing.inventory import (
+    LOST,
+    Inventory,
+    LandedFile,
+    content_of,
+    names_apart,
+)
 from temporal_assets.logs.read.records import remedy
 from temporal_assets.settings import Settings
 from temporal_assets.storage.integrity import DamagedFile
@@ -107,7 +113,8 @@ def build_requests(
         _explain_missing(day, inventory)
     inputs = inventory.inputs(day)
     digest = requests_digest(settings)
-    of_files = [(loss, file) for file in files for loss in _losses_of_file(file, day)]
+    names = names_apart(files)
+    of_files = [(loss, file) for file in files for loss in _losses_of_file(file, names, day)]
     losses = [loss for loss, _ in of_files]
     with store.scratch() as scratch:
         segments = _segments(inventory, files, day)
@@ -296,11 +303,10 @@ def _robot_limits(settings: Settings, files: Sequence[LandedFile]) -> RobotLimit
     )
 
 
-def _losses_of_file(file: LandedFile, day: dt.date) -> list[_Loss]:
+def _losses_of_file(file: LandedFile, names: Mapping[str, str], day: dt.date) -> list[_Loss]:
+    name = names[file.id]
     return [
-        _Loss(
-            file.name, row["kind"], row["reason"], row["lines"], tuple(map(tuple, row["samples"]))
-        )
+        _Loss(name, row["kind"], row["reason"], row["lines"], tuple(map(tuple, row["samples"])))
         for row in file.days[day].losses
     ]
 

@@ -12,7 +12,8 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -126,7 +127,11 @@ class LandedFile:
     @property
     def name(self) -> str:
         """Folder and name where the content was first seen: enough to find it, on any machine."""
-        name = "/".join(Path(self.sightings[0].path).parts[-2:])
+        return self.named(2)
+
+    def named(self, parts: int) -> str:
+        """So many last parts of the path, as text for tables and messages."""
+        name = "/".join(Path(self.sightings[0].path).parts[-parts:])
         # File systems hold any bytes, also the ends of lines; tables and messages hold text.
         text = name.encode("utf-8", "backslashreplace").decode()
         return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
@@ -155,6 +160,19 @@ class LandedFile:
             return cls(**fields)
         except (TypeError, KeyError, AttributeError, IndexError, RecursionError) as error:
             raise ValueError(f"no record of a log file: {error}") from None
+
+
+def names_apart(files: Collection[LandedFile]) -> dict[str, str]:
+    """Name of each file by its id, with as many folders as tell files of one name apart."""
+    names = {file.id: file.name for file in files}
+    deepest = max((len(Path(file.sightings[0].path).parts) for file in files), default=0)
+    for parts in range(3, deepest + 1):
+        often = Counter(names.values())
+        alike = [file for file in files if often[names[file.id]] > 1]
+        if not alike:
+            break
+        names |= {file.id: file.named(parts) for file in alike}
+    return names
 
 
 def _share(fields: dict[str, Any]) -> DayShare:

@@ -290,6 +290,18 @@ def test_iis_is_told_the_field_that_it_lacks(tmp_path: Path, state: Path) -> Non
     assert "nginx:" not in said(result)
 
 
+def test_rejects_tell_files_of_one_name_apart(tmp_path: Path, state: Path) -> None:
+    for site in ("a", "b"):
+        lines = [combined(n + 100 * (site == "b")) for n in range(60)]
+        write(tmp_path / site / "logs" / "access.log", [*lines, "no line of a log"])
+    paths = [tmp_path / site / "logs" for site in ("a", "b")]
+    call("ingest", *paths, "--host", "a.example", "--state", state)
+    assert call("materialize", "requests", "--state", state).exit_code == 0
+    sql = "SELECT DISTINCT file FROM rejects WHERE kind = 'rejected' ORDER BY file"
+    rows = json.loads(call("query", sql, "--json", "--state", state).stdout)
+    assert [row["file"] for row in rows] == ["a/logs/access.log", "b/logs/access.log"]
+
+
 # Sources are managed --------------------------------------------------------------------------
 
 
