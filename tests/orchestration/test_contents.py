@@ -7,7 +7,9 @@ import json
 import random
 import re
 import shutil
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -20,7 +22,7 @@ from temporal_assets.logs.privacy.key_periods import NOTES
 from temporal_assets.logs.urls.urls import DEFAULT
 from temporal_assets.ops import catalogue
 from temporal_assets.ops.contents import damages
-from temporal_assets.settings import Settings
+from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage.kept import keep
 from temporal_assets.storage.store import DamagedPartition, Store
 from tests.orchestration.conftest import settings_of
@@ -102,14 +104,20 @@ def test_a_flipped_bit_is_found_in_every_kind_of_file(copied: Settings) -> None:
     assert missed == []
 
 
-def test_a_database_that_can_only_be_read_is_found(copied: Settings) -> None:
+@pytest.mark.parametrize("journal", ["wal", "delete"])
+def test_a_database_that_can_only_be_read_is_found(tmp_path: Path, journal: str) -> None:
     """SQLite takes an unknown version to write by for a wish, and Dagster could not go on."""
-    for path in sorted((copied.state / "dagster").rglob("*.db")):
-        before = path.read_bytes()
-        for at in range(16, 20):
-            path.write_bytes(before[:at] + bytes([before[at] ^ 128]) + before[at + 1 :])
-            assert str(path) in [one.path for one in damages(copied)], at
-        path.write_bytes(before)
+    file = tmp_path / "dagster" / "runs.db"
+    file.parent.mkdir()
+    with closing(sqlite3.connect(file)) as database:
+        database.execute(f"PRAGMA journal_mode = {journal}")
+        database.execute("CREATE TABLE runs (body TEXT)")
+        database.commit()
+    settings, before = load_settings(tmp_path), file.read_bytes()
+    assert list(damages(settings)) == []
+    for at in range(16, 20):
+        file.write_bytes(before[:at] + bytes([before[at] ^ 128]) + before[at + 1 :])
+        assert [one.path for one in damages(settings)] == [str(file)], at
 
 
 def test_doctor_says_which_file_it_is_and_what_to_do(copied: Settings) -> None:
