@@ -71,7 +71,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as folder:
         state = Path(folder) / "prepared"
         size = write_traffic(state, arguments.requests, arguments.days)
-        KeyRing(state / "secrets", load_settings(state).privacy.rotation_days).key(0)  # for both
+        KeyRing(state / "secrets", 0).key(0)  # for both
         print(
             f"{arguments.requests:,} requests of {arguments.days} days,"
             f" {size / 1e6:,.0f} MB of log files; {arguments.cores} cores",

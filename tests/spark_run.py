@@ -69,7 +69,7 @@ def installation(root: Path, corpus: Corpus) -> Path:
             lines.append("[sources.columns]")
             lines += [f"{_quoted(name)} = {_quoted(value)}" for name, value in columns.items()]
     (state / "settings.toml").write_text("\n".join(lines), "utf-8")
-    KeyRing(state / "secrets", load_settings(state).privacy.rotation_days).key(0)
+    KeyRing(state / "secrets", 0).key(0)
     return state
 
 

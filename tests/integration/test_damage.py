@@ -570,7 +570,7 @@ def test_a_key_that_is_gone_is_told_by_the_tables_alone(here: Here) -> None:
     shutil.rmtree(here.state / "landing")
     shutil.rmtree(here.state / "secrets")
     report = refresh(here.settings)
-    assert [path.name for path in report.lost_keys] == ["clients.key"]
+    assert [path.name for path in report.lost_keys] == ["clients-2025-11-08-150d.key"]
     (warning,) = report.warnings
     assert "Restore it from a backup" in warning
 

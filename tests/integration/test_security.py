@@ -136,7 +136,8 @@ def test_nothing_is_opened_to_others_than_the_umask_allows(private: Settings) ->
 
 
 def test_keys_are_in_no_other_file(private: Settings) -> None:
-    key = (private.state / "secrets" / "clients.key").read_bytes().split()[0]
+    (file,) = (private.state / "secrets").glob("clients*.key")
+    key = file.read_bytes().split()[0]
     for path in private.state.rglob("*"):
         if path.is_file() and path.parent.name != "secrets":
             content = path.read_bytes()
@@ -298,7 +299,7 @@ def test_lists_made_to_keep_a_parser_busy_do_not(line: str) -> None:
 
 def test_a_key_is_no_log(private: Settings) -> None:
     """Who may write beside the logs may link to what the reader can read, and look at samples."""
-    key = private.state / "secrets" / "clients.key"
+    (key,) = (private.state / "secrets").glob("clients*.key")
     folder = Path(private.sources[0].path)
     (folder / "link.log").symlink_to(key)
     report = refresh(private)
