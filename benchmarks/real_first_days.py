@@ -1,16 +1,23 @@
 """The provisional policy of the first days, judged by pages born after them.
 
+    python -m benchmarks.real_predictions --part first   # through the product's windows
+    python -m benchmarks.real_first_days [SET ...]       # its sections alone, in seconds a set
+
 A set is taken as an installation that has read its first 1, 3 or 7 days and no more (with
 `window.min_days` above that, so that the policy is provisional throughout). What it fetches now,
 and its hubs, are judged like those of `real_lists` and `real_hubs`, beside what anybody could do on
 such a day: fetch everything, fetch the folder with the most views, go where the last day's clicks
-went out.
+went out. The second command asks the same mathematics for the sections to fetch from, on plain
+arrays, without patterns and hubs.
 """
 
 from __future__ import annotations
 
+import argparse
 import datetime as dt
-from typing import Final
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
 
 import numpy as np
 
@@ -18,6 +25,17 @@ from benchmarks.real_hubs import most, places_of
 from benchmarks.real_judged import Flags, Int64s, Judged, folder_of, site_of
 from benchmarks.real_judging import LEAST, Draws, Table
 from benchmarks.real_lists import MANY_SITES, NOW_TIERS
+from benchmarks.real_lives import Lives, lives_of
+from benchmarks.real_sets import DATA, SETS, Daily, daily_of
+from temporal_assets.core.labels.fading import LEAST_VIEWS, fading_evidence, fading_share
+from temporal_assets.core.lists.dated_sections import dated_sections, passing_sections
+from temporal_assets.core.lists.provisional import (
+    URGENT_SHARE,
+    section_shares,
+    sections_to_list,
+)
+from temporal_assets.core.text.texts import texts
+from temporal_assets.core.text.url_sections import section_trees
 from temporal_assets.policy import Policy
 from temporal_assets.windows.policy.crawl_policy import files_of
 
@@ -108,3 +126,77 @@ def _judge_hubs(judged: Judged, day: dt.date, days: int, table: Table) -> None:
     for k in _HUBS:
         found = {name: draws.share(one < k) for name, one in place.items()}
         table.add([judged.real.name, days, k], found.pop("ours"), found)
+
+
+AHEAD: Final = 7
+"""Days of births that the plain arrays are judged by."""
+
+
+def plain_rows(name: str, daily: Daily, lives: Lives) -> Iterator[list[Any]]:
+    """Judge the sections of one set after its first days: rows of a table."""
+    for days in DAYS:
+        born = lives.is_known & (lives.birth >= days) & (lives.birth < days + AHEAD)
+        if born.sum() < LEAST:
+            continue
+        truth, urls = lives.by_days[born], lives.urls[born].tolist()
+        sections, top = _listed_sections(daily, days)
+        answers: list[Flags] = [
+            np.array([url.split("://", 1)[1].startswith(sections) for url in urls], np.bool_),
+            np.ones(len(urls), np.bool_),
+            np.array([folder_of(url) == top for url in urls], np.bool_),
+        ]
+        cells = [f"{_f(one, truth):.3f} ({(one == truth).mean():.3f})" for one in answers]
+        yield [name, days, len(truth), int(truth.sum()), *cells]
+
+
+def _listed_sections(daily: Daily, days: int) -> tuple[tuple[str, ...], str]:
+    """Sections that are fetched now after some days, and the folder with the most views."""
+    views = daily.views[:, :days].astype(np.float64)
+    total = views.sum(axis=1)
+    seen = np.flatnonzero(total)
+    top: dict[str, float] = {}
+    by_site: dict[str, list[int]] = {}
+    for page in seen.tolist():
+        url = str(daily.urls[page])
+        top[folder_of(url)] = top.get(folder_of(url), 0.0) + total[page]
+        if total[page] >= LEAST_VIEWS:
+            by_site.setdefault(site_of(url), []).append(page)
+    listed: list[str] = []
+    for pages in by_site.values():
+        share, probability = fading_share(fading_evidence(views[pages], np.arange(days)))
+        trees = section_trees(texts(daily.urls[pages].tolist()))
+        names = trees.names()
+        count = trees.total(np.ones(len(pages), np.int64)).astype(np.float64)
+        fading = trees.total(np.rint(1000 * probability).astype(np.int64)) / 1000
+        shares = section_shares(trees.parent, count, fading, share)
+        chosen = sections_to_list(
+            trees.parent, count, shares, dated_sections(names), passing_sections(names)
+        )
+        listed += [name for name, flag in zip(names, chosen.tolist(), strict=True) if flag]
+    unseen = {site_of(str(daily.urls[page])) for page in seen.tolist()} - by_site.keys()
+    if URGENT_SHARE < 0.5:  # of a site without a page that says anything, nothing is known
+        listed += [f"{site}/" for site in unseen]
+    return tuple(listed), max(top, key=lambda name: (top[name], name), default="")
+
+
+def _f(listed: Flags, truth: Flags) -> float:
+    return float(2 * (listed & truth).sum() / max(int(listed.sum() + truth.sum()), 1))
+
+
+def main() -> None:
+    """Judge the sections of some sets on plain arrays, and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("sets", nargs="*", metavar="SET")
+    parser.add_argument("--data", type=Path, default=DATA)
+    given = parser.parse_args()
+    head = ["set", "days", "born", "temporal", "ours", "everything", "most viewed folder"]
+    print("F (share decided right) of pages born in the week after\n")
+    print("| " + " | ".join(head) + " |\n|" + "---|" * len(head))
+    for name in given.sets or [one for one, real in SETS.items() if real.role == "reported on"]:
+        visits = SETS[name].visits(given.data)
+        for row in plain_rows(name, daily_of(visits), lives_of(visits)):
+            print("| " + " | ".join(map(str, row)) + " |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -23,7 +23,7 @@ from temporal_assets.cli.shared.options import (
     check_results,
     existing_settings,
 )
-from temporal_assets.cli.shared.windows import Day, window_day
+from temporal_assets.cli.shared.windows import Day, require_days, window_day
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -74,6 +74,7 @@ def run(
     listed = _listed(settings)
     store = Store.open(settings)
     chosen = window_day(store, settings, "page_labels", day)
+    require_days(store, settings, chosen)
     make_earlier(settings, store, chosen)
     lists, hubs = _judged(settings, store, chosen, listed)
     if html is not None:

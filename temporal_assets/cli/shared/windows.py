@@ -28,6 +28,15 @@ def say_standing(store: Store, settings: Settings) -> None:
         console.say(sentence)
 
 
+def require_days(store: Store, settings: Settings, day: dt.date) -> None:
+    """Refuse a window that has too few days for what waits for more, in everybody's words."""
+    from temporal_assets.windows.frame.standing import days_in_words, days_there
+
+    there, needed = days_there(store, settings, day), settings.window.min_days
+    if there < needed:
+        raise CommandError(f"nothing can be judged yet. {days_in_words(there, needed)}")
+
+
 def window_day(store: Store, settings: Settings, asset: str, day: dt.date | None) -> dt.date:
     """The day, for which the asset has to be there."""
     days = store.days(asset)
