@@ -41,6 +41,10 @@ FEW_PAGES: Final = 10.0
 """Pages of a flow that is trusted as much as all of the stock together. With 3 and with 30 every
 list has the same F, to three digits, on the sets named above."""
 
+LEAST_WORTH: Final = 0.05
+"""Share of temporal pages below which nothing is worth a place, whatever F says: where one page in
+two hundred is temporal, F is largest for a list of everything, and a crawler would hurry for it."""
+
 _TINY: Final = 1e-300
 
 BASES: Final = ("flow", "stock", "above", "everywhere", "nothing")
@@ -210,7 +214,7 @@ def worth(share: Floats, pages: Floats) -> float:
 
     F is largest where everything is taken whose share is above half of the best F (Lipton, Elkan,
     Naryanaswamy, Optimal thresholding of classifiers to maximize F1, 2014). The best F is the one
-    to be expected of these pages, were their shares true. 0 without pages.
+    to be expected of these pages, were their shares true. It is `LEAST_WORTH` at least.
 
     Args:
         share: Expected share of temporal pages of some parts that do not overlap.
@@ -220,6 +224,7 @@ def worth(share: Floats, pages: Floats) -> float:
     temporal = np.cumsum((share * pages)[order])
     taken = np.cumsum(pages[order])
     if not len(taken) or taken[-1] == 0:
-        return 0.0
+        return LEAST_WORTH
     # F = 2 found / (taken + wanted): half of it is what to compare with.
-    return float(np.max(temporal / np.maximum(taken + temporal[-1], _TINY)))
+    best = float(np.max(temporal / np.maximum(taken + temporal[-1], _TINY)))
+    return max(best, LEAST_WORTH)

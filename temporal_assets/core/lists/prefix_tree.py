@@ -155,8 +155,9 @@ def flow_prefixes(
     chance = chance_of_less(share(temporal, pages), pages, rule.threshold)
     asked = enough & ~dated_sections(names)
     least = _least_beneath(trees.parent, np.where(asked, chance / np.maximum(pages, 1.0), np.inf))
-    good = (score > rule.threshold) & ~passing_sections(names)
-    found: Flags = _walk(trees.parent, good & ~(least * pages <= 1 - rule.confidence))
+    is_split = np.isfinite(least) & (least <= (1 - rule.confidence) / np.maximum(pages, 1.0))
+    good = (score > rule.threshold) & ~passing_sections(names) & ~is_split
+    found: Flags = _walk(trees.parent, good)
     return found
 
 
