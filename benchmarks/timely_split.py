@@ -27,7 +27,7 @@ from benchmarks.real_sets import DATA, SETS, Built
 from temporal_assets import contracts
 from temporal_assets.core.crawls.timely_simulation import TimelyWorld, left_at, simulate_timely
 from temporal_assets.core.crawls.timely_strategies import Knowledge, strategies
-from temporal_assets.core.text.texts import Floats
+from temporal_assets.core.numerics.arrays import Floats
 from temporal_assets.demo import DemoOptions, generate
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.settings import load_settings
