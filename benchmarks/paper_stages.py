@@ -20,8 +20,8 @@ from typing import Any, Final
 
 from isal import igzip
 
-from temporal_assets.cli.shared.settings_file import set_values
-from temporal_assets.cli.shared.sources import add_sources
+from temporal_assets.cli.sources.settings_file import set_values
+from temporal_assets.cli.sources.sources import add_sources
 from temporal_assets.days import daily
 from temporal_assets.demo import DemoOptions, generate
 from temporal_assets.engines.duckdb import DuckDBEngine

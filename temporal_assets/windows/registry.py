@@ -18,8 +18,6 @@ from temporal_assets.settings import Settings
 from temporal_assets.storage.manifest import Manifest
 from temporal_assets.storage.store import ShortWindow, Store
 from temporal_assets.windows.crawls.crawl_simulation import CRAWL_SIMULATION
-from temporal_assets.windows.crawls.fetches import FETCHES
-from temporal_assets.windows.crawls.sources import SOURCES
 from temporal_assets.windows.crawls.timely_simulation import TIMELY_SIMULATION
 from temporal_assets.windows.evaluation.hub_evaluation import HUB_EVALUATION
 from temporal_assets.windows.evaluation.seed_evaluation import SEED_EVALUATION
@@ -44,6 +42,8 @@ from temporal_assets.windows.patterns.url_patterns import URL_PATTERNS
 from temporal_assets.windows.policy.crawl_policy import CRAWL_POLICY
 from temporal_assets.windows.policy.provisional_lists import PROVISIONAL_LISTS
 from temporal_assets.windows.report.evaluation_report import EVALUATION_REPORT
+from temporal_assets.windows.results.fetches import FETCHES
+from temporal_assets.windows.results.sources import SOURCES
 from temporal_assets.windows.traffic.page_traffic import PAGE_TRAFFIC
 
 WINDOW_ASSETS: Final[tuple[WindowAsset, ...]] = (

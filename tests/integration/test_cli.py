@@ -34,7 +34,7 @@ from temporal_assets.alerts.delivery import Webhook
 from temporal_assets.cli.app import GROUPS, PARTS, SUMMARIES, app
 from temporal_assets.cli.daily import ui
 from temporal_assets.cli.operate import doctor
-from temporal_assets.cli.shared import source_options
+from temporal_assets.cli.sources import source_options
 from temporal_assets.policy import bundle
 from temporal_assets.settings import load_settings
 from tests import logs

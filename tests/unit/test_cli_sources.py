@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from temporal_assets.cli.shared.sources import add_sources
+from temporal_assets.cli.sources.sources import add_sources
 from temporal_assets.settings import LogSource, load_settings
 
 

@@ -17,8 +17,8 @@ from temporal_assets.crawl.results import Fetch, identity, read_fetches, result_
 from temporal_assets.crawl.results.fetch import fetch_of, time_of
 from temporal_assets.logs.urls.urls import UrlRules
 from temporal_assets.settings import Crawls, Orchestration, Settings
-from temporal_assets.windows.crawls.fetches import fetches_between
-from temporal_assets.windows.crawls.sources import listed_sources, tallies
+from temporal_assets.windows.results.fetches import fetches_between
+from temporal_assets.windows.results.sources import listed_sources, tallies
 
 NINE = dt.datetime(2026, 11, 28, 9, tzinfo=dt.UTC)
 ROW = {"url": "https://a.example/1", "time": "2026-11-28T10:00:00+01:00", "status": "200"}

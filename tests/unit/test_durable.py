@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from temporal_assets.cli.shared.settings_file import set_values
+from temporal_assets.cli.sources.settings_file import set_values
 from temporal_assets.days.daily import build_requests
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.landing.inventory import Inventory

@@ -67,7 +67,7 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Write a demo corpus, read it, build every day, and show what came out."""
-    from temporal_assets.cli.shared.sources import add_sources
+    from temporal_assets.cli.sources.sources import add_sources
     from temporal_assets.demo import generate
     from temporal_assets.landing.inventory import Inventory
 
@@ -127,7 +127,7 @@ def _with_own(settings: Settings, truth: Mapping[str, Path]) -> Settings:
     Its visitors are invented, and a key that changes on a day of the calendar would let the same
     seed give other numbers on other days.
     """
-    from temporal_assets.cli.shared.settings_file import set_values
+    from temporal_assets.cli.sources.settings_file import set_values
 
     own: dict[str, dict[str, Any]] = {}
     if settings.baseline.path is None:

@@ -1,6 +1,6 @@
 """`temporal-assets ingest`: name log files once, see how they are understood, and read them.
 
-Here: the command. Not here: `settings.toml` (`cli.shared.sources`), previews (`landing.preview`),
+Here: the command. Not here: `settings.toml` (`cli.sources.sources`), previews (`landing.preview`),
 reading (`landing.landing`), and what is made of the lines (`materialize`).
 """
 
@@ -16,8 +16,8 @@ from temporal_assets.cli.shared.console import counted
 from temporal_assets.cli.shared.exits import FAILED, command
 from temporal_assets.cli.shared.landing import file_report, kept, land, show_landing
 from temporal_assets.cli.shared.options import Json, State, invocation, settings_of
-from temporal_assets.cli.shared.previews import ask, preview_report, show_previews
-from temporal_assets.cli.shared.source_options import (
+from temporal_assets.cli.sources.previews import ask, preview_report, show_previews
+from temporal_assets.cli.sources.source_options import (
     Address,
     Columns,
     Hosts,
@@ -106,7 +106,7 @@ def _read(
     as_json: bool,
 ) -> bool:
     """Read the sources, store those that give something, and say what came of it."""
-    from temporal_assets.cli.shared.sources import store_sources, with_sources
+    from temporal_assets.cli.sources.sources import store_sources, with_sources
     from temporal_assets.landing.inventory import Inventory
     from temporal_assets.landing.verdicts import verdicts
 

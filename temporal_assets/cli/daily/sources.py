@@ -1,6 +1,6 @@
 """`temporal-assets sources`: which logs are read, what each has given, and changing that.
 
-Here: the command. Not here: their text in `settings.toml` (`cli.shared.sources`), reading
+Here: the command. Not here: their text in `settings.toml` (`cli.sources.sources`), reading
 (`ingest`).
 """
 
@@ -22,8 +22,8 @@ from temporal_assets.cli.shared.options import (
     invocation,
     settings_of,
 )
-from temporal_assets.cli.shared.previews import ask, show_previews
-from temporal_assets.cli.shared.source_options import (
+from temporal_assets.cli.sources.previews import ask, show_previews
+from temporal_assets.cli.sources.source_options import (
     Address,
     Columns,
     Hosts,
@@ -195,7 +195,7 @@ def _without(source: LogSource, reset: Sequence[str]) -> LogSource:
 
 
 def _store(settings: Settings, sources: Sequence[LogSource], yes: bool, as_json: bool) -> None:
-    from temporal_assets.cli.shared.sources import store_sources
+    from temporal_assets.cli.sources.sources import store_sources
     from temporal_assets.landing.preview import preview
 
     refuse_mixing(settings, sources)
@@ -219,7 +219,7 @@ def _reading(settings: Settings) -> str:
 
 
 def _remove(settings: Settings, sources: Sequence[LogSource], forget: bool, as_json: bool) -> None:
-    from temporal_assets.cli.shared.sources import remove_sources
+    from temporal_assets.cli.sources.sources import remove_sources
     from temporal_assets.landing.inventory import Inventory
     from temporal_assets.landing.landing import forget_readings
     from temporal_assets.landing.verdicts import source_of

@@ -164,7 +164,7 @@ def _calibrated(
 
 def _adopt(settings: Settings, choices: Sequence[Choice]) -> None:
     """Write the file, its weights and the best n into the settings, and have labels use them."""
-    from temporal_assets.cli.shared.settings_file import set_values
+    from temporal_assets.cli.sources.settings_file import set_values
 
     best = next((one for one in choices if one.score == "interest" and one.scope == "all"), None)
     if best is None or best.used is None:

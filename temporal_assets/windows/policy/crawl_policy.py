@@ -37,7 +37,6 @@ from temporal_assets.policy.document import Document, tier_of_action
 from temporal_assets.settings import Settings
 from temporal_assets.storage.manifest import Manifest
 from temporal_assets.storage.store import Store
-from temporal_assets.windows.crawls.sources import SOURCES as CRAWL_SOURCES
 from temporal_assets.windows.frame.asset import Job, WindowAsset
 from temporal_assets.windows.hubs.hub_seeds import HUB_SEEDS
 from temporal_assets.windows.lists.flow_shares import Flow, flow_of
@@ -49,6 +48,7 @@ from temporal_assets.windows.patterns.pattern_ranks import PATTERN_RANKS
 from temporal_assets.windows.patterns.url_patterns import URL_PATTERNS
 from temporal_assets.windows.policy.policy_notes import notes
 from temporal_assets.windows.policy.provisional_lists import PROVISIONAL_LISTS
+from temporal_assets.windows.results.sources import SOURCES as CRAWL_SOURCES
 
 log = logging.getLogger(__name__)
 

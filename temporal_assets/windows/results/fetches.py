@@ -1,7 +1,7 @@
 """`fetches`: what crawls did on a day.
 
 Here: which rows of which files are of the day. Not here: the files (`crawl.results`), what follows
-for sources (`windows.crawls.sources`).
+for sources (`windows.results.sources`).
 """
 
 from __future__ import annotations

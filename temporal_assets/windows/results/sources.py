@@ -1,7 +1,7 @@
 """`sources`: hubs, feeds and sitemaps by what their visits brought.
 
 Here: counting over the fetches of the window, and which of the pages are temporal. Not here: the
-fetches (`windows.crawls.fetches`), rates and intervals (`core.crawls.visit_rates`).
+fetches (`windows.results.fetches`), rates and intervals (`core.crawls.visit_rates`).
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from temporal_assets.core.crawls.visit_rates import bounds, interval, pages_an_h
 from temporal_assets.crawl.results import Fetch
 from temporal_assets.logs.urls.urls import UrlRules, canonical_url, site_of
 from temporal_assets.settings import Settings
-from temporal_assets.windows.crawls.fetches import FETCHES, fetches_between, settings_of_results
 from temporal_assets.windows.frame.asset import Job, WindowAsset
 from temporal_assets.windows.frame.given_files import content_of_file, file_in
 from temporal_assets.windows.labels.early_labels import EARLY_LABELS
 from temporal_assets.windows.labels.page_labels import PAGE_LABELS
 from temporal_assets.windows.pages.page_totals import PAGE_TOTALS
+from temporal_assets.windows.results.fetches import FETCHES, fetches_between, settings_of_results
 
 _GONE: Final = 410
 _MISSING: Final = 404

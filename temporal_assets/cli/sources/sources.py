@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import tomlkit
 from tomlkit.items import AoT, Table
 
-from temporal_assets.cli.shared.settings_file import change
+from temporal_assets.cli.sources.settings_file import change
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,0 +1,1 @@
+"""Results of crawls: what was fetched, and what each source has brought."""
