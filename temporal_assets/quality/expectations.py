@@ -40,12 +40,12 @@ _MAXIMUM: Final = " maximum"
 def judge(name: str, days: Days) -> Outcomes:
     """Compare every number that can be judged with its range. `name` names the suite."""
     judged = {day: [one for one in numbers if one.can_be_judged] for day, numbers in days.items()}
-    checks = _by_check(judged)
+    checks = by_check(judged)
     if not checks:
         return {day: {} for day in days}
     order = sorted(days)
     with _alone:
-        result = _batch(_frame(checks, order)).validate(
+        result = _batch(frame_of(checks, order)).validate(
             suite(name, checks), result_format={"result_format": "COMPLETE"}
         )
     troubles: dict[str, list[Mapping[dt.date | None, str]]] = {}
@@ -61,7 +61,7 @@ def judge(name: str, days: Days) -> Outcomes:
 
 def suite(name: str, checks: Mapping[str, Mapping[dt.date, Expected]]) -> Any:
     """The expectations as a suite: one or two per check, over a frame with a row for each day."""
-    package = _great_expectations()
+    package = great_expectations()
     expectations = [one for check, days in checks.items() for one in _expectations(check, days)]
     return package.ExpectationSuite(name=name, expectations=expectations)
 
@@ -90,7 +90,8 @@ def _expectations(check: str, days: Mapping[dt.date, Expected]) -> Iterable[Any]
         )
 
 
-def _by_check(days: Days) -> dict[str, dict[dt.date, Expected]]:
+def by_check(days: Days) -> dict[str, dict[dt.date, Expected]]:
+    """Numbers of each check by day."""
     checks: dict[str, dict[dt.date, Expected]] = {}
     for day, numbers in days.items():
         for one in numbers:
@@ -98,7 +99,7 @@ def _by_check(days: Days) -> dict[str, dict[dt.date, Expected]]:
     return checks
 
 
-def _frame(
+def frame_of(
     checks: Mapping[str, Mapping[dt.date, Expected]], order: Sequence[dt.date]
 ) -> pd.DataFrame:
     """A row for each day; NaN, which Great Expectations leaves out, where nothing is judged."""
@@ -111,7 +112,7 @@ def _frame(
     return pd.DataFrame(columns, dtype="float64")
 
 
-def _great_expectations() -> Any:
+def great_expectations() -> Any:
     """The package: it takes a second to import, and is told not to call home before."""
     os.environ.setdefault("GX_ANALYTICS_ENABLED", "false")
     with warnings.catch_warnings():
@@ -128,7 +129,7 @@ def _batch(frame: pd.DataFrame) -> Any:
 @cache
 def _frames() -> Any:
     """Return where the library takes frames from; setting it up takes as long as using it."""
-    package = _great_expectations()
+    package = great_expectations()
     from great_expectations.data_context.types.base import ProgressBarsConfig
 
     context = package.get_context(mode="ephemeral")

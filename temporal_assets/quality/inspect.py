@@ -79,6 +79,10 @@ class Inspector:
             )
         return found
 
+    def expected(self, table: Table, day: dt.date) -> tuple[Expected, ...]:
+        """Numbers and ranges of all checks of a published day."""
+        return self._expected(table, table.checks, day)
+
     def _expected(
         self, table: Table, checks: Sequence[Rule | Drift], day: dt.date
     ) -> tuple[Expected, ...]:

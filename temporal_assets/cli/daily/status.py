@@ -7,7 +7,8 @@ damaged is named and keeps nothing else from being said.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -16,7 +17,7 @@ from temporal_assets.cli.shared import console
 from temporal_assets.cli.shared.checks import check_report, show_checks
 from temporal_assets.cli.shared.console import counted
 from temporal_assets.cli.shared.days import gaps, ranges
-from temporal_assets.cli.shared.exits import FAILED, command, explained
+from temporal_assets.cli.shared.exits import FAILED, CommandError, command, explained
 from temporal_assets.cli.shared.options import Json, State, existing_settings, invocation
 from temporal_assets.cli.shared.unfinished import unfinished_report, unfinished_words
 from temporal_assets.cli.shared.windows import say_standing
@@ -34,7 +35,20 @@ Answer = TypeVar("Answer")
 
 
 @command
-def run(state: State = None, as_json: Json = False) -> None:
+def run(
+    state: State = None,
+    as_json: Json = False,
+    data_docs: Annotated[
+        Path | None,
+        typer.Option(
+            "--data-docs",
+            metavar="FOLDER",
+            help="Write the checks of the latest day as a project of Great Expectations, with"
+            " suites, results and pages.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
     """Show what is there per asset, what is missing or stale, and the last checks."""
     from temporal_assets import contracts
     from temporal_assets.days.daily import stale
@@ -46,6 +60,9 @@ def run(state: State = None, as_json: Json = False) -> None:
     from temporal_assets.windows.registry import due
 
     settings = existing_settings(state)
+    if data_docs is not None:
+        _write_data_docs(settings, data_docs)
+        return
     store, inventory = LookingStore.open(settings), Inventory.load(settings)
     damages: list[str] = []
     late = _asked(lambda: stale(store, inventory, settings), damages) or {}
@@ -154,6 +171,23 @@ def _show_recency(recency: dict[str, Any]) -> None:
         console.warn(f"{age}. Do log files still arrive?")
     else:
         console.say(age)
+
+
+def _write_data_docs(settings: Settings, folder: Path) -> None:
+    from temporal_assets import contracts
+    from temporal_assets.engines.chosen import engine_of
+    from temporal_assets.quality.data_docs import write_project
+    from temporal_assets.quality.inspect import Inspector
+    from temporal_assets.storage.store import Store
+
+    store = Store.open(settings)
+    days = store.days("page_views")
+    if not days:
+        build = invocation("materialize", settings.state)
+        raise CommandError(f"no day has been built yet: {build}")
+    inspector = Inspector(store, engine_of(settings), settings)
+    page = write_project(inspector, contracts.TABLES, days[-1:], folder.absolute())
+    console.say(f"The data docs of {days[-1]}: {console.place(page)}")
 
 
 def _asset(store: Store, name: str, late: list[dt.date]) -> dict[str, Any]:

@@ -1,0 +1,93 @@
+"""The contracts' checks as a project of Great Expectations that its users can open.
+
+Written beside the daily checks, for who asks for it: a suite of real expectations per table,
+validation results by table and day, and data docs as pages. The numbers are measured by the engine
+as always (`inspect`), and judged by the same expectations (`expectations`), so that nothing here
+can say otherwise than the checks. Not here: the checks that runs depend on.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import logging
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from temporal_assets.contracts import Table
+from temporal_assets.quality.evaluate import Expected
+from temporal_assets.quality.expectations import by_check, frame_of, great_expectations, suite
+from temporal_assets.quality.inspect import Inspector
+
+_SOURCE: Final = "measured"
+"""The data source: one row of measured numbers for each day."""
+
+
+def write_project(
+    inspector: Inspector, tables: Iterable[Table], days: Sequence[dt.date], folder: Path
+) -> Path:
+    """Write suites, results and data docs of published days; return the first page.
+
+    A folder that holds such a project gets the days added; its owner's own suites stay.
+    """
+    package = great_expectations()
+    folder.mkdir(parents=True, exist_ok=True)
+    with _Quiet():
+        context = package.get_context(mode="file", project_root_dir=str(folder))
+        from great_expectations.data_context.types.base import ProgressBarsConfig
+
+        context.variables.progress_bars = ProgressBarsConfig(globally=False)
+        source = context.data_sources.add_or_update_pandas(_SOURCE)
+        for table in tables:
+            numbers = {
+                day: judged
+                for day in days
+                if inspector.store.manifest(table.name, day) is not None
+                and (judged := _judged(inspector, table, day))
+            }
+            if numbers:
+                _validate(package, context, source, table, numbers)
+        (pages,) = context.build_data_docs().values()
+    return Path(str(pages).removeprefix("file://"))
+
+
+def _judged(inspector: Inspector, table: Table, day: dt.date) -> list[Expected]:
+    """Measured numbers that have a range."""
+    return [one for one in inspector.expected(table, day) if one.can_be_judged]
+
+
+def _validate(
+    package: Any,
+    context: Any,
+    source: Any,
+    table: Table,
+    numbers: Mapping[dt.date, Sequence[Expected]],
+) -> None:
+    """Write the suite of a table, and a result for each day."""
+    checks = by_check(numbers)
+    expected = context.suites.add_or_update(suite(table.name, checks))
+    asset = source.add_dataframe_asset(table.name)
+    batch = asset.add_batch_definition_whole_dataframe("day")
+    definition = context.validation_definitions.add_or_update(
+        package.ValidationDefinition(name=table.name, data=batch, suite=expected)
+    )
+    for day in sorted(numbers):
+        midnight = dt.datetime.combine(day, dt.time(), dt.UTC)
+        definition.run(
+            batch_parameters={"dataframe": frame_of(checks, [day])},
+            run_id=package.RunIdentifier(run_name=str(day), run_time=midnight),
+            result_format="SUMMARY",
+        )
+
+
+class _Quiet:
+    """Keeps the library's own messages from the terminal."""
+
+    def __enter__(self) -> None:
+        os.environ.setdefault("TQDM_DISABLE", "1")
+        self._level = logging.getLogger("great_expectations").level
+        logging.getLogger("great_expectations").setLevel(logging.ERROR)
+
+    def __exit__(self, *_: object) -> None:
+        logging.getLogger("great_expectations").setLevel(self._level)
