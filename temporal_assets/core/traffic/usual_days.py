@@ -187,4 +187,4 @@ def _shrunk(own: float, days: int, common: float) -> float:
 
 
 def _angle(share: Floats) -> Floats:
-    return np.arcsin(np.sqrt(share))
+    return np.arcsin(np.sqrt(np.clip(share, 0.0, 1.0)))
