@@ -127,7 +127,7 @@ class Artifacts:
         """Keep queries from other files than those of the tables, and from settings."""
         if self.store.is_local:
             tables = literal(str(Path(self.store.root).absolute()) + os.sep)
-            connection.execute(f"SET allowed_directories = [{tables}]")
+            connection.execute(f"SET allowed_directories = [{tables}]")  # SQL: a literal
             connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
 
