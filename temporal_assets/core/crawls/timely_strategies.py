@@ -73,8 +73,8 @@ def strategies(world: TimelyWorld, known: Knowledge, budget: float) -> dict[str,
     * `ours`: hubs at the suggested intervals with what new pages leave of the budget, new
       pages by what they are expected to draw;
     * `split`: visits of hubs and fetches of pages both up to the price at which a further fetch
-      gains the same everywhere (`revisits.split`). Level with `ours` where we compared them, so
-      that the simpler one stays the default (docs/hubs.md).
+      gains the same everywhere (`revisits.split`). Ahead of `ours` by a little where fetches are
+      scarce (docs/hubs.md).
     """
     pages = len(world.birth)
     everything, nothing = np.ones(pages, np.bool_), np.zeros(pages)
