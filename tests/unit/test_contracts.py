@@ -95,6 +95,8 @@ def test_every_table_is_found_by_its_name() -> None:
         "news_prefixes",
         "site_changes",
         "provisional_lists",
+        "fetches",
+        "sources",
         "crawl_policy",
         "seed_evaluation",
         "hub_evaluation",
