@@ -35,7 +35,7 @@ _LONGEST_DELAY: Final = 60.0
 _OTHER_CRAWL_SECONDS: Final = 30.0
 """After which a host that another crawl holds is tried again."""
 
-_NUDGE_SECONDS: Final = 0.2
+_NUDGE_SECONDS: Final = 0.02
 
 CrawlDelay = Callable[[Host], float]
 
