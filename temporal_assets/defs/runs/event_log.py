@@ -16,14 +16,21 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from dagster import EventLogEntry
+from dagster._core.definitions.asset_checks.asset_check_evaluation import (
+    AssetCheckEvaluationPlanned,
+)
 from dagster._core.events import ASSET_CHECK_EVENTS, ASSET_EVENTS
 from dagster._core.instance.ref import InstanceRef
-from dagster._core.storage.event_log.schema import SqlEventLogStorageTable
+from dagster._core.storage.asset_check_execution_record import AssetCheckExecutionRecordStatus
+from dagster._core.storage.event_log.schema import (
+    AssetCheckExecutionsTable,
+    SqlEventLogStorageTable,
+)
 from dagster._core.storage.event_log.sqlite import SqliteEventLogStorage
 from dagster._core.storage.event_log.sqlite.sqlite_event_log import INDEX_SHARD_NAME
 from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
 from dagster._core.storage.sqlite_storage import DagsterSqliteStorage, _event_logs_directory
-from dagster._serdes import ConfigurableClassData
+from dagster._serdes import ConfigurableClassData, serialize_value
 from sqlalchemy import Connection, CursorResult, Engine, create_engine
 from sqlalchemy.pool import NullPool, Pool, StaticPool
 
@@ -105,6 +112,28 @@ class BatchedEventLog(SqliteEventLogStorage):
         if not self._has_index_columns:
             self._has_index_columns = super()._has_asset_key_index_cols_on_connection(conn)
         return self._has_index_columns
+
+    def _store_asset_check_evaluation_planned(
+        self, event: EventLogEntry, event_id: int | None
+    ) -> None:
+        """As Dagster does, which writes the event out anew for every partition of every check."""
+        planned = event.get_dagster_event().event_specific_data
+        if not isinstance(planned, AssetCheckEvaluationPlanned):
+            raise TypeError(f"{event.dagster_event_type} plans no check")
+        subset = planned.partitions_subset
+        row = {
+            "asset_key": planned.asset_key.to_string(),
+            "check_name": planned.check_name,
+            "run_id": event.run_id,
+            "execution_status": AssetCheckExecutionRecordStatus.PLANNED.value,
+            "evaluation_event": serialize_value(event),
+            "evaluation_event_timestamp": self._event_insert_timestamp(event),
+            "evaluation_event_storage_id": event_id,
+        }
+        keys = subset.get_partition_keys() if subset else [None]
+        with self.index_connection() as connection:
+            rows = [row | {"partition": key} for key in keys]
+            connection.execute(AssetCheckExecutionsTable.insert(), rows)
 
     @contextmanager
     def _connect(self, shard: str) -> Iterator[Connection]:
