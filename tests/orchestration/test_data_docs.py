@@ -9,7 +9,7 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 from temporal_assets import contracts
-from temporal_assets.cli import app
+from temporal_assets.cli.app import app
 from temporal_assets.days.daily import build_derived, build_requests
 from temporal_assets.landing.landing import refresh
 from temporal_assets.quality.data_docs import write_project

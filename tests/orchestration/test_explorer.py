@@ -13,7 +13,7 @@ from urllib.parse import quote
 import pytest
 from typer.testing import CliRunner
 
-from temporal_assets.cli import app
+from temporal_assets.cli.app import app
 from temporal_assets.cli.explorer import views
 from temporal_assets.cli.explorer.rows import Window
 from temporal_assets.cli.explorer.server import answer, serve
