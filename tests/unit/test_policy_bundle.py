@@ -104,7 +104,7 @@ def test_publishing(doc: Document, tmp_path: Path) -> None:
     assert unreleased_of(root) is None
     assert sorted(path.name for path in (root / LATEST).iterdir()) == [
         "SHA256SUMS", "hubs.parquet", "patterns.parquet", "policy.json", "prefixes.parquet",
-        "schema.json", "sites.parquet",
+        "schema.json", "sites.parquet", "sources.parquet",
     ]  # fmt: skip
     assert pq.read_table(root / LATEST / "hubs.parquet").num_rows == 4
     assert Policy.load(root / LATEST).match("https://news.example/").reason == "hub"
