@@ -121,13 +121,14 @@ class BatchedEventLog(SqliteEventLogStorage):
         if not isinstance(planned, AssetCheckEvaluationPlanned):
             raise TypeError(f"{event.dagster_event_type} plans no check")
         subset = planned.partitions_subset
+        moment = self._event_insert_timestamp(event)  # type: ignore[no-untyped-call]
         row = {
             "asset_key": planned.asset_key.to_string(),
             "check_name": planned.check_name,
             "run_id": event.run_id,
             "execution_status": AssetCheckExecutionRecordStatus.PLANNED.value,
             "evaluation_event": serialize_value(event),
-            "evaluation_event_timestamp": self._event_insert_timestamp(event),
+            "evaluation_event_timestamp": moment,
             "evaluation_event_storage_id": event_id,
         }
         keys = subset.get_partition_keys() if subset else [None]
