@@ -22,7 +22,7 @@ _EVERY_DAY: Final = {
     "materialize": "Read new log files, then build assets day by day, and the windows of the"
     " latest day.",
     "status": "Show what is there per asset, what is missing or stale, and the last checks.",
-    "policy": "Show what the crawl policy holds, or how it differs from an older one.",
+    "policy": "Show what the crawl policy says to watch, or how it differs from an older one.",
     "match": "Decide which URLs to fetch now, later or not at all.",
     "export": "Write the crawl policy as configuration of a crawler (docs/crawlers).",
     "crawl": "Crawl what the policy wants now, into WARC files; Ctrl-C or the budget ends it.",
@@ -68,7 +68,7 @@ PARTS: Final = {
     "try": {
         "settings": "Make a window with other settings beside the published one, and show what"
         " differs.",
-        "rules": "Try alpha:beta, K and rules of prefixes by F, on an earlier window than the"
+        "rules": "Try lists of sites and rules of prefixes by F, on an earlier window than the"
         " reported one.",
         "thresholds": "Find the thresholds of labels that agree best with pages annotated by"
         " people.",

@@ -823,8 +823,9 @@ def test_a_crawl_says_where_it_can_be_reached(tmp_path: Path, contact: str) -> N
 
 @pytest.mark.parametrize(
     "command",
-    ["labels --html", "explain https://a.example/ --png", "explain https://a.example/ --html",
-     "tree a.example --html", "evaluate --html", "calibrate --png"],
+    ["show labels --html", "show page https://a.example/ --png",
+     "show page https://a.example/ --html", "show tree a.example --html", "evaluate --html",
+     "try thresholds --png"],
 )  # fmt: skip
 def test_a_result_that_has_no_place_is_refused_before_the_work(
     tmp_path: Path, command: str

@@ -176,7 +176,7 @@ def test_a_run_is_alive_as_long_as_its_process(running: Project) -> None:
         [
             sys.executable,
             "-c",
-            "import sys, pathlib; from temporal_assets.defs import lifelines as l;"
+            "import sys, pathlib; from temporal_assets.defs.runs import lifelines as l;"
             "l.hold(pathlib.Path(sys.argv[1]), sys.argv[2]); print('held', flush=True);"
             "sys.stdin.read()",
             str(state),

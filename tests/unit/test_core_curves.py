@@ -36,7 +36,7 @@ def masses(a: float, b: float, mu: float, sigma: float, days: int = DAYS) -> np.
 
 _DIGITS = """
 import hashlib
-from temporal_assets.core import synthetic
+from temporal_assets.core.curves import synthetic
 from temporal_assets.core.curves.curves import Options, as_columns, fit
 views = synthetic.draw(500, 60, seed=3).views
 digest = hashlib.sha256()

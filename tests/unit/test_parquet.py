@@ -234,7 +234,7 @@ def lists() -> tuple[pa.Array, dict[str, Any]]:
 _READ = """
 import sys
 from pathlib import Path
-from temporal_assets.logs import parquet
+from temporal_assets.logs.tables import parquet
 from temporal_assets.settings import LogSource, Reading
 path = Path(sys.argv[1])
 try:
