@@ -41,7 +41,9 @@ class Ticks:
         )
         data = defs.resolve_sensor_def("new_log_files").evaluate_tick(context)
         self.cursor, self.skipped = data.cursor, data.skip_message
-        new = [one for one in data.run_requests or [] if one.run_key not in self.keys]
+        # Windows, which follow every new day, are for `test_windows`.
+        asked = [one for one in data.run_requests or [] if one.job_name != "windows"]
+        new = [one for one in asked if one.run_key not in self.keys]
         self.keys |= {one.run_key or "" for one in new}
         return new
 
@@ -82,6 +84,7 @@ def test_new_files_are_read_and_then_their_days_are_made(ticks: Ticks) -> None:
     (daily,) = ticks.tick()
     assert (daily.job_name, days_of(daily), assets_of(daily)) == ("daily", days, ALL)
     assert ticks.execute([daily])
+    assert ticks.tick() == []
     assert ticks.tick() == []
     assert ticks.skipped == "No new log files, and every day is up to date."
     assert ticks.project.store.days("transits") == days
@@ -126,6 +129,7 @@ def test_lines_that_were_lost_are_read_again_and_their_day_is_made(ticks: Ticks)
     requests = ticks.tick()
     assert days[0] in {day for request in requests for day in days_of(request)}
     assert ticks.execute(requests)
+    assert ticks.tick() == []
     assert ticks.tick() == []
     assert ticks.skipped == "No new log files, and every day is up to date."
     assert ticks.project.store.days("transits") == days
