@@ -59,7 +59,7 @@ FRONT = Front(
     rejected=0.013,
     failed=[],
     warned=[],
-    judged=12,
+    is_judged=True,
     lists=[
         later("baseline", "list", 0.4),
         later("prefixes", "published", 0.8),
@@ -84,7 +84,7 @@ def test_key_figures_stand_beside_what_they_are_compared_with() -> None:
     assert found["Interest left at fetch"][0] == "90.0%"
     assert found["Interest left at fetch"][1].endswith("half in 30 min; list in use 20.0%")
     assert found["Days of data"][:2] == ("58 of 60", "2 missing; 1.3% of the lines rejected")
-    assert found["Checks that pass"] == ("12", "all that were judged", "good")
+    assert found["Checks that pass"] == ("all", "none is broken, and none warns", "good")
     assert found["Yield of the first hub"][1].endswith("1.0 to 3.5 (95 %)")
 
 
@@ -99,7 +99,7 @@ def test_what_is_wrong_is_said_first() -> None:
 def test_without_anything_it_says_what_is_missing() -> None:
     nothing = replace(
         FRONT, traffic=[], births=[], entries=[], budget=[], watched=[], hubs=[], changes=[],
-        compared=None, lists=[], timely=[], judged=0, rejected=None, missing=60,
+        compared=None, lists=[], timely=[], is_judged=False, rejected=None, missing=60,
     )  # fmt: skip
     found = figures(nothing)
     assert {value for value, _, _ in found.values()} == {"–", "0 of 60"}

@@ -68,8 +68,9 @@ class Front:
     """Invariants that the day's tables break."""
     warned: Sequence[str]
     """Other checks of the day that did not pass."""
-    judged: int
-    """Checks of the day that were judged."""
+    is_judged: bool
+    """Whether checks of the day were judged. How many depends on the moment the report is made at,
+    and the same data give the same report."""
     lists: Sequence[Row]
     """`seed_evaluation`."""
     timely: Sequence[Row]
@@ -101,14 +102,14 @@ def _said(found: Front) -> str:
         if kind in now
     ]
     watch = " and ".join(parts) if parts else "nothing yet"
-    if not found.judged:
+    if not found.is_judged:
         health = "nothing was checked yet"
     elif found.failed:
         health = f"do not trust it: {counted(len(found.failed), 'check')} broken"
     elif found.warned:
-        health = f"no check is broken, {len(found.warned):,} of {found.judged:,} warn"
+        health = f"no check is broken, {counted(len(found.warned), 'check')} to look at"
     else:
-        health = f"all {found.judged:,} checks pass"
+        health = "all checks pass"
     return f"Watch {watch} now. {counted(found.days - found.missing, 'day')} of data; {health}."
 
 
@@ -216,7 +217,7 @@ def _data(found: Front) -> Figure:
 
 
 def _checks(found: Front) -> Figure:
-    if not found.judged:
+    if not found.is_judged:
         return Figure("Checks", "–", "nothing was judged yet")
     for title, names, tone in (
         ("Checks broken", found.failed, BAD),
@@ -224,8 +225,8 @@ def _checks(found: Front) -> Figure:
     ):
         if names:
             named = ", ".join(names[:2]) + (" …" if len(names) > 2 else "")
-            return Figure(title, f"{len(names):,}", f"of {found.judged:,}: {named}", tone)
-    return Figure("Checks that pass", f"{found.judged:,}", "all that were judged", GOOD)
+            return Figure(title, f"{len(names):,}", named, tone)
+    return Figure("Checks that pass", "all", "none is broken, and none warns", GOOD)
 
 
 # Tables -----------------------------------------------------------------------------------------

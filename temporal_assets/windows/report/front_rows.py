@@ -90,7 +90,7 @@ def front_of(job: Job, reader: Reader) -> Front:
         rejected=_rejected(job),
         failed=[f"{one.asset}: {one.check}" for one in wrong if one.blocking],
         warned=[f"{one.asset}: {one.check}" for one in wrong if not one.blocking],
-        judged=len(judgements),
+        is_judged=bool(judgements),
         lists=reader.table("seed_evaluation"),
         timely=reader.table("timely_simulation"),
     )
