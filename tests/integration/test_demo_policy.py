@@ -63,7 +63,8 @@ def test_everything_a_crawler_needs_is_learned(policy: Policy) -> None:
     assert {entry["decision"] for entry in document["patterns"]} >= {"now", "later"}
     # How much a pattern's old pages say of new ones is that of the tree of prefixes.
     assert {given["name"] for given in document["inputs"]} == {
-        "prefix_trees", "site_scores", "hub_seeds", "news_prefixes", "url_patterns", "pattern_ranks"
+        "page_totals", "prefix_trees", "site_scores", "hub_seeds", "news_prefixes", "url_patterns",
+        "pattern_ranks", "provisional_lists", "crawl_sources",
     }  # fmt: skip
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import duckdb
 
 from temporal_assets.reports import distribution
-from temporal_assets.reports.distribution import Distribution, as_png, as_text
+from temporal_assets.reports.charts.picture import as_png
+from temporal_assets.reports.distribution import Distribution, as_text, interest_chart
 
 
 def rows(query: str, table: str, values: str) -> list[dict[str, int]]:
@@ -35,7 +36,7 @@ def test_a_bar_is_as_long_as_its_pages() -> None:
     one = Distribution("pages", (0.0, 0.5, 1.0), (1, 0, 2))
     half, whole = "█" * 25, "█" * 50
     assert as_text(one) == ["pages: 3 pages", f"     0 │{half} 1", "   0.5 │", f"     1 │{whole} 2"]
-    assert as_png(one).startswith(b"\x89PNG\r\n")
+    assert as_png([interest_chart(one, "Some pages")]).startswith(b"\x89PNG\r\n")
 
 
 def test_nothing_is_a_distribution_too() -> None:
