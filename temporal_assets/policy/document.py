@@ -251,7 +251,10 @@ def checked(found: Any, name: str) -> Document:
     for kind, values in _LATER_FIELDS.items():
         if isinstance(found[kind], list):
             found[kind] = [
-                {**values, **one} if isinstance(one, dict) else one for one in found[kind]
+                {**one, **{key: value for key, value in values.items() if key not in one}}
+                if isinstance(one, dict)
+                else one
+                for one in found[kind]
             ]
     try:
         damage.check(found)

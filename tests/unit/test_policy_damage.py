@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -80,6 +80,7 @@ def used_or_refused(file: Path) -> None:
 
 @settings(max_examples=300, deadline=None)
 @given(st.sampled_from(PATHS), st.sampled_from([*VALUES, DROP]))
+@example(("prefixes", 2, "prefix"), "x")  # a host without a path
 def test_one_field_of_another_kind(
     tmp_path_factory: pytest.TempPathFactory, path: tuple[Any, ...], value: Any
 ) -> None:

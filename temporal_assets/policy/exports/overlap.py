@@ -26,9 +26,10 @@ class Beginnings:
         """Whether the expression is found in some URL that begins with the text.
 
         It is where the text can be read to its end before the expression ends; what is left of
-        an expression can always be met.
+        an expression can always be met. Every URL begins with an empty text, as the path of a
+        prefix is that names a host alone.
         """
-        return _read(self._steps, text, frozenset({0})) is None
+        return not text or _read(self._steps, text, frozenset({0})) is None
 
 
 def _read(steps: Iterable[Any], text: str, places: Places) -> Places | None:
