@@ -344,7 +344,7 @@ def test_quality_is_measured_out_of_time(portal: Portal, tmp_path: Path) -> None
     said = json.loads(result.stdout)
     assert said["learned"] == ["2026-03-01", "2026-03-04"]
     assert said["periods"] == [["2026-03-05", "2026-03-08"]]
-    patterns, urls = said["methods"]["T_tran"], said["methods"]["single URLs"]
+    patterns, urls = said["methods"]["cut by links"], said["methods"]["single URLs"]
     # Of later pages, the 20 new stories were not known.
     assert patterns["later"] == [{"urls": 1.0, "visits": 1.0}]
     assert urls["later"][0]["urls"] == pytest.approx(55 / 75)
