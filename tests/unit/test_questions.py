@@ -211,7 +211,7 @@ def test_without_sqlglot(
     state: Path, tmp_path: Path, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("questions", "dialect"):
-        monkeypatch.delitem(sys.modules, f"temporal_assets.engines.{name}", raising=False)
+        monkeypatch.delitem(sys.modules, f"temporal_assets.engines.spark.{name}", raising=False)
     monkeypatch.setitem(sys.modules, "sqlglot", None)
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"a": [1]}), path)
