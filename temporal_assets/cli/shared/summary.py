@@ -83,7 +83,7 @@ def show_summary(settings: Settings, summary: Mapping[str, Any], truth: Mapping[
         f"  {invocation('ui', settings.state)}  (days and checks on http://127.0.0.1:3000)\n"
         f"  {invocation('report --open', settings.state)}  (what the lists are worth)\n"
         f"  {invocation('status', settings.state)}\n"
-        f"  {invocation(f'explain {busiest}', settings.state)}\n"
+        f"  {invocation(f'show {busiest}', settings.state)}\n"
         f"  {invocation(top, settings.state)}\n"
         f"  in Python: temporal_assets.open({here!r}).read('page_views').to_pandas()"
     )
