@@ -64,7 +64,7 @@ def test_everything_a_crawler_needs_is_learned(policy: Policy) -> None:
     # How much a pattern's old pages say of new ones is that of the tree of prefixes.
     assert {given["name"].partition("/day=")[0] for given in document["inputs"]} == {
         "page_views", "page_totals", "prefix_trees", "site_scores", "hub_seeds", "news_prefixes",
-        "url_patterns", "pattern_ranks", "provisional_lists", "crawl_sources",
+        "url_patterns", "pattern_ranks", "provisional_lists", "sources",
     }  # fmt: skip
 
 
