@@ -229,10 +229,12 @@ def test_a_day_without_a_window_names_the_last_that_has_one(made: Made, tmp_path
         views = scratch / "views.parquet"
         write_table(contracts.PAGE_VIEWS.arrow_schema.empty_table(), views)
         store.publish("page_views", later, [views], inputs=[], settings_digest="")
-    said = CliRunner().invoke(app, ["report", "--no-earlier", "--state", str(state)])
-    assert said.exit_code == 1
-    assert f"the window up to {later} has fewer than the 7 days" in said.output
-    assert f"the last that has: temporal-assets report --day {LAST}" in said.output
+    asked = ["report", "--day", str(later), "--no-earlier", "--state", str(state)]
+    shown = CliRunner().invoke(app, asked)
+    assert shown.exit_code == 1
+    said = " ".join(shown.output.split())
+    assert f"no report of {later} yet. 1 day is there, and 7 are needed" in said
+    assert f"The last day with enough: temporal-assets report --day {LAST}" in said
 
 
 def test_settings_make_it_stale(made: Made) -> None:

@@ -46,7 +46,7 @@ def five_days(project: Project) -> Project:
 
 @pytest.fixture
 def ticks(running: Project) -> Ticks:
-    return Ticks(small(running))
+    return Ticks(small(running), windows=True)
 
 
 def upstream(settings: Settings, asset: str, of: str, day: dt.date) -> list[str]:
@@ -124,12 +124,13 @@ def test_what_a_window_asset_is_made_from_is_made_with_it(five_days: Project) ->
 
 def test_windows_that_are_too_short_fail_and_stop_no_others(five_days: Project) -> None:
     days = [DAY + n * ONE for n in range(5)]
-    outcome = five_days.materialize(days, ["page_totals", "page_histories"])
+    outcome = five_days.materialize(days, ["page_totals", "crawl_simulation"])
     assert not outcome.ok
     assert {one.days for one in outcome.failures} == {(days[0],), (days[1],)}
-    assert "page_views has 1 of the 4 days" in outcome.failures[0].message
-    assert five_days.store.days("page_totals") == days[2:]
-    assert five_days.store.days("page_histories") == days[2:]
+    assert {one.asset for one in outcome.failures} == {"crawl_simulation"}
+    assert "transits has 1 of the 4 days" in outcome.failures[0].message
+    assert five_days.store.days("page_totals") == days, "which wait for no other day"
+    assert five_days.store.days("crawl_simulation") == days[2:]
 
 
 def test_a_window_says_how_much_of_it_there_was(running: Project) -> None:
