@@ -169,6 +169,14 @@ def test_an_event_that_does_not_fit_on_the_disk_is_told_in_a_sentence(
 # What the commands do -------------------------------------------------------------------------
 
 
+def test_commands_that_people_are_told_to_type_are_there() -> None:
+    """Three hints named commands that had been renamed."""
+    told = re.compile(r"""invocation\(\s*f?["']([a-z-]+)""")
+    code = (Path(__file__).parents[2] / "temporal_assets").rglob("*.py")
+    named = {name for file in code for name in told.findall(file.read_text("utf-8"))}
+    assert {"materialize", "show", "evaluate"} <= named <= set(SUMMARIES)
+
+
 def test_ingest_counts_every_line_by_what_became_of_it(
     log: Path, ingested: tuple[Path, Any]
 ) -> None:

@@ -90,7 +90,7 @@ def _show(trial: Trial, wanted: dict[str, str], state: Path) -> None:
         )
     if warning := trial.warning(lambda arguments: invocation(arguments, state)):
         console.warn(warning)
-    console.say(f"Look closer: {invocation('labels', trial.settings.state)}")
+    console.say(f"Look closer: {invocation('show labels', trial.settings.state)}")
     console.say("Nothing that is published was changed.")
 
 
