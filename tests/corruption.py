@@ -71,9 +71,44 @@ WRONG: Mapping[Type, tuple[str, ...]] = {
 """By type of a column: what stands there instead of what should."""
 
 WRONG_OF: Mapping[str, tuple[str, ...]] = {
-    "site_changes": ("SELECT * REPLACE ('entered' AS change) FROM sound",),
+    "hub_seeds": ("SELECT * REPLACE (coverage / 1000 AS coverage) FROM sound",),
+    "site_changes": (
+        "SELECT * REPLACE ('entered' AS change) FROM sound",
+        "SELECT * REPLACE ('entered' AS change) FROM sound, range(100)",
+    ),
+    "site_scores": ("SELECT sound.* FROM sound, range(100)",),
 }
-"""By table: what only its own words spoil, which no row of a sound corpus may have."""
+"""By table: what only its own words spoil, or only many rows: of few, much may be chance."""
+
+ROWS_OF: Mapping[str, str] = {
+    "fetches": """
+        SELECT day, CAST(day AS TIMESTAMP) + INTERVAL (k) MINUTE AS "time",
+            concat('https://example.com/', k) AS url, url AS page, 'example.com' AS site,
+            200 AS status, CASE WHEN k % 5 = 0 THEN 'hub' ELSE 'page' END AS kind,
+            k % 2 = 0 AS is_changed, 'https://example.com/' AS source, k % 3 AS new_links,
+            0.25 AS seconds, NULL AS error
+        FROM (SELECT $day AS day, unnest(range(40)) AS k)
+    """,
+    "sources": """
+        SELECT day, concat('https://example.com/', k) AS url, 'example.com' AS site,
+            CASE WHEN k % 2 = 0 THEN 'hub' ELSE 'feed' END AS kind, FALSE AS is_news,
+            TRUE AS is_listed, 20 AS visits, 10 AS unchanged, 1 AS failures, 200 AS last_status,
+            FALSE AS is_gone, 8 AS pages, 4 AS temporal_pages, 0.5 AS delay_hours,
+            2.0 AS new_per_day, 1.0 AS new_per_day_low, 4.0 AS new_per_day_high,
+            60 AS revisit_minutes
+        FROM (SELECT $day AS day, unnest(range(8)) AS k)
+    """,
+    "provisional_lists": """
+        SELECT day, 'example.com' AS site, kind, concat('https://example.com/', k) AS name,
+            CASE WHEN kind = 'pattern' THEN k ELSE -1 END AS pattern, 3 AS days, 20 AS pages,
+            0.75 AS share, 4.0 AS new_per_day, 200 AS views, 12 AS clients, TRUE AS is_listed
+        FROM (
+            SELECT $day AS day, unnest(['site', 'section', 'pattern']) AS kind, range AS k
+            FROM range(4)
+        )
+    """,
+}
+"""Rows of tables that are empty in the corpus: nothing was crawled, and all pages have labels."""
 
 ROWS = "SELECT * EXCLUDE (row) FROM (SELECT *, row_number() OVER () AS row FROM sound)"
 
@@ -145,6 +180,9 @@ class Bench:
             window = corpus.store.window(name, corpus.day, days, 1)
             self.connection.from_parquet(list(window.files)).create(f"{name}_window")
         self.connection.from_parquet(corpus.store.files(table.name, corpus.day)).create("sound")
+        if table.name in ROWS_OF:
+            rows = f"INSERT INTO sound BY NAME {ROWS_OF[table.name]}"
+            self.connection.execute(rows, {"day": corpus.day})
         usual = self._measure("FROM sound", table.drifts)
         self.before = Past(dict.fromkeys(range(1, 7 * (HISTORY_WEEKS + 1)), usual))
 
