@@ -150,9 +150,12 @@ def test_two_processes_make_different_days(project: Project) -> None:
         assert instance.get_materialized_partitions(dg.AssetKey("transits")) == {
             day.isoformat() for day in days
         }
-        # Each makes its days, and then the windows of the latest: those of the first days as well.
+        # Each makes its days, and then the windows of the latest, as far as the other has not: who
+        # is last finishes what was not judged.
         jobs = Counter(run.job_name for run in instance.get_runs())
-        assert jobs == {"daily": 2, "windows": 2}
+        assert jobs["daily"] == 2
+        assert 1 <= jobs["windows"] <= 2
+        assert jobs.keys() <= {"daily", "windows", "finish"}
 
 
 def test_the_instance_of_the_environment_is_used(
